@@ -1,45 +1,48 @@
 //! The list and one conversation, beside the same rows bare in tables laid out for just that; and
 //! the start, beside the start with a tenth of the conversations.
 
-mod fill;
-mod rival;
+mod bare_tables;
+mod seed;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
 use app::{App, DataDir};
-use protocol::shelf::{ListConversations, Shelf};
+use protocol::conversation_list::{ArchiveState, ListConversations};
 use protocol::{ConversationId, ProviderKind, Settings};
 use tempfile::TempDir;
 
-use crate::pairs::{Ratio, measure};
-use fill::id;
-pub(crate) use fill::{fill, title};
-use rival::Rival;
+use crate::paired_timing::{Ratio, measure};
+use bare_tables::BareTables;
+use seed::conversation_id;
+pub(crate) use seed::{conversation_title, insert_conversations};
 
 /// Turns of a conversation, of two messages each.
-const TURNS: u64 = 50;
+const TURNS_PER_CONVERSATION: u64 = 50;
 
 /// Measures over so many conversations the figures whose name begins so.
 pub(crate) async fn print(wanted: &str, conversations: u64) -> Result<ExitCode, Box<dyn Error>> {
-    let large = Scene::with(conversations).await?;
-    println!("conversations={conversations} messages={}", conversations * TURNS * 2);
+    let large = ConversationBench::new(conversations).await?;
+    println!(
+        "conversations={conversations} messages={}",
+        conversations * TURNS_PER_CONVERSATION * 2
+    );
     let mut met = true;
     if "conversation_list".starts_with(wanted) {
-        met &= line("conversation_list", 2.0, large.list().await?);
+        met &= print_figure("conversation_list", 2.0, large.measure_list().await?);
     }
     if "conversation_open".starts_with(wanted) {
-        met &= line("conversation_open", 2.0, large.open(conversations).await?);
+        met &= print_figure("conversation_open", 2.0, large.measure_open(conversations).await?);
     }
     if "conversation_start".starts_with(wanted) {
-        let small = Scene::with(conversations / 10).await?;
-        met &= line("conversation_start", 1.2, starts(large, small).await?);
+        let small = ConversationBench::new(conversations / 10).await?;
+        met &= print_figure("conversation_start", 1.2, measure_starts(large, small).await?);
     }
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn line(name: &str, bar: f64, ratio: Ratio) -> bool {
+fn print_figure(name: &str, bar: f64, ratio: Ratio) -> bool {
     let met = ratio.value() <= bar;
     println!(
         "{name} ratio={:.3} bar={bar} {} ours_us={:.1} rival_us={:.1}",
@@ -52,31 +55,32 @@ fn line(name: &str, bar: f64, ratio: Ratio) -> bool {
 }
 
 /// A vault with one note and so many conversations, and the same rows bare.
-struct Scene {
+struct ConversationBench {
     home: TempDir,
     app: App,
-    rival: Rival,
+    rival: BareTables,
 }
 
-impl Scene {
-    async fn with(conversations: u64) -> Result<Self, Box<dyn Error>> {
+impl ConversationBench {
+    async fn new(conversations: u64) -> Result<Self, Box<dyn Error>> {
         let home = tempfile::tempdir()?;
         std::fs::create_dir(home.path().join("notes"))?;
         std::fs::write(home.path().join("notes/Note.md"), "A note.\n")?;
-        started(home.path()).await?.shutdown().await;
-        let database = database(&home.path().join("data"))?;
-        fill(&database, conversations, TURNS).await?;
-        let rival = Rival::beside(&database, &home.path().join("bare.db")).await?;
-        let app = started(home.path()).await?;
+        start_app(home.path()).await?.shutdown().await;
+        let database = database_path(&home.path().join("data"))?;
+        insert_conversations(&database, conversations, TURNS_PER_CONVERSATION).await?;
+        let rival = BareTables::copy_from(&database, &home.path().join("bare.db")).await?;
+        let app = start_app(home.path()).await?;
         Ok(Self { home, app, rival })
     }
 
     /// The first page of the list.
-    async fn list(&self) -> Result<Ratio, Box<dyn Error>> {
-        let request = ListConversations { shelf: Shelf::Open, before: None };
-        let rows = self.app.list_conversations(&request).await.map_err(told)?.conversations.len();
+    async fn measure_list(&self) -> Result<Ratio, Box<dyn Error>> {
+        let request = ListConversations { shelf: ArchiveState::Open, before: None };
+        let rows =
+            self.app.list_conversations(&request).await.map_err(boxed_error)?.conversations.len();
         let ours = async || -> Result<(), Box<dyn Error>> {
-            let page = self.app.list_conversations(&request).await.map_err(told)?;
+            let page = self.app.list_conversations(&request).await.map_err(boxed_error)?;
             if page.conversations.len() == rows { Ok(()) } else { Err("rows are missing".into()) }
         };
         let rival = async || self.rival.list(rows).await;
@@ -84,15 +88,15 @@ impl Scene {
     }
 
     /// One conversation after the other, in no order.
-    async fn open(&self, conversations: u64) -> Result<Ratio, Box<dyn Error>> {
+    async fn measure_open(&self, conversations: u64) -> Result<Ratio, Box<dyn Error>> {
         let (mut ours_at, mut rival_at) = (0_u64, 0_u64);
         let next = |at: &mut u64| {
             *at = (*at + 7_919) % conversations;
-            ConversationId::from(id(*at))
+            ConversationId::from(conversation_id(*at))
         };
-        let messages = usize::try_from(TURNS * 2)?;
+        let messages = usize::try_from(TURNS_PER_CONVERSATION * 2)?;
         let ours = async || -> Result<(), Box<dyn Error>> {
-            let view = self.app.conversation(&next(&mut ours_at)).await.map_err(told)?;
+            let view = self.app.conversation(&next(&mut ours_at)).await.map_err(boxed_error)?;
             if view.items.len() == messages { Ok(()) } else { Err("items are missing".into()) }
         };
         let rival = async || self.rival.open(&next(&mut rival_at), messages).await;
@@ -101,34 +105,37 @@ impl Scene {
 }
 
 /// From the opening of a vault to its first page, with many conversations and with a tenth.
-async fn starts(large: Scene, small: Scene) -> Result<Ratio, Box<dyn Error>> {
+async fn measure_starts(
+    large: ConversationBench,
+    small: ConversationBench,
+) -> Result<Ratio, Box<dyn Error>> {
     for scene in [&large, &small] {
         scene.app.shutdown().await;
     }
-    let start = async |scene: &Scene| -> Result<(), Box<dyn Error>> {
-        let app = started(scene.home.path()).await?;
-        app.subscribe(Box::new(|_| true)).await.map_err(told)?;
+    let start = async |scene: &ConversationBench| -> Result<(), Box<dyn Error>> {
+        let app = start_app(scene.home.path()).await?;
+        app.subscribe(Box::new(|_| true)).await.map_err(boxed_error)?;
         app.shutdown().await;
         Ok(())
     };
     measure(20, async || start(&large).await, async || start(&small).await).await
 }
 
-async fn started(home: &Path) -> Result<App, Box<dyn Error>> {
-    let app = App::start(DataDir::at(home.join("data")).map_err(told)?);
+async fn start_app(home: &Path) -> Result<App, Box<dyn Error>> {
+    let app = App::start(DataDir::at(home.join("data")).map_err(boxed_error)?);
     let settings = Settings { provider: ProviderKind::Commands, ..Settings::default() };
-    app.save_settings(settings).await.map_err(told)?;
-    app.open_vault(&home.join("notes")).await.map_err(told)?;
+    app.save_settings(settings).await.map_err(boxed_error)?;
+    app.open_vault(&home.join("notes")).await.map_err(boxed_error)?;
     Ok(app)
 }
 
 /// The database of the one vault that was opened.
-pub(crate) fn database(data: &Path) -> Result<std::path::PathBuf, Box<dyn Error>> {
+pub(crate) fn database_path(data: &Path) -> Result<std::path::PathBuf, Box<dyn Error>> {
     let mut vaults = std::fs::read_dir(data.join("vaults"))?;
     let vault = vaults.next().ok_or("no vault was opened")??;
     Ok(vault.path().join("vaultmate.db"))
 }
 
-fn told(error: protocol::UserError) -> Box<dyn Error> {
+fn boxed_error(error: protocol::UserError) -> Box<dyn Error> {
     error.message.into()
 }

@@ -1,27 +1,27 @@
 //! The product beside its rivals: each figure is a ratio, taken in the same run.
 #![allow(clippy::disallowed_methods, reason = "the rivals open their files as they like")]
 
-mod bare;
-mod changing;
+mod bare_edit;
 mod conversations;
-mod figure;
+mod durable_edit;
+mod fsync_count;
 mod hub;
-mod mcp;
-mod ours;
-mod pairs;
+mod mcp_server;
+mod note_reading;
+mod paired_timing;
 mod ranking;
-mod reading;
+mod sample_notes;
 mod search;
-mod syncs;
-mod text;
 mod turn;
+mod vault_and_ledger;
+mod vault_figures;
 mod window;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use figure::FIGURES;
+use vault_figures::FIGURES;
 
 const USAGE: &str = "usage: bench vault [FIGURE] | bench conversations [FIGURE] | \
                      bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT… | \
@@ -32,7 +32,7 @@ const USAGE: &str = "usage: bench vault [FIGURE] | bench conversations [FIGURE] 
 const CONVERSATIONS: u64 = 10_000;
 
 fn main() -> ExitCode {
-    match begin() {
+    match run() {
         Ok(code) => code,
         Err(error) => {
             eprintln!("bench: {error}");
@@ -41,12 +41,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn begin() -> Result<ExitCode, Box<dyn Error>> {
+fn run() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["vault"] => runtime.block_on(vault("")),
-        ["vault", figure] => runtime.block_on(vault(figure)),
+        ["vault"] => runtime.block_on(run_vault_figures("")),
+        ["vault", figure] => runtime.block_on(run_vault_figures(figure)),
         ["conversations"] => runtime.block_on(conversations::print("", CONVERSATIONS)),
         ["conversations", figure] => runtime.block_on(conversations::print(figure, CONVERSATIONS)),
         ["ranking", candidate, ref vaults @ ..] => {
@@ -55,7 +55,7 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
         }
         ["rank", candidate, vault, asked, place] => {
             let files = [Path::new(vault), Path::new(asked), Path::new(place)];
-            runtime.block_on(ranking::work(candidate, files))?;
+            runtime.block_on(ranking::run_candidate(candidate, files))?;
             Ok(ExitCode::SUCCESS)
         }
         ["search", figure, ref vaults @ ..] => {
@@ -63,7 +63,7 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
             runtime.block_on(search::print(&vaults, figure))
         }
         ["look", kind, vault, place] => {
-            search::work(kind, Path::new(vault), Path::new(place))?;
+            search::run_subprocess(kind, Path::new(vault), Path::new(place))?;
             Ok(ExitCode::SUCCESS)
         }
         ["turn"] => Ok(runtime.block_on(turn::print("", None))),
@@ -77,28 +77,28 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
         ["window"] => Ok(runtime.block_on(window::print(""))),
         ["window", figure] => Ok(runtime.block_on(window::print(figure))),
         ["turns", turns, place] => {
-            runtime.block_on(turn::work(turns.parse()?, Path::new(place)))?;
+            runtime.block_on(turn::run_turns(turns.parse()?, Path::new(place)))?;
             Ok(ExitCode::SUCCESS)
         }
-        ["work", phase, place] => runtime.block_on(work(phase, Path::new(place))),
+        ["work", phase, place] => runtime.block_on(run_subprocess(phase, Path::new(place))),
         _ => Err(USAGE.into()),
     }
 }
 
-/// What `syncs` counts, in a process of its own.
-async fn work(phase: &str, place: &Path) -> Result<ExitCode, Box<dyn Error>> {
-    syncs::work(phase, place).await?;
+/// What `fsync_count` counts, in a process of its own.
+async fn run_subprocess(phase: &str, place: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    fsync_count::run_phase(phase, place).await?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Measures the figures whose name begins so.
-async fn vault(wanted: &str) -> Result<ExitCode, Box<dyn Error>> {
+async fn run_vault_figures(wanted: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut met = true;
     for figure in FIGURES.iter().filter(|figure| figure.name().starts_with(wanted)) {
         met &= figure.print().await;
     }
     if "fsyncs".starts_with(wanted) || wanted.starts_with("fsyncs") {
-        met &= syncs::print();
+        met &= fsync_count::print();
     }
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

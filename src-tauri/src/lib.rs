@@ -1,31 +1,31 @@
 //! The desktop host: one window over the application, its commands one line each.
 
-mod arguments;
-mod bindings;
-mod closing;
+mod close_policy;
 mod commands;
 #[cfg(target_os = "linux")]
-mod engine;
-#[cfg(target_os = "linux")]
-mod graphics;
-#[cfg(test)]
-mod guard;
-mod in_vault;
+mod gpu_workaround;
+mod i18n;
+mod image_protocol;
+mod invoke_handler;
+mod launch_args;
+mod lifecycle;
 mod navigation;
-mod picture;
-mod portal;
-mod presence;
-mod telling;
-mod words;
+mod notification_text;
+mod portal_workaround;
+#[cfg(test)]
+mod security_tests;
+mod vault_app;
+#[cfg(target_os = "linux")]
+mod webview_limits;
 
 use std::process::ExitCode;
 
-use app::{App, DataDir, Knocked};
+use app::{App, DataDir, RunningInstance};
 use tauri::webview::PageLoadEvent;
 use tauri::{Manager as _, RunEvent, Runtime, WebviewUrl, WebviewWindowBuilder};
 
-use crate::arguments::{Arguments, Invocation};
-use crate::presence::Presence;
+use crate::launch_args::{Invocation, LaunchArgs};
+use crate::lifecycle::WindowLifecycle;
 
 /// Runs until the window is closed. Says in words why it cannot start.
 #[must_use]
@@ -43,7 +43,7 @@ fn start() -> Result<(), String> {
     let arguments = match Invocation::parse(std::env::args_os().skip(1))? {
         Invocation::Open(arguments) => arguments,
         Invocation::Help => {
-            print!("{}", arguments::HELP);
+            print!("{}", launch_args::HELP);
             return Ok(());
         }
         Invocation::Version => {
@@ -56,7 +56,7 @@ fn start() -> Result<(), String> {
     #[cfg(target_os = "linux")]
     app::take_keys_from_environment(|name| glib::unsetenv(name));
     #[cfg(target_os = "linux")]
-    graphics::never_emulate_it();
+    gpu_workaround::disable_gpu_emulation();
     let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
     if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {
         return Err("There is no display to open a window on: start it from a desktop, or use \
@@ -67,7 +67,7 @@ fn start() -> Result<(), String> {
     if is_open_already(&data, &arguments) {
         return Ok(());
     }
-    portal::never_wait_for_it()?;
+    portal_workaround::disable_portal()?;
     let mut log = Some(app::start_log(&data));
     let built = builder(tauri::Builder::default(), data, arguments)
         .build(context())
@@ -91,43 +91,48 @@ fn context<R: Runtime>() -> tauri::Context<R> {
 fn builder<R: Runtime>(
     builder: tauri::Builder<R>,
     data: DataDir,
-    arguments: Arguments,
+    arguments: LaunchArgs,
 ) -> tauri::Builder<R> {
-    let builder = builder.plugin(tauri_plugin_dialog::init()).on_window_event(presence::heed);
     let builder =
-        builder.register_asynchronous_uri_scheme_protocol(picture::SCHEME, picture::answer);
-    builder.invoke_handler(navigation::for_own_page(bindings::handler())).setup(move |host| {
-        let begin = arguments.begin;
-        let (app, presence) = tauri::async_runtime::block_on(async {
-            let app = App::start(data);
-            let presence = Presence::take(host.handle(), &app, begin);
-            app.open_first(arguments.vault, arguments.fallback);
-            (app, presence)
-        });
-        let shown = presence::is_shown_at_once(&app, begin);
-        host.manage(app);
-        host.manage(presence);
-        if let Err(error) = open_window(host, shown) {
-            // Handed to the framework it would be a panic.
-            eprintln!("The window cannot be opened: {error}.");
-            host.handle().exit(1);
-        }
-        Ok(())
-    })
+        builder.plugin(tauri_plugin_dialog::init()).on_window_event(lifecycle::on_window_event);
+    let builder = builder.register_asynchronous_uri_scheme_protocol(
+        image_protocol::SCHEME,
+        image_protocol::handle_request,
+    );
+    builder.invoke_handler(navigation::only_for_own_page(invoke_handler::handler())).setup(
+        move |host| {
+            let begin = arguments.begin;
+            let (app, presence) = tauri::async_runtime::block_on(async {
+                let app = App::start(data);
+                let presence = WindowLifecycle::start(host.handle(), &app, begin);
+                app.open_initial_vault(arguments.vault, arguments.fallback);
+                (app, presence)
+            });
+            let shown = lifecycle::is_shown_at_once(&app, begin);
+            host.manage(app);
+            host.manage(presence);
+            if let Err(error) = open_window(host, shown) {
+                // Handed to the framework it would be a panic.
+                eprintln!("The window cannot be opened: {error}.");
+                host.handle().exit(1);
+            }
+            Ok(())
+        },
+    )
 }
 
 /// Whether a window has the vault open already; it has come to the front then.
-fn is_open_already(data: &DataDir, arguments: &Arguments) -> bool {
+fn is_open_already(data: &DataDir, arguments: &LaunchArgs) -> bool {
     let folder = arguments.vault.clone().or_else(|| data.last_vault());
     folder.is_some_and(|folder| {
-        let knocked = tauri::async_runtime::block_on(app::knock(data, &folder));
-        knocked == Knocked::Answered
+        let knocked = tauri::async_runtime::block_on(app::notify_running(data, &folder));
+        knocked == RunningInstance::Answered
     })
 }
 
 fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<()> {
     let window = WebviewWindowBuilder::new(host, "main", WebviewUrl::default());
-    let window = navigation::kept_on_its_page(window)
+    let window = navigation::restrict_navigation(window)
         .title("Vaultmate")
         // Drawn before its page is there, the engine would keep the thread of the window for half a second.
         .visible(false)
@@ -137,7 +142,7 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         })
         .on_page_load(move |window, load| {
             if load.event() == PageLoadEvent::Finished {
-                presence::page_is_there(&window, shown);
+                lifecycle::on_page_loaded(&window, shown);
             }
         })
         .inner_size(1180.0, 760.0)
@@ -146,6 +151,6 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         .disable_drag_drop_handler()
         .build()?;
     #[cfg(target_os = "linux")]
-    engine::restrain(&window)?;
+    webview_limits::restrict_webview(&window)?;
     Ok(())
 }

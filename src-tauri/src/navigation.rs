@@ -6,22 +6,22 @@ use tauri::webview::NewWindowResponse;
 use tauri::{Manager, Runtime, Url, Webview, WebviewWindowBuilder};
 
 /// The scheme and the host of the page.
-const OWN: (&str, &str) =
+const OWN_ORIGIN: (&str, &str) =
     if cfg!(windows) { ("http", "tauri.localhost") } else { ("tauri", "localhost") };
 
 /// Where all requests to the web are sent: no server is at this port, so none of them gets anywhere.
-const NOWHERE: &str = "socks5://127.0.0.1:0";
+const DEAD_PROXY: &str = "socks5://127.0.0.1:0";
 
 /// The window with all ways out of its page closed. What still gets through, such as a download from
 /// the engine's own menu, reaches nobody: the page itself asks only the application.
-pub(crate) fn kept_on_its_page<'a, R: Runtime, M: Manager<R>>(
+pub(crate) fn restrict_navigation<'a, R: Runtime, M: Manager<R>>(
     window: WebviewWindowBuilder<'a, R, M>,
 ) -> WebviewWindowBuilder<'a, R, M> {
     let window = window
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false);
-    match NOWHERE.parse() {
+    match DEAD_PROXY.parse() {
         Ok(nowhere) => window.proxy_url(nowhere),
         Err(_) => window,
     }
@@ -30,14 +30,14 @@ pub(crate) fn kept_on_its_page<'a, R: Runtime, M: Manager<R>>(
 /// Whether this is the page that came with the application. A place within it is; another file that
 /// came along, or the page with a question behind it, is not.
 pub(crate) fn is_own_page(url: &Url) -> bool {
-    let is_own = (url.scheme(), url.host_str().unwrap_or_default()) == OWN;
+    let is_own = (url.scheme(), url.host_str().unwrap_or_default()) == OWN_ORIGIN;
     let is_plain = url.port().is_none() && url.username().is_empty() && url.password().is_none();
     is_own && is_plain && url.query().is_none() && matches!(url.path(), "" | "/" | "/index.html")
 }
 
 /// The address of that page.
-pub(crate) fn own_page() -> String {
-    format!("{}://{}", OWN.0, OWN.1)
+pub(crate) fn own_page_url() -> String {
+    format!("{}://{}", OWN_ORIGIN.0, OWN_ORIGIN.1)
 }
 
 /// Whether a webview shows the page now. Where it is on its way to another one it does not.
@@ -46,7 +46,7 @@ pub(crate) fn shows_own_page<R: Runtime>(webview: &Webview<R>) -> bool {
 }
 
 /// The commands, for the page alone. The framework lets in every scheme that the application answers.
-pub(crate) fn for_own_page<R: Runtime>(
+pub(crate) fn only_for_own_page<R: Runtime>(
     commands: impl Fn(Invoke<R>) -> bool + Send + Sync + 'static,
 ) -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
     move |invoke| {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_window_stays_on_its_own_page() {
-        let base = own_page();
+        let base = own_page_url();
         let is_own = |address: &str| is_own_page(&address.parse().expect("an address"));
         for path in ["", "/", "/index.html", "/#section", "/index.html#/tag"] {
             assert!(is_own(&format!("{base}{path}")), "{path}");

@@ -3,37 +3,40 @@
 
 use std::path::Path;
 
-use testkit::temp_vault::files;
+use testkit::temp_vault::read_files;
 use testkit::{DesktopHome, Key, TempVault};
 
-use super::hand::Hand;
-use super::one_at_a_time;
+use super::input_device::InputDevice;
+use super::lock_display;
 
-const FIRST: &str = "[data-testid=firstrun]";
+const FIRST_RUN: &str = "[data-testid=firstrun]";
 const LOG: &str = "[data-testid=chat-log]";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network() {
-    let _turn = one_at_a_time().await;
-    let home = DesktopHome::fresh();
+    let _turn = lock_display().await;
+    let home = DesktopHome::new();
     let app = home.start().await;
-    app.window.find(FIRST).await;
-    app.picture("first-run").await;
+    app.window.find(FIRST_RUN).await;
+    app.save_screenshot("first-run").await;
 
     for step in ["Try it with sample notes", "No model yet", "Go to the window"] {
         app.window
-            .click_text(&format!("{FIRST} :is(button, label):not(:disabled *, :disabled)"), step)
+            .click_text(
+                &format!("{FIRST_RUN} :is(button, label):not(:disabled *, :disabled)"),
+                step,
+            )
             .await;
     }
-    Hand::Pointer.says(&app, "append bread to Groceries").await;
+    InputDevice::Pointer.send_message(&app, "append bread to Groceries").await;
     app.window.find_text(LOG, "Added 1 line to Groceries").await;
-    let notes = files(&home.data_dir().join("Sample notes"));
+    let notes = read_files(&home.data_dir().join("Sample notes"));
     let list = String::from_utf8_lossy(&notes["Groceries.md"]);
     assert!(list.ends_with("- [ ] Dishwasher salt\n- [ ] bread\n"), "{list}");
 
-    Hand::Pointer.says(&app, "turmeric").await;
+    InputDevice::Pointer.send_message(&app, "turmeric").await;
     app.window.find_text(LOG, "No turmeric left").await;
-    app.picture("first-result").await;
+    app.save_screenshot("first-result").await;
     app.quit().await;
 
     let app = home.start().await;
@@ -42,26 +45,26 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
 }
 
 /// A folder is picked, the example is pressed, and it is the user's own notes that answer.
-async fn with_a_folder_of_ones_own(hand: Hand) {
-    let _turn = one_at_a_time().await;
+async fn choose_own_folder(hand: InputDevice) {
+    let _turn = lock_display().await;
     let vault = TempVault::new(&[("Seeds.md", "# Seeds\n\nLeeks in March.\n")]);
-    let home = DesktopHome::fresh();
+    let home = DesktopHome::new();
     let app = home.start().await;
-    app.window.find(FIRST).await;
+    app.window.find(FIRST_RUN).await;
     // A folder of the system is none, and the user is told so.
-    let button = format!("{FIRST} button");
+    let button = format!("{FIRST_RUN} button");
     let none = Path::new("/proc");
-    hand.chooses_folder((&home, &app), (&button, "Pick a folder"), none).await;
-    app.window.find_text(FIRST, "/proc is a folder of the system, not one with notes.").await;
-    hand.chooses_folder((&home, &app), (&button, "Pick another folder"), vault.root()).await;
-    app.window.find_text(FIRST, "1 note").await;
-    app.picture("first-run-folder").await;
-    let none = format!("{FIRST} input[type=radio]:checked");
+    hand.choose_folder((&home, &app), (&button, "Pick a folder"), none).await;
+    app.window.find_text(FIRST_RUN, "/proc is a folder of the system, not one with notes.").await;
+    hand.choose_folder((&home, &app), (&button, "Pick another folder"), vault.root()).await;
+    app.window.find_text(FIRST_RUN, "1 note").await;
+    app.save_screenshot("first-run-folder").await;
+    let none = format!("{FIRST_RUN} input[type=radio]:checked");
     app.window.find(&none).await;
-    hand.presses(&app, &format!("{FIRST} .try"), "list").await;
+    hand.press(&app, &format!("{FIRST_RUN} .try"), "list").await;
     app.window.find_text(LOG, "Listed").await;
     app.window.wait_for_focus("composer").await;
-    hand.says(&app, "leeks").await;
+    hand.send_message(&app, "leeks").await;
     app.window.find_text(LOG, "Leeks in March.").await;
     assert_eq!(vault.snapshot().len(), 1, "nothing was put into the folder");
     app.quit().await;
@@ -70,17 +73,17 @@ async fn with_a_folder_of_ones_own(hand: Hand) {
     let app = home.start().await;
     app.window.find_text("[data-testid=conversation-list]", "list").await;
     app.window.wait_for_focus("composer").await;
-    app.window.press(&[Key::Control, Key::Char('p')]).await;
+    app.window.press_keys(&[Key::Control, Key::Char('p')]).await;
     app.window.find_text("[role=option]", "Seeds").await;
     app.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_picks_a_folder_and_finds_something_in_it_by_pointer() {
-    with_a_folder_of_ones_own(Hand::Pointer).await;
+    choose_own_folder(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_picks_a_folder_and_finds_something_in_it_by_keyboard() {
-    with_a_folder_of_ones_own(Hand::Keyboard).await;
+    choose_own_folder(InputDevice::Keyboard).await;
 }

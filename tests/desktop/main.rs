@@ -9,32 +9,32 @@
     reason = "a test fails by panicking"
 )]
 
-mod change;
-mod drops;
+mod content_security_policy;
+mod drag_and_drop;
+mod edit_message;
+mod errors;
 mod first_run;
-mod fork;
-mod hand;
-mod hub;
-mod hunks;
-mod interrupted;
-mod large;
-mod looking;
+mod hub_messages;
+mod images;
+mod input_device;
+mod interrupted_turns;
+mod large_vault;
+mod message_queue;
 mod navigation;
-mod pictures;
-mod policy;
+mod partial_review;
 mod question;
-mod queue;
+mod review;
+mod search;
 mod settings;
-mod staying;
-mod switching;
-mod trouble;
+mod tray_and_notifications;
 mod undo;
+mod vault_switching;
 mod week;
 
 use tokio::sync::{Mutex, MutexGuard};
 
 /// One window at a time: a journey measures what a user would feel on a machine of their own.
-async fn one_at_a_time() -> MutexGuard<'static, ()> {
+async fn lock_display() -> MutexGuard<'static, ()> {
     static WINDOW: Mutex<()> = Mutex::const_new(());
     WINDOW.lock().await
 }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use testkit::{DesktopHome, Reply, ScriptedModel, TempVault};
 
-use super::hand::Hand;
-use super::one_at_a_time;
+use super::input_device::InputDevice;
+use super::lock_display;
 
 const QUESTION: &str = "On which list shall I put the turmeric?";
 
-async fn answered_after_a_kill(hand: Hand) {
-    let _turn = one_at_a_time().await;
+async fn answer_after_kill(hand: InputDevice) {
+    let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     let options = json!(["Groceries", "Pantry"]);
     let asks = json!({ "message": QUESTION, "is_question": true, "options": options });
@@ -18,38 +18,38 @@ async fn answered_after_a_kill(hand: Hand) {
         Reply::text("On the Pantry list, then."),
     ])
     .await;
-    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+    let home = DesktopHome::new().with_vault(&vault).with_model(&model);
 
     let app = home.start().await;
-    hand.says(&app, "Write down turmeric").await;
+    hand.send_message(&app, "Write down turmeric").await;
     app.window.find_text("[data-testid=question-card]", QUESTION).await;
-    app.kill_dash_9().await;
+    app.kill().await;
 
     let app = home.start().await;
     app.window.find_text("[data-testid=conversation-list] button", QUESTION).await;
-    hand.opens(&app, "Write down turmeric").await;
+    hand.open_conversation(&app, "Write down turmeric").await;
     app.window.find_text("[data-testid=question-card]", QUESTION).await;
-    app.picture("question-after-restart").await;
-    hand.presses(&app, "[data-testid=question-option]", "Pantry").await;
+    app.save_screenshot("question-after-restart").await;
+    hand.press(&app, "[data-testid=question-option]", "Pantry").await;
     app.window.find_text("[data-testid=chat-log]", "On the Pantry list, then.").await;
     app.window.wait_until_gone("[data-testid=question-card]").await;
 
-    holds_call_result_and_answer(&model.request(2).await);
+    expect_call_result_and_answer(&model.wait_for_request(2).await);
     app.quit().await;
     model.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_survives_a_kill_and_its_answer_reaches_the_model_by_pointer() {
-    answered_after_a_kill(Hand::Pointer).await;
+    answer_after_kill(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_survives_a_kill_and_its_answer_reaches_the_model_by_keyboard() {
-    answered_after_a_kill(Hand::Keyboard).await;
+    answer_after_kill(InputDevice::Keyboard).await;
 }
 
-fn holds_call_result_and_answer(request: &Value) {
+fn expect_call_result_and_answer(request: &Value) {
     let messages = request["messages"].as_array().expect("messages");
     let [.., asked, answered] = messages.as_slice() else { panic!("too short: {messages:?}") };
     let block = |message: &Value, kind: &str| {

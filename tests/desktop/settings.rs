@@ -1,23 +1,23 @@
 //! A setting takes effect at once, without a restart, and is still so after one.
 
 use serde_json::{Value, json};
-use testkit::scripted_model::{last_words, offered_tools, results};
+use testkit::scripted_model::{last_message_text, offered_tools, tool_results};
 use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
 
-use super::hand::Hand;
-use super::one_at_a_time;
+use super::input_device::InputDevice;
+use super::lock_display;
 
 const LOG: &str = "[data-testid=chat-log]";
 const DIARY: &str = "Diary/Secret.md";
 
 /// Reads the diary when it is asked about it, and says what came of that.
-async fn model() -> ScriptedModel {
+async fn start_model() -> ScriptedModel {
     ScriptedModel::responder(|request: &Value| {
-        let read = results(request);
+        let read = tool_results(request);
         match read.first() {
             Some((_, text)) if text.contains("KRYPTON") => Reply::text("It says KRYPTON."),
             Some(_) => Reply::text("I cannot see such a note."),
-            None if last_words(request).contains("diary") => {
+            None if last_message_text(request).contains("diary") => {
                 Reply::calls(vec![("read_file", json!({ "path": DIARY }))])
             }
             None => Reply::text("I only look."),
@@ -26,19 +26,19 @@ async fn model() -> ScriptedModel {
     .await
 }
 
-async fn each_takes_effect(hand: Hand) {
-    let _turn = one_at_a_time().await;
+async fn change_each_setting(hand: InputDevice) {
+    let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     vault.write(DIARY, "The code word is KRYPTON.\n");
-    let model = model().await;
-    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+    let model = start_model().await;
+    let home = DesktopHome::new().with_vault(&vault).with_model(&model);
     let app = home.start().await;
-    hand.says(&app, "What does the diary say?").await;
+    hand.send_message(&app, "What does the diary say?").await;
     app.window.find_text(LOG, "It says KRYPTON.").await;
 
-    private_and_read_only(&app, hand).await;
-    hand.begins_anew(&app).await;
-    hand.says(&app, "What does the diary say now?").await;
+    set_private_and_read_only(&app, hand).await;
+    hand.start_conversation(&app).await;
+    hand.send_message(&app, "What does the diary say now?").await;
     app.window.find_text(LOG, "I cannot see such a note.").await;
     let requests = model.requests();
     let (first, last) = (offered_tools(&requests[0]), offered_tools(requests.last().expect("one")));
@@ -46,8 +46,8 @@ async fn each_takes_effect(hand: Hand) {
     assert!(!last.contains(&"append_file".to_owned()), "{last:?}");
     assert!(!requests.last().expect("one").to_string().contains("KRYPTON"));
 
-    paused(&app, hand, &model).await;
-    another_answers(&app, hand, &model).await;
+    pause_and_resume_models(&app, hand, &model).await;
+    switch_model(&app, hand, &model).await;
     app.quit().await;
     let app = home.start().await;
     app.window.find_text(".composer .pick", "Read only · Opus").await;
@@ -56,64 +56,64 @@ async fn each_takes_effect(hand: Hand) {
 }
 
 /// Keeps the diary from models, and lets them only read.
-async fn private_and_read_only(app: &DesktopApp, hand: Hand) {
-    hand.opens_settings(app, "private", "Private notes").await;
+async fn set_private_and_read_only(app: &DesktopApp, hand: InputDevice) {
+    hand.open_settings(app, "private", "Private notes").await;
     let rules = "#settings-private textarea";
-    if hand == Hand::Keyboard {
-        app.window.press(&[Key::Tab]).await;
+    if hand == InputDevice::Keyboard {
+        app.window.press_keys(&[Key::Tab]).await;
     }
-    hand.rewrites(app, rules, "Diary").await;
+    hand.replace_text(app, rules, "Diary").await;
     // The rule counts once one has left the field.
-    app.window.press(&[Key::Tab]).await;
-    hand.opens_settings(app, "answering", "Answering").await;
-    hand.chooses(app, "answering", "Read only").await;
-    app.picture("settings-answering").await;
-    hand.leaves_settings(app).await;
+    app.window.press_keys(&[Key::Tab]).await;
+    hand.open_settings(app, "answering", "Answering").await;
+    hand.choose_setting(app, "answering", "Read only").await;
+    app.save_screenshot("settings-answering").await;
+    hand.close_settings(app).await;
     app.window.find_text(".composer .pick", "Read only").await;
 }
 
 /// While models are paused nothing is sent; afterwards it is.
-async fn paused(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
+async fn pause_and_resume_models(app: &DesktopApp, hand: InputDevice, model: &ScriptedModel) {
     let asked = model.requests().len();
-    hand.opens_settings(app, "spending", "Spending").await;
+    hand.open_settings(app, "spending", "Spending").await;
     match hand {
-        Hand::Pointer => app.window.click("#settings-spending [role=switch]").await,
-        Hand::Keyboard => {
-            app.window.press(&[Key::Tab]).await;
-            app.window.press(&[Key::Space]).await;
+        InputDevice::Pointer => app.window.click("#settings-spending [role=switch]").await,
+        InputDevice::Keyboard => {
+            app.window.press_keys(&[Key::Tab]).await;
+            app.window.press_keys(&[Key::Space]).await;
         }
     }
-    hand.leaves_settings(app).await;
+    hand.close_settings(app).await;
     app.window.find_text("[data-testid=paused]", "Models are paused").await;
-    hand.says(app, "Are you there?").await;
+    hand.send_message(app, "Are you there?").await;
     app.window.find_text(LOG, "nothing was sent").await;
-    app.picture("settings-paused").await;
+    app.save_screenshot("settings-paused").await;
     assert_eq!(model.requests().len(), asked, "nothing is sent");
-    hand.presses(app, "[data-testid=paused] button", "End the pause").await;
+    hand.press(app, "[data-testid=paused] button", "End the pause").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
-    hand.goes_to_the_composer(app).await;
-    hand.says(app, "And now?").await;
+    hand.focus_composer(app).await;
+    hand.send_message(app, "And now?").await;
     app.window.find_text(LOG, "I only look.").await;
 }
 
 /// Another model is chosen where messages are written, and answers the next one.
-async fn another_answers(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
-    hand.begins_anew(app).await;
-    hand.presses(app, ".composer .pick", "Read only").await;
+async fn switch_model(app: &DesktopApp, hand: InputDevice, model: &ScriptedModel) {
+    hand.start_conversation(app).await;
+    hand.press(app, ".composer .pick", "Read only").await;
     let choices = "[role=menu] [role=menuitemradio]";
     app.window.find_text(choices, "claude-opus-4-5").await;
     match hand {
-        Hand::Pointer => app.window.click_text(choices, "claude-opus-4-5").await,
-        Hand::Keyboard => {
+        InputDevice::Pointer => app.window.click_text(choices, "claude-opus-4-5").await,
+        InputDevice::Keyboard => {
             // From the mode over the first model.
-            app.window.press(&[Key::ArrowDown]).await;
-            app.window.press(&[Key::ArrowDown]).await;
-            app.window.press(&[Key::Enter]).await;
+            app.window.press_keys(&[Key::ArrowDown]).await;
+            app.window.press_keys(&[Key::ArrowDown]).await;
+            app.window.press_keys(&[Key::Enter]).await;
         }
     }
     app.window.find_text(".composer .pick", "Read only · Opus").await;
-    hand.goes_to_the_composer(app).await;
-    hand.says(app, "Who are you?").await;
+    hand.focus_composer(app).await;
+    hand.send_message(app, "Who are you?").await;
     app.window.find_text(LOG, "I only look.").await;
     let requests = model.requests();
     assert_eq!(requests.last().expect("one")["model"], "claude-opus-4-5");
@@ -121,16 +121,16 @@ async fn another_answers(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_mode_and_pause_take_effect_at_once_by_pointer() {
-    each_takes_effect(Hand::Pointer).await;
+    change_each_setting(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_mode_and_pause_take_effect_at_once_by_keyboard() {
-    each_takes_effect(Hand::Keyboard).await;
+    change_each_setting(InputDevice::Keyboard).await;
 }
 
 /// Resolves once the page is as light as this, 0 to 255, or darker.
-async fn background_is(app: &DesktopApp, wanted: &str) {
+async fn wait_for_background(app: &DesktopApp, wanted: &str) {
     let script = format!(
         "const parts = getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g);
         const light = parts.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3;
@@ -139,40 +139,40 @@ async fn background_is(app: &DesktopApp, wanted: &str) {
     app.window.wait_until(&format!("the page to be {wanted}"), &script).await;
 }
 
-async fn language_and_theme(hand: Hand) {
-    let _turn = one_at_a_time().await;
+async fn change_language_and_theme(hand: InputDevice) {
+    let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
-    let home = DesktopHome::fresh().with_vault(&vault);
+    let home = DesktopHome::new().with_vault(&vault);
     let app = home.start().await;
-    app.opened().await;
-    background_is(&app, "> 200").await;
-    hand.opens_settings(&app, "appearance", "Appearance").await;
-    hand.chooses(&app, "appearance", "Dark").await;
-    background_is(&app, "< 60").await;
-    hand.chooses(&app, "appearance", "Deutsch").await;
+    app.wait_until_opened().await;
+    wait_for_background(&app, "> 200").await;
+    hand.open_settings(&app, "appearance", "Appearance").await;
+    hand.choose_setting(&app, "appearance", "Dark").await;
+    wait_for_background(&app, "< 60").await;
+    hand.choose_setting(&app, "appearance", "Deutsch").await;
     app.window.find_text("#settings-appearance h2", "Aussehen").await;
     app.window.find_text(".side h1", "Einstellungen").await;
     app.window
         .wait_until("a page in German", "return document.documentElement.lang === 'de'")
         .await;
-    app.picture("settings-german-dark").await;
-    hand.leaves_settings(&app).await;
-    hand.says(&app, "Kurkuma").await;
+    app.save_screenshot("settings-german-dark").await;
+    hand.close_settings(&app).await;
+    hand.send_message(&app, "Kurkuma").await;
     app.window.find_text(LOG, "Kurkuma").await;
     app.quit().await;
 
     let app = home.start().await;
     app.window.find_text(".side", "Einstellungen").await;
-    background_is(&app, "< 60").await;
+    wait_for_background(&app, "< 60").await;
     app.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn language_and_theme_change_at_once_and_stay_by_pointer() {
-    language_and_theme(Hand::Pointer).await;
+    change_language_and_theme(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn language_and_theme_change_at_once_and_stay_by_keyboard() {
-    language_and_theme(Hand::Keyboard).await;
+    change_language_and_theme(InputDevice::Keyboard).await;
 }

@@ -1,14 +1,14 @@
 //! A week with the window, in short.
 
-use testkit::week::{Extent, live};
+use testkit::week_journey::{WeekExtent, run_week};
 
-use super::one_at_a_time;
+use super::lock_display;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_week_of_changes_kills_captures_and_an_update_is_taken_back_to_the_byte() {
-    let _turn = one_at_a_time().await;
-    let extent = Extent::short();
-    let week = live(&extent).await;
+    let _turn = lock_display().await;
+    let extent = WeekExtent::short();
+    let week = run_week(&extent).await;
     println!("{week}");
     assert!(week.holds(&extent), "{week}");
 }

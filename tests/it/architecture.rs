@@ -2,7 +2,7 @@
 //! there to complaints, and has a negative control that it must complain about.
 
 mod advisories;
-mod edges;
+mod dependencies;
 mod fixtures;
 mod licences;
 mod sources;
@@ -33,12 +33,12 @@ fn metadata(arguments: &[&str]) -> Value {
 }
 
 /// The list under `key`.
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+fn array_at<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// The text under `key`, or an empty one.
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+fn text_at<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 

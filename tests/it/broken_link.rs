@@ -1,10 +1,10 @@
 //! Broken links, repaired from the window: the note is created, or the links lead to another one.
 
-use protocol::applied::{AppliedBy, ListApplied, UndoScope};
-use protocol::looking::{Having, LinkRepairs};
+use protocol::history::{AppliedBy, ListApplied, UndoScope};
+use protocol::query::{LinkRepairs, NoteCriterion};
 use protocol::{NotePath, UserError};
 
-use crate::stage::{Home, Running, paths, without_model};
+use crate::test_app::{RunningApp, TestHome, note_paths, settings_without_model};
 
 const NOTES: [(&str, &str); 4] = [
     ("People/Luca Ferri.md", "# Luca\n\nSee [[Luca Feri]].\n"),
@@ -14,7 +14,7 @@ const NOTES: [(&str, &str); 4] = [
 ];
 
 /// The repairs once the index stands.
-async fn repairs(running: &Running, link: &str) -> LinkRepairs {
+async fn repairs(running: &RunningApp, link: &str) -> LinkRepairs {
     let probe = async || running.app.link_repairs(link.into()).await.expect("asked");
     running.until("the index", probe).await
 }
@@ -24,16 +24,16 @@ fn note(text: &str) -> NotePath {
 }
 
 /// The notes in which a link is broken once the index has seen the last change.
-async fn broken_in(running: &Running, link: &str, expected: &[&str]) {
-    let having = || Having::DeadLink { link: link.into() };
+async fn broken_in(running: &RunningApp, link: &str, expected: &[&str]) {
+    let having = || NoteCriterion::DeadLink { link: link.into() };
     let probe = async || {
-        let found = running.app.notes_having(having()).await.expect("asked");
-        found.filter(|found| found.notes == paths(expected))
+        let found = running.app.notes_matching(having()).await.expect("asked");
+        found.filter(|found| found.notes == note_paths(expected))
     };
     running.until("the broken links", probe).await;
 }
 
-async fn undo(running: &Running, change_set: protocol::ChangeSetId) -> Result<(), UserError> {
+async fn undo(running: &RunningApp, change_set: protocol::ChangeSetId) -> Result<(), UserError> {
     let undone = running.app.undo(&UndoScope::ChangeSet { change_set }).await?;
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     Ok(())
@@ -41,8 +41,8 @@ async fn undo(running: &Running, change_set: protocol::ChangeSetId) -> Result<()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_link_leads_to_the_nearest_note_wherever_it_stands_and_undo_brings_it_back() {
-    let home = Home::new(&NOTES);
-    let running = home.open(without_model()).await;
+    let home = TestHome::new(&NOTES);
+    let running = home.open(settings_without_model()).await;
     let offered = repairs(&running, "Luca Feri").await;
     assert_eq!(offered.create, Some(note("Luca Feri.md")));
     assert_eq!(offered.instead, Some(note("People/Luca Ferri.md")));
@@ -53,7 +53,7 @@ async fn a_broken_link_leads_to_the_nearest_note_wherever_it_stands_and_undo_bri
     assert_eq!(repaired.left, []);
     let mut rewritten = repaired.rewritten;
     rewritten.sort();
-    assert_eq!(rewritten, paths(&["Dinner.md", "People/Luca Ferri.md", "Trip.md"]));
+    assert_eq!(rewritten, note_paths(&["Dinner.md", "People/Luca Ferri.md", "Trip.md"]));
     assert_eq!(
         home.notes.read("Dinner.md"),
         "With [[Luca Ferri|Luca]] and [[Luca Ferri#Phone]].\n\n![[Menu.png]]\n"
@@ -76,8 +76,8 @@ async fn a_broken_link_leads_to_the_nearest_note_wherever_it_stands_and_undo_bri
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_note_that_a_broken_link_names_is_created_and_undo_removes_it() {
-    let home = Home::new(&NOTES);
-    let running = home.open(without_model()).await;
+    let home = TestHome::new(&NOTES);
+    let running = home.open(settings_without_model()).await;
     assert_eq!(repairs(&running, "Packing list").await.create, Some(note("Packing list.md")));
     let repaired = running.app.create_linked_note("Packing list".into()).await.expect("created");
     assert_eq!(repaired.note, note("Packing list.md"));
@@ -98,8 +98,8 @@ async fn a_new_note_takes_no_link_over_and_no_note_is_made_for_a_picture_or_as_r
         ("Plan.md", "all year\n"),
         ("Rules.md", "[[Winter/AGENTS]] ![[Menu.png]]\n"),
     ];
-    let home = Home::new(&notes);
-    let running = home.open(without_model()).await;
+    let home = TestHome::new(&notes);
+    let running = home.open(settings_without_model()).await;
     for link in ["Menu.png", "Winter/AGENTS", "../Plan 2"] {
         assert_eq!(repairs(&running, link).await.create, None, "{link}");
         assert!(running.app.create_linked_note(link.into()).await.is_err(), "{link}");

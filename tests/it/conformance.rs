@@ -3,18 +3,18 @@
 //!
 //! `./dev test` holds the bodies of all tests against the types; here it is those of one story.
 
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::model::{Effort, ModelParameters};
 use protocol::{ProviderKind, Settings};
 use serde_json::json;
 use tempfile::TempDir;
-use testkit::conformance::{Checked, OutsideServer, check, modules};
+use testkit::conformance::{ConformanceReport, ThirdPartyServer, check_bodies, node_modules};
 
-use crate::stage::Home;
+use crate::test_app::TestHome;
 
 const MODEL: &str = "model";
 
-fn settings(provider: ProviderKind, server: &OutsideServer) -> Settings {
+fn settings(provider: ProviderKind, server: &ThirdPartyServer) -> Settings {
     let set = ModelParameters {
         model: MODEL.into(),
         temperature: Some(0.5),
@@ -27,21 +27,21 @@ fn settings(provider: ProviderKind, server: &OutsideServer) -> Settings {
 }
 
 /// Two notes are read at once, a line is added to one, and the model says so; then it is thanked.
-async fn story(provider: ProviderKind, server: &OutsideServer) {
-    let home = Home::new(&[("Alpha.md", "one\n"), ("Beta.md", "two\n")]).with_key("sk-test");
+async fn run_story(provider: ProviderKind, server: &ThirdPartyServer) {
+    let home = TestHome::new(&[("Alpha.md", "one\n"), ("Beta.md", "two\n")]).with_key("sk-test");
     home.data.write("key.openai", "sk-test");
     let running = home.open(settings(provider, server)).await;
-    let chat = running.say(None, "Please look at both notes.").await;
-    running.say(Some(&chat), "Thanks!").await;
+    let chat = running.send_and_wait(None, "Please look at both notes.").await;
+    running.send_and_wait(Some(&chat), "Thanks!").await;
     let view = running.view(&chat).await;
     running.quit().await;
     let mut calls = Vec::new();
     let mut words = Vec::new();
     for item in &view.items {
         match item {
-            Item::Tool { tool, is_error: false, .. } => calls.push(tool.as_str()),
-            Item::Assistant { text, cut: false, .. } => words.push(text.as_str()),
-            Item::User { .. } => {}
+            ChatItem::Tool { tool, is_error: false, .. } => calls.push(tool.as_str()),
+            ChatItem::Assistant { text, cut: false, .. } => words.push(text.as_str()),
+            ChatItem::User { .. } => {}
             other => panic!("{provider:?}: {other:?}"),
         }
     }
@@ -54,22 +54,25 @@ async fn story(provider: ProviderKind, server: &OutsideServer) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn turns_go_through_a_server_that_others_wrote_with_bodies_that_the_vendors_types_take() {
-    let modules = match modules() {
+    let modules = match node_modules() {
         Ok(modules) => modules,
         Err(why) => return eprintln!("skipped: {why}"),
     };
     let bodies = TempDir::new().expect("a folder");
-    let server = OutsideServer::start(modules, bodies.path()).await;
+    let server = ThirdPartyServer::start(modules, bodies.path()).await;
     for provider in [ProviderKind::Anthropic, ProviderKind::OpenAi, ProviderKind::Ollama] {
-        story(provider, &server).await;
+        run_story(provider, &server).await;
     }
-    let Checked { holds, said } = check(modules, bodies.path());
-    assert!(holds && said.contains("bodies=12 refused=0") && said.contains("blind=0"), "{said}");
+    let ConformanceReport { holds, output } = check_bodies(modules, bodies.path());
+    assert!(
+        holds && output.contains("bodies=12 refused=0") && output.contains("blind=0"),
+        "{output}"
+    );
 }
 
 #[test]
 fn a_body_with_something_in_it_that_the_wire_does_not_have_is_refused() {
-    let modules = match modules() {
+    let modules = match node_modules() {
         Ok(modules) => modules,
         Err(why) => return eprintln!("skipped: {why}"),
     };
@@ -79,6 +82,6 @@ fn a_body_with_something_in_it_that_the_wire_does_not_have_is_refused() {
     let bodies = TempDir::new().expect("a folder");
     let file = bodies.path().join("anthropic-1.json");
     std::fs::write(file, body.to_string()).expect("the body is written");
-    let Checked { holds, said } = check(modules, bodies.path());
+    let ConformanceReport { holds, output: said } = check_bodies(modules, bodies.path());
     assert!(!holds && said.contains("\"name\"") && said.contains(" refused=1 "), "{said}");
 }

@@ -6,7 +6,7 @@ use protocol::{AppEvent, ContextKind, ContextUse, ConversationId, Settings};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use crate::stage::{Running, asking, keyed, without_model};
+use crate::test_app::{RunningApp, home_with_key, settings_with_model, settings_without_model};
 
 const MODEL: &str = "claude-haiku-4-5";
 const LARGER: &str = "claude-larger";
@@ -32,7 +32,7 @@ fn settings(model: &ScriptedModel, window: u32) -> Settings {
         models: vec![known(MODEL, window), known(LARGER, 100_000), known(CHEAP, 50_000)],
         parameters: vec![parameters(MODEL), parameters(LARGER)],
         compaction,
-        ..asking(model)
+        ..settings_with_model(model)
     }
 }
 
@@ -68,13 +68,17 @@ fn near(found: u32, expected: usize) {
     assert!(found.abs_diff(expected) * 100 <= 3 * expected, "{found} is not near {expected}");
 }
 
-async fn known(running: &Running, chat: &ConversationId) -> ContextUse {
+async fn known(running: &RunningApp, chat: &ConversationId) -> ContextUse {
     running.view(chat).await.context.expect("it is known")
 }
 
 /// Waits for a context that was told of since `before`.
-async fn hears(running: &Running, what: &str, is_it: impl Fn(&ContextUse) -> bool) -> ContextUse {
-    let told = running.hears(what, |event| match event {
+async fn hears(
+    running: &RunningApp,
+    what: &str,
+    is_it: impl Fn(&ContextUse) -> bool,
+) -> ContextUse {
+    let told = running.wait_for_event(what, |event| match event {
         AppEvent::ContextChanged { context: Some(context), .. } if is_it(context) => {
             Some(context.clone())
         }
@@ -86,7 +90,7 @@ async fn hears(running: &Running, what: &str, is_it: impl Fn(&ContextUse) -> boo
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_told_is_what_the_model_counts_in_what_it_is_sent() {
     let note = "A line of the plan.\n".repeat(150);
-    let home = keyed(&[("Plan.md", &note)]);
+    let home = home_with_key(&[("Plan.md", &note)]);
     let model = ScriptedModel::responder(|request| {
         let messages = request["messages"].as_array().expect("messages");
         let reply = match messages.len() {
@@ -97,7 +101,7 @@ async fn what_is_told_is_what_the_model_counts_in_what_it_is_sent() {
     })
     .await;
     let running = home.open(settings(&model, 60_000)).await;
-    let chat = running.say(None, &"What does the plan say? ".repeat(20)).await;
+    let chat = running.send_and_wait(None, &"What does the plan say? ".repeat(20)).await;
     let first = known(&running, &chat).await;
     assert_eq!(first.window, 60_000 - ANSWER);
     assert_eq!(first.used, first.parts.iter().map(|part| part.tokens).sum::<u32>());
@@ -105,7 +109,7 @@ async fn what_is_told_is_what_the_model_counts_in_what_it_is_sent() {
     assert!(tokens(&first, ContextKind::ToolResults) > 900, "{first:?}");
 
     // The next request holds exactly that, and the new message.
-    running.say(Some(&chat), "And then?").await;
+    running.send_and_wait(Some(&chat), "And then?").await;
     let sent = model.requests().pop().expect("a request");
     let message = count(sent["messages"].as_array().expect("messages").last().expect("one"));
     near(first.used, counted(&sent) - message);
@@ -118,12 +122,12 @@ async fn what_is_told_is_what_the_model_counts_in_what_it_is_sent() {
 }
 
 /// Talks until more than four fifths of the window are used, and nobody could summarize before.
-async fn nearly_full(running: &Running) -> (ConversationId, ContextUse) {
+async fn nearly_full(running: &RunningApp) -> (ConversationId, ContextUse) {
     let mut chat = None;
     for n in 0..40 {
         let words = format!("Number {n}. {}", "and so on ".repeat(100));
-        let id = running.say(chat.as_ref(), &words).await;
-        running.app.rested(&id).await.expect("open");
+        let id = running.send_and_wait(chat.as_ref(), &words).await;
+        running.app.wait_for_idle_work(&id).await.expect("open");
         let context = known(running, &id).await;
         if context.used * 100 > 80 * context.window {
             return (id, context);
@@ -135,7 +139,7 @@ async fn nearly_full(running: &Running) -> (ConversationId, ContextUse) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_summary_makes_room_and_another_model_another_window() {
-    let home = keyed(&[("Alpha.md", "one\n")]);
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
     let can = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let may = std::sync::Arc::clone(&can);
     let model = ScriptedModel::responder(move |request| {
@@ -153,21 +157,21 @@ async fn a_summary_makes_room_and_another_model_another_window() {
     assert!(before.can_summarize, "{before:?}");
 
     let wide = Settings { model: LARGER.into(), ..settings(&model, 14_000) };
-    running.set(wide).await;
+    running.replace_settings(wide).await;
     let wide = hears(&running, "the larger window", |c| c.window > 14_000).await;
     assert_eq!(wide.window, 100_000 - ANSWER);
     assert_eq!(known(&running, &chat).await, wide);
-    running.set(settings(&model, 14_000)).await;
+    running.replace_settings(settings(&model, 14_000)).await;
 
     can.store(true, std::sync::atomic::Ordering::SeqCst);
-    running.app.sum_up(&chat).await.expect("summarized");
+    running.app.compact(&chat).await.expect("summarized");
     let after = hears(&running, "the summary", |c| tokens(c, ContextKind::Summary) > 0).await;
     assert!(after.used * 100 <= 80 * after.window, "{after:?}");
     assert_eq!(known(&running, &chat).await.used, after.used);
 
-    running.set(without_model()).await;
+    running.replace_settings(settings_without_model()).await;
     running
-        .hears("that no model answers", |event| {
+        .wait_for_event("that no model answers", |event| {
             matches!(event, AppEvent::ContextChanged { context: None, .. }).then_some(())
         })
         .await;
@@ -177,10 +181,10 @@ async fn a_summary_makes_room_and_another_model_another_window() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_restart_it_is_found_out_again_once_the_conversation_is_opened() {
-    let home = keyed(&[("Alpha.md", "one\n")]);
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
     let model = ScriptedModel::responder(|_| Reply::text("Yes.").counting(2_000)).await;
     let running = home.open(settings(&model, 60_000)).await;
-    let chat = running.say(None, &"words ".repeat(1_000)).await;
+    let chat = running.send_and_wait(None, &"words ".repeat(1_000)).await;
     let before = known(&running, &chat).await;
     running.quit().await;
     let running = home.open(settings(&model, 60_000)).await;

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use protocol::event::{KeyringTrouble, ProviderStatus};
-use protocol::request::{KeyPlace, Unlocking};
+use protocol::request::{KeyStorage, Unlocking};
 use protocol::{AppEvent, ProviderKind, Settings};
 use secrecy::SecretString;
 use testkit::scripted_model::KEY;
@@ -12,31 +12,34 @@ use testkit::{KeyringDaemon, PrivateBus, Reply, ScriptedModel};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::stage::{Home, PATIENCE, Running, run};
+use crate::test_app::{RunningApp, TEST_TIMEOUT, TestHome, run_command};
 
 /// The program on this home, over a bus.
-fn on(bus: &PrivateBus, home: &Home, arguments: &[&str]) -> Command {
-    let mut command = home.cli(arguments);
+fn on(bus: &PrivateBus, home: &TestHome, arguments: &[&str]) -> Command {
+    let mut command = home.cli_command(arguments);
     command.env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     command
 }
 
 /// How the provider stands as soon as it stands so.
-async fn provider(running: &Running, stands: impl Fn(&ProviderStatus) -> bool) -> ProviderStatus {
+async fn provider(
+    running: &RunningApp,
+    stands: impl Fn(&ProviderStatus) -> bool,
+) -> ProviderStatus {
     let told = |event: &AppEvent| match event {
         AppEvent::ProviderChanged { provider } if stands(provider) => Some(provider.clone()),
         _ => None,
     };
-    running.hears("the provider", told).await
+    running.wait_for_event("the provider", told).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_in_a_locked_keyring_is_told_and_found_once_the_keyring_is_unlocked() {
     let bus = PrivateBus::start();
     let daemon = KeyringDaemon::on(bus.address()).await;
-    let home = Home::new(&[]);
+    let home = TestHome::new(&[]);
     let running = home.start_on(bus.address()).await;
-    running.app.set_key(SecretString::from(KEY), KeyPlace::Keyring).await.expect("stored");
+    running.app.set_key(SecretString::from(KEY), KeyStorage::Keyring).await.expect("stored");
     provider(&running, |now| now.key_source.as_deref() == Some("keyring")).await;
     running.quit().await;
 
@@ -57,12 +60,12 @@ async fn a_key_in_a_locked_keyring_is_told_and_found_once_the_keyring_is_unlocke
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_keyring_that_is_gone_is_told_only_to_those_who_have_a_key_in_it() {
-    let (home, other) = (Home::new(&[]), Home::new(&[]));
+    let (home, other) = (TestHome::new(&[]), TestHome::new(&[]));
     {
         let bus = PrivateBus::start();
         let _daemon = KeyringDaemon::on(bus.address()).await;
         let running = home.start_on(bus.address()).await;
-        running.app.set_key(SecretString::from(KEY), KeyPlace::Keyring).await.expect("stored");
+        running.app.set_key(SecretString::from(KEY), KeyStorage::Keyring).await.expect("stored");
         running.quit().await;
     }
     let bus = PrivateBus::start();
@@ -82,7 +85,7 @@ async fn ask_says_that_the_keyring_is_locked_and_asks_no_other_provider() {
     let daemon = KeyringDaemon::on(bus.address()).await;
     daemon.store("anthropic", KEY).await;
     daemon.lock().await;
-    let (home, model) = (Home::new(&[]), ScriptedModel::start(vec![Reply::text("Yes.")]).await);
+    let (home, model) = (TestHome::new(&[]), ScriptedModel::start(vec![Reply::text("Yes.")]).await);
     let vault = home.notes.root().to_str().expect("a path in UTF-8").to_owned();
     let ask = || {
         let mut command = on(&bus, &home, &["ask", "--vault", &vault, "Is it there?"]);
@@ -90,12 +93,13 @@ async fn ask_says_that_the_keyring_is_locked_and_asks_no_other_provider() {
         command
     };
     let locked =
-        run(ask().env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", model.base_url())).await;
+        run_command(ask().env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", model.base_url()))
+            .await;
     let words = "The keyring is locked. Unlock it to use your API key, or set ANTHROPIC_API_KEY.";
-    assert!(locked.err.contains(words) && locked.code != Some(0), "{locked:?}");
+    assert!(locked.stderr.contains(words) && locked.code != Some(0), "{locked:?}");
     daemon.unlock().await;
-    let found = run(&mut ask()).await;
-    assert!(found.out.contains("Yes.") && found.code == Some(0), "{found:?}");
+    let found = run_command(&mut ask()).await;
+    assert!(found.stdout.contains("Yes.") && found.code == Some(0), "{found:?}");
     model.finish();
 }
 
@@ -104,11 +108,13 @@ async fn a_provider_that_needs_a_key_is_told_of_a_locked_keyring_that_shows_noth
     let bus = PrivateBus::start();
     let daemon = KeyringDaemon::on(bus.address()).await;
     daemon.lock().await;
-    let home = Home::new(&[]);
+    let home = TestHome::new(&[]);
     let running = home.start_on(bus.address()).await;
     let unknown = provider(&running, |_| true).await;
     assert_eq!((unknown.has_model, unknown.keyring), (false, Some(KeyringTrouble::Unknown)));
-    running.set(Settings { provider: ProviderKind::Anthropic, ..Settings::default() }).await;
+    running
+        .replace_settings(Settings { provider: ProviderKind::Anthropic, ..Settings::default() })
+        .await;
     let locked = provider(&running, |now| now.has_model).await;
     assert_eq!(locked.keyring, Some(KeyringTrouble::Locked));
     running.quit().await;
@@ -120,7 +126,7 @@ async fn the_hub_is_not_asked_without_the_token_that_a_locked_keyring_holds() {
     let daemon = KeyringDaemon::on(bus.address()).await;
     daemon.store("hub", "a-token").await;
     daemon.lock().await;
-    let home = Home::new(&[]);
+    let home = TestHome::new(&[]);
     let hub = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = format!("ws://{}", hub.local_addr().expect("an address"));
     let vault = home.notes.root().to_str().expect("a path in UTF-8");
@@ -138,7 +144,7 @@ async fn the_hub_is_not_asked_without_the_token_that_a_locked_keyring_holds() {
         }
         panic!("it ended without a word");
     };
-    tokio::time::timeout(PATIENCE, told).await.expect("it tells");
+    tokio::time::timeout(TEST_TIMEOUT, told).await.expect("it tells");
     let dialled = tokio::time::timeout(Duration::from_secs(1), hub.accept()).await;
     assert!(dialled.is_err(), "a hub was dialled without its token");
     served.kill().await.expect("it ends");

@@ -1,7 +1,7 @@
 //! Servers that people run themselves, with little room: what is asked fits the window that they were
 //! started with, whether they say how large it is or only refuse what is too long.
 //!
-//! [`Llama`] answers as llama.cpp's server was seen to: its list, its `/props`, its refusals, its stream.
+//! [`FakeLlamaServer`] answers as llama.cpp's server was seen to: its list, its `/props`, its refusals, its stream.
 //! A token is taken for three and a half bytes. `real_model` runs the same against the real server.
 
 use std::collections::VecDeque;
@@ -12,19 +12,19 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, StatusCode, Uri};
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::stage::{Home, Running, failure};
+use crate::test_app::{RunningApp, TestHome, turn_failure};
 
 const MODEL: &str = "tiny";
 
 /// What a server is started with, and how much it tells of it.
 #[derive(Debug, Clone, Copy)]
-struct Started {
+struct LlamaOptions {
     window: u32,
     /// Whether it says so in its list and at `/props`.
     tells: bool,
@@ -32,37 +32,37 @@ struct Started {
     takes_tools: bool,
 }
 
-impl Started {
-    fn with(window: u32) -> Self {
+impl LlamaOptions {
+    fn with_window(window: u32) -> Self {
         Self { window, tells: true, takes_tools: true }
     }
 }
 
 /// A server of one model that says what it was told to.
-struct Llama {
+struct FakeLlamaServer {
     url: String,
-    state: Arc<Asked>,
+    shared: Arc<LlamaState>,
     _serving: JoinSet<()>,
 }
 
-struct Asked {
-    started: Started,
+struct LlamaState {
+    started: LlamaOptions,
     /// What the model says next; what it says when that is over is `Yes.`
-    says: Mutex<VecDeque<Value>>,
+    replies: Mutex<VecDeque<Value>>,
     /// The bodies that were sent for an answer, and whether each was answered.
     chats: Mutex<Vec<(Value, bool)>>,
 }
 
-impl Llama {
-    async fn started(started: Started, says: &[Value]) -> Self {
+impl FakeLlamaServer {
+    async fn start(started: LlamaOptions, says: &[Value]) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let says = Mutex::new(says.iter().cloned().collect());
-        let state = Arc::new(Asked { started, says, chats: Mutex::default() });
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&state));
+        let state = Arc::new(LlamaState { started, replies: says, chats: Mutex::default() });
+        let router = Router::new().fallback(handle_request).with_state(Arc::clone(&state));
         let mut serving = JoinSet::new();
         serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
-        Self { url, state, _serving: serving }
+        Self { url, shared: state, _serving: serving }
     }
 
     fn settings(&self) -> Settings {
@@ -70,43 +70,47 @@ impl Llama {
         Settings { provider, base_url, model: MODEL.into(), ..Settings::default() }
     }
 
-    fn chats(&self) -> Vec<(Value, bool)> {
-        self.state.chats.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn chat_requests(&self) -> Vec<(Value, bool)> {
+        self.shared.chats.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-type Told = (StatusCode, [(HeaderName, &'static str); 1], String);
+type LlamaResponse = (StatusCode, [(HeaderName, &'static str); 1], String);
 
-fn told(status: StatusCode, body: &Value) -> Told {
+fn json_response(status: StatusCode, body: &Value) -> LlamaResponse {
     (status, [(CONTENT_TYPE, "application/json")], body.to_string())
 }
 
-async fn answer(State(asked): State<Arc<Asked>>, uri: Uri, body: Bytes) -> Told {
-    let Started { window, tells, takes_tools } = asked.started;
+async fn handle_request(
+    State(asked): State<Arc<LlamaState>>,
+    uri: Uri,
+    body: Bytes,
+) -> LlamaResponse {
+    let LlamaOptions { window, tells, takes_tools } = asked.started;
     let unknown =
         json!({ "error": { "message": "File Not Found", "type": "not_found_error", "code": 404 } });
     match uri.path() {
-        "/v1/models" if tells => told(
+        "/v1/models" if tells => json_response(
             StatusCode::OK,
             &json!({ "object": "list", "data": [{ "id": MODEL, "object": "model", "owned_by": "llamacpp",
                 "meta": { "n_ctx": window, "n_ctx_train": 131_072, "n_params": 8_030_261_312_u64 } }] }),
         ),
         "/v1/models" => {
-            told(StatusCode::OK, &json!({ "object": "list", "data": [{ "id": MODEL }] }))
+            json_response(StatusCode::OK, &json!({ "object": "list", "data": [{ "id": MODEL }] }))
         }
-        "/props" if tells => told(
+        "/props" if tells => json_response(
             StatusCode::OK,
             &json!({ "default_generation_settings": { "n_ctx": window }, "total_slots": 1,
                 "chat_template_caps": { "supports_tools": takes_tools } }),
         ),
-        "/v1/chat/completions" => chat(&asked, &body),
-        _ => told(StatusCode::NOT_FOUND, &unknown),
+        "/v1/chat/completions" => answer_chat(&asked, &body),
+        _ => json_response(StatusCode::NOT_FOUND, &unknown),
     }
 }
 
-fn chat(asked: &Asked, body: &Bytes) -> Told {
+fn answer_chat(asked: &LlamaState, body: &Bytes) -> LlamaResponse {
     let sent: Value = serde_json::from_slice(body).expect("JSON");
-    let prompt = tokens(&prompt_of(&sent, asked.started.takes_tools));
+    let prompt = count_tokens(&prompt_text(&sent, asked.started.takes_tools));
     let fits = prompt < asked.started.window;
     asked.chats.lock().unwrap_or_else(PoisonError::into_inner).push((sent, fits));
     if !fits {
@@ -116,9 +120,9 @@ fn chat(asked: &Asked, body: &Bytes) -> Told {
         );
         let refused = json!({ "error": { "code": 400, "message": message,
             "type": "exceed_context_size_error", "n_prompt_tokens": prompt, "n_ctx": n_ctx } });
-        return told(StatusCode::BAD_REQUEST, &refused);
+        return json_response(StatusCode::BAD_REQUEST, &refused);
     }
-    let next = asked.says.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let next = asked.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let delta = next.unwrap_or_else(|| json!({ "content": "Yes." }));
     let reason = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
     let chunks = [
@@ -135,7 +139,7 @@ fn chat(asked: &Asked, body: &Bytes) -> Told {
 }
 
 /// What reaches the model of a request.
-fn prompt_of(sent: &Value, takes_tools: bool) -> String {
+fn prompt_text(sent: &Value, takes_tools: bool) -> String {
     let mut prompt = sent["messages"].to_string();
     if let (Some(tools), true) = (sent.get("tools"), takes_tools) {
         prompt.push_str(&tools.to_string());
@@ -143,31 +147,31 @@ fn prompt_of(sent: &Value, takes_tools: bool) -> String {
     prompt
 }
 
-fn tokens(text: &str) -> u32 {
+fn count_tokens(text: &str) -> u32 {
     u32::try_from(text.len() * 10 / 35).expect("a number")
 }
 
 /// A call as a model that takes tools makes it.
-fn call(name: &str, arguments: &Value) -> Value {
+fn tool_call(name: &str, arguments: &Value) -> Value {
     json!({ "tool_calls": [{ "index": 0, "id": format!("c{}", arguments.to_string().len()),
         "function": { "name": name, "arguments": arguments.to_string() } }] })
 }
 
 /// Asks, and is answered; the words of the answer.
-async fn say(running: &Running, text: &str) -> String {
-    let conversation = running.say(None, text).await;
+async fn send_and_read_answer(running: &RunningApp, text: &str) -> String {
+    let conversation = running.send_and_wait(None, text).await;
     let view = running.view(&conversation).await;
-    assert_eq!(failure(&view), None, "{text}");
+    assert_eq!(turn_failure(&view), None, "{text}");
     match view.items.last() {
-        Some(Item::Assistant { text, .. }) => text.clone(),
+        Some(ChatItem::Assistant { text, .. }) => text.clone(),
         other => panic!("no answer: {other:?}"),
     }
 }
 
 /// The tokens of what we send whatever the question is: our instructions and the tools.
-fn frame(sent: &Value) -> u32 {
+fn overhead_tokens(sent: &Value) -> u32 {
     let system = sent["messages"][0]["content"].as_str().expect("instructions");
-    tokens(system) + sent.get("tools").map_or(0, |tools| tokens(&tools.to_string()))
+    count_tokens(system) + sent.get("tools").map_or(0, |tools| count_tokens(&tools.to_string()))
 }
 
 /// 300 lines; each has words of its own.
@@ -180,17 +184,25 @@ async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
     for takes_tools in [true, false] {
         for window in [2_048, 4_096, 8_192, 16_384, 32_768] {
             let home =
-                Home::new(&[("Alpha.md", "one\n"), ("AGENTS.md", &"Keep order. ".repeat(400))]);
-            let llama = Llama::started(Started { takes_tools, ..Started::with(window) }, &[]).await;
+                TestHome::new(&[("Alpha.md", "one\n"), ("AGENTS.md", &"Keep order. ".repeat(400))]);
+            let llama = FakeLlamaServer::start(
+                LlamaOptions { takes_tools, ..LlamaOptions::with_window(window) },
+                &[],
+            )
+            .await;
             let settings = Settings { organisation: "By year. ".repeat(200), ..llama.settings() };
             let running = home.open(settings).await;
-            assert_eq!(say(&running, "What do I grow?").await, "Yes.");
+            assert_eq!(send_and_read_answer(&running, "What do I grow?").await, "Yes.");
             running.quit().await;
-            let chats = llama.chats();
+            let chats = llama.chat_requests();
             assert!(chats.iter().all(|(_, answered)| *answered), "{window}: refused");
             let (sent, _) = &chats[0];
             assert_eq!(sent.get("tools").is_some(), takes_tools, "{window}");
-            assert!(frame(sent) <= window / 4, "{window}, {takes_tools}: {}", frame(sent));
+            assert!(
+                overhead_tokens(sent) <= window / 4,
+                "{window}, {takes_tools}: {}",
+                overhead_tokens(sent)
+            );
             let answer = sent["max_tokens"].as_u64().expect("a cap");
             assert!(answer >= u64::from(window / 8) && answer <= u64::from(window / 4), "{answer}");
         }
@@ -199,25 +211,28 @@ async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn at_4096_a_note_of_300_lines_is_found_read_and_edited() {
-    let home = Home::new(&[("Garden.md", &long_note())]);
-    let read = |from: u32| call("read_file", &json!({ "path": "Garden", "start_line": from }));
+    let home = TestHome::new(&[("Garden.md", &long_note())]);
+    let read = |from: u32| tool_call("read_file", &json!({ "path": "Garden", "start_line": from }));
     let edit = json!({ "path": "Garden", "old_text": "item 250:", "new_text": "item 250 (done):" });
     let says = [
-        call("find_notes", &json!({ "query": "beans" })),
+        tool_call("find_notes", &json!({ "query": "beans" })),
         read(1),
         read(80),
         read(160),
         read(240),
-        call("edit_file", &edit),
+        tool_call("edit_file", &edit),
         json!({ "content": "It is done." }),
     ];
-    let llama = Llama::started(Started::with(4_096), &says).await;
+    let llama = FakeLlamaServer::start(LlamaOptions::with_window(4_096), &says).await;
     let auto = Settings { mode: protocol::Mode::Auto, ..llama.settings() };
     let running = home.open(auto).await;
-    assert_eq!(say(&running, "Mark item 250 of [[Garden]] as done.").await, "It is done.");
+    assert_eq!(
+        send_and_read_answer(&running, "Mark item 250 of [[Garden]] as done.").await,
+        "It is done."
+    );
     running.quit().await;
     assert!(home.notes.read("Garden.md").contains("- item 250 (done): plant 1750 rows"));
-    let chats = llama.chats();
+    let chats = llama.chat_requests();
     assert!(chats.iter().all(|(_, answered)| *answered), "nothing that was sent was too long");
     let last = chats.last().expect("it was asked").0.to_string();
     assert!(last.contains("Left out to make room"), "the control: it did not all fit");
@@ -227,24 +242,32 @@ async fn at_4096_a_note_of_300_lines_is_found_read_and_edited() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_nobody_tells_is_learned_from_the_first_refusal() {
-    let home = Home::new(&[("Alpha.md", "one\n")]);
-    let llama = Llama::started(Started { tells: false, ..Started::with(4_096) }, &[]).await;
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let llama = FakeLlamaServer::start(
+        LlamaOptions { tells: false, ..LlamaOptions::with_window(4_096) },
+        &[],
+    )
+    .await;
     let running = home.open(llama.settings()).await;
-    assert_eq!(say(&running, "What do I grow?").await, "Yes.");
-    assert_eq!(say(&running, "And where?").await, "Yes.");
+    assert_eq!(send_and_read_answer(&running, "What do I grow?").await, "Yes.");
+    assert_eq!(send_and_read_answer(&running, "And where?").await, "Yes.");
     running.quit().await;
-    let answered: Vec<bool> = llama.chats().iter().map(|(_, answered)| *answered).collect();
+    let answered: Vec<bool> = llama.chat_requests().iter().map(|(_, answered)| *answered).collect();
     assert_eq!(answered, [false, true, true], "it is refused once, and asked again at once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_cannot_fit_is_told_and_not_sent_again_and_again() {
-    let home = Home::new(&[("Alpha.md", "one\n")]);
-    let llama = Llama::started(Started { tells: false, ..Started::with(2_048) }, &[]).await;
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let llama = FakeLlamaServer::start(
+        LlamaOptions { tells: false, ..LlamaOptions::with_window(2_048) },
+        &[],
+    )
+    .await;
     let running = home.open(llama.settings()).await;
-    let conversation = running.say(None, &"beans and peas ".repeat(600)).await;
-    let failed = failure(&running.view(&conversation).await).expect("it cannot fit");
+    let conversation = running.send_and_wait(None, &"beans and peas ".repeat(600)).await;
+    let failed = turn_failure(&running.view(&conversation).await).expect("it cannot fit");
     assert!(failed.message.contains("has room for"), "{failed:?}");
     running.quit().await;
-    assert_eq!(llama.chats().len(), 1);
+    assert_eq!(llama.chat_requests().len(), 1);
 }

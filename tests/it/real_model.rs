@@ -9,32 +9,32 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::{Mode, ProviderKind, Settings, TurnStatus};
 use testkit::TestHub;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-use crate::stage::{Home, Running, linked};
+use crate::test_app::{RunningApp, TestHome, with_hub};
 
 /// Where server and weights are.
-const FOLDER: &str = "VAULTMATE_LOCAL_MODEL";
+const FOLDER_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL";
 
 /// A file of weights there, and the window that the server is started with.
-const FILE: &str = "VAULTMATE_LOCAL_MODEL_FILE";
-const WINDOW: &str = "VAULTMATE_LOCAL_MODEL_CTX";
+const WEIGHTS_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL_FILE";
+const WINDOW_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL_CTX";
 
 /// To load the weights takes no longer.
-const LOADS_WITHIN: Duration = Duration::from_secs(120);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 
-fn folder() -> Option<PathBuf> {
+fn model_folder() -> Option<PathBuf> {
     let brought = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/local-model");
-    let folder = std::env::var_os(FOLDER).map_or_else(brought, PathBuf::from);
+    let folder = std::env::var_os(FOLDER_VARIABLE).map_or_else(brought, PathBuf::from);
     folder.join("serve_llama.py").exists().then_some(folder)
 }
 
-fn weights(folder: &Path) -> Option<PathBuf> {
-    if let Some(file) = std::env::var_os(FILE) {
+fn weights_file(folder: &Path) -> Option<PathBuf> {
+    if let Some(file) = std::env::var_os(WEIGHTS_VARIABLE) {
         return Some(PathBuf::from(file));
     }
     let smallest = folder.join("smollm2-135m.gguf");
@@ -42,12 +42,12 @@ fn weights(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The server, until it is dropped.
-struct Server {
+struct LlamaServerProcess {
     port: u16,
     _process: Child,
 }
 
-impl Server {
+impl LlamaServerProcess {
     async fn start(folder: &Path, weights: &Path, window: u32) -> Self {
         let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = free.local_addr().expect("an address").port();
@@ -64,7 +64,7 @@ impl Server {
             .expect("the server starts");
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-            assert!(began.elapsed() < LOADS_WITHIN, "the server does not listen");
+            assert!(began.elapsed() < LOAD_TIMEOUT, "the server does not listen");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         Self { port, _process: process }
@@ -78,30 +78,30 @@ impl Server {
 }
 
 /// A note of 300 lines and another one.
-fn home() -> Home {
+fn home() -> TestHome {
     let lines = (1..=300).map(|n| format!("- bed {n}: plant {} rows of beans\n", n * 7));
     let garden: String = lines.collect();
-    Home::new(&[("Garden.md", &garden), ("Ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")])
+    TestHome::new(&[("Garden.md", &garden), ("Ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")])
 }
 
 /// Says it, and judges how the turn ended.
-async fn say(running: &Running, text: &str) {
+async fn send_and_check(running: &RunningApp, text: &str) {
     let began = Instant::now();
-    let conversation = running.say(None, text).await;
+    let conversation = running.send_and_wait(None, text).await;
     let items = running.view(&conversation).await.items;
     println!("{text} ({:.0} s)", began.elapsed().as_secs_f64());
     for item in &items {
         match item {
-            Item::Assistant { text, .. } => {
+            ChatItem::Assistant { text, .. } => {
                 println!("  answer: {text}");
                 let start = text.trim_start();
                 let is_call = start.starts_with('{') && start.contains("\"arguments\"");
                 assert!(!is_call, "a call is shown as an answer: {text}");
             }
-            Item::Tool { tool, arguments, is_error, .. } => {
+            ChatItem::Tool { tool, arguments, is_error, .. } => {
                 println!("  {tool} {arguments} error={is_error}");
             }
-            Item::Ended { status, error, .. } => {
+            ChatItem::Ended { status, error, .. } => {
                 println!("  {status:?}: {error:?}");
                 let words = error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
                 assert!(!words.contains("no longer fits"), "{words}");
@@ -112,44 +112,46 @@ async fn say(running: &Running, text: &str) {
             _ => {}
         }
     }
-    let is_answered = matches!(items.last(), Some(Item::Assistant { .. } | Item::Ended { .. }));
+    let is_answered =
+        matches!(items.last(), Some(ChatItem::Assistant { .. } | ChatItem::Ended { .. }));
     assert!(is_answered, "{items:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_to_a_real_model_comes_to_its_end() {
-    let found = folder().and_then(|folder| Some((weights(&folder)?, folder)));
+    let found = model_folder().and_then(|folder| Some((weights_file(&folder)?, folder)));
     let Some((weights, folder)) = found else {
         println!("skipped: there is no model server here; `./dev local` brings one");
         return;
     };
-    let server = Server::start(&folder, &weights, 4_096).await;
+    let server = LlamaServerProcess::start(&folder, &weights, 4_096).await;
     let home = home();
     let running = home.open(server.settings()).await;
-    say(&running, "When does the ferry leave?").await;
+    send_and_check(&running, "When does the ferry leave?").await;
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes and wants a model server: `./dev local` runs it"]
 async fn a_session_with_a_real_model_comes_to_its_ends() {
-    let folder = folder().expect("VAULTMATE_LOCAL_MODEL names a folder with a server");
-    let weights = weights(&folder).expect("weights");
-    let window = std::env::var(WINDOW).ok().and_then(|text| text.parse().ok()).unwrap_or(4_096);
-    let server = Server::start(&folder, &weights, window).await;
+    let folder = model_folder().expect("VAULTMATE_LOCAL_MODEL names a folder with a server");
+    let weights = weights_file(&folder).expect("weights");
+    let window =
+        std::env::var(WINDOW_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(4_096);
+    let server = LlamaServerProcess::start(&folder, &weights, window).await;
     let hub = TestHub::start().await;
     let home = home();
-    let running = home.open(linked(server.settings(), &hub.url())).await;
-    say(&running, "When does the ferry leave?").await;
-    say(&running, "Which of my notes are about beans? Search for them.").await;
+    let running = home.open(with_hub(server.settings(), &hub.url())).await;
+    send_and_check(&running, "When does the ferry leave?").await;
+    send_and_check(&running, "Which of my notes are about beans? Search for them.").await;
     if window >= 4_096 {
-        say(&running, "Read [[Garden]] and tell me what grows in bed 250.").await;
-        say(&running, "In [[Ferry]], change “nine” to “ten”.").await;
+        send_and_check(&running, "Read [[Garden]] and tell me what grows in bed 250.").await;
+        send_and_check(&running, "In [[Ferry]], change “nine” to “ten”.").await;
     }
     let before = home.notes.try_read("inbox/Inbox.md").unwrap_or_default();
-    hub.registered().await;
+    hub.wait_for_registration().await;
     let id = hub.send("remember oat milk").await;
-    hub.notification(&id).await;
+    hub.wait_for_notification(&id).await;
     let all: Vec<String> = home
         .notes
         .snapshot()

@@ -1,28 +1,30 @@
 //! An answer becomes a note of the user's own: under a free name, taken back and put in again.
 
-use protocol::applied::{AppliedBy, ListApplied, Standing, UndoScope};
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
+use protocol::history::{AppliedBy, ChangeStatus, ListApplied, UndoScope};
 use protocol::request::SavedAnswer;
 use protocol::{ConversationId, MessageId};
 use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
-use crate::stage::{Home, Running, asking, keyed};
+use crate::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const NOTES: [(&str, &str); 2] = [("Menu.md", "# Menu\n"), ("Lists/Groceries.md", "- milk\n")];
 const ANSWER: &str = "# Menu\n\n- soup\n- bread";
 
-async fn begun(replies: Vec<Reply>) -> (Home, ScriptedModel, Running, ConversationId) {
-    let (home, model) = (keyed(&NOTES), ScriptedModel::start(replies).await);
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "What shall I cook?").await;
+async fn app_with_answer(
+    replies: Vec<Reply>,
+) -> (TestHome, ScriptedModel, RunningApp, ConversationId) {
+    let (home, model) = (home_with_key(&NOTES), ScriptedModel::start(replies).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "What shall I cook?").await;
     (home, model, running, conversation)
 }
 
-async fn answers(running: &Running, conversation: &ConversationId) -> Vec<MessageId> {
+async fn answer_ids(running: &RunningApp, conversation: &ConversationId) -> Vec<MessageId> {
     let items = running.view(conversation).await.items.into_iter();
     let answers = items.filter_map(|item| match item {
-        Item::Assistant { id, .. } => Some(id),
+        ChatItem::Assistant { id, .. } => Some(id),
         _ => None,
     });
     answers.collect()
@@ -30,8 +32,8 @@ async fn answers(running: &Running, conversation: &ConversationId) -> Vec<Messag
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_saved_answer_is_a_change_of_the_users_and_goes_and_comes_back_as_one() {
-    let (home, model, running, conversation) = begun(vec![Reply::text(ANSWER)]).await;
-    let [answer] = answers(&running, &conversation).await.try_into().expect("one");
+    let (home, model, running, conversation) = app_with_answer(vec![Reply::text(ANSWER)]).await;
+    let [answer] = answer_ids(&running, &conversation).await.try_into().expect("one");
     let saved = running.app.save_answer(&answer, " lists/Soup and bread ").await.expect("saved");
     let SavedAnswer::Saved { path, change_set } = saved else { panic!("{saved:?}") };
     assert_eq!(path.as_str(), "Lists/Soup and bread.md", "folders are spelled as they are");
@@ -48,19 +50,19 @@ async fn a_saved_answer_is_a_change_of_the_users_and_goes_and_comes_back_as_one(
     running.app.undo(&scope).await.expect("taken back");
     assert_eq!(home.notes.try_read(path.as_str()), None);
     running.quit().await;
-    let running = home.open(asking(&model)).await;
+    let running = home.open(settings_with_model(&model)).await;
     running.app.redo(&scope).await.expect("put in again");
     assert_eq!(home.notes.read(path.as_str()), format!("{ANSWER}\n"));
     let sets = running.app.list_applied(&all).await.expect("a list").sets;
     let saved = sets.iter().find(|set| set.by == AppliedBy::Save).expect("it is listed");
-    assert_eq!(saved.notes[0].standing, Standing::Stands);
+    assert_eq!(saved.notes[0].standing, ChangeStatus::Stands);
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
-    let (home, _model, running, conversation) = begun(vec![Reply::text(ANSWER)]).await;
-    let [answer] = answers(&running, &conversation).await.try_into().expect("one");
+    let (home, _model, running, conversation) = app_with_answer(vec![Reply::text(ANSWER)]).await;
+    let [answer] = answer_ids(&running, &conversation).await.try_into().expect("one");
     home.notes.write("Menu 2.md", "mine\n");
     let before = home.notes.snapshot();
     for name in ["menu", "Menu.MD"] {
@@ -93,8 +95,8 @@ async fn the_whole_answer_is_saved_whichever_part_is_named_and_the_users_words_a
         Reply::calls(vec![("send_message", said)]),
         Reply::text("Good night."),
     ];
-    let (home, _model, running, conversation) = begun(replies).await;
-    let answers = answers(&running, &conversation).await;
+    let (home, _model, running, conversation) = app_with_answer(replies).await;
+    let answers = answer_ids(&running, &conversation).await;
     assert_eq!(answers.len(), 3, "{answers:?}");
     for (number, answer) in answers.iter().enumerate() {
         let name = format!("Said {number}");
@@ -104,7 +106,7 @@ async fn the_whole_answer_is_saved_whichever_part_is_named_and_the_users_words_a
         assert_eq!(text, "Let me look.\n\nSoup, I would say.\n\nGood night.\n");
     }
     let items = running.view(&conversation).await.items;
-    let Some(Item::User { id, .. }) = items.first() else { panic!("{items:?}") };
+    let Some(ChatItem::User { id, .. }) = items.first() else { panic!("{items:?}") };
     running.app.save_answer(id, "Mine").await.expect_err("it is no answer");
     assert_eq!(home.notes.try_read("Mine.md"), None);
     running.quit().await;

@@ -11,31 +11,33 @@ use testkit::{Reply, ScriptedModel, TempVault, TestHub};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::stage::{Home, Running, asking, keyed, linked, without_model};
+use crate::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+};
 
 /// The last line of a settings file that was written by the application.
-pub(crate) const END: &str =
+pub(crate) const LAST_LINE: &str =
     "# End of the settings. Keep this line last: without it they may count as cut off.";
 
 const NOTES: [(&str, &str); 2] = [("Diary/Secret.md", "canary\n"), ("Open.md", "canary\n")];
 
-fn chosen(running: &Running) -> (bool, OnClose) {
+fn changed_settings(running: &RunningApp) -> (bool, OnClose) {
     let settings = running.app.settings();
     (settings.spending.paused, settings.desktop.on_close)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_at_the_same_time_are_all_kept_and_in_two_steps_one_is_lost() {
-    let home = keyed(&[("Alpha.md", "one\n")]);
-    let running = home.open(without_model()).await;
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let running = home.open(settings_without_model()).await;
     let app = &running.app;
 
     let ((), done) = tokio::join!(
-        app.pause_or_go_on(),
+        app.toggle_pause(),
         app.change_settings(|settings| settings.desktop.on_close = OnClose::Quit),
     );
     done.expect("saved");
-    assert_eq!(chosen(&running), (true, OnClose::Quit));
+    assert_eq!(changed_settings(&running), (true, OnClose::Quit));
 
     // Both are read before one of them is saved: what a host must not do by itself.
     let (mut goes_on, mut asks) = (app.settings(), app.settings());
@@ -43,17 +45,17 @@ async fn changes_at_the_same_time_are_all_kept_and_in_two_steps_one_is_lost() {
     asks.desktop.on_close = OnClose::Ask;
     app.save_settings(goes_on).await.expect("saved");
     app.save_settings(asks).await.expect("saved");
-    assert_eq!(chosen(&running), (true, OnClose::Ask), "the control finds what is lost");
+    assert_eq!(changed_settings(&running), (true, OnClose::Ask), "the control finds what is lost");
     running.quit().await;
 }
 
-fn private(rules: &[&str]) -> PrivateSettings {
+fn private_rules(rules: &[&str]) -> PrivateSettings {
     let never = rules.iter().map(|rule| (*rule).to_owned()).collect();
     PrivateSettings { never, ..PrivateSettings::default() }
 }
 
 /// A model that searches for the canary, then ends.
-async fn searching() -> ScriptedModel {
+async fn start_searching_model() -> ScriptedModel {
     let step = std::sync::atomic::AtomicUsize::new(0);
     ScriptedModel::responder(move |_| {
         match step.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 2 {
@@ -65,13 +67,13 @@ async fn searching() -> ScriptedModel {
 }
 
 /// What the model was sent after its first requests.
-fn sent(model: &ScriptedModel, after: usize) -> String {
+fn requests_after(model: &ScriptedModel, after: usize) -> String {
     let requests = model.requests().into_iter().skip(after);
     serde_json::to_string(&requests.collect::<Vec<_>>()).expect("json")
 }
 
 /// A second window on the same data directory, over another vault.
-async fn second(home: &Home, vault: &TempVault) -> App {
+async fn open_second_window(home: &TestHome, vault: &TempVault) -> App {
     let app = App::start(DataDir::at(home.data.root().to_owned()).expect("a data directory"));
     app.open_vault(vault.root()).await.expect("it opens");
     app
@@ -79,36 +81,41 @@ async fn second(home: &Home, vault: &TempVault) -> App {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_that_is_written_by_hand_counts_for_the_next_message_of_a_running_window() {
-    let (home, model) = (keyed(&NOTES), searching().await);
-    let running = home.open(asking(&model)).await;
-    running.say(None, "look").await;
-    assert!(sent(&model, 0).contains("Diary/Secret.md"), "the control: without a rule it is found");
+    let (home, model) = (home_with_key(&NOTES), start_searching_model().await);
+    let running = home.open(settings_with_model(&model)).await;
+    running.send_and_wait(None, "look").await;
+    assert!(
+        requests_after(&model, 0).contains("Diary/Secret.md"),
+        "the control: without a rule it is found"
+    );
     let before = model.requests().len();
     let text = home.data.read("config.toml");
     home.data.write("config.toml", format!("{text}[private]\nnever = [\"Diary\"]\n"));
-    running.say(None, "look").await;
-    let told = sent(&model, before);
+    running.send_and_wait(None, "look").await;
+    let told = requests_after(&model, before);
     assert!(told.contains("Open.md") && !told.contains("Secret.md"), "{told}");
     running
-        .hears("the rule", |event| match event {
+        .wait_for_event("the rule", |event| match event {
             AppEvent::SettingsChanged { settings, .. } => {
-                (settings.private == private(&["Diary"])).then_some(())
+                (settings.private == private_rules(&["Diary"])).then_some(())
             }
             _ => None,
         })
         .await;
     running.app.change_settings(|settings| settings.follow_links = true).await.expect("saved");
-    assert_eq!(running.settings().await.private, private(&["Diary"]));
+    assert_eq!(running.settings().await.private, private_rules(&["Diary"]));
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_windows_on_two_vaults_change_settings_all_the_time_and_lose_none() {
     const TIMES: u32 = 40;
-    let (home, vault) = (keyed(&NOTES), TempVault::new(&NOTES));
-    let running = home.open(without_model()).await;
-    let (one, other) = (&running.app, second(&home, &vault).await);
-    one.change_settings(|settings| settings.private = private(&["Diary"])).await.expect("saved");
+    let (home, vault) = (home_with_key(&NOTES), TempVault::new(&NOTES));
+    let running = home.open(settings_without_model()).await;
+    let (one, other) = (&running.app, open_second_window(&home, &vault).await);
+    one.change_settings(|settings| settings.private = private_rules(&["Diary"]))
+        .await
+        .expect("saved");
     let limits = |app: &App| app.settings().spending;
     let (turn, month) = (limits(one).turn_cents, limits(one).month_cents);
     for _ in 0..TIMES {
@@ -118,11 +125,11 @@ async fn two_windows_on_two_vaults_change_settings_all_the_time_and_lose_none() 
         );
         first.and(then).expect("saved");
     }
-    let begun = second(&home, &TempVault::new(&[])).await;
+    let begun = open_second_window(&home, &TempVault::new(&[])).await;
     let now = begun.settings();
     assert_eq!(
         (now.spending.turn_cents, now.spending.month_cents, now.private.clone()),
-        (turn + TIMES, month + TIMES, private(&["Diary"]))
+        (turn + TIMES, month + TIMES, private_rules(&["Diary"]))
     );
     // The control: one window writes all it knows. What the other changes just then is gone.
     let all = one.settings();
@@ -132,20 +139,20 @@ async fn two_windows_on_two_vaults_change_settings_all_the_time_and_lose_none() 
         .expect("saved");
     let whole = home.data.read("config.toml").replace(", \"Work\"", "");
     home.data.write("config.toml", whole);
-    assert_eq!(all.private, private(&["Diary"]));
-    running.hears("what was lost", |event| lost(event).then_some(())).await;
+    assert_eq!(all.private, private_rules(&["Diary"]));
+    running.wait_for_event("what was lost", |event| lacks_second_rule(event).then_some(())).await;
     begun.shutdown().await;
     other.shutdown().await;
     running.quit().await;
 }
 
 /// Whether the second window's rule is not there.
-fn lost(event: &AppEvent) -> bool {
-    matches!(event, AppEvent::SettingsChanged { settings, .. } if settings.private == private(&["Diary"]))
+fn lacks_second_rule(event: &AppEvent) -> bool {
+    matches!(event, AppEvent::SettingsChanged { settings, .. } if settings.private == private_rules(&["Diary"]))
 }
 
 /// Saves a rule as an editor does: reads, and replaces the file whole.
-fn add_by_hand(home: &Home, rule: &str) {
+fn add_by_hand(home: &TestHome, rule: &str) {
     let text = home.data.read("config.toml");
     assert!(text.contains("never = ["), "{text}");
     home.data.write("by-hand", text.replacen("never = [", &format!("never = [\"{rule}\", "), 1));
@@ -153,24 +160,26 @@ fn add_by_hand(home: &Home, rule: &str) {
     std::fs::rename(root.join("by-hand"), root.join("config.toml")).expect("saved");
 }
 
-fn changing(home: &Home, vault: &TempVault, setting: &str) -> Child {
+fn spawn_setting_changer(home: &TestHome, vault: &TempVault, setting: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
     command.args([home.data.root(), vault.root()]).arg(format!("settings {setting}"));
-    home.furnish(&mut command);
+    home.set_environment(&mut command);
     command.stdout(Stdio::null()).spawn().expect("it starts")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_outlive_windows_that_are_killed_while_they_save_and_hands_that_write_between() {
-    let (home, vaults) = (keyed(&NOTES), [TempVault::new(&NOTES), TempVault::new(&NOTES)]);
-    let running = home.open(without_model()).await;
-    let saved = |settings: &mut Settings| settings.private = private(&["Diary"]);
+    let (home, vaults) = (home_with_key(&NOTES), [TempVault::new(&NOTES), TempVault::new(&NOTES)]);
+    let running = home.open(settings_without_model()).await;
+    let saved = |settings: &mut Settings| settings.private = private_rules(&["Diary"]);
     running.app.change_settings(saved).await.expect("saved");
     for round in 0..6 {
         let rule = format!("By hand {round}");
         let limits = running.app.settings().spending;
-        let mut windows =
-            [changing(&home, &vaults[0], "turn"), changing(&home, &vaults[1], "month")];
+        let mut windows = [
+            spawn_setting_changer(&home, &vaults[0], "turn"),
+            spawn_setting_changer(&home, &vaults[1], "month"),
+        ];
         let more = |settings: &Settings, by: u32| {
             let now = &settings.spending;
             now.turn_cents > limits.turn_cents + by && now.month_cents > limits.month_cents + by
@@ -183,13 +192,13 @@ async fn rules_outlive_windows_that_are_killed_while_they_save_and_hands_that_wr
             }
             _ => None,
         };
-        running.hears("both change", |event| is_later(event, 3, "Diary")).await;
+        running.wait_for_event("both change", |event| is_later(event, 3, "Diary")).await;
         add_by_hand(&home, &rule);
-        running.hears("both go on", |event| is_later(event, 8, &rule)).await;
+        running.wait_for_event("both go on", |event| is_later(event, 8, &rule)).await;
         for window in &mut windows {
             window.kill().await.expect("killed");
         }
-        let begun = second(&home, &TempVault::new(&[])).await;
+        let begun = open_second_window(&home, &TempVault::new(&[])).await;
         assert!(begun.settings().private.never.contains(&rule), "{:?}", begun.settings());
         begun.shutdown().await;
     }
@@ -202,8 +211,8 @@ async fn rules_outlive_windows_that_are_killed_while_they_save_and_hands_that_wr
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_model_is_asked_while_the_file_is_cut_at_any_byte() {
-    let (home, model) = (keyed(&NOTES), searching().await);
-    let settings = Settings { private: private(&["Diary"]), ..asking(&model) };
+    let (home, model) = (home_with_key(&NOTES), start_searching_model().await);
+    let settings = Settings { private: private_rules(&["Diary"]), ..settings_with_model(&model) };
     let running = home.open(settings).await;
     let whole = home.data.read("config.toml");
     let mut conversation = None;
@@ -214,7 +223,7 @@ async fn no_model_is_asked_while_the_file_is_cut_at_any_byte() {
             continue;
         }
         home.data.write("config.toml", &whole[..end]);
-        conversation = Some(running.say(conversation.as_ref(), "look").await);
+        conversation = Some(running.send_and_wait(conversation.as_ref(), "look").await);
         assert_eq!(model.requests().len(), 0, "asked with a file of {end} bytes");
     }
     let ended = running.view(&conversation.expect("it was said")).await.items.pop();
@@ -225,30 +234,37 @@ async fn no_model_is_asked_while_the_file_is_cut_at_any_byte() {
     assert_eq!(refused.code, ErrorCode::Settings);
     assert_eq!(model.requests().len(), 0);
     home.data.write("config.toml", &whole);
-    running.say(None, "look").await;
-    let told = sent(&model, 0);
+    running.send_and_wait(None, "look").await;
+    let told = requests_after(&model, 0);
     assert!(told.contains("Open.md") && !told.contains("Secret.md"), "the control: whole again");
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_hub_the_terminal_and_the_server_say_that_the_settings_do_not_count() {
-    let (home, model) = (keyed(&NOTES), searching().await);
+    let (home, model) = (home_with_key(&NOTES), start_searching_model().await);
     let hub = TestHub::start().await;
-    let running = home.open(linked(asking(&model), &hub.url())).await;
-    hub.registered().await;
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    hub.wait_for_registration().await;
     home.data.write("config.toml", "mode = [oops\n");
     let message = hub.send("buy milk").await;
-    hub.hears(&message, "No model was asked: the settings file cannot be used.").await;
+    hub.wait_for_notification_text(
+        &message,
+        "No model was asked: the settings file cannot be used.",
+    )
+    .await;
     assert_eq!(home.notes.read("inbox/Inbox.md"), "- buy milk\n", "it is kept all the same");
     running.quit().await;
 
     let said = home.ask(&["What is open?"]).await;
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("No model is asked until it is corrected"), "{said:?}");
+    assert!(said.stderr.contains("No model is asked until it is corrected"), "{said:?}");
     let vault = home.notes.root().to_str().expect("a path in UTF-8");
-    let mut served =
-        home.cli(&["serve", "--vault", vault]).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut served = home
+        .cli_command(&["serve", "--vault", vault])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let mut lines = BufReader::new(served.stderr.take().expect("its words")).lines();
     let first = lines.next_line().await.expect("it talks").expect("a line");
     assert!(first.contains("No model is asked until it is corrected"), "{first}");

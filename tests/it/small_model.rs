@@ -8,47 +8,47 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, StatusCode, Uri};
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::stage::{Home, Running};
+use crate::test_app::{RunningApp, TestHome};
 
 /// A line of JSON a piece.
-const LINES: [(HeaderName, &str); 1] = [(CONTENT_TYPE, "application/x-ndjson")];
+const NDJSON_CONTENT_TYPE: [(HeaderName, &str); 1] = [(CONTENT_TYPE, "application/x-ndjson")];
 
 /// The doors that were asked, with what was sent.
-type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+type OllamaRequests = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// A server with one model of this size.
-struct Ollama {
+struct FakeOllama {
     url: String,
-    asked: Asked,
+    requests: OllamaRequests,
     _serving: JoinSet<()>,
 }
 
-impl Ollama {
-    async fn with(size: &'static str) -> Self {
-        Self::saying(size, |_| None).await
+impl FakeOllama {
+    async fn with_size(size: &'static str) -> Self {
+        Self::refusing(size, |_| None).await
     }
 
     /// One that `refuses` requests to answer, in its own words.
-    async fn saying(size: &'static str, refuses: fn(&Value) -> Option<&'static str>) -> Self {
+    async fn refusing(size: &'static str, refuses: fn(&Value) -> Option<&'static str>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
-        let asked = Asked::default();
-        let answer = move |State(asked): State<Asked>, uri: Uri, body: Bytes| async move {
-            testkit::bodies::keep(uri.path(), &String::from_utf8_lossy(&body));
+        let asked = OllamaRequests::default();
+        let answer = move |State(asked): State<OllamaRequests>, uri: Uri, body: Bytes| async move {
+            testkit::request_bodies::record(uri.path(), &String::from_utf8_lossy(&body));
             let sent = serde_json::from_slice(&body).unwrap_or_default();
             let refused = refuses(&sent).filter(|_| uri.path() == "/api/chat");
             asked.lock().expect("no panic").push((uri.path().to_owned(), sent));
             let model = json!({ "name": "tiny", "details": { "parameter_size": size } });
             if let Some(why) = refused {
                 let why = json!({ "error": why }).to_string();
-                return (StatusCode::BAD_REQUEST, LINES, why);
+                return (StatusCode::BAD_REQUEST, NDJSON_CONTENT_TYPE, why);
             }
             let told = match uri.path() {
                 "/api/tags" => json!({ "models": [model] }).to_string(),
@@ -62,12 +62,12 @@ impl Ollama {
                     format!("{said}\n{end}\n")
                 }
             };
-            (StatusCode::OK, LINES, told)
+            (StatusCode::OK, NDJSON_CONTENT_TYPE, told)
         };
         let router = Router::new().fallback(answer).with_state(Arc::clone(&asked));
         let mut serving = JoinSet::new();
         serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
-        Self { url, asked, _serving: serving }
+        Self { url, requests: asked, _serving: serving }
     }
 
     fn settings(&self) -> Settings {
@@ -75,25 +75,26 @@ impl Ollama {
         Settings { provider, base_url, model: "tiny".into(), ..Settings::default() }
     }
 
-    fn asked(&self) -> Vec<(String, Value)> {
-        std::mem::take(&mut self.asked.lock().expect("no panic"))
+    fn requests(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut self.requests.lock().expect("no panic"))
     }
 }
 
 /// Asks, and is answered.
-async fn say(running: &Running) {
-    let conversation = running.say(None, "Is it there?").await;
+async fn send_and_wait(running: &RunningApp) {
+    let conversation = running.send_and_wait(None, "Is it there?").await;
     let items = running.view(&conversation).await.items;
-    assert!(matches!(items.last(), Some(Item::Assistant { .. })), "{items:?}");
+    assert!(matches!(items.last(), Some(ChatItem::Assistant { .. })), "{items:?}");
 }
 
 /// The tools that the model of this size is offered.
-async fn offered(size: &'static str) -> Vec<String> {
-    let (home, ollama) = (Home::new(&[("Alpha.md", "one\n")]), Ollama::with(size).await);
+async fn offered_tools_at(size: &'static str) -> Vec<String> {
+    let (home, ollama) =
+        (TestHome::new(&[("Alpha.md", "one\n")]), FakeOllama::with_size(size).await);
     let running = home.open(ollama.settings()).await;
-    say(&running).await;
+    send_and_wait(&running).await;
     running.quit().await;
-    let asked = ollama.asked();
+    let asked = ollama.requests();
     let (_, chat) = asked.iter().find(|(door, _)| door == "/api/chat").expect("it is asked");
     let tools = chat["tools"].as_array().expect("tools").iter();
     tools.map(|tool| tool["function"]["name"].as_str().expect("a name").to_owned()).collect()
@@ -101,7 +102,7 @@ async fn offered(size: &'static str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_small_model_is_offered_few_tools_and_a_large_one_all() {
-    let (few, all) = (offered("3.2B").await, offered("70.6B").await);
+    let (few, all) = (offered_tools_at("3.2B").await, offered_tools_at("70.6B").await);
     assert!(few.len() < all.len(), "{few:?} of {all:?}");
     assert!(few.contains(&"read_file".to_owned()) && !few.contains(&"move_file".to_owned()));
     assert!(all.contains(&"move_file".to_owned()), "{all:?}");
@@ -109,37 +110,38 @@ async fn a_small_model_is_offered_few_tools_and_a_large_one_all() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_models_are_paused_its_server_is_asked_nothing() {
-    let (home, ollama) = (Home::new(&[("Alpha.md", "one\n")]), Ollama::with("3.2B").await);
+    let (home, ollama) =
+        (TestHome::new(&[("Alpha.md", "one\n")]), FakeOllama::with_size("3.2B").await);
     let spending = SpendingSettings { paused: true, ..SpendingSettings::default() };
     let running = home.open(Settings { spending, ..ollama.settings() }).await;
-    running.say(None, "Is it there?").await;
+    running.send_and_wait(None, "Is it there?").await;
     assert!(!running.app.test_provider().await.ok);
-    assert_eq!(ollama.asked(), []);
+    assert_eq!(ollama.requests(), []);
     running.app.save_settings(ollama.settings()).await.expect("saved");
-    running.say(None, "Is it there?").await;
-    assert!(!ollama.asked().is_empty(), "the control: it is asked again");
+    running.send_and_wait(None, "Is it there?").await;
+    assert!(!ollama.requests().is_empty(), "the control: it is asked again");
     running.quit().await;
 }
 
 /// Whether each request for an answer had tools.
-fn with_tools(ollama: &Ollama) -> Vec<bool> {
-    let chats = ollama.asked().into_iter().filter(|(door, _)| door == "/api/chat");
+fn requests_with_tools(ollama: &FakeOllama) -> Vec<bool> {
+    let chats = ollama.requests().into_iter().filter(|(door, _)| door == "/api/chat");
     chats.map(|(_, sent)| sent.get("tools").is_some()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn that_a_model_takes_no_tools_is_known_after_a_restart() {
-    let home = Home::new(&[("Alpha.md", "one\n")]);
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
     let refuses = |sent: &Value| {
         sent.get("tools").map(|_| "registry.ollama.ai/library/tiny does not support tools")
     };
-    let ollama = Ollama::saying("3.2B", refuses).await;
+    let ollama = FakeOllama::refusing("3.2B", refuses).await;
     let running = home.open(ollama.settings()).await;
-    say(&running).await;
+    send_and_wait(&running).await;
     running.quit().await;
-    assert_eq!(with_tools(&ollama), [true, false]);
+    assert_eq!(requests_with_tools(&ollama), [true, false]);
     let running = home.open(ollama.settings()).await;
-    say(&running).await;
+    send_and_wait(&running).await;
     running.quit().await;
-    assert_eq!(with_tools(&ollama), [false]);
+    assert_eq!(requests_with_tools(&ollama), [false]);
 }

@@ -2,43 +2,45 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use protocol::applied::UndoScope;
-use protocol::conversation::Item;
-use protocol::work::WorkKind;
+use protocol::conversation::ChatItem;
+use protocol::history::UndoScope;
+use protocol::job::JobKind;
 use protocol::{AppEvent, ConversationId, TurnStatus};
 use serde_json::json;
-use testkit::story::NOTES;
+use testkit::note_changes::NOTES;
 use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::stage::{Home, PATIENCE, Running, asking, keyed};
+use crate::test_app::{RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model};
 
 /// From Stop to the last effect.
-const SOON: Duration = Duration::from_millis(300);
+const MAX_STOP_DELAY: Duration = Duration::from_millis(300);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_streams_slowly_is_let_go_at_once_and_its_words_stay() {
     let gate = Gate::closed();
     let words = "These are many words of an answer that is never completed.";
     let model = ScriptedModel::start(vec![Reply::text(words).gated(&gate)]).await;
-    let home = keyed(&NOTES);
-    let running = home.open(asking(&model)).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send(None, "tell me", None).await.expect("taken");
     gate.let_through(1);
-    gate.reached(2).await;
+    gate.wait_until_reached(2).await;
     let stopped = Instant::now();
     running.app.stop(&conversation).await.expect("stopped");
-    running.app.idle(&conversation).await.expect("idle");
-    assert!(stopped.elapsed() < SOON, "{:?}", stopped.elapsed());
-    model.hung_up(1).await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert!(stopped.elapsed() < MAX_STOP_DELAY, "{:?}", stopped.elapsed());
+    model.wait_for_disconnects(1).await;
     let view = running.view(&conversation).await;
-    let cancelled = |item: &Item| matches!(item, Item::Ended { status: TurnStatus::Cancelled, .. });
+    let cancelled =
+        |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Cancelled, .. });
     assert!(view.items.last().is_some_and(cancelled), "{:#?}", view.items);
     running.quit().await;
     model.finish();
 }
 
 /// Sixty notes, and a change of each that waits in a conversation.
-async fn sixty_waiting() -> (Home, ScriptedModel, Running, ConversationId, Vec<String>) {
+async fn app_with_sixty_pending()
+-> (TestHome, ScriptedModel, RunningApp, ConversationId, Vec<String>) {
     let names: Vec<String> = (0..60).map(|n| format!("Note {n:02}.md")).collect();
     let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old\n")).collect();
     let edit = |path: &String| {
@@ -46,27 +48,27 @@ async fn sixty_waiting() -> (Home, ScriptedModel, Running, ConversationId, Vec<S
     };
     let script = names.chunks(15).map(|part| Reply::calls(part.iter().map(edit).collect()));
     let script = script.chain([Reply::text("All sixty are planned.")]).collect();
-    let (home, model) = (keyed(&notes), ScriptedModel::start(script).await);
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "make all of it new").await;
+    let (home, model) = (home_with_key(&notes), ScriptedModel::start(script).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "make all of it new").await;
     (home, model, running, conversation, names)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     // N-network-10
-    let (home, model, running, conversation, names) = sixty_waiting().await;
+    let (home, model, running, conversation, names) = app_with_sixty_pending().await;
     let review = running.view(&conversation).await.review.expect("one review");
     assert_eq!(review.notes.len(), 60, "sixty edits are one review");
 
     let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
-    let verdict = review.verdict(&accepted, &[]);
+    let verdict = review.decide_request(&accepted, &[]);
     let app = running.app.clone();
     let deciding = tokio::spawn(async move { app.decide_review(&verdict).await });
     // No pause: the other notes are changed within milliseconds.
     let begun = Instant::now();
     while home.notes.read("Note 00.md") == "old\n" {
-        assert!(begun.elapsed() < PATIENCE, "nothing is changed");
+        assert!(begun.elapsed() < TEST_TIMEOUT, "nothing is changed");
         tokio::task::yield_now().await;
     }
     let stopped = SystemTime::now();
@@ -81,8 +83,8 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
         let file = std::fs::metadata(home.notes.root().join(name)).expect("a note");
         file.modified().expect("a time").duration_since(stopped).ok()
     });
-    assert!(late.max().is_none_or(|late| late < SOON));
-    let waiting = running.waiting(&conversation).await;
+    assert!(late.max().is_none_or(|late| late < MAX_STOP_DELAY));
+    let waiting = running.pending_paths(&conversation).await;
     assert_eq!(waiting, names[changed.len()..], "the rest waits as it did");
 
     // It goes on where it was.
@@ -95,7 +97,7 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sixty_notes_that_are_being_taken_back_stop_after_the_one_under_way_and_go_on_later() {
-    let (home, model, running, conversation, names) = sixty_waiting().await;
+    let (home, model, running, conversation, names) = app_with_sixty_pending().await;
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     running.decide(&conversation, &all, &[]).await.expect("applied");
     let scope = UndoScope::Conversation { conversation };
@@ -104,11 +106,11 @@ async fn sixty_notes_that_are_being_taken_back_stop_after_the_one_under_way_and_
     let begun = Instant::now();
     let back = |names: &[String]| names.iter().filter(|n| home.notes.read(n) == "old\n").count();
     while back(&names) == 0 {
-        assert!(begun.elapsed() < PATIENCE, "nothing is taken back");
+        assert!(begun.elapsed() < TEST_TIMEOUT, "nothing is taken back");
         tokio::task::yield_now().await;
     }
     // Whichever number it has; those before are over.
-    (1..9).for_each(|work| running.app.stop_work(work));
+    (1..9).for_each(|work| running.app.stop_job(work));
     let undone = undoing.await.expect("it ends").expect("no error: it was the user's wish");
     assert!(undone.left > 0, "all were taken back before it could be stopped");
     assert_eq!((undone.changed.len(), undone.conflicts.len()), (back(&names), 0));
@@ -117,14 +119,14 @@ async fn sixty_notes_that_are_being_taken_back_stop_after_the_one_under_way_and_
         AppEvent::WorkChanged { works } => works.first().cloned(),
         _ => None,
     };
-    let told = running.hears("what it does", |event| {
-        sixty(event).filter(|work| work.kind == WorkKind::Undoing && work.stopping)
+    let told = running.wait_for_event("what it does", |event| {
+        sixty(event).filter(|work| work.kind == JobKind::Undoing && work.stopping)
     });
     assert_eq!(told.await.all, Some(60));
 
     // It is the same after a start: what was left is not finished behind the user's back.
     running.quit().await;
-    let running = home.open(asking(&model)).await;
+    let running = home.open(settings_with_model(&model)).await;
     assert_eq!(back(&names), undone.changed.len());
     let rest = running.app.undo(&scope).await.expect("the rest");
     assert_eq!((rest.changed.len(), rest.left), (undone.left as usize, 0));

@@ -2,79 +2,80 @@
 //! again where another program overwrote it.
 
 use protocol::AppEvent;
-use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, UndoScope};
-use protocol::review::Sign;
+use protocol::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
+use protocol::review::DiffLineKind;
 use serde_json::json;
-use testkit::story::{self, EDITED, NOTES};
+use testkit::note_changes::{self, EDITED, NOTES};
 use testkit::{Reply, ScriptedModel};
 
-use crate::stage::{Home, Running, asking, keyed};
+use crate::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
-const ALL: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
+const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 
 /// The application after three notes were changed together.
-async fn changed() -> (Home, ScriptedModel, Running) {
-    let (home, model) = (keyed(&NOTES), ScriptedModel::responder(story::model).await);
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "play review").await;
-    running.decide(&conversation, &ALL, &[]).await.expect("applied");
+async fn app_with_changes() -> (TestHome, ScriptedModel, RunningApp) {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "play review").await;
+    running.decide(&conversation, &CHANGED_NOTES, &[]).await.expect("applied");
     for (path, text) in EDITED {
         assert_eq!(home.notes.read(path), text);
     }
     (home, model, running)
 }
 
-async fn listed(running: &Running) -> Vec<AppliedSet> {
+async fn applied_sets(running: &RunningApp) -> Vec<AppliedSet> {
     let all = ListApplied { conversation: None, before: None };
     running.app.list_applied(&all).await.expect("a list").sets
 }
 
-fn whole(set: &AppliedSet) -> UndoScope {
+fn scope_of_set(set: &AppliedSet) -> UndoScope {
     UndoScope::ChangeSet { change_set: set.id.clone() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
-    let (home, model, running) = changed().await;
+    let (home, model, running) = app_with_changes().await;
     let later = format!("{}By hand.\n", home.notes.read("Alpha.md"));
     home.notes.write("Alpha.md", &later);
-    let set = listed(&running).await.remove(0);
+    let set = applied_sets(&running).await.remove(0);
     assert_eq!(
         (set.by, set.notes.len(), set.request.as_str()),
         (AppliedBy::Assistant, 3, "play review")
     );
     assert_eq!((set.notes[0].added, set.notes[0].removed), (1, 1));
-    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 3));
     let original = |path: &str| NOTES.iter().find(|(name, _)| *name == path).expect("a note").1;
     assert_eq!(home.notes.read("Alpha.md"), format!("{}By hand.\n", original("Alpha.md")));
     assert_eq!(home.notes.read("Beta.md"), original("Beta.md"));
     let stands = |set: &AppliedSet| set.notes.iter().map(|note| note.standing).collect::<Vec<_>>();
-    let sets = listed(&running).await;
-    assert_eq!((sets[0].by, stands(&sets[1])), (AppliedBy::Undo, vec![Standing::Undone; 3]));
-    let again = running.app.undo(&whole(&set)).await.expect_err("nothing is left");
+    let sets = applied_sets(&running).await;
+    assert_eq!((sets[0].by, stands(&sets[1])), (AppliedBy::Undo, vec![ChangeStatus::Undone; 3]));
+    let again = running.app.undo(&scope_of_set(&set)).await.expect_err("nothing is left");
     assert_eq!(again.message, "This is taken back already, or nothing was changed.");
     running.quit().await;
 
-    let running = home.open(asking(&model)).await;
-    running.app.redo(&whole(&set)).await.expect("put back");
+    let running = home.open(settings_with_model(&model)).await;
+    running.app.redo(&scope_of_set(&set)).await.expect("put back");
     assert_eq!(home.notes.read("Alpha.md"), later);
     assert_eq!(home.notes.read("Beta.md"), EDITED[1].1);
-    let sets = listed(&running).await;
-    assert_eq!((sets.len(), stands(&sets[2])), (3, vec![Standing::Stands; 3]));
+    let sets = applied_sets(&running).await;
+    assert_eq!((sets.len(), stands(&sets[2])), (3, vec![ChangeStatus::Stands; 3]));
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
-    let (home, _model, running) = changed().await;
-    let set = listed(&running).await.remove(0);
+    let (home, _model, running) = app_with_changes().await;
+    let set = applied_sets(&running).await.remove(0);
     let since = |note: usize| {
         let (app, effect) = (running.app.clone(), set.notes[note].effect.clone());
-        async move { app.changed_since(&effect).await.expect("told") }
+        async move { app.diff_since(&effect).await.expect("told") }
     };
-    assert_eq!(set.notes.iter().map(|note| note.path.as_str()).collect::<Vec<_>>(), ALL);
-    for (note, path) in ALL.into_iter().enumerate() {
+    assert_eq!(set.notes.iter().map(|note| note.path.as_str()).collect::<Vec<_>>(), CHANGED_NOTES);
+    for (note, path) in CHANGED_NOTES.into_iter().enumerate() {
         let same = since(note).await;
         let found = same.path.as_ref().map(ToString::to_string);
         assert_eq!((found.as_deref(), same.hunks.len()), (Some(path), 0));
@@ -82,11 +83,11 @@ async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
 
     home.notes.write("Alpha.md", format!("{}By hand.\n", home.notes.read("Alpha.md")));
     let lines: Vec<_> = since(0).await.hunks.into_iter().flat_map(|hunk| hunk.lines).collect();
-    let added: Vec<_> = lines.iter().filter(|line| line.sign == Sign::Added).collect();
+    let added: Vec<_> = lines.iter().filter(|line| line.sign == DiffLineKind::Added).collect();
     let words: String =
         added.iter().flat_map(|line| &line.words).map(|w| w.text.as_str()).collect();
     assert_eq!((added.len(), words.as_str()), (1, "By hand."));
-    assert!(lines.iter().all(|line| line.sign != Sign::Removed), "{lines:?}");
+    assert!(lines.iter().all(|line| line.sign != DiffLineKind::Removed), "{lines:?}");
 
     std::fs::rename(home.notes.root().join("Beta.md"), home.notes.root().join("Deep/Beta 2.md"))
         .expect("renamed by hand");
@@ -96,39 +97,39 @@ async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
     std::fs::remove_file(home.notes.root().join("Deep/Gamma.md")).expect("removed by hand");
     assert_eq!(since(2).await.path, None);
 
-    running.app.undo(&whole(&set)).await.expect("taken back");
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert_eq!(since(0).await.hunks.len(), 2, "taking back changed it as well");
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_shows_both_versions_and_is_settled_by_the_user() {
-    let (home, _model, running) = changed().await;
+    let (home, _model, running) = app_with_changes().await;
     let by_hand = "# Alpha\n\nThe first line, by hand.\nThe second line of alpha.\n";
     home.notes.write("Alpha.md", by_hand);
-    let set = listed(&running).await.remove(0);
-    let undone = running.app.undo(&whole(&set)).await.expect("as far as it goes");
+    let set = applied_sets(&running).await.remove(0);
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("as far as it goes");
     assert_eq!(home.notes.read("Alpha.md"), by_hand);
     let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
     let [place] = conflict.places.as_slice() else { panic!("{conflict:?}") };
     assert_eq!((place.line, place.now.as_str()), (3, "The first line, by hand.\n"));
     assert_eq!(place.back, "The first line of alpha.\n");
-    running.app.settle_conflict(conflict).await.expect("settled");
+    running.app.resolve_conflict(conflict).await.expect("settled");
     assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
-    let moved_on = running.app.settle_conflict(conflict).await.expect_err("it is settled");
+    let moved_on = running.app.resolve_conflict(conflict).await.expect_err("it is settled");
     assert!(moved_on.message.contains("changed again"), "{moved_on:?}");
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
-    let (home, _model, running) = changed().await;
+    let (home, _model, running) = app_with_changes().await;
     let stale = format!("{}Saved by an editor that had the old text.\n", NOTES[0].1);
     home.notes.write("Alpha.md", &stale);
     let effect = running
-        .hears("an overwritten change", |event| match event {
+        .wait_for_event("an overwritten change", |event| match event {
             AppEvent::AppliedChanged { set } => {
-                let note = set.notes.iter().find(|n| n.standing == Standing::Overwritten)?;
+                let note = set.notes.iter().find(|n| n.standing == ChangeStatus::Overwritten)?;
                 assert_eq!(note.path.as_str(), "Alpha.md");
                 Some(note.effect.clone())
             }
@@ -138,8 +139,8 @@ async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
     running.app.reapply(&effect).await.expect("put in again");
     let both = format!("{}Saved by an editor that had the old text.\n", EDITED[0].1);
     assert_eq!(home.notes.read("Alpha.md"), both);
-    let set = listed(&running).await.remove(1);
-    assert!(set.notes.iter().all(|note| note.standing == Standing::Stands), "{set:?}");
+    let set = applied_sets(&running).await.remove(1);
+    assert!(set.notes.iter().all(|note| note.standing == ChangeStatus::Stands), "{set:?}");
     running.quit().await;
 }
 
@@ -149,7 +150,7 @@ async fn a_change_whose_places_are_undone_one_by_one_is_undone_and_can_be_redone
     let (before, mut after) = (lines.concat(), lines.clone());
     (after[2], after[15]) = ("third\n".into(), "sixteenth\n".into());
     let after = after.concat();
-    let home = keyed(&[("List.md", &before)]);
+    let home = home_with_key(&[("List.md", &before)]);
     let write = json!({ "path": "List.md", "content": after, "overwrite": true });
     let read = json!({ "path": "List.md" });
     let model = ScriptedModel::start(vec![
@@ -158,28 +159,28 @@ async fn a_change_whose_places_are_undone_one_by_one_is_undone_and_can_be_redone
         Reply::text("Done."),
     ])
     .await;
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "change it").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "change it").await;
     running.decide(&conversation, &["List.md"], &[]).await.expect("applied");
-    let note = listed(&running).await.remove(0).notes.remove(0);
+    let note = applied_sets(&running).await.remove(0).notes.remove(0);
     let place = |hunk: u32| UndoScope::Effect { effect: note.effect.clone(), hunks: vec![hunk] };
     let state = async || {
-        let sets = listed(&running).await;
+        let sets = applied_sets(&running).await;
         let now = sets.iter().flat_map(|set| &set.notes).find(|one| one.effect == note.effect);
         let now = now.expect("it is listed").clone();
         let undone = running.app.applied_hunks(&note.effect).await.expect("told").undone;
         (now.standing, now.added, undone)
     };
-    assert_eq!(state().await, (Standing::Stands, 2, vec![]));
+    assert_eq!(state().await, (ChangeStatus::Stands, 2, vec![]));
     running.app.undo(&place(1)).await.expect("undone");
-    assert_eq!(state().await, (Standing::PartlyUndone, 1, vec![1]));
+    assert_eq!(state().await, (ChangeStatus::PartlyUndone, 1, vec![1]));
     running.app.undo(&place(1)).await.expect_err("it is undone already");
     running.app.undo(&place(0)).await.expect("undone");
     assert_eq!(home.notes.read("List.md"), before);
-    assert_eq!(state().await, (Standing::Undone, 2, vec![0, 1]));
+    assert_eq!(state().await, (ChangeStatus::Undone, 2, vec![0, 1]));
     let whole = UndoScope::Effect { effect: note.effect.clone(), hunks: Vec::new() };
     running.app.redo(&whole).await.expect("redone");
     assert_eq!(home.notes.read("List.md"), after);
-    assert_eq!(state().await, (Standing::Stands, 2, vec![]));
+    assert_eq!(state().await, (ChangeStatus::Stands, 2, vec![]));
     running.quit().await;
 }

@@ -3,34 +3,38 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::applied::{AppliedSet, ListApplied, UndoScope};
+use protocol::history::{AppliedSet, ListApplied, UndoScope};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use crate::stage::{Home, Running, asking, keyed};
+use crate::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 /// The application after the model made one call and the user accepted all of it.
-async fn after(notes: &[(&str, &str)], tool: &'static str, call: Value) -> (Home, Running) {
+async fn app_after_call(
+    notes: &[(&str, &str)],
+    tool: &'static str,
+    call: Value,
+) -> (TestHome, RunningApp) {
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![(tool, call)]),
         Reply::text("It waits for you."),
     ])
     .await;
-    let home = keyed(notes);
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "Please").await;
+    let home = home_with_key(notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
     let review = running.view(&conversation).await.review.expect("it waits");
     let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
     running.decide(&conversation, &paths, &[]).await.expect("applied");
     (home, running)
 }
 
-async fn newest(running: &Running) -> AppliedSet {
+async fn newest_set(running: &RunningApp) -> AppliedSet {
     let all = ListApplied { conversation: None, before: None };
     running.app.list_applied(&all).await.expect("a list").sets.remove(0)
 }
 
-fn whole(set: &AppliedSet) -> UndoScope {
+fn scope_of_set(set: &AppliedSet) -> UndoScope {
     UndoScope::ChangeSet { change_set: set.id.clone() }
 }
 
@@ -38,18 +42,18 @@ fn whole(set: &AppliedSet) -> UndoScope {
 async fn a_moved_note_comes_back_with_the_links_that_were_added_since() {
     let notes = [("Plan.md", "# Plan\n"), ("Old.md", "see [[Plan]]\n"), ("New.md", "nothing\n")];
     let call = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
-    let (home, running) = after(&notes, "move_file", call).await;
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
     assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
     home.notes.write("New.md", "now [[The plan#Plan|it]] too\n");
-    let set = newest(&running).await;
+    let set = newest_set(&running).await;
 
-    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
     assert_eq!(home.notes.read("Old.md"), "see [[Plan]]\n");
     assert_eq!(home.notes.read("New.md"), "now [[Plan#Plan|it]] too\n");
 
-    let redone = running.app.redo(&whole(&set)).await.expect("put back");
+    let redone = running.app.redo(&scope_of_set(&set)).await.expect("put back");
     assert!(redone.conflicts.is_empty(), "{redone:?}");
     assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
     assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
@@ -62,13 +66,13 @@ async fn a_moved_folder_comes_back_with_what_was_written_in_it_since() {
     let notes =
         [("A/One.md", "one [[A/Two]]\n"), ("A/Two.md", "two\n"), ("Top.md", "[x](A/One.md)\n")];
     let call = json!({ "source": "A/", "destination": "Archive/B" });
-    let (home, running) = after(&notes, "move_file", call).await;
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
     assert_eq!(home.notes.read("Top.md"), "[x](Archive/B/One.md)\n");
     home.notes.write("Archive/B/Two.md", "two\nand more\n");
     home.notes.write("Archive/B/Three.md", "three\n");
-    let set = newest(&running).await;
+    let set = newest_set(&running).await;
 
-    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Top.md"), "[x](A/One.md)\n");
     assert_eq!(home.notes.read("A/One.md"), "one [[A/Two]]\n");
@@ -82,15 +86,15 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
     for (path, call) in [("A/", json!({ "path": "A/" })), ("A/One.md", json!({ "path": "A/One" }))]
     {
         let notes = [("A/One.md", "one\n"), ("A/Two.md", "two\n"), ("Top.md", "[[One]]\n")];
-        let (home, running) = after(&notes, "delete_file", call).await;
+        let (home, running) = app_after_call(&notes, "delete_file", call).await;
         assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
-        let set = newest(&running).await;
-        let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+        let set = newest_set(&running).await;
+        let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
         assert!(undone.conflicts.is_empty(), "{path}: {undone:?}");
         for (note, text) in notes {
             assert_eq!(home.notes.read(note), text, "{path}");
         }
-        running.app.redo(&whole(&set)).await.expect("put back");
+        running.app.redo(&scope_of_set(&set)).await.expect("put back");
         assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
         running.quit().await;
     }
@@ -103,14 +107,14 @@ async fn a_deleted_note_comes_back_as_closed_as_it_was() {
         Reply::text("It waits for you."),
     ])
     .await;
-    let home = keyed(&[("Diary.md", "secret\n"), ("Top.md", "top\n")]);
+    let home = home_with_key(&[("Diary.md", "secret\n"), ("Top.md", "top\n")]);
     let diary = home.notes.root().join("Diary.md");
     fs::set_permissions(&diary, Permissions::from_mode(0o600)).expect("closed");
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "Please").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
     running.decide(&conversation, &["Diary.md"], &[]).await.expect("applied");
-    let set = newest(&running).await;
-    running.app.undo(&whole(&set)).await.expect("taken back");
+    let set = newest_set(&running).await;
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert_eq!(home.notes.read("Diary.md"), "secret\n");
     let mode = fs::metadata(&diary).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -126,15 +130,15 @@ async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
         Reply::text("It waits for you."),
     ])
     .await;
-    let home = keyed(&notes);
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "Please").await;
+    let home = home_with_key(&notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
     let review = running.view(&conversation).await.review.expect("it waits");
     let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
     running.decide(&conversation, &paths, &[]).await.expect("applied");
     assert_eq!(home.notes.read("New/x.md"), "x\n");
-    let set = newest(&running).await;
-    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    let set = newest_set(&running).await;
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("x.md"), "x\n");
     assert!(home.notes.root().join("New").is_dir(), "it went with the note still in it");
@@ -144,13 +148,13 @@ async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_folder_of_the_same_name_does_not_come_back_from_the_trash() {
     let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
-    let (home, running) = after(&notes, "delete_file", json!({ "path": "A/" })).await;
+    let (home, running) = app_after_call(&notes, "delete_file", json!({ "path": "A/" })).await;
     let trash = home.notes.root().join(".trash");
     fs::remove_dir_all(&trash).expect("emptied");
     fs::create_dir_all(trash.join("A")).expect("a folder");
     fs::write(trash.join("A/Other.md"), "other\n").expect("a note");
-    let set = newest(&running).await;
-    let undone = running.app.undo(&whole(&set)).await.expect("tried");
+    let set = newest_set(&running).await;
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("tried");
     assert!(undone.conflicts[0].why.contains("does not hold what it held"), "{undone:?}");
     assert_eq!(home.notes.try_read("A/Other.md"), None);
     running.quit().await;
@@ -164,9 +168,9 @@ async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does(
         Reply::text("It waits for you."),
     ])
     .await;
-    let home = keyed(&notes);
-    let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "Please").await;
+    let home = home_with_key(&notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
     let review = running.view(&conversation).await.review.expect("it waits");
     let lines = review.notes[0].hunks.iter().flat_map(|hunk| &hunk.lines);
     let shown: Vec<String> =
@@ -187,11 +191,11 @@ async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
     let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
-    let (home, running) = after(&notes, "delete_file", json!({ "path": "A/" })).await;
-    let set = newest(&running).await;
-    running.app.undo(&whole(&set)).await.expect("taken back");
+    let (home, running) = app_after_call(&notes, "delete_file", json!({ "path": "A/" })).await;
+    let set = newest_set(&running).await;
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     home.notes.write("A/Theirs.md", "theirs\n");
-    let redone = running.app.redo(&whole(&set)).await.expect("tried");
+    let redone = running.app.redo(&scope_of_set(&set)).await.expect("tried");
     assert!(redone.conflicts[0].why.contains("does not hold what it held"), "{redone:?}");
     assert_eq!(home.notes.read("A/Theirs.md"), "theirs\n");
     assert_eq!(home.notes.read("A/One.md"), "one\n");
@@ -201,10 +205,10 @@ async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_was_made_goes_when_it_is_empty() {
     let call = json!({ "path": "New/Deep" });
-    let (home, running) = after(&[("Top.md", "x\n")], "create_folder", call).await;
+    let (home, running) = app_after_call(&[("Top.md", "x\n")], "create_folder", call).await;
     assert!(home.notes.root().join("New/Deep").is_dir());
-    let set = newest(&running).await;
-    running.app.undo(&whole(&set)).await.expect("taken back");
+    let set = newest_set(&running).await;
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
     assert!(!home.notes.root().join("New/Deep").exists());
     running.quit().await;
 }

@@ -10,15 +10,15 @@ use tokio::process::Child;
 
 /// What the check said.
 #[derive(Debug)]
-pub struct Checked {
+pub struct ConformanceReport {
     /// Whether each body is one that the vendor's types take, and the check is nowhere blind.
     pub holds: bool,
     /// A line a complaint, and a summary.
-    pub said: String,
+    pub output: String,
 }
 
 /// A model server that speaks all three wires; dropped, it is gone.
-pub struct OutsideServer {
+pub struct ThirdPartyServer {
     /// Its address, without a path.
     pub url: String,
     _process: Child,
@@ -26,7 +26,7 @@ pub struct OutsideServer {
 
 /// Where the modules are, installed when they are missing or old; `Err` says in a sentence why
 /// they cannot be had.
-pub fn modules() -> Result<&'static Path, String> {
+pub fn node_modules() -> Result<&'static Path, String> {
     static INSTALLED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     INSTALLED.get_or_init(install).as_deref().map_err(String::clone)
 }
@@ -52,14 +52,14 @@ fn install() -> Result<PathBuf, String> {
 
 /// Holds all bodies in `folder` against the vendors' types.
 #[must_use]
-pub fn check(modules: &Path, folder: &Path) -> Checked {
+pub fn check_bodies(modules: &Path, folder: &Path) -> ConformanceReport {
     let run = Command::new("node").arg(modules.join("check.mjs")).arg(folder).output();
     let run = run.expect("node runs");
     let said = [run.stdout, run.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
-    Checked { holds: run.status.success(), said: said.concat() }
+    ConformanceReport { holds: run.status.success(), output: said.concat() }
 }
 
-impl OutsideServer {
+impl ThirdPartyServer {
     /// Starts it; the bodies that it is asked with are kept in `folder`.
     pub async fn start(modules: &Path, folder: &Path) -> Self {
         let mut process = tokio::process::Command::new("node")
@@ -71,7 +71,7 @@ impl OutsideServer {
             .spawn()
             .expect("node runs");
         let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
-        let line = tokio::time::timeout(crate::wait::PATIENCE, lines.next_line()).await;
+        let line = tokio::time::timeout(crate::polling::TEST_TIMEOUT, lines.next_line()).await;
         let line = line.expect("it starts in time").expect("it can be read");
         Self { url: line.expect("it tells its address"), _process: process }
     }

@@ -1,16 +1,16 @@
 //! Corpora: files of hostile cases that anybody may add to, run against the real thing.
 
-pub mod frames;
-pub mod injection;
-mod load;
-mod memory;
-pub mod notes;
-pub mod paths;
+mod cpu_load;
+pub mod hostile_paths;
+pub mod hub_frames;
+mod memory_growth;
+pub mod note_scaling;
+pub mod prompt_injection;
 pub mod sse;
 
 /// What a run came to.
 #[derive(Debug)]
-pub struct Report {
+pub struct CorpusReport {
     /// `FAIL …` and `SKIP …`, one a case.
     pub lines: Vec<String>,
     /// The numbers, in one line.

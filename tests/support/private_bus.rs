@@ -18,13 +18,13 @@ impl PrivateBus {
     /// Starts one that knows no services; resolves when it takes clients.
     #[must_use]
     pub fn start() -> Self {
-        Self::with_silent(&[])
+        Self::with_unresponsive_services(&[])
     }
 
     /// The same where these names have services that are started when somebody calls them, and never
     /// take their name: calls wait for them until the daemon gives up, after two minutes.
     #[must_use]
-    pub fn with_silent(names: &[&str]) -> Self {
+    pub fn with_unresponsive_services(names: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let services = folder.path().join("services");
         fs::create_dir(&services).expect("a folder of services");

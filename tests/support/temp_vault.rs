@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::wait::until;
+use crate::polling::poll_until;
 
 /// All files of a folder: path below it (with `/`) to bytes.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -32,7 +32,7 @@ impl TempVault {
     #[must_use]
     pub fn from_fixture(name: &str) -> Self {
         let vault = Self::new(&[]);
-        for (path, bytes) in files(&fixtures().join(name)) {
+        for (path, bytes) in read_files(&fixtures_dir().join(name)) {
             vault.write(&path, bytes);
         }
         vault
@@ -66,7 +66,7 @@ impl TempVault {
 
     /// Resolves with a note's text once it contains `needle`.
     pub async fn wait_for(&self, path: &str, needle: &str) -> String {
-        until(&format!("`{needle}` in {path}"), async || {
+        poll_until(&format!("`{needle}` in {path}"), async || {
             let text = self.try_read(path).unwrap_or_default();
             if text.contains(needle) { Ok(text) } else { Err(format!("it holds {text:?}")) }
         })
@@ -76,20 +76,20 @@ impl TempVault {
     /// Every file, byte by byte, for a comparison later.
     #[must_use]
     pub fn snapshot(&self) -> Files {
-        files(self.root())
+        read_files(self.root())
     }
 }
 
 /// The folder of fixtures; never written to.
 #[must_use]
-pub fn fixtures() -> PathBuf {
+pub fn fixtures_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../vault-fixtures")
 }
 
 /// Every file below `root` but the vault's own card, which comes with the first change. Links are
 /// not followed: a file behind one is not of this folder.
 #[must_use]
-pub fn files(root: &Path) -> Files {
+pub fn read_files(root: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -102,14 +102,14 @@ pub fn files(root: &Path) -> Files {
                 folders.push(entry.path());
             } else if kind.is_file() {
                 let bytes = fs::read(entry.path()).expect("a readable file");
-                found.insert(below(root, &entry.path()), bytes);
+                found.insert(relative_path(root, &entry.path()), bytes);
             }
         }
     }
     found
 }
 
-fn below(root: &Path, file: &Path) -> String {
+fn relative_path(root: &Path, file: &Path) -> String {
     file.strip_prefix(root).expect("a file below the root").to_string_lossy().into_owned()
 }
 
@@ -129,6 +129,6 @@ mod tests {
     #[test]
     fn a_fixture_is_copied_byte_by_byte() {
         let vault = TempVault::from_fixture("odd");
-        assert_eq!(vault.snapshot(), files(&fixtures().join("odd")));
+        assert_eq!(vault.snapshot(), read_files(&fixtures_dir().join("odd")));
     }
 }

@@ -3,24 +3,26 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use hub::local::{InputMethod, LocalHub, Notice, Report, Seen, Wait, send};
+use hub::local::{
+    DeliveryReport, HubNotification, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, send,
+};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::wait::PATIENCE;
+use crate::polling::TEST_TIMEOUT;
 
 /// A hub that can be ended and started again on the same port. Ended on drop.
 #[derive(Debug)]
 pub struct TestHub {
     address: SocketAddr,
-    seen: watch::Sender<Vec<(Instant, Seen)>>,
-    running: Option<Running>,
+    seen: watch::Sender<Vec<(Instant, LocalHubEvent)>>,
+    running: Option<HubTasks>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct HubTasks {
     cancel: CancellationToken,
     tasks: JoinSet<()>,
 }
@@ -34,7 +36,7 @@ impl TestHub {
         hub
     }
 
-    /// Listens again on the same port; neither the hub nor [`TestHub::seen`] remembers what was.
+    /// Listens again on the same port; neither the hub nor `TestHub::seen` remembers what was.
     pub async fn restart(&mut self) {
         self.kill().await;
         self.seen.send_replace(Vec::new());
@@ -52,7 +54,7 @@ impl TestHub {
                 }
             }
         });
-        self.running = Some(Running { cancel, tasks });
+        self.running = Some(HubTasks { cancel, tasks });
     }
 
     /// Ends it as a crash would: sockets just go. Resolves when the port is free.
@@ -64,7 +66,7 @@ impl TestHub {
 
     /// Ends it as its user would: clients are told; resolves when it is gone.
     pub async fn stop(&mut self) {
-        if let Some(Running { cancel, mut tasks }) = self.running.take() {
+        if let Some(HubTasks { cancel, mut tasks }) = self.running.take() {
             cancel.cancel();
             while tasks.join_next().await.is_some() {}
         }
@@ -78,18 +80,19 @@ impl TestHub {
 
     /// Says `text` to the only client; answers the message's id once it went out.
     pub async fn send(&self, text: &str) -> String {
-        let given = send(self.address, None, text, InputMethod::Text, Wait::Delivery).await;
+        let given =
+            send(self.address, None, text, InputMethod::Text, ReportsWanted::Delivery).await;
         let mut reports = given.expect("the hub takes the text");
         match reports.next().await {
-            Some(Ok(Report::Delivered { id, .. })) => id,
+            Some(Ok(DeliveryReport::Delivered { id, .. })) => id,
             other => panic!("`{text}` was not delivered: {other:?}"),
         }
     }
 
     /// Resolves once a client is registered; answers its name.
-    pub async fn registered(&self) -> String {
-        self.first("a client", |seen| match seen {
-            Seen::Registered { name } => Some(name.clone()),
+    pub async fn wait_for_registration(&self) -> String {
+        self.wait_for_first("a client", |seen| match seen {
+            LocalHubEvent::Registered { name } => Some(name.clone()),
             _ => None,
         })
         .await
@@ -97,34 +100,36 @@ impl TestHub {
     }
 
     /// Resolves once a client was registered so many times since the hub began.
-    pub async fn registered_times(&self, times: usize) {
+    pub async fn wait_for_registrations(&self, times: usize) {
         let mut all = self.seen.subscribe();
-        let is_one = |(_, seen): &&(Instant, Seen)| matches!(seen, Seen::Registered { .. });
+        let is_one = |(_, seen): &&(Instant, LocalHubEvent)| {
+            matches!(seen, LocalHubEvent::Registered { .. })
+        };
         let enough = all.wait_for(|all| all.iter().filter(is_one).count() >= times);
-        let enough = tokio::time::timeout(PATIENCE, enough).await.map(drop);
-        assert!(enough.is_ok(), "no client came {times} times; the hub saw {:#?}", self.seen());
+        let enough = tokio::time::timeout(TEST_TIMEOUT, enough).await.map(drop);
+        assert!(enough.is_ok(), "no client came {times} times; the hub saw {:#?}", self.events());
     }
 
     /// Resolves once a client that was registered has gone.
-    pub async fn left(&self) {
-        let gone = |seen: &Seen| matches!(seen, Seen::Left { .. }).then_some(());
-        self.first("a client's leaving", gone).await;
+    pub async fn wait_until_left(&self) {
+        let gone = |seen: &LocalHubEvent| matches!(seen, LocalHubEvent::Left { .. }).then_some(());
+        self.wait_for_first("a client's leaving", gone).await;
     }
 
     /// Resolves once the message is acknowledged; answers the time since it went out.
-    pub async fn acked(&self, message: &str) -> Duration {
-        let sent = self.first("the delivery", |seen| delivered(seen, message)).await.0;
-        let acked = self.first("the ack", |seen| match seen {
-            Seen::Acked { id, .. } if id == message => Some(()),
+    pub async fn wait_for_ack(&self, message: &str) -> Duration {
+        let sent = self.wait_for_first("the delivery", |seen| delivered(seen, message)).await.0;
+        let acked = self.wait_for_first("the ack", |seen| match seen {
+            LocalHubEvent::Acked { id, .. } if id == message => Some(()),
             _ => None,
         });
         acked.await.0.duration_since(sent)
     }
 
     /// Resolves with the first notification for the message that comes out of the hub.
-    pub async fn notification(&self, message: &str) -> Notice {
-        self.first("a notification", |seen| match seen {
-            Seen::Notified { id, notice, .. } if id == message => Some(notice.clone()),
+    pub async fn wait_for_notification(&self, message: &str) -> HubNotification {
+        self.wait_for_first("a notification", |seen| match seen {
+            LocalHubEvent::Notified { id, notice, .. } if id == message => Some(notice.clone()),
             _ => None,
         })
         .await
@@ -132,42 +137,48 @@ impl TestHub {
     }
 
     /// Resolves once a notification for the message says this.
-    pub async fn hears(&self, message: &str, words: &str) {
-        let says = |seen: &Seen| match seen {
-            Seen::Notified { id, notice, .. } if id == message && notice.body.contains(words) => {
+    pub async fn wait_for_notification_text(&self, message: &str, words: &str) {
+        let says = |seen: &LocalHubEvent| match seen {
+            LocalHubEvent::Notified { id, notice, .. }
+                if id == message && notice.body.contains(words) =>
+            {
                 Some(())
             }
             _ => None,
         };
-        self.first(words, says).await;
+        self.wait_for_first(words, says).await;
     }
 
     /// Everything that happened, oldest first.
     #[must_use]
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn events(&self) -> Vec<LocalHubEvent> {
         self.seen.borrow().iter().map(|(_, seen)| seen.clone()).collect()
     }
 
-    async fn first<T>(&self, what: &str, pick: impl Fn(&Seen) -> Option<T>) -> (Instant, T) {
-        let find = |all: &Vec<(Instant, Seen)>| {
+    async fn wait_for_first<T>(
+        &self,
+        what: &str,
+        pick: impl Fn(&LocalHubEvent) -> Option<T>,
+    ) -> (Instant, T) {
+        let find = |all: &Vec<(Instant, LocalHubEvent)>| {
             all.iter().find_map(|(at, seen)| pick(seen).map(|found| (*at, found)))
         };
         let mut all = self.seen.subscribe();
         let found = all.wait_for(|all| find(all).is_some());
-        let Ok(found) = tokio::time::timeout(PATIENCE, found).await else {
-            panic!("{what} did not come; the hub saw {:#?}", self.seen())
+        let Ok(found) = tokio::time::timeout(TEST_TIMEOUT, found).await else {
+            panic!("{what} did not come; the hub saw {:#?}", self.events())
         };
         find(&found.expect("the list is held by `self`")).expect("it was found a moment ago")
     }
 }
 
-fn delivered(seen: &Seen, message: &str) -> Option<()> {
-    matches!(seen, Seen::Delivered { id, .. } if id == message).then_some(())
+fn delivered(seen: &LocalHubEvent, message: &str) -> Option<()> {
+    matches!(seen, LocalHubEvent::Delivered { id, .. } if id == message).then_some(())
 }
 
 #[cfg(test)]
 mod tests {
-    use hub::{HubEvent, LinkConfig, Priority, Response};
+    use hub::{HubEvent, HubResponse, LinkConfig, Priority};
     use tokio_util::task::TaskTracker;
 
     use super::*;
@@ -184,17 +195,21 @@ mod tests {
                 let HubEvent::Message(message) = event else { continue };
                 message.receipt.ack();
                 let (message_id, title, body) = (message.id, "Saved".into(), message.text);
-                let answer =
-                    Response::Notification { message_id, title, body, priority: Priority::Normal };
+                let answer = HubResponse::Notification {
+                    message_id,
+                    title,
+                    body,
+                    priority: Priority::Normal,
+                };
                 // The crash may come before the link knows that it was read.
                 let _ = handle.send(answer).await;
             }
         });
         for text in ["remember milk", "and bread"] {
-            assert_eq!(hub.registered().await, "Notes");
+            assert_eq!(hub.wait_for_registration().await, "Notes");
             let id = hub.send(text).await;
-            assert!(hub.acked(&id).await < Duration::from_secs(1));
-            assert_eq!(hub.notification(&id).await.body, text);
+            assert!(hub.wait_for_ack(&id).await < Duration::from_secs(1));
+            assert_eq!(hub.wait_for_notification(&id).await.body, text);
             hub.restart().await;
         }
         cancel.cancel();

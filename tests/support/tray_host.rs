@@ -10,22 +10,22 @@ use zbus::message::Header;
 use zbus::zvariant::{OwnedValue, Value};
 use zbus::{Connection, Proxy};
 
-use crate::wait::until;
+use crate::polling::poll_until;
 
 const NAME: &str = "org.kde.StatusNotifierWatcher";
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The double, for as long as the value lives.
 #[derive(Debug)]
-pub struct TrayHost {
+pub struct FakeTrayHost {
     connection: Connection,
     items: watch::Sender<Vec<String>>,
 }
 
-struct Watcher(watch::Sender<Vec<String>>);
+struct TrayWatcherInterface(watch::Sender<Vec<String>>);
 
 #[zbus::interface(name = "org.kde.StatusNotifierWatcher")]
-impl Watcher {
+impl TrayWatcherInterface {
     fn register_status_notifier_item(&self, _service: &str, #[zbus(header)] header: Header<'_>) {
         let sender = header.sender().map(ToString::to_string).unwrap_or_default();
         self.0.send_modify(|items| items.push(sender));
@@ -46,33 +46,34 @@ impl Watcher {
 
 /// A line of the menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MenuLine {
+pub struct TrayMenuLine {
     number: i32,
     /// Its words; empty for a rule.
     pub label: String,
 }
 
-impl TrayHost {
+impl FakeTrayHost {
     /// A tray on the bus at `address`.
-    pub async fn on(address: &str) -> Self {
+    pub async fn start(address: &str) -> Self {
         let items = watch::Sender::default();
         let builder = Builder::address(address).expect("an address");
-        let builder = builder.serve_at("/StatusNotifierWatcher", Watcher(items.clone()));
+        let builder =
+            builder.serve_at("/StatusNotifierWatcher", TrayWatcherInterface(items.clone()));
         let builder = builder.expect("a path").name(NAME).expect("a name");
         Self { connection: builder.build().await.expect("the bus lets it in"), items }
     }
 
     /// Resolves when an item stands in the tray.
-    pub async fn takes_an_item(&self) {
+    pub async fn wait_for_item(&self) {
         let mut items = self.items.subscribe();
         let taken = items.wait_for(|items| !items.is_empty());
-        let taken = tokio::time::timeout(PATIENCE, taken).await.map(drop);
+        let taken = tokio::time::timeout(TEST_TIMEOUT, taken).await.map(drop);
         assert!(taken.is_ok(), "no item registered");
     }
 
     /// Resolves with the menu of the last item once one of its lines holds `needle`.
-    pub async fn menu_with(&self, needle: &str) -> Vec<MenuLine> {
-        until(&format!("`{needle}` in the menu"), async || {
+    pub async fn wait_for_menu_line(&self, needle: &str) -> Vec<TrayMenuLine> {
+        poll_until(&format!("`{needle}` in the menu"), async || {
             let menu = self.menu().await.map_err(|error| error.to_string())?;
             let found = menu.iter().any(|line| line.label.contains(needle));
             if found { Ok(menu) } else { Err(format!("{menu:?}")) }
@@ -88,7 +89,7 @@ impl TrayHost {
 
     /// The user chooses the line of the menu that holds `label`.
     pub async fn choose(&self, label: &str) {
-        let menu = self.menu_with(label).await;
+        let menu = self.wait_for_menu_line(label).await;
         let line = menu.iter().find(|line| line.label.contains(label)).expect("it is there");
         let proxy = self.proxy("/MenuBar", "com.canonical.dbusmenu").await;
         let event = (line.number, "clicked", Value::from(0_i32), 0_u32);
@@ -100,13 +101,13 @@ impl TrayHost {
         }
     }
 
-    async fn menu(&self) -> zbus::Result<Vec<MenuLine>> {
+    async fn menu(&self) -> zbus::Result<Vec<TrayMenuLine>> {
         let proxy = self.proxy("/MenuBar", "com.canonical.dbusmenu").await;
         let whole = (0_i32, -1_i32, Vec::<String>::new());
         let answer = proxy.call_method("GetLayout", &whole).await?;
-        type Layout = (u32, (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>));
-        let (_, (_, _, lines)) = answer.body().deserialize::<Layout>()?;
-        Ok(lines.iter().map(menu_line).collect())
+        type MenuLayout = (u32, (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>));
+        let (_, (_, _, lines)) = answer.body().deserialize::<MenuLayout>()?;
+        Ok(lines.iter().map(parse_menu_line).collect())
     }
 
     async fn proxy(&self, path: &'static str, interface: &'static str) -> Proxy<'static> {
@@ -115,11 +116,11 @@ impl TrayHost {
     }
 }
 
-fn menu_line(line: &OwnedValue) -> MenuLine {
+fn parse_menu_line(line: &OwnedValue) -> TrayMenuLine {
     let Value::Structure(line) = &**line else { panic!("a line is a structure: {line:?}") };
     let [number, properties, _] = line.fields() else { panic!("three fields: {line:?}") };
     let number = number.downcast_ref::<i32>().expect("a number");
     let Value::Dict(properties) = properties else { panic!("properties: {properties:?}") };
     let label: Option<String> = properties.get(&"label").ok().flatten();
-    MenuLine { number, label: label.unwrap_or_default() }
+    TrayMenuLine { number, label: label.unwrap_or_default() }
 }

@@ -18,23 +18,23 @@ use base64::Engine as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::wait::until;
+use crate::polling::poll_until;
 
 pub use keys::Key;
-use process::Process;
+use process::DrivenProcess;
 
 /// The browser that comes with WebKit: the engine of the window, without the application around it.
 /// It wants `--automation` to be driven.
-pub const SMALL_BROWSER: &str = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
+pub const MINI_BROWSER: &str = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
 
 /// The name under which WebDriver hands out elements.
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The button of the pointer, down and up.
-const BUTTON: [&str; 2] = ["pointerDown", "pointerUp"];
+const BUTTON_EVENTS: [&str; 2] = ["pointerDown", "pointerUp"];
 
 /// What to start, and around what.
 #[derive(Debug, Clone)]
-pub struct Launch {
+pub struct LaunchOptions {
     /// The program whose window is driven.
     pub binary: PathBuf,
     /// Its arguments.
@@ -53,56 +53,63 @@ pub struct WebDriver {
     client: reqwest::Client,
     session: String,
     driver: Child,
-    app: Process,
+    app: DrivenProcess,
 }
 
 /// An element of the page, valid until the page drops it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element(String);
+pub struct WebElement(String);
 
 impl WebDriver {
     /// Starts the driver and, through it, the program; resolves when its page can be asked.
-    pub async fn start(launch: &Launch) -> Self {
+    pub async fn start(launch: &LaunchOptions) -> Self {
         let port = free_port();
         let driver = spawn_driver(launch, port);
         // From here on a panic must not leave the driver behind.
         let mut window = Self {
-            client: crate::http::client(),
+            client: crate::http_client::loopback_client(),
             session: format!("http://127.0.0.1:{port}"),
             driver,
-            app: Process::none(),
+            app: DrivenProcess::none(),
         };
-        until("WebKitWebDriver", async || window.ask(Method::GET, "/status", None).await).await;
+        poll_until("WebKitWebDriver", async || window.request(Method::GET, "/status", None).await)
+            .await;
         let options = json!({ "binary": launch.binary, "args": launch.args });
         let wanted = json!({ "alwaysMatch": { "webkitgtk:browserOptions": options } });
         let wanted = json!({ "capabilities": wanted });
-        let session = window.ask(Method::POST, "/session", Some(&wanted)).await;
+        let session = window.request(Method::POST, "/session", Some(&wanted)).await;
         let session = session.unwrap_or_else(|why| {
             let log = std::fs::read_to_string(&launch.log).unwrap_or_default();
             panic!("{} shows no window: {why}\n{log}", launch.binary.display())
         });
-        window.app = Process::child_of(window.driver.id(), &launch.binary);
+        window.app = DrivenProcess::child_of(window.driver.id(), &launch.binary);
         let id = session["sessionId"].as_str().expect("a session has an id");
         window.session = format!("{}/session/{id}", window.session);
         window
     }
 
     /// The first element that matches `css`, once there is one.
-    pub async fn find(&self, css: &str) -> Element {
+    pub async fn find(&self, css: &str) -> WebElement {
         let wanted = json!({ "using": "css selector", "value": css });
-        until(css, async || self.post("/element", &wanted).await.and_then(|found| element(&found)))
-            .await
+        poll_until(css, async || {
+            self.post("/element", &wanted).await.and_then(|found| parse_element(&found))
+        })
+        .await
     }
 
     /// The first element that matches `css` and shows `needle`, or is called so, once there is one.
-    pub async fn find_text(&self, css: &str, needle: &str) -> Element {
+    pub async fn find_text(&self, css: &str, needle: &str) -> WebElement {
         let script = "const [css, needle] = arguments;
             const shown = (e) => e.tagName === 'SELECT' ? e.textContent : e.innerText;
             const words = (e) => `${shown(e)} ${e.getAttribute('aria-label') ?? ''}`;
             return [...document.querySelectorAll(css)].find((e) => words(e).includes(needle));";
-        until(&format!("`{needle}` in {css}"), async || {
+        poll_until(&format!("`{needle}` in {css}"), async || {
             let found = self.try_execute(script, &json!([css, needle])).await?;
-            if found.is_null() { Err(self.shown(css).await) } else { element(&found) }
+            if found.is_null() {
+                Err(self.displayed_text(css).await)
+            } else {
+                parse_element(&found)
+            }
         })
         .await
     }
@@ -116,7 +123,7 @@ impl WebDriver {
     /// Resolves once nothing matches `css`.
     pub async fn wait_until_gone(&self, css: &str) {
         let script = "return document.querySelectorAll(arguments[0]).length";
-        until(&format!("{css} to go"), async || {
+        poll_until(&format!("{css} to go"), async || {
             match self.try_execute(script, &json!([css])).await?.as_u64() {
                 Some(0) => Ok(()),
                 left => Err(format!("{left:?} still there")),
@@ -127,7 +134,7 @@ impl WebDriver {
 
     /// Resolves once `script` (a body with `return`) answers true.
     pub async fn wait_until(&self, what: &str, script: &str) {
-        until(what, async || match self.try_execute(script, &json!([])).await? {
+        poll_until(what, async || match self.try_execute(script, &json!([])).await? {
             Value::Bool(true) => Ok(()),
             other => Err(other.to_string()),
         })
@@ -141,16 +148,16 @@ impl WebDriver {
     }
 
     /// Clicks an element once it can be clicked.
-    pub async fn click_element(&self, Element(id): &Element) {
+    pub async fn click_element(&self, WebElement(id): &WebElement) {
         let path = format!("/element/{id}/click");
-        until("a click", async || self.post(&path, &json!({})).await).await;
+        poll_until("a click", async || self.post(&path, &json!({})).await).await;
     }
 
     /// Clicks the first `css` that shows `needle`, once it can be clicked.
     pub async fn click_text(&self, css: &str, needle: &str) {
         // It may be drawn anew between the look and the click.
-        until("a click", async || {
-            let Element(id) = self.find_text(css, needle).await;
+        poll_until("a click", async || {
+            let WebElement(id) = self.find_text(css, needle).await;
             self.post(&format!("/element/{id}/click"), &json!({})).await
         })
         .await;
@@ -158,92 +165,92 @@ impl WebDriver {
 
     /// Clicks twice on the first `css` that shows `needle`.
     pub async fn double_click_text(&self, css: &str, needle: &str) {
-        let Element(id) = self.find_text(css, needle).await;
-        let to = json!({ "type": "pointerMove", "origin": { ELEMENT: id }, "x": 0, "y": 0 });
-        let [down, up] = BUTTON.map(|kind| json!({ "type": kind, "button": 0 }));
-        self.point(&[&to, &down, &up, &down, &up]).await;
+        let WebElement(id) = self.find_text(css, needle).await;
+        let to = json!({ "type": "pointerMove", "origin": { ELEMENT_KEY: id }, "x": 0, "y": 0 });
+        let [down, up] = BUTTON_EVENTS.map(|kind| json!({ "type": kind, "button": 0 }));
+        self.perform_pointer_actions(&[&to, &down, &up, &down, &up]).await;
     }
 
     /// Presses the button on the first `css` and lets it go at a place of the page.
     pub async fn drag(&self, css: &str, x: u32, y: u32) {
-        let Element(id) = self.find(css).await;
-        let from = json!({ "type": "pointerMove", "origin": { ELEMENT: id }, "x": 0, "y": 0 });
+        let WebElement(id) = self.find(css).await;
+        let from = json!({ "type": "pointerMove", "origin": { ELEMENT_KEY: id }, "x": 0, "y": 0 });
         let to = json!({ "type": "pointerMove", "origin": "viewport", "x": x, "y": y });
-        let [down, up] = BUTTON.map(|kind| json!({ "type": kind, "button": 0 }));
-        self.point(&[&from, &down, &to, &up]).await;
+        let [down, up] = BUTTON_EVENTS.map(|kind| json!({ "type": kind, "button": 0 }));
+        self.perform_pointer_actions(&[&from, &down, &to, &up]).await;
     }
 
     /// Clicks at a place of the page.
     pub async fn click_at(&self, x: u32, y: u32) {
         let to = json!({ "type": "pointerMove", "origin": "viewport", "x": x, "y": y });
-        let [down, up] = BUTTON.map(|kind| json!({ "type": kind, "button": 0 }));
-        self.point(&[&to, &down, &up]).await;
+        let [down, up] = BUTTON_EVENTS.map(|kind| json!({ "type": kind, "button": 0 }));
+        self.perform_pointer_actions(&[&to, &down, &up]).await;
     }
 
     /// Where on the page the middle of the first `css` is that stands on it.
-    pub async fn middle(&self, css: &str) -> (u16, u16) {
+    pub async fn visible_center(&self, css: &str) -> (u16, u16) {
         let script = "const shown = [...document.querySelectorAll(arguments[0])]
                 .map((element) => element.getBoundingClientRect())
                 .find(({ width, height }) => width > 0 && height > 0);
             if (!shown) return null;
             const within = (least, size, most) => Math.round((Math.max(0, least) + Math.min(most, least + size)) / 2);
             return [within(shown.x, shown.width, innerWidth), within(shown.y, shown.height, innerHeight)];";
-        until(&format!("{css} on the page"), async || {
+        poll_until(&format!("{css} on the page"), async || {
             let found = self.try_execute(script, &json!([css])).await?;
             serde_json::from_value(found).map_err(|_| "it is not shown".to_owned())
         })
         .await
     }
 
-    async fn point(&self, actions: &[&Value]) {
+    async fn perform_pointer_actions(&self, actions: &[&Value]) {
         let pointer = json!({ "type": "pointer", "id": "mouse", "actions": actions });
         let done = self.post("/actions", &json!({ "actions": [pointer] })).await;
         done.unwrap_or_else(|why| panic!("the pointer: {why}"));
     }
 
     /// Shows another page in the window.
-    pub async fn go_to(&self, url: &str) {
+    pub async fn navigate_to(&self, url: &str) {
         let shown = self.post("/url", &json!({ "url": url })).await;
         shown.unwrap_or_else(|why| panic!("the page {url}: {why}"));
     }
 
     /// Writes `text` into the first `css`, in place of what stands there.
-    pub async fn write_into(&self, css: &str, text: &str) {
-        let Element(id) = self.find(css).await;
+    pub async fn replace_text(&self, css: &str, text: &str) {
+        let WebElement(id) = self.find(css).await;
         let path = format!("/element/{id}/clear");
-        until("an empty field", async || self.post(&path, &json!({})).await).await;
+        poll_until("an empty field", async || self.post(&path, &json!({})).await).await;
         self.type_into(css, text).await;
     }
 
     /// Types into the first `css`: it gets the focus first.
     pub async fn type_into(&self, css: &str, text: &str) {
-        let Element(id) = self.find(css).await;
+        let WebElement(id) = self.find(css).await;
         let path = format!("/element/{id}/value");
-        until("typing", async || self.post(&path, &json!({ "text": text })).await).await;
+        poll_until("typing", async || self.post(&path, &json!({ "text": text })).await).await;
     }
 
     /// Types on the keyboard, wherever the focus is.
     pub async fn type_text(&self, text: &str) {
-        let keys = text.chars().flat_map(|letter| Key::Char(letter).strike()).collect();
-        self.act(keys).await;
+        let keys = text.chars().flat_map(|letter| Key::Char(letter).key_press()).collect();
+        self.perform_key_actions(keys).await;
     }
 
-    /// Presses keys together, the first held longest: `press(&[Key::Control, Key::Enter])`.
-    pub async fn press(&self, chord: &[Key]) {
-        let down = chord.iter().map(Key::down);
-        let up = chord.iter().rev().map(Key::up);
-        self.act(down.chain(up).collect()).await;
+    /// Presses keys together, the first held longest: `press_keys(&[Key::Control, Key::Enter])`.
+    pub async fn press_keys(&self, chord: &[Key]) {
+        let down = chord.iter().map(Key::key_down);
+        let up = chord.iter().rev().map(Key::key_up);
+        self.perform_key_actions(down.chain(up).collect()).await;
     }
 
-    async fn act(&self, keys: Vec<Value>) {
+    async fn perform_key_actions(&self, keys: Vec<Value>) {
         let keyboard = json!({ "type": "key", "id": "keyboard", "actions": keys });
         let done = self.post("/actions", &json!({ "actions": [keyboard] })).await;
         done.unwrap_or_else(|why| panic!("the keyboard: {why}"));
     }
 
     /// What an element shows.
-    pub async fn text(&self, Element(id): &Element) -> String {
-        let text = self.ask(Method::GET, &format!("/element/{id}/text"), None).await;
+    pub async fn text(&self, WebElement(id): &WebElement) -> String {
+        let text = self.request(Method::GET, &format!("/element/{id}/text"), None).await;
         text.unwrap_or_default().as_str().unwrap_or_default().to_owned()
     }
 
@@ -254,14 +261,14 @@ impl WebDriver {
     }
 
     /// The `data-testid` of what has the focus; empty when it has none.
-    pub async fn focus(&self) -> String {
+    pub async fn focused_testid(&self) -> String {
         let script = "return document.activeElement?.dataset?.testid ?? ''";
         self.execute(script, &json!([])).await.as_str().unwrap_or_default().to_owned()
     }
 
     /// Resolves once what has the `data-testid` has the focus.
     pub async fn wait_for_focus(&self, testid: &str) {
-        until(&format!("the focus on {testid}"), async || match self.focus().await {
+        poll_until(&format!("the focus on {testid}"), async || match self.focused_testid().await {
             focus if focus == testid => Ok(()),
             focus => Err(format!("it is on `{focus}`")),
         })
@@ -271,10 +278,10 @@ impl WebDriver {
     /// Presses Tab until what has the `data-testid` has the focus; gives up after a whole round.
     pub async fn tab_to(&self, testid: &str) {
         for _ in 0..100 {
-            if self.focus().await == testid {
+            if self.focused_testid().await == testid {
                 return;
             }
-            self.press(&[Key::Tab]).await;
+            self.press_keys(&[Key::Tab]).await;
         }
         panic!("Tab never comes to {testid}");
     }
@@ -282,15 +289,15 @@ impl WebDriver {
     /// Presses Tab until something that matches `css` and shows `needle`, or is called so, has the
     /// focus; gives up after a whole round.
     pub async fn tab_to_text(&self, css: &str, needle: &str) {
-        self.walk_to(&[Key::Tab], css, needle).await;
+        self.step_focus_to(&[Key::Tab], css, needle).await;
     }
 
     /// The same with Shift+Tab.
     pub async fn tab_back_to_text(&self, css: &str, needle: &str) {
-        self.walk_to(&[Key::Shift, Key::Tab], css, needle).await;
+        self.step_focus_to(&[Key::Shift, Key::Tab], css, needle).await;
     }
 
-    async fn walk_to(&self, step: &[Key], css: &str, needle: &str) {
+    async fn step_focus_to(&self, step: &[Key], css: &str, needle: &str) {
         let script = "const [css, needle] = arguments;
             const on = document.activeElement;
             const label = on?.getAttribute('aria-label') ?? '';
@@ -304,7 +311,7 @@ impl WebDriver {
                 return;
             }
             passed.push(on[1].take());
-            self.press(step).await;
+            self.press_keys(step).await;
         }
         panic!("{step:?} never comes to `{needle}` in {css}, only to {passed:?}");
     }
@@ -316,7 +323,7 @@ impl WebDriver {
             requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
         let painted = self.post("/execute/async", &json!({ "script": frames, "args": [] })).await;
         painted.unwrap_or_else(|why| panic!("the page is not painted: {why}"));
-        let picture = self.ask(Method::GET, "/screenshot", None).await.expect("a screenshot");
+        let picture = self.request(Method::GET, "/screenshot", None).await.expect("a screenshot");
         let png = base64::engine::general_purpose::STANDARD
             .decode(picture.as_str().expect("a screenshot is text"))
             .expect("a screenshot is Base64");
@@ -324,9 +331,9 @@ impl WebDriver {
     }
 
     /// Ends the program as a power cut would, then the driver; resolves when both are gone.
-    pub async fn kill_app_dash_9(mut self) {
+    pub async fn kill_app(mut self) {
         self.app.kill();
-        self.app.gone().await;
+        self.app.wait_until_gone().await;
         self.end_driver();
     }
 
@@ -339,11 +346,11 @@ impl WebDriver {
     /// Closes the window and waits until the program is gone.
     pub async fn quit(mut self) {
         // The driver must outlive the program, or the program may live on.
-        let closed = self.ask(Method::DELETE, "", None).await;
+        let closed = self.request(Method::DELETE, "", None).await;
         closed.unwrap_or_else(|why| panic!("the window does not close: {why}"));
-        if tokio::time::timeout(Duration::from_secs(5), self.app.gone()).await.is_err() {
+        if tokio::time::timeout(Duration::from_secs(5), self.app.wait_until_gone()).await.is_err() {
             self.app.kill();
-            self.app.gone().await;
+            self.app.wait_until_gone().await;
         }
         self.end_driver();
     }
@@ -357,7 +364,7 @@ impl WebDriver {
         self.post("/execute/sync", &json!({ "script": script, "args": arguments })).await
     }
 
-    async fn shown(&self, css: &str) -> String {
+    async fn displayed_text(&self, css: &str) -> String {
         let script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)";
         match self.try_execute(script, &json!([css])).await {
             Ok(texts) => format!("it shows {texts}"),
@@ -366,10 +373,15 @@ impl WebDriver {
     }
 
     async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
-        self.ask(Method::POST, path, Some(body)).await
+        self.request(Method::POST, path, Some(body)).await
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
+    async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, String> {
         let mut request = self
             .client
             .request(method, format!("{}{path}", self.session))
@@ -392,7 +404,7 @@ impl Drop for WebDriver {
     }
 }
 
-fn spawn_driver(launch: &Launch, port: u16) -> Child {
+fn spawn_driver(launch: &LaunchOptions, port: u16) -> Child {
     let log = File::create(&launch.log).expect("the log can be written");
     let (removed, set): (Vec<_>, Vec<_>) =
         launch.env.iter().partition(|(_, value)| value.is_empty());
@@ -419,7 +431,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-fn element(found: &Value) -> Result<Element, String> {
-    let id = found[ELEMENT].as_str().ok_or_else(|| format!("no element but {found}"))?;
-    Ok(Element(id.to_owned()))
+fn parse_element(found: &Value) -> Result<WebElement, String> {
+    let id = found[ELEMENT_KEY].as_str().ok_or_else(|| format!("no element but {found}"))?;
+    Ok(WebElement(id.to_owned()))
 }

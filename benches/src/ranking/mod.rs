@@ -4,25 +4,25 @@ mod fts5;
 pub(crate) mod minisearch;
 pub(crate) mod notes;
 mod ours;
-pub(crate) mod own_process;
-mod probes;
+pub(crate) mod process_usage;
 pub(crate) mod queries;
+mod rare_words;
 mod tantivy;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use queries::Asked;
+use queries::BenchQuery;
 
 /// How many best notes a candidate has to name.
-const MOST: usize = 100;
+const MAX_RESULTS: usize = 100;
 
 /// How many notes are changed, one after the other, each until it is found again.
-const UPDATES: usize = 20;
+const UPDATE_COUNT: usize = 20;
 
 /// How often each query is asked; the best time counts.
-const ROUNDS: usize = 3;
+const QUERY_ROUNDS: usize = 3;
 
 const CANDIDATES: [&str; 4] = ["ours", "tantivy", "fts5", "minisearch"];
 
@@ -31,7 +31,7 @@ pub(crate) fn print(vaults: &[PathBuf], wanted: &str) -> Result<ExitCode, Box<dy
     let made = tempfile::tempdir()?;
     let modules = made.path().join("modules");
     for vault in vaults {
-        let queries = queries::of(vault)?;
+        let queries = queries::draw_queries(vault)?;
         let asked = made.path().join("queries.json");
         std::fs::write(&asked, serde_json::to_vec(&queries)?)?;
         for candidate in CANDIDATES.iter().filter(|name| name.starts_with(wanted)) {
@@ -39,16 +39,16 @@ pub(crate) fn print(vaults: &[PathBuf], wanted: &str) -> Result<ExitCode, Box<dy
             let files = [vault, &asked, place.path()];
             let row = match *candidate {
                 "minisearch" => minisearch::measure(&modules, files)?,
-                other => measure_in_a_process(other, files)?,
+                other => measure_in_subprocess(other, files)?,
             };
             println!("{candidate} vault={} {}", vault.display(), row.trim());
         }
     }
-    println!("load {}", own_process::load());
+    println!("load {}", process_usage::load_average());
     Ok(ExitCode::SUCCESS)
 }
 
-fn measure_in_a_process(candidate: &str, files: [&Path; 3]) -> Result<String, Box<dyn Error>> {
+fn measure_in_subprocess(candidate: &str, files: [&Path; 3]) -> Result<String, Box<dyn Error>> {
     let done = Command::new(std::env::current_exe()?)
         .args(["rank", candidate])
         .args(files)
@@ -61,9 +61,12 @@ fn measure_in_a_process(candidate: &str, files: [&Path; 3]) -> Result<String, Bo
 }
 
 /// What the process of one candidate does.
-pub(crate) async fn work(candidate: &str, files: [&Path; 3]) -> Result<(), Box<dyn Error>> {
+pub(crate) async fn run_candidate(
+    candidate: &str,
+    files: [&Path; 3],
+) -> Result<(), Box<dyn Error>> {
     let [vault, asked, place] = files;
-    let asked: Vec<Asked> = serde_json::from_slice(&std::fs::read(asked)?)?;
+    let asked: Vec<BenchQuery> = serde_json::from_slice(&std::fs::read(asked)?)?;
     let row = match candidate {
         "ours" => ours::measure(vault, &asked, place)?,
         "fts5" => fts5::measure(vault, &asked, place).await?,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 /// A note to find.
-pub(crate) struct Note {
+pub(crate) struct BenchNote {
     pub(crate) title: String,
     /// A line each.
     pub(crate) headings: String,
@@ -12,7 +12,7 @@ pub(crate) struct Note {
 }
 
 /// The paths of all notes, sorted.
-pub(crate) fn paths(vault: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+pub(crate) fn note_paths(vault: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let (mut folders, mut found) = (vec![vault.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {
@@ -31,10 +31,10 @@ pub(crate) fn paths(vault: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 }
 
 /// Reads one.
-pub(crate) fn read(path: &Path) -> Result<Note, Box<dyn Error>> {
+pub(crate) fn read_note(path: &Path) -> Result<BenchNote, Box<dyn Error>> {
     let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let headings = headings.collect::<Vec<_>>().join("\n");
     let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    Ok(Note { title: title.unwrap_or_default(), headings, text })
+    Ok(BenchNote { title: title.unwrap_or_default(), headings, text })
 }

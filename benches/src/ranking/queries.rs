@@ -10,31 +10,31 @@ use super::notes;
 
 /// One query: its words, which find longer words too, or words that stand together.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct BenchQuery {
     pub(crate) kind: String,
     pub(crate) words: Vec<String>,
     pub(crate) is_phrase: bool,
 }
 
-impl Asked {
+impl BenchQuery {
     /// As a person types it.
-    pub(crate) fn typed(&self) -> String {
+    pub(crate) fn as_typed(&self) -> String {
         let words = self.words.join(" ");
         if self.is_phrase { format!("\"{words}\"") } else { words }
     }
 }
 
 /// How many of each kind.
-const EACH: usize = 57;
+const QUERIES_PER_KIND: usize = 57;
 
 /// About 400 queries for the notes of `vault`.
-pub(crate) fn of(vault: &Path) -> Result<Vec<Asked>, Box<dyn Error>> {
-    let mut dice = Dice(0x5eed);
+pub(crate) fn draw_queries(vault: &Path) -> Result<Vec<BenchQuery>, Box<dyn Error>> {
+    let mut dice = SeededRandom(0x5eed);
     let (mut having, mut together): (HashMap<String, usize>, Vec<Vec<String>>) = Default::default();
-    let paths = notes::paths(vault)?;
-    let every = paths.len() / EACH + 1;
+    let paths = notes::note_paths(vault)?;
+    let every = paths.len() / QUERIES_PER_KIND + 1;
     for (at, path) in paths.iter().enumerate() {
-        let text = notes::read(path)?.text.to_lowercase();
+        let text = notes::read_note(path)?.text.to_lowercase();
         let words: Vec<&str> = words(&text).collect();
         if at % every == 0 && words.len() > 9 {
             let from = words.len() / 2 + dice.below(3);
@@ -50,14 +50,15 @@ pub(crate) fn of(vault: &Path) -> Result<Vec<Asked>, Box<dyn Error>> {
     ranked.sort_unstable_by(|a, b| b.cmp(a));
     let rare = ranked.partition_point(|(notes, _)| *notes > 10);
     let common = 200.min(rare);
-    let mut mix = Mix { dice, ranked: &ranked, asked: Vec::new() };
-    mix.one("common", 0..common);
-    mix.one("middle", common..rare);
-    mix.one("rare", rare..ranked.len());
-    mix.two(0..rare);
-    mix.beginnings(0..rare);
-    mix.asked.extend(together.into_iter().map(|words| asked("phrase", words, true)));
-    mix.asked.extend((0..EACH).map(|at| asked("absent", vec![format!("qxz{at}jv")], false)));
+    let mut mix = QueryMix { dice, ranked: &ranked, asked: Vec::new() };
+    mix.add_one_word("common", 0..common);
+    mix.add_one_word("middle", common..rare);
+    mix.add_one_word("rare", rare..ranked.len());
+    mix.add_two_words(0..rare);
+    mix.add_prefixes(0..rare);
+    mix.asked.extend(together.into_iter().map(|words| query("phrase", words, true)));
+    mix.asked
+        .extend((0..QUERIES_PER_KIND).map(|at| query("absent", vec![format!("qxz{at}jv")], false)));
     Ok(mix.asked)
 }
 
@@ -65,49 +66,49 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 2)
 }
 
-fn asked(kind: &str, words: Vec<String>, is_phrase: bool) -> Asked {
-    Asked { kind: kind.to_owned(), words, is_phrase }
+fn query(kind: &str, words: Vec<String>, is_phrase: bool) -> BenchQuery {
+    BenchQuery { kind: kind.to_owned(), words, is_phrase }
 }
 
-struct Mix<'a> {
-    dice: Dice,
+struct QueryMix<'a> {
+    dice: SeededRandom,
     ranked: &'a [(usize, String)],
-    asked: Vec<Asked>,
+    asked: Vec<BenchQuery>,
 }
 
-impl Mix<'_> {
+impl QueryMix<'_> {
     fn word(&mut self, of: std::ops::Range<usize>) -> String {
         let at = of.start + self.dice.below(of.len().max(1));
         self.ranked.get(at).map(|(_, word)| word.clone()).unwrap_or_default()
     }
 
-    fn one(&mut self, kind: &str, of: std::ops::Range<usize>) {
-        for _ in 0..EACH {
+    fn add_one_word(&mut self, kind: &str, of: std::ops::Range<usize>) {
+        for _ in 0..QUERIES_PER_KIND {
             let word = self.word(of.clone());
-            self.asked.push(asked(kind, vec![word], false));
+            self.asked.push(query(kind, vec![word], false));
         }
     }
 
-    fn two(&mut self, of: std::ops::Range<usize>) {
-        for _ in 0..EACH {
+    fn add_two_words(&mut self, of: std::ops::Range<usize>) {
+        for _ in 0..QUERIES_PER_KIND {
             let words = vec![self.word(0..200), self.word(of.clone())];
-            self.asked.push(asked("two", words, false));
+            self.asked.push(query("two", words, false));
         }
     }
 
-    fn beginnings(&mut self, of: std::ops::Range<usize>) {
-        for at in 0..EACH {
+    fn add_prefixes(&mut self, of: std::ops::Range<usize>) {
+        for at in 0..QUERIES_PER_KIND {
             let word = self.word(of.clone());
             let beginning = word.chars().take(2 + at % 3).collect();
-            self.asked.push(asked("prefix", vec![beginning], false));
+            self.asked.push(query("prefix", vec![beginning], false));
         }
     }
 }
 
 /// Numbers that are the same at each run.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn below(&mut self, end: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

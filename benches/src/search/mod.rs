@@ -1,28 +1,28 @@
 //! Search beside its rivals, over a vault of about ten thousand notes and one of a hundred thousand.
 
-mod apart;
-mod building;
-mod ground;
+mod figure_line;
+mod find_by_name;
+mod first_build;
+mod fixture;
 mod growth;
-mod line;
-mod literal;
+mod literal_search;
 mod memory;
-mod naming;
-mod ranked;
+mod open_index;
+mod ranked_search;
 mod reopening;
-mod standing;
+mod subprocess;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ground::Ground;
-use growth::Growth;
-use line::Line;
+use figure_line::FigureLine;
+use fixture::SearchFixture;
+use growth::CostGrowth;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
-enum Figure {
+enum SearchFigure {
     LiteralSearch,
     Ranked,
     FirstBuild,
@@ -33,25 +33,25 @@ enum Figure {
 }
 
 /// All of them, in the order they are taken.
-const FIGURES: [Figure; 7] = [
-    Figure::LiteralSearch,
-    Figure::Ranked,
-    Figure::FirstBuild,
-    Figure::FirstOpen,
-    Figure::Reopening,
-    Figure::FindByName,
-    Figure::Memory,
+const FIGURES: [SearchFigure; 7] = [
+    SearchFigure::LiteralSearch,
+    SearchFigure::Ranked,
+    SearchFigure::FirstBuild,
+    SearchFigure::FirstOpen,
+    SearchFigure::Reopening,
+    SearchFigure::FindByName,
+    SearchFigure::Memory,
 ];
 
 /// What a figure came to over one vault.
 #[derive(Debug, Default)]
-struct Taken {
-    lines: Vec<Line>,
+struct SearchMeasurement {
+    lines: Vec<FigureLine>,
     /// Our own costs by kind, each in a unit of its own.
     costs: Vec<(&'static str, f64)>,
 }
 
-impl Figure {
+impl SearchFigure {
     /// What its lines begin with.
     const fn name(self) -> &'static str {
         match self {
@@ -65,15 +65,15 @@ impl Figure {
         }
     }
 
-    async fn take(self, ground: &Ground) -> Result<Taken, Box<dyn Error>> {
+    async fn measure(self, ground: &SearchFixture) -> Result<SearchMeasurement, Box<dyn Error>> {
         match self {
-            Self::LiteralSearch => literal::take(ground).await,
-            Self::Ranked => ranked::take(ground),
-            Self::FirstBuild => building::first_build(ground),
-            Self::FirstOpen => building::first_open(ground),
-            Self::Reopening => reopening::take(ground),
-            Self::FindByName => naming::take(ground).await,
-            Self::Memory => memory::take(ground),
+            Self::LiteralSearch => literal_search::measure_figures(ground).await,
+            Self::Ranked => ranked_search::measure_figures(ground),
+            Self::FirstBuild => first_build::measure_first_build(ground),
+            Self::FirstOpen => first_build::measure_first_open(ground),
+            Self::Reopening => reopening::measure_figures(ground),
+            Self::FindByName => find_by_name::measure_figures(ground).await,
+            Self::Memory => memory::measure_figures(ground),
         }
     }
 }
@@ -85,13 +85,13 @@ pub(crate) async fn print(vaults: &[PathBuf], wanted: &str) -> Result<ExitCode, 
     let only_growth = !wanted.is_empty() && "growth".starts_with(wanted);
     let is_wanted =
         |name: &str| only_growth || name.starts_with(wanted) || wanted.starts_with(name);
-    let (mut met, mut growth) = (true, Growth::default());
+    let (mut met, mut growth) = (true, CostGrowth::default());
     for vault in vaults {
-        let ground = Ground::over(vault, modules.path())?;
+        let ground = SearchFixture::new(vault, modules.path())?;
         for figure in FIGURES.iter().filter(|figure| is_wanted(figure.name())) {
-            let taken = figure.take(&ground).await.unwrap_or_else(|why| Taken {
-                lines: vec![Line::not_measured(figure.name(), &*why)],
-                ..Taken::default()
+            let taken = figure.measure(&ground).await.unwrap_or_else(|why| SearchMeasurement {
+                lines: vec![FigureLine::not_measured(figure.name(), &*why)],
+                ..SearchMeasurement::default()
             });
             if !only_growth {
                 taken.lines.iter().for_each(|line| met &= line.print(ground.notes));
@@ -104,13 +104,13 @@ pub(crate) async fn print(vaults: &[PathBuf], wanted: &str) -> Result<ExitCode, 
 }
 
 /// What a process of its own does; it prints the numbers that come of it.
-pub(crate) fn work(kind: &str, vault: &Path, place: &Path) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run_subprocess(kind: &str, vault: &Path, place: &Path) -> Result<(), Box<dyn Error>> {
     let printed = match kind {
-        "build" => building::build(vault, place)?,
-        "open" => building::open(vault, place)?,
-        "read" => building::read(vault)?,
+        "build" => first_build::build_all(vault, place)?,
+        "open" => first_build::open_first(vault, place)?,
+        "read" => first_build::read_all(vault)?,
         "reopen" => reopening::reopen(vault, place)?,
-        "rank" => ranked::ask(vault, place)?,
+        "rank" => ranked_search::run_queries(vault, place)?,
         "use" => memory::use_all(vault, place)?,
         other => return Err(format!("nobody knows the work {other}").into()),
     };

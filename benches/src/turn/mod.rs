@@ -1,68 +1,68 @@
 //! What a turn costs beside a bare client that asks the same server: each figure a ratio.
 
-mod ours;
-mod rival;
-mod server;
-mod syncs;
+mod app_fixture;
+mod bare_client;
+mod fsync_count;
+mod timing_server;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ours::Ours;
-use rival::Rival;
-use server::{Server, call, said};
+use app_fixture::TurnAppFixture;
+use bare_client::BareClient;
+use timing_server::{TimingServer, read_call_reply, text_reply};
 
-use crate::ranking::own_process::{anonymous, used};
+use crate::ranking::process_usage::{anonymous_memory, cpu_time};
 
-pub(crate) use syncs::work;
+pub(crate) use fsync_count::run_turns;
 
 /// So many turns are measured for the time of one.
 const TURNS: usize = 60;
 
 /// What a long conversation is compared at.
-const EARLY: usize = 10;
-const LATE: usize = 300;
+const EARLY_TURN: usize = 10;
+const LATE_TURN: usize = 300;
 
 /// Around these turns so many count, on either side.
-const AROUND: usize = 5;
+const TURNS_AROUND: usize = 5;
 
 /// The answer that comes in pieces, and the length of a piece, in bytes.
-const ANSWER: usize = 20_000;
-const PIECE: usize = 4;
+const ANSWER_BYTES: usize = 20_000;
+const CHUNK_BYTES: usize = 4;
 
 /// So often such an answer is read.
-const ANSWERS: usize = 20;
+const ANSWER_COUNT: usize = 20;
 
 /// So many turns memory is looked at over, in conversations of so many.
-const MANY: usize = 10_000;
-const CONVERSATION: usize = 50;
+const MEMORY_TURNS: usize = 10_000;
+const TURNS_PER_CONVERSATION: usize = 50;
 
 /// Prints the figures whose names begin with `wanted`; `turns` are for those of memory.
 pub(crate) async fn print(wanted: &str, turns: Option<usize>) -> ExitCode {
     let mut met = true;
     if "own_time".starts_with(wanted) {
-        met &= tell("own_time", 2.0, own_time().await);
+        met &= print_figure("own_time", 2.0, measure_own_time().await);
     }
     if "growth".starts_with(wanted) {
-        met &= tell("growth", 1.3, growth().await);
+        met &= print_figure("growth", 1.3, measure_growth().await);
     }
     if "decode".starts_with(wanted) {
-        met &= tell("decode", 2.0, decode().await);
+        met &= print_figure("decode", 2.0, measure_decode().await);
     }
     if "memory".starts_with(wanted) {
-        met &= tell("memory", 1.1, memory(turns.unwrap_or(MANY)).await);
+        met &= print_figure("memory", 1.1, measure_memory(turns.unwrap_or(MEMORY_TURNS)).await);
     }
     if "fsyncs".starts_with(wanted) {
-        met &= syncs::print();
+        met &= fsync_count::print();
     }
     if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// What was measured, what it is held against, and what a reader may want to know besides.
-type Taken = Result<(f64, f64, String), Box<dyn Error>>;
+type TurnMeasurement = Result<(f64, f64, String), Box<dyn Error>>;
 
-fn tell(name: &str, bar: f64, taken: Taken) -> bool {
+fn print_figure(name: &str, bar: f64, taken: TurnMeasurement) -> bool {
     match taken {
         Ok((ours, against, details)) => {
             let ratio = ours / against.max(f64::MIN_POSITIVE);
@@ -79,21 +79,22 @@ fn tell(name: &str, bar: f64, taken: Taken) -> bool {
 
 /// From the last byte of a call to the request with its result, over turns of one read each; ours
 /// and the rival's in turn.
-async fn own_time() -> Taken {
-    let (server, others) = (Server::start(call).await?, Server::start(call).await?);
-    let mut ours = Ours::asking(&server.url()).await?;
-    ours.turn().await?;
-    let mut rival = Rival::asking(&others.url(), &server.last_body()).await?;
-    rival.turn().await?;
+async fn measure_own_time() -> TurnMeasurement {
+    let (server, others) =
+        (TimingServer::start(read_call_reply).await?, TimingServer::start(read_call_reply).await?);
+    let mut ours = TurnAppFixture::new(&server.url()).await?;
+    ours.run_turn().await?;
+    let mut rival = BareClient::new(&others.url(), &server.last_body()).await?;
+    rival.run_turn().await?;
     server.take_gaps();
     others.take_gaps();
     for turn in 0..TURNS {
         if turn % 2 == 0 {
-            ours.turn().await?;
-            rival.turn().await?;
+            ours.run_turn().await?;
+            rival.run_turn().await?;
         } else {
-            rival.turn().await?;
-            ours.turn().await?;
+            rival.run_turn().await?;
+            ours.run_turn().await?;
         }
     }
     ours.close().await;
@@ -102,39 +103,42 @@ async fn own_time() -> Taken {
 }
 
 /// The same time late in a conversation, beside early.
-async fn growth() -> Taken {
-    let server = Server::start(call).await?;
-    let mut ours = Ours::asking(&server.url()).await?;
-    for _ in 0..LATE + AROUND {
-        ours.turn().await?;
+async fn measure_growth() -> TurnMeasurement {
+    let server = TimingServer::start(read_call_reply).await?;
+    let mut ours = TurnAppFixture::new(&server.url()).await?;
+    for _ in 0..LATE_TURN + TURNS_AROUND {
+        ours.run_turn().await?;
     }
     ours.close().await;
     let gaps = server.take_gaps();
-    let around =
-        |turn: usize| median(gaps.get(turn - AROUND..turn + AROUND).unwrap_or_default().to_vec());
-    let (late, early) = (around(LATE), around(EARLY));
+    let around = |turn: usize| {
+        median(gaps.get(turn - TURNS_AROUND..turn + TURNS_AROUND).unwrap_or_default().to_vec())
+    };
+    let (late, early) = (around(LATE_TURN), around(EARLY_TURN));
     Ok((late, early, format!("late_us={:.0} early_us={:.0}", late * 1e6, early * 1e6)))
 }
 
 /// What a long answer in small pieces takes of the processor until it is in the feed, beside the
 /// library for such streams alone; what short ones take is taken off both.
-async fn decode() -> Taken {
+async fn measure_decode() -> TurnMeasurement {
     let mut costs = Vec::new();
-    for answer in [ANSWER, PIECE] {
-        let reply = move |_: &serde_json::Value| said(&"four".repeat(answer / PIECE), PIECE);
-        let server = Server::start(reply).await?;
-        let mut ours = Ours::asking(&server.url()).await?;
-        ours.turn().await?;
-        let mut rival = Rival::asking(&server.url(), &server.last_body()).await?;
+    for answer in [ANSWER_BYTES, CHUNK_BYTES] {
+        let reply = move |_: &serde_json::Value| {
+            text_reply(&"four".repeat(answer / CHUNK_BYTES), CHUNK_BYTES)
+        };
+        let server = TimingServer::start(reply).await?;
+        let mut ours = TurnAppFixture::new(&server.url()).await?;
+        ours.run_turn().await?;
+        let mut rival = BareClient::new(&server.url(), &server.last_body()).await?;
         let (mut our_times, mut rival_times) = (Vec::new(), Vec::new());
-        for _ in 0..ANSWERS {
-            ours.begin_anew();
-            let began = used();
-            ours.turn().await?;
-            our_times.push(used().saturating_sub(began));
-            let began = used();
-            rival.read_through().await?;
-            rival_times.push(used().saturating_sub(began));
+        for _ in 0..ANSWER_COUNT {
+            ours.start_conversation();
+            let began = cpu_time();
+            ours.run_turn().await?;
+            our_times.push(cpu_time().saturating_sub(began));
+            let began = cpu_time();
+            rival.drain_answer().await?;
+            rival_times.push(cpu_time().saturating_sub(began));
         }
         ours.close().await;
         costs.push((median(our_times), median(rival_times)));
@@ -148,18 +152,18 @@ async fn decode() -> Taken {
 
 /// Anonymous memory after all turns, beside that after the first tenth.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-async fn memory(turns: usize) -> Taken {
-    let server = Server::start(call).await?;
-    let mut ours = Ours::asking(&server.url()).await?;
+async fn measure_memory(turns: usize) -> TurnMeasurement {
+    let server = TimingServer::start(read_call_reply).await?;
+    let mut ours = TurnAppFixture::new(&server.url()).await?;
     let mut tenths = Vec::new();
     for turn in 0..turns {
-        if turn % CONVERSATION == 0 {
-            ours.begin_anew();
+        if turn % TURNS_PER_CONVERSATION == 0 {
+            ours.start_conversation();
         }
-        ours.turn().await?;
+        ours.run_turn().await?;
         server.take_gaps();
         if (turn + 1) % (turns / 10).max(1) == 0 {
-            tenths.push(anonymous()? as f64 / 1e6);
+            tenths.push(anonymous_memory()? as f64 / 1e6);
         }
     }
     ours.close().await;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use testkit::PrivateBus;
 
-use super::start::{Scene, end};
-use super::{Figure, Taken, processes};
+use super::startup::{OpenedVault, close_app};
+use super::{WindowFigure, WindowMeasurement, process_tree};
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 2] = ["memory_small_vault", "memory_large_vault"];
@@ -16,30 +16,31 @@ pub(crate) const FIGURES: [&str; 2] = ["memory_small_vault", "memory_large_vault
 const ROUNDS: usize = 3;
 
 /// Takes them: with a small vault, and with one of ten thousand notes.
-pub(crate) async fn take() -> Taken {
+pub(crate) async fn measure_figures() -> WindowMeasurement {
     let bus = PrivateBus::start();
     let [small, large] =
-        [Scene::with(100, Some(&bus)).await?, Scene::with(10_000, Some(&bus)).await?];
+        [OpenedVault::new(100, Some(&bus)).await?, OpenedVault::new(10_000, Some(&bus)).await?];
     let (mut ours, mut ours_large, mut rival) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.push(own(&small).await?);
-        rival.push(chromium(&small).await?);
-        ours_large.push(own(&large).await?);
+        ours.push(measure_app(&small).await?);
+        rival.push(measure_chromium(&small).await?);
+        ours_large.push(measure_app(&large).await?);
     }
-    let rival = middle(rival);
-    let figure = |name, ours| Figure { name, bar: 0.8, ours: middle(ours), rival, unit: "MB" };
+    let rival = median(rival);
+    let figure =
+        |name, ours| WindowFigure { name, bar: 0.8, ours: median(ours), rival, unit: "MB" };
     let [name, name_large] = FIGURES;
     Ok(vec![figure(name, ours), figure(name_large, ours_large)])
 }
 
-async fn own(scene: &Scene) -> Result<f64, Box<dyn Error>> {
-    let (app, _) = scene.composer().await?;
-    let memory = processes::memory_at_rest(app.process().ok_or("it has ended")?).await?;
-    end(&scene.home, app).await?;
+async fn measure_app(scene: &OpenedVault) -> Result<f64, Box<dyn Error>> {
+    let (app, _) = scene.start_until_composer().await?;
+    let memory = process_tree::memory_at_rest(app.process_id().ok_or("it has ended")?).await?;
+    close_app(&scene.home, app).await?;
     Ok(memory)
 }
 
-async fn chromium(scene: &Scene) -> Result<f64, Box<dyn Error>> {
+async fn measure_chromium(scene: &OpenedVault) -> Result<f64, Box<dyn Error>> {
     let program = env::var_os("CHROMIUM").map_or_else(|| "/usr/bin/chromium".into(), PathBuf::from);
     let profile = scene.home.data_dir().with_file_name("chromium");
     let profile = format!("--user-data-dir={}", profile.display());
@@ -48,19 +49,19 @@ async fn chromium(scene: &Scene) -> Result<f64, Box<dyn Error>> {
         // It starts for root in no other way.
         arguments.push("--no-sandbox");
     }
-    let browser = scene.home.start_other(&program, &arguments);
-    let process = browser.process().ok_or("it has ended")?;
-    let memory = processes::memory_at_rest(process).await?;
-    let all = processes::tree(process);
+    let browser = scene.home.start_program(&program, &arguments);
+    let process = browser.process_id().ok_or("it has ended")?;
+    let memory = process_tree::memory_at_rest(process).await?;
+    let all = process_tree::process_tree(process);
     if all.len() < 4 {
         return Err(format!("{} does not stay", program.display()).into());
     }
-    browser.kill_dash_9().await;
-    processes::gone(&all).await?;
+    browser.kill().await;
+    process_tree::wait_until_gone(&all).await?;
     Ok(memory)
 }
 
-fn middle(mut numbers: Vec<f64>) -> f64 {
+fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,20 +1,20 @@
 //! The window beside its rivals, on a screen of its own: how soon one can write, what it takes of
 //! memory, and what an answer, a long conversation and a key cost.
 
-mod answer;
-mod long;
+mod answer_streaming;
+mod chat_fixture;
+mod long_conversation;
 mod memory;
-mod page;
-mod processes;
-mod start;
-mod talk;
+mod page_probe;
+mod process_tree;
+mod startup;
 mod typing;
 
 use std::error::Error;
 use std::process::ExitCode;
 
 /// A number that was measured, what it is held against, and how many times that it may be.
-pub(crate) struct Figure {
+pub(crate) struct WindowFigure {
     name: &'static str,
     bar: f64,
     ours: f64,
@@ -24,9 +24,9 @@ pub(crate) struct Figure {
 }
 
 /// Figures that are taken together, by their names.
-type Taken = Result<Vec<Figure>, Box<dyn Error>>;
+type WindowMeasurement = Result<Vec<WindowFigure>, Box<dyn Error>>;
 
-impl Figure {
+impl WindowFigure {
     /// Prints its line; whether it keeps below its bar.
     fn print(&self) -> bool {
         let Self { name, bar, ours, rival, unit } = self;
@@ -43,22 +43,22 @@ impl Figure {
 /// Measures the figures whose names begin with `wanted`.
 pub(crate) async fn print(wanted: &str) -> ExitCode {
     let mut met = true;
-    for (name, bar) in start::FIGURES {
+    for (name, bar) in startup::FIGURES {
         if name.starts_with(wanted) {
-            met &= tell(wanted, name, start::take(name, bar).await);
+            met &= print_wanted(wanted, name, startup::measure_figures(name, bar).await);
         }
     }
     if is_wanted(wanted, &memory::FIGURES) {
-        met &= tell(wanted, "memory", memory::take().await);
+        met &= print_wanted(wanted, "memory", memory::measure_figures().await);
     }
-    if is_wanted(wanted, &answer::FIGURES) {
-        met &= tell(wanted, "stream", answer::take(wanted).await);
+    if is_wanted(wanted, &answer_streaming::FIGURES) {
+        met &= print_wanted(wanted, "stream", answer_streaming::measure_figures(wanted).await);
     }
-    if is_wanted(wanted, &long::FIGURES) {
-        met &= tell(wanted, "long", long::take().await);
+    if is_wanted(wanted, &long_conversation::FIGURES) {
+        met &= print_wanted(wanted, "long", long_conversation::measure_figures().await);
     }
     if is_wanted(wanted, &typing::FIGURES) {
-        met &= tell(wanted, "typing", typing::take().await);
+        met &= print_wanted(wanted, "typing", typing::measure_figures().await);
     }
     if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -68,7 +68,7 @@ fn is_wanted(wanted: &str, names: &[&str]) -> bool {
 }
 
 /// Prints those that are wanted.
-fn tell(wanted: &str, group: &str, taken: Taken) -> bool {
+fn print_wanted(wanted: &str, group: &str, taken: WindowMeasurement) -> bool {
     match taken {
         Ok(figures) => {
             let mut met = true;

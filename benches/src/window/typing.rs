@@ -7,21 +7,21 @@ use serde_json::json;
 use testkit::WebDriver;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::talk::Talk;
-use super::{Figure, Taken};
+use super::chat_fixture::ChatFixture;
+use super::{WindowFigure, WindowMeasurement};
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 1] = ["typing"];
 
 /// How many characters the answer has.
-const LENGTH: usize = 20_000;
+const ANSWER_CHARS: usize = 20_000;
 
 /// So many keys are pressed meanwhile, each so long after the one before: a fast hand.
-const KEYS: usize = 250;
-const PACE: Duration = Duration::from_millis(90);
+const KEY_COUNT: usize = 250;
+const KEY_INTERVAL: Duration = Duration::from_millis(90);
 
 /// Has each key timed, by the time that its event carries.
-const WATCH: &str = "
+const WATCH_SCRIPT: &str = "
     const box = document.querySelector('[data-testid=composer]');
     const took = (window.took = []);
     let pressed = 0;
@@ -34,31 +34,31 @@ const WATCH: &str = "
     }));";
 
 /// Takes it.
-pub(crate) async fn take() -> Taken {
-    let talk = Talk::begin().await;
+pub(crate) async fn measure_figures() -> WindowMeasurement {
+    let talk = ChatFixture::start().await;
     let app = talk.home.start().await;
-    app.opened().await;
-    talk.ask(&app, LENGTH).await;
-    app.window.execute(WATCH, &json!([])).await;
-    tokio::join!(talk.come(LENGTH), type_on(&app.window));
+    app.wait_until_opened().await;
+    talk.request_answer(&app, ANSWER_CHARS).await;
+    app.window.execute(WATCH_SCRIPT, &json!([])).await;
+    tokio::join!(talk.release_rest(ANSWER_CHARS), type_keys(&app.window));
     let took = app.window.execute("return window.took", &json!([])).await;
     let mut took: Vec<f64> = serde_json::from_value(took)?;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.quit().await;
-    if took.len() < KEYS {
-        return Err(format!("of {KEYS} letters only {} came", took.len()).into());
+    if took.len() < KEY_COUNT {
+        return Err(format!("of {KEY_COUNT} letters only {} came", took.len()).into());
     }
     took.sort_by(f64::total_cmp);
     let at = |share: usize| took.get((took.len() - 1) * share / 100).copied().unwrap_or(f64::NAN);
     eprintln!("keys: p50 {}ms, p90 {}ms, most {}ms", at(50), at(90), at(100));
     let [name] = FIGURES;
-    Ok(vec![Figure { name, bar: 1.0, ours: at(99), rival: 16.0, unit: "ms" }])
+    Ok(vec![WindowFigure { name, bar: 1.0, ours: at(99), rival: 16.0, unit: "ms" }])
 }
 
-async fn type_on(window: &WebDriver) {
-    let mut clock = interval(PACE);
+async fn type_keys(window: &WebDriver) {
+    let mut clock = interval(KEY_INTERVAL);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    for (_, letter) in (0..KEYS).zip("some words and more of them ".chars().cycle()) {
+    for (_, letter) in (0..KEY_COUNT).zip("some words and more of them ".chars().cycle()) {
         clock.tick().await;
         window.type_text(letter.encode_utf8(&mut [0; 4])).await;
     }

@@ -12,48 +12,48 @@ pub(crate) struct Blame {
     /// For each of its lines the line of the note that it still is.
     open: Vec<Option<usize>>,
     /// Whose each line of the note is.
-    taken: Vec<Option<usize>>,
+    owners: Vec<Option<usize>>,
 }
 
 impl Blame {
     /// Begins at the note as it is.
-    pub(crate) fn of(note: Vec<u8>) -> Self {
-        let lines = count(&note);
-        Self { version: note, open: (0..lines).map(Some).collect(), taken: vec![None; lines] }
+    pub(crate) fn new(note: Vec<u8>) -> Self {
+        let lines = count_lines(&note);
+        Self { version: note, open: (0..lines).map(Some).collect(), owners: vec![None; lines] }
     }
 
     /// Whether there are lines that nobody took yet.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn has_open_lines(&self) -> bool {
         self.open.iter().any(Option::is_some)
     }
 
     /// Goes back to an earlier version, from which the one that was reached came by hand: what is not
     /// in it is nobody's.
-    pub(crate) fn back_to(&mut self, earlier: Vec<u8>) {
+    pub(crate) fn skip_to(&mut self, earlier: Vec<u8>) {
         let changed = hunks(&earlier, &self.version);
-        self.open = carried(&changed, &self.open, count(&earlier));
+        self.open = map_lines(&changed, &self.open, count_lines(&earlier));
         self.version = earlier;
     }
 
     /// Goes back over a change that left the version that was reached; `whose` takes the lines that
     /// it wrote, or nobody.
-    pub(crate) fn take(&mut self, before: Vec<u8>, whose: Option<usize>) {
+    pub(crate) fn attribute(&mut self, before: Vec<u8>, whose: Option<usize>) {
         let changed = hunks(&before, &self.version);
         for line in changed.iter().flat_map(|hunk| hunk.after.clone()) {
             if let Some(Some(line)) = self.open.get(line)
-                && let Some(taken) = self.taken.get_mut(*line)
+                && let Some(taken) = self.owners.get_mut(*line)
             {
                 *taken = whose;
             }
         }
-        self.open = carried(&changed, &self.open, count(&before));
+        self.open = map_lines(&changed, &self.open, count_lines(&before));
         self.version = before;
     }
 
     /// Runs of lines, counted from zero, with whose they are: `(first, behind the last, whose)`.
     pub(crate) fn runs(&self) -> Vec<(usize, usize, usize)> {
         let mut runs: Vec<(usize, usize, usize)> = Vec::new();
-        for (line, whose) in self.taken.iter().enumerate() {
+        for (line, whose) in self.owners.iter().enumerate() {
             let Some(whose) = *whose else { continue };
             match runs.last_mut() {
                 Some((_, end, last)) if *end == line && *last == whose => *end = line + 1,
@@ -65,8 +65,8 @@ impl Blame {
 }
 
 /// What the lines of the earlier version are, where both versions share them.
-fn carried(
-    changed: &[vault::merge::Hunk],
+fn map_lines(
+    changed: &[vault::merge::DiffHunk],
     later: &[Option<usize>],
     lines: usize,
 ) -> Vec<Option<usize>> {
@@ -82,7 +82,7 @@ fn carried(
     earlier
 }
 
-fn count(text: &[u8]) -> usize {
+fn count_lines(text: &[u8]) -> usize {
     text.split_inclusive(|byte| *byte == b'\n').count()
 }
 
@@ -97,12 +97,12 @@ mod tests {
             .map(|(lines, _)| lines.split(' ').map(|line| format!("{line}\n")).collect::<String>())
             .map(String::into_bytes)
             .collect();
-        let mut blame = Blame::of(texts.last().cloned().unwrap_or_default());
+        let mut blame = Blame::new(texts.last().cloned().unwrap_or_default());
         for at in (0..texts.len()).rev() {
             let before = at.checked_sub(1).and_then(|at| texts.get(at)).cloned();
             match versions[at].1 {
-                Some(whose) => blame.take(before.unwrap_or_default(), Some(whose)),
-                None if before.is_some() => blame.back_to(before.unwrap_or_default()),
+                Some(whose) => blame.attribute(before.unwrap_or_default(), Some(whose)),
+                None if before.is_some() => blame.skip_to(before.unwrap_or_default()),
                 None => {}
             }
         }
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn it_ends_where_all_lines_are_known() {
-        let mut blame = Blame::of(b"a\nb".to_vec());
-        assert!(blame.goes_on());
-        blame.take(Vec::new(), Some(0));
-        assert!(!blame.goes_on());
+        let mut blame = Blame::new(b"a\nb".to_vec());
+        assert!(blame.has_open_lines());
+        blame.attribute(Vec::new(), Some(0));
+        assert!(!blame.has_open_lines());
         assert_eq!(blame.runs(), [(0, 2, 0)]);
     }
 }

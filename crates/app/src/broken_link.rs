@@ -1,27 +1,27 @@
 //! Repairs a broken link: the note that it names is created, or the link leads to another note. Each is a
 //! change set of the user's own, which can be undone.
 
-use index::links::{Graph, Rewriting};
-use protocol::applied::AppliedBy;
-use protocol::looking::{LinkRepairs, RepairedLink};
+use index::links::{LinkGraph, LinkRewrite};
+use protocol::history::AppliedBy;
+use protocol::query::{LinkRepairs, RepairedLink};
 use protocol::{Change, ChangeSet, NotePath, UserError};
-use vault::undo::Taken;
+use vault::undo::UndoPlan;
 use vault::{Progress, Vault, VaultError};
 
 use crate::App;
-use crate::announce::News;
-use crate::aside::aside;
-use crate::clock::fresh;
-use crate::open_vault::OpenVault;
-use crate::taint::is_rules_file;
-use crate::trouble::of_note;
+use crate::blocking::run_blocking;
+use crate::clock::new_id;
+use crate::errors::note_error;
+use crate::provenance::is_rules_file;
+use crate::publisher::DomainEvent;
+use crate::vault_session::VaultSession;
 
 impl App {
     /// The repairs on offer for links to `link`, which does not exist; `None` until the index is built.
     pub async fn link_repairs(&self, link: String) -> Result<Option<LinkRepairs>, UserError> {
-        self.look_up(move |open| {
-            open.indexing.user.unresolved()?;
-            let vault = open.vault.whole();
+        self.run_query(move |open| {
+            open.indexer.user.broken_links()?;
+            let vault = open.vault.unfiltered();
             let create = new_note(&vault, &link).ok();
             Some(LinkRepairs { create, instead: nearest(&vault, &link) })
         })
@@ -31,10 +31,10 @@ impl App {
     /// Creates the note that a broken link names, empty. Refused where a note cannot have that name, and
     /// where one has it by now.
     pub async fn create_linked_note(&self, link: String) -> Result<RepairedLink, UserError> {
-        let open = self.open().await?;
-        let _alone = open.deciding.lock().await;
-        let vault = open.vault.whole();
-        let planned = aside(move || {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let vault = open.vault.unfiltered();
+        let planned = run_blocking(move || {
             let note = new_note(&vault, &link)?;
             let changes = creating(&vault, &note)?;
             Ok::<_, UserError>((note, changes))
@@ -51,11 +51,11 @@ impl App {
         link: String,
         note: NotePath,
     ) -> Result<RepairedLink, UserError> {
-        let open = self.open().await?;
-        let _alone = open.deciding.lock().await;
-        let (vault, to) = (open.vault.whole(), note.clone());
-        let Rewriting { files, problems, left } =
-            aside(move || replacing(&vault, &link, &to)).await??;
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let (vault, to) = (open.vault.unfiltered(), note.clone());
+        let LinkRewrite { files, problems, skipped: left } =
+            run_blocking(move || replacing(&vault, &link, &to)).await??;
         let left = left.into_iter().map(|left| left.path);
         let left: Vec<NotePath> =
             left.chain(problems.into_iter().map(|problem| problem.path)).collect();
@@ -94,7 +94,7 @@ fn assumed(link: &str) -> Option<NotePath> {
 fn new_note(vault: &Vault, link: &str) -> Result<NotePath, UserError> {
     let unfit = || UserError::other(format!("No note can be called “{link}”."));
     let asked = assumed(link).ok_or_else(unfit)?;
-    let path: NotePath = vault.new_path(asked.as_str()).map_err(|error| of_note(&error))?.into();
+    let path: NotePath = vault.new_path(asked.as_str()).map_err(|error| note_error(&error))?.into();
     if is_rules_file(&path) { Err(unfit()) } else { Ok(path) }
 }
 
@@ -114,41 +114,41 @@ fn nearest(vault: &Vault, link: &str) -> Option<NotePath> {
 fn creating(vault: &Vault, note: &NotePath) -> Result<ChangeSet, UserError> {
     let mut changes = ChangeSet::one(Change::create(note.clone(), ""));
     let nothing = ChangeSet::default();
-    let graph = Graph::of(vault, &nothing).map_err(|error| of_note(&error))?;
+    let graph = LinkGraph::from_vault(vault, &nothing).map_err(|error| note_error(&error))?;
     let kept = graph.after_creating(std::slice::from_ref(note)).files.into_iter();
     let kept = kept.map(|file| Change::replace(file.path, file.before, file.after)).collect();
     changes.extend(kept).map_err(|error| UserError::other(error.to_string()))?;
     Ok(changes)
 }
 
-fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<Rewriting, UserError> {
+fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<LinkRewrite, UserError> {
     let unfit = || UserError::other(format!("Links to “{link}” cannot be rewritten."));
     let from = assumed(link).ok_or_else(unfit)?;
     let overlay = ChangeSet::one(Change::create(from.clone(), ""));
-    let graph = Graph::of(vault, &overlay).map_err(|error| of_note(&error))?;
+    let graph = LinkGraph::from_vault(vault, &overlay).map_err(|error| note_error(&error))?;
     if !graph.files().contains(note) {
         return Err(UserError::other(format!("There is no note at `{note}`.")));
     }
     Ok(graph.after_replacing(&from, note))
 }
 
-/// Applies the changes as one set of the user's own, and tells of it; the caller holds `deciding`.
+/// Applies the changes as one set of the user's own, and tells of it; the caller holds `change_lock`.
 async fn apply(
-    open: &OpenVault,
+    open: &VaultSession,
     note: NotePath,
     changes: ChangeSet,
 ) -> Result<RepairedLink, UserError> {
     // No turn led to it.
-    let (set, turn) = (fresh(), fresh());
-    let taken = Taken { changes, ..Taken::default() };
+    let (set, turn) = (new_id(), new_id());
+    let taken = UndoPlan { changes, ..UndoPlan::default() };
     let applied =
-        open.apply_own(&set, &taken, &turn, AppliedBy::Repair, &Progress::default()).await?;
+        open.apply_user_set(&set, &taken, &turn, AppliedBy::Repair, &Progress::default()).await?;
     if applied.done.is_empty()
         && let Some((_, error)) = applied.problems.first()
     {
-        return Err(of_note(error));
+        return Err(note_error(error));
     }
-    open.announce(News::Applied(vec![set.clone()]));
+    open.emit(DomainEvent::Applied(vec![set.clone()]));
     let left = applied.problems.into_iter().map(|(path, _)| path).collect();
     Ok(RepairedLink { note, change_set: set, rewritten: applied.done, left })
 }

@@ -9,11 +9,11 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// The local date and time for the name of a file, to the second.
-pub(crate) fn file_date() -> String {
+pub(crate) fn file_timestamp() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string()
 }
 
 /// A fresh id of any kind; ids made later sort later.
-pub(crate) fn fresh<Id: From<Uuid>>() -> Id {
+pub(crate) fn new_id<Id: From<Uuid>>() -> Id {
     Id::from(Uuid::now_v7())
 }

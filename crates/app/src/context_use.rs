@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use protocol::{ContextUse, ConversationId, UserError};
 
-use crate::open_vault::OpenVault;
-use crate::trouble::user_error;
+use crate::errors::store_error;
+use crate::vault_session::VaultSession;
 
 /// The last known figures; clones share them. They are measured again after a restart.
 #[derive(Clone, Default)]
@@ -76,7 +76,7 @@ impl ContextUses {
     }
 }
 
-impl OpenVault {
+impl VaultSession {
     /// Has it found out behind the caller's back how full the window is; the feed tells of it.
     pub(crate) fn measure(self: &Arc<Self>, conversation: ConversationId) {
         let open = Arc::clone(self);
@@ -96,7 +96,7 @@ impl OpenVault {
     }
 
     async fn measured(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        match self.store.last_shown_turn(conversation).await.map_err(user_error)? {
+        match self.store.last_shown_turn(conversation).await.map_err(store_error)? {
             Some(turn) => self.service.measure(&turn).await,
             None => Ok(()),
         }

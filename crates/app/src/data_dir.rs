@@ -75,7 +75,7 @@ impl DataDir {
     }
 
     /// The file of what was found out about models that take no tools.
-    pub(crate) fn no_tools_file(&self) -> PathBuf {
+    pub(crate) fn tool_support_file(&self) -> PathBuf {
         self.root.join("no_tools")
     }
 
@@ -98,7 +98,7 @@ impl DataDir {
 
     /// Where the index of a vault goes whose data is in `home`: with the caches of other programs,
     /// for it can be deleted at any time.
-    pub(crate) fn index_of(&self, home: &Path) -> PathBuf {
+    pub(crate) fn index_dir(&self, home: &Path) -> PathBuf {
         let own_place = dirs::data_dir().is_some_and(|dir| dir.join("vaultmate") == self.root);
         let caches = dirs::cache_dir().filter(|_| own_place).map(|dir| dir.join("vaultmate"));
         let name = home.file_name().unwrap_or(home.as_os_str());
@@ -106,7 +106,7 @@ impl DataDir {
     }
 
     /// How the folder of a vault is called that stands at `folder`, which is canonical.
-    pub(crate) fn by_place(&self, folder: &Path) -> PathBuf {
+    pub(crate) fn folder_for_path(&self, folder: &Path) -> PathBuf {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let slug: String = name
             .unwrap_or_default()
@@ -140,7 +140,7 @@ pub(crate) fn make_private(dir: &Path) -> Result<(), UserError> {
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .map_err(|error| trouble("make the folder", dir, &error))
+        .map_err(|error| io_error("make the folder", dir, &error))
 }
 
 /// Replaces a file whole, whatever it held; only the user can read it. Who makes the new bytes from the old
@@ -150,7 +150,7 @@ pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> Result<(), UserError> 
 }
 
 /// One sentence for a failure in the data directory.
-pub(crate) fn trouble(verb: &str, path: &Path, error: &std::io::Error) -> UserError {
+pub(crate) fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> UserError {
     let what_to_do = match error.kind() {
         std::io::ErrorKind::StorageFull => "The disk is full: free some space, then try again.",
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {

@@ -2,26 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use index::markdown::{Heading, headings};
+use index::parser::{Heading, headings};
 use markdown::Frontmatter;
-use protocol::review::{DiffLine, Hunk, Sign, Words};
+use protocol::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
 use protocol::{Change, ChangeKind, FolderContents};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 /// Lines of context around a changed region.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// How long the search for the smallest diff of one note, or of one region of it, may take: two long
 /// texts that share nothing would take minutes.
-const LONGEST: Duration = Duration::from_millis(200);
+const HUNK_DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The same for all regions of one note together: there may be tens of thousands.
-const LONGEST_IN_ALL: Duration = Duration::from_secs(1);
+const TOTAL_DIFF_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What changes in a note.
 pub(crate) struct Diff {
     /// Each change by itself, as [`vault::merge::hunks`] counts them.
-    pub(crate) hunks: Vec<Hunk>,
+    pub(crate) hunks: Vec<NoteHunk>,
     /// Lines added.
     pub(crate) added: u32,
     /// Lines removed.
@@ -34,16 +34,20 @@ pub(crate) fn note_diff(change: &Change) -> Diff {
     let side = |bytes: Option<&[u8]>| bytes.unwrap_or_default().to_vec();
     let (before, after) = match change.kind() {
         ChangeKind::Trash => (Vec::new(), Vec::new()),
-        kind => sides(kind, side(change.before()), side(change.after())),
+        kind => displayed_sides(kind, side(change.before()), side(change.after())),
     };
-    let hunks = single_hunks(&before, &after);
-    let (added, removed) = counts(&hunks);
+    let hunks = separate_hunks(&before, &after);
+    let (added, removed) = count_lines(&hunks);
     Diff { hunks, added, removed }
 }
 
 /// The two texts that a change is shown by, from the bytes it is stored with: of a folder the files that
 /// go away or come back, a line for each.
-pub(crate) fn sides(kind: ChangeKind, before: Vec<u8>, after: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn displayed_sides(
+    kind: ChangeKind,
+    before: Vec<u8>,
+    after: Vec<u8>,
+) -> (Vec<u8>, Vec<u8>) {
     let files = |bytes| FolderContents::from_bytes(bytes).files().into_bytes();
     match kind {
         ChangeKind::TrashFolder => (files(before), after),
@@ -54,21 +58,21 @@ pub(crate) fn sides(kind: ChangeKind, before: Vec<u8>, after: Vec<u8>) -> (Vec<u
 
 /// Each change from `before` to `after` by itself, as [`vault::merge::hunks`] counts them, with the
 /// lines around it. A line between two of them stands with one of them.
-pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
+pub(crate) fn separate_hunks(before: &[u8], after: &[u8]) -> Vec<NoteHunk> {
     let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
     let (old_lines, new_lines) = (lines(&old), lines(&new));
-    let diff = TextDiff::configure().timeout(LONGEST).diff_slices(&old_lines, &new_lines);
-    let (headings, properties) = (headings(&new), property_lines(&new));
+    let diff = TextDiff::configure().timeout(HUNK_DIFF_TIMEOUT).diff_slices(&old_lines, &new_lines);
+    let (headings, properties) = (headings(&new), frontmatter_lines(&new));
     let changes = vault::merge::hunks(before, after);
-    let until = Instant::now() + LONGEST_IN_ALL;
+    let until = Instant::now() + TOTAL_DIFF_TIMEOUT;
     let mut shown_to = 0;
     let mut hunks = Vec::with_capacity(changes.len());
     for (number, changed) in changes.iter().enumerate() {
         let (from, to) = (&changed.before, &changed.after);
         let next = changes.get(number + 1).map_or(old_lines.len(), |next| next.before.start);
-        let above = AROUND.min(from.start - shown_to);
-        let below = AROUND.min(next - from.end);
+        let above = CONTEXT_LINES.min(from.start - shown_to);
+        let below = CONTEXT_LINES.min(next - from.end);
         shown_to = from.end + below;
         let equal = |old_index, new_index, len| DiffOp::Equal { old_index, new_index, len };
         let ops = [
@@ -82,43 +86,43 @@ pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
             equal(from.end, to.end, below),
         ];
         let properties = to.start < properties;
-        hunks.push(Hunk { properties, ..hunk(&diff, &ops, &headings, until) });
+        hunks.push(NoteHunk { properties, ..hunk(&diff, &ops, &headings, until) });
     }
     hunks
 }
 
 /// Lines added and removed by a change.
 pub(crate) fn line_counts(change: &Change) -> (u32, u32) {
-    counts(&note_diff(change).hunks)
+    count_lines(&note_diff(change).hunks)
 }
 
 /// The change as a unified diff, for a terminal.
-pub(crate) fn unified(change: &Change) -> String {
+pub(crate) fn unified_diff(change: &Change) -> String {
     if let Some(to) = change.target() {
         return format!("rename from {}\nrename to {to}\n", change.path);
     }
     let side = |bytes: Option<&[u8]>| bytes.unwrap_or_default().to_vec();
-    let (old, new) = sides(change.kind(), side(change.before()), side(change.after()));
+    let (old, new) = displayed_sides(change.kind(), side(change.before()), side(change.after()));
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let (from, to) = (format!("a/{}", change.path), format!("b/{}", change.path));
     let nothing = || "/dev/null".to_owned();
     let from = if change.before().is_some() { from } else { nothing() };
     let to = if change.after().is_some() { to } else { nothing() };
-    let diff = compared(&old, &new);
-    diff.unified_diff().context_radius(AROUND).header(&from, &to).to_string()
+    let diff = diff_texts(&old, &new);
+    diff.unified_diff().context_radius(CONTEXT_LINES).header(&from, &to).to_string()
 }
 
 /// The lines that differ. Past the time limit the diff is still right, only not the smallest.
-fn compared<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
-    TextDiff::configure().timeout(LONGEST).diff_lines(old, new)
+fn diff_texts<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
+    TextDiff::configure().timeout(HUNK_DIFF_TIMEOUT).diff_lines(old, new)
 }
 
-fn counts(hunks: &[Hunk]) -> (u32, u32) {
+fn count_lines(hunks: &[NoteHunk]) -> (u32, u32) {
     let count = |sign| {
         let lines = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.sign == sign);
         u32::try_from(lines.count()).unwrap_or(u32::MAX)
     };
-    (count(Sign::Added), count(Sign::Removed))
+    (count(DiffLineKind::Added), count(DiffLineKind::Removed))
 }
 
 fn hunk(
@@ -126,7 +130,7 @@ fn hunk(
     ops: &[DiffOp],
     headings: &[Heading],
     until: Instant,
-) -> Hunk {
+) -> NoteHunk {
     let first = ops.first();
     let old_start = first.map_or(0, |op| op.old_range().start);
     let new_start = first.map_or(0, |op| op.new_range().start);
@@ -134,10 +138,10 @@ fn hunk(
         .iter()
         .find(|op| !matches!(op, DiffOp::Equal { .. }))
         .map_or(new_start, |op| op.new_range().start);
-    let deadline = Some(until.min(Instant::now() + LONGEST));
+    let deadline = Some(until.min(Instant::now() + HUNK_DIFF_TIMEOUT));
     let lines = ops.iter().flat_map(|op| diff.iter_inline_changes_deadline(op, deadline));
-    let lines = lines.map(|line| line_of(&line));
-    Hunk {
+    let lines = lines.map(|line| diff_line(&line));
+    NoteHunk {
         heading: heading_above(headings, changed),
         properties: false,
         old_start: one_based(old_start),
@@ -146,26 +150,26 @@ fn hunk(
     }
 }
 
-fn line_of(line: &InlineChange<'_, str>) -> DiffLine {
+fn diff_line(line: &InlineChange<'_, str>) -> DiffLine {
     let sign = match line.tag() {
-        ChangeTag::Equal => Sign::Same,
-        ChangeTag::Insert => Sign::Added,
-        ChangeTag::Delete => Sign::Removed,
+        ChangeTag::Equal => DiffLineKind::Same,
+        ChangeTag::Insert => DiffLineKind::Added,
+        ChangeTag::Delete => DiffLineKind::Removed,
     };
     let words = line
         .iter_strings_lossy()
-        .map(|(marked, text)| Words {
+        .map(|(marked, text)| DiffSpan {
             text: text.trim_end_matches(['\n', '\r']).to_owned(),
-            marked: marked && sign != Sign::Same,
+            marked: marked && sign != DiffLineKind::Same,
         })
         .filter(|words| !words.text.is_empty());
-    DiffLine { sign, words: blanks_joined(words) }
+    DiffLine { sign, words: join_across_blanks(words) }
 }
 
 /// Blanks between two marked words are marked too: a changed phrase reads as one.
-fn blanks_joined(words: impl Iterator<Item = Words>) -> Vec<Words> {
+fn join_across_blanks(words: impl Iterator<Item = DiffSpan>) -> Vec<DiffSpan> {
     let mut words = words.peekable();
-    let mut joined: Vec<Words> = Vec::new();
+    let mut joined: Vec<DiffSpan> = Vec::new();
     while let Some(mut next) = words.next() {
         let marked_before = joined.last().is_some_and(|before| before.marked);
         let marked_after = words.peek().is_some_and(|after| after.marked);
@@ -176,8 +180,8 @@ fn blanks_joined(words: impl Iterator<Item = Words>) -> Vec<Words> {
 }
 
 /// How many lines the properties at the top take, with the marks around them.
-fn property_lines(text: &str) -> usize {
-    Frontmatter::of(text).map_or(0, |matter| matter.line_count(text))
+fn frontmatter_lines(text: &str) -> usize {
+    Frontmatter::parse(text).map_or(0, |matter| matter.line_count(text))
 }
 
 fn one_based(line: usize) -> u32 {
@@ -209,12 +213,12 @@ mod tests {
         let diff = note_diff(&change(Some(before), after));
         let hunk = diff.hunks.first().expect("one region");
         assert_eq!((diff.added, diff.removed, hunk.heading.as_deref()), (1, 1, Some("Plan")));
-        let marked = |sign: Sign| -> String {
+        let marked = |sign: DiffLineKind| -> String {
             let lines = hunk.lines.iter().filter(|line| line.sign == sign);
             lines.flat_map(|l| &l.words).filter(|w| w.marked).map(|w| w.text.as_str()).collect()
         };
         assert_eq!(
-            (marked(Sign::Removed), marked(Sign::Added)),
+            (marked(DiffLineKind::Removed), marked(DiffLineKind::Added)),
             ("1 March".into(), "9 January".into())
         );
     }
@@ -263,11 +267,11 @@ mod tests {
     #[test]
     fn what_stands_between_two_changes_is_shown_once() {
         let diff = note_diff(&change(Some("a\nb\nc\nd\n"), "A\nb\nc\nD\n"));
-        let shown = |hunk: &Hunk| -> String {
+        let shown = |hunk: &NoteHunk| -> String {
             let lines = hunk.lines.iter().map(|line| match line.sign {
-                Sign::Same => ' ',
-                Sign::Added => '+',
-                Sign::Removed => '-',
+                DiffLineKind::Same => ' ',
+                DiffLineKind::Added => '+',
+                DiffLineKind::Removed => '-',
             });
             lines.collect()
         };

@@ -9,98 +9,99 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::conversation::Item;
-use protocol::{AppEvent, ConversationId, MessageId, Numbered};
+use protocol::conversation::ChatItem;
+use protocol::{AppEvent, ConversationId, MessageId, NumberedEvent};
 use tokio::sync::{Notify, mpsc};
 
 /// One frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
 
 /// Words alone wait for so many frames: nobody sees them come in smaller steps, and each batch is drawn.
-const FRAMES_FOR_WORDS: u32 = 3;
+const FRAMES_FOR_TEXT: u32 = 3;
 
 /// Where so many bytes have come by then, far faster than anybody reads, they wait as long once more.
-const MANY_WORDS: usize = 24;
+const FAST_TEXT_BYTES: usize = 24;
 
 /// Receives batches; `false` means that nobody listens any more.
-pub type Listener = Box<dyn Fn(Vec<Numbered>) -> bool + Send + Sync>;
+pub type FeedListener = Box<dyn Fn(Vec<NumberedEvent>) -> bool + Send + Sync>;
 
 /// Handle to the feed; clones are the same feed.
 #[derive(Clone, Default)]
 pub(crate) struct Feed {
-    inner: Arc<Inner>,
+    inner: Arc<FeedInner>,
 }
 
 #[derive(Default)]
-struct Inner {
-    state: Mutex<State>,
-    news: Notify,
+struct FeedInner {
+    state: Mutex<FeedState>,
+    added: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct FeedState {
     seq: u32,
-    pending: Vec<Numbered>,
-    listener: Option<Listener>,
+    pending: Vec<NumberedEvent>,
+    listener: Option<FeedListener>,
     /// Hears what concerns more than the window.
-    onlooker: Option<mpsc::UnboundedSender<AppEvent>>,
-    live: HashMap<ConversationId, (MessageId, String)>,
+    observer: Option<mpsc::UnboundedSender<AppEvent>>,
+    streams: HashMap<ConversationId, (MessageId, String)>,
     /// A view was taken: words that follow must not join an event that it already counts.
-    viewed: bool,
+    is_view_taken: bool,
 }
 
 impl Feed {
     /// Appends an event.
-    pub(crate) fn tell(&self, event: AppEvent) {
+    pub(crate) fn publish(&self, event: AppEvent) {
         let mut state = self.lock();
         state.push(event);
         drop(state);
-        self.inner.news.notify_one();
+        self.inner.added.notify_one();
     }
 
     /// Appends words to the answer that is being written; the first words make its item.
-    pub(crate) fn write(&self, conversation: &ConversationId, id: &MessageId, text: &str) {
+    pub(crate) fn stream_text(&self, conversation: &ConversationId, id: &MessageId, text: &str) {
         let mut state = self.lock();
-        if state.live.get(conversation).is_none_or(|(live, _)| live != id) {
-            state.live.insert(conversation.clone(), (id.clone(), String::new()));
+        if state.streams.get(conversation).is_none_or(|(live, _)| live != id) {
+            state.streams.insert(conversation.clone(), (id.clone(), String::new()));
             state.push(AppEvent::ItemChanged {
                 conversation: conversation.clone(),
-                item: writing(id, String::new()),
+                item: assistant_item(id, String::new()),
             });
         }
-        if let Some((_, so_far)) = state.live.get_mut(conversation) {
+        if let Some((_, so_far)) = state.streams.get_mut(conversation) {
             so_far.push_str(text);
         }
         state.push_text(conversation, id, text);
         drop(state);
-        self.inner.news.notify_one();
+        self.inner.added.notify_one();
     }
 
     /// The answer is stored, or will not be: its live text is dropped.
-    pub(crate) fn written(&self, conversation: &ConversationId) {
-        self.lock().live.remove(conversation);
+    pub(crate) fn end_stream(&self, conversation: &ConversationId) {
+        self.lock().streams.remove(conversation);
     }
 
     /// No answer is being written any more: the vault was closed.
-    pub(crate) fn nothing_is_written(&self) {
-        self.lock().live.clear();
+    pub(crate) fn end_all_streams(&self) {
+        self.lock().streams.clear();
     }
 
     /// The number of the last event, and the item that is being written in `conversation`.
-    pub(crate) fn live(&self, conversation: &ConversationId) -> (u32, Option<Item>) {
+    pub(crate) fn streaming_item(&self, conversation: &ConversationId) -> (u32, Option<ChatItem>) {
         let mut state = self.lock();
-        state.viewed = true;
-        let item = state.live.get(conversation).map(|(id, text)| writing(id, text.clone()));
+        state.is_view_taken = true;
+        let item =
+            state.streams.get(conversation).map(|(id, text)| assistant_item(id, text.clone()));
         (state.seq, item)
     }
 
     /// The number of the last event.
-    pub(crate) fn number(&self) -> u32 {
+    pub(crate) fn last_seq(&self) -> u32 {
         self.lock().seq
     }
 
     /// Installs the listener in place of an earlier one; it hears events after the returned number.
-    pub(crate) fn subscribe(&self, listener: Listener) -> u32 {
+    pub(crate) fn subscribe(&self, listener: FeedListener) -> u32 {
         let mut state = self.lock();
         state.pending.clear();
         state.listener = Some(listener);
@@ -108,19 +109,19 @@ impl Feed {
     }
 
     /// Tells an onlooker, in place of an earlier one, what concerns more than the window, at once.
-    pub(crate) fn overheard(&self) -> mpsc::UnboundedReceiver<AppEvent> {
+    pub(crate) fn observe(&self) -> mpsc::UnboundedReceiver<AppEvent> {
         let (tell, heard) = mpsc::unbounded_channel();
-        self.lock().onlooker = Some(tell);
+        self.lock().observer = Some(tell);
         heard
     }
 
     /// Delivers batches until the future is dropped.
     pub(crate) async fn deliver(&self) {
         loop {
-            self.inner.news.notified().await;
+            self.inner.added.notified().await;
             for frame in 1.. {
                 tokio::time::sleep(FRAME).await;
-                if self.lock().wait_no_longer(frame) {
+                if self.lock().is_due(frame) {
                     break;
                 }
             }
@@ -137,44 +138,44 @@ impl Feed {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FeedState> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl FeedState {
     fn push(&mut self, event: AppEvent) {
         self.seq = self.seq.wrapping_add(1);
-        self.viewed = false;
-        if let Some(onlooker) = self.onlooker.as_ref().filter(|_| concerns_onlookers(&event)) {
+        self.is_view_taken = false;
+        if let Some(onlooker) = self.observer.as_ref().filter(|_| concerns_observer(&event)) {
             // One that has gone cares for nothing any more.
             let _ = onlooker.send(event.clone());
         }
         if self.listener.is_some() {
-            self.pending.push(Numbered { seq: self.seq, event });
+            self.pending.push(NumberedEvent { seq: self.seq, event });
         }
     }
 
     /// Whether what is pending goes out, so many frames after the first of it came.
-    fn wait_no_longer(&self, frames: u32) -> bool {
-        let words = |told: &Numbered| match &told.event {
+    fn is_due(&self, frames: u32) -> bool {
+        let words = |told: &NumberedEvent| match &told.event {
             AppEvent::TextAdded { text, .. } => Some(text.len()),
             _ => None,
         };
         let alone: Option<usize> = self.pending.iter().map(words).sum();
         alone.is_none_or(|bytes| match frames {
-            0..FRAMES_FOR_WORDS => false,
-            FRAMES_FOR_WORDS => bytes < MANY_WORDS,
-            _ => frames >= 2 * FRAMES_FOR_WORDS,
+            0..FRAMES_FOR_TEXT => false,
+            FRAMES_FOR_TEXT => bytes < FAST_TEXT_BYTES,
+            _ => frames >= 2 * FRAMES_FOR_TEXT,
         })
     }
 
     /// Words for an item that the batch already ends with join that event.
     fn push_text(&mut self, conversation: &ConversationId, id: &MessageId, more: &str) {
-        if let Some(Numbered { event: AppEvent::TextAdded { id: last, text, .. }, .. }) =
+        if let Some(NumberedEvent { event: AppEvent::TextAdded { id: last, text, .. }, .. }) =
             self.pending.last_mut()
             && last == id
-            && !self.viewed
+            && !self.is_view_taken
         {
             text.push_str(more);
             return;
@@ -187,17 +188,17 @@ impl State {
     }
 }
 
-fn writing(id: &MessageId, text: String) -> Item {
-    Item::Assistant { id: id.clone(), text, streaming: true, cut: false }
+fn assistant_item(id: &MessageId, text: String) -> ChatItem {
+    ChatItem::Assistant { id: id.clone(), text, streaming: true, cut: false }
 }
 
 /// Events that are few and say how things stand; the words of an answer are not among them.
-const fn concerns_onlookers(event: &AppEvent) -> bool {
+const fn concerns_observer(event: &AppEvent) -> bool {
     matches!(
         event,
         AppEvent::ConversationChanged { .. }
             | AppEvent::ConversationGone { .. }
-            | AppEvent::ItemChanged { item: Item::Ended { .. }, .. }
+            | AppEvent::ItemChanged { item: ChatItem::Ended { .. }, .. }
             | AppEvent::HubChanged { .. }
             | AppEvent::SettingsChanged { .. }
             | AppEvent::VaultChanged { .. }
@@ -209,7 +210,7 @@ const fn concerns_onlookers(event: &AppEvent) -> bool {
 mod tests {
     use super::*;
 
-    fn collected(feed: &Feed) -> Arc<Mutex<Vec<Numbered>>> {
+    fn collected(feed: &Feed) -> Arc<Mutex<Vec<NumberedEvent>>> {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&heard);
         feed.subscribe(Box::new(move |batch| {
@@ -225,7 +226,7 @@ mod tests {
         let heard = collected(&feed);
         let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));
         for word in ["one ", "two ", "three"] {
-            feed.write(&conversation, &id, word);
+            feed.stream_text(&conversation, &id, word);
         }
         feed.flush();
         let heard = heard.lock().expect("not poisoned");
@@ -248,22 +249,22 @@ mod tests {
             tokio::time::sleep_until(began + Duration::from_millis(ms)).await;
         };
 
-        feed.write(&conversation, &id, "the first ");
+        feed.stream_text(&conversation, &id, "the first ");
         at(24).await;
         assert_eq!(count(), 2, "their item comes with them");
-        feed.write(&conversation, &id, "words");
+        feed.stream_text(&conversation, &id, "words");
         at(64).await;
         assert_eq!(count(), 2, "more of them can wait");
         at(80).await;
         assert_eq!(count(), 3);
 
-        feed.write(&conversation, &id, " and more");
+        feed.stream_text(&conversation, &id, " and more");
         at(100).await;
-        feed.tell(AppEvent::ChatChanged { conversation: conversation.clone() });
+        feed.publish(AppEvent::ChatChanged { conversation: conversation.clone() });
         at(118).await;
         assert_eq!(count(), 5, "what else happened does not wait, nor what came before it");
 
-        feed.write(&conversation, &id, "a line that a fast model writes at once");
+        feed.stream_text(&conversation, &id, "a line that a fast model writes at once");
         at(100 + 18 + 90).await;
         assert_eq!(count(), 5, "nobody reads so fast");
         at(118 + 100).await;
@@ -275,14 +276,14 @@ mod tests {
         let feed = Feed::default();
         let heard = collected(&feed);
         let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));
-        feed.write(&conversation, &id, "before ");
-        let (seq, item) = feed.live(&conversation);
-        feed.write(&conversation, &id, "after");
+        feed.stream_text(&conversation, &id, "before ");
+        let (seq, item) = feed.streaming_item(&conversation);
+        feed.stream_text(&conversation, &id, "after");
         feed.flush();
-        assert_eq!(item, Some(writing(&id, "before ".into())));
+        assert_eq!(item, Some(assistant_item(&id, "before ".into())));
         let later: Vec<_> =
             heard.lock().expect("not poisoned").iter().filter(|n| n.seq > seq).cloned().collect();
         let text = AppEvent::TextAdded { conversation, id, text: "after".into() };
-        assert_eq!(later, [Numbered { seq: seq + 1, event: text }]);
+        assert_eq!(later, [NumberedEvent { seq: seq + 1, event: text }]);
     }
 }

@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::data_dir::{DataDir, make_private};
-use crate::masked::masked;
+use crate::redact::redact;
 
 /// Writes out what is still buffered when it is dropped.
 pub struct LogGuard {
@@ -22,7 +22,7 @@ pub struct LogGuard {
 pub fn start(data: &DataDir) -> LogGuard {
     panic::set_hook(Box::new(|panic| {
         let said = panic.to_string();
-        let said = masked(&said);
+        let said = redact(&said);
         // There may be nobody to read it.
         let _ = writeln!(io::stderr(), "{said}");
         tracing::error!(%said, "a part of the program gave up");
@@ -43,7 +43,7 @@ pub fn start(data: &DataDir) -> LogGuard {
     });
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(Masking(writer))
+        .with_writer(RedactingWriter(writer))
         .with_ansi(false)
         .try_init();
     if started.is_err() {
@@ -54,11 +54,11 @@ pub fn start(data: &DataDir) -> LogGuard {
 
 /// Writes without what looks like a key. Each write is a whole entry.
 #[derive(Clone)]
-struct Masking<W>(W);
+struct RedactingWriter<W>(W);
 
-impl<W: Write> Write for Masking<W> {
+impl<W: Write> Write for RedactingWriter<W> {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
-        self.0.write_all(masked(&String::from_utf8_lossy(entry)).as_bytes())?;
+        self.0.write_all(redact(&String::from_utf8_lossy(entry)).as_bytes())?;
         Ok(entry.len())
     }
 
@@ -67,7 +67,7 @@ impl<W: Write> Write for Masking<W> {
     }
 }
 
-impl MakeWriter<'_> for Masking<NonBlocking> {
+impl MakeWriter<'_> for RedactingWriter<NonBlocking> {
     type Writer = Self;
 
     fn make_writer(&self) -> Self {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_written_without_the_keys_in_it() {
-        let mut written = Masking(Vec::new());
+        let mut written = RedactingWriter(Vec::new());
         let entry = b"WARN llm: refused key sk-CANARY-7f3a9c\n";
         assert_eq!(written.write(entry).expect("written"), entry.len());
         assert_eq!(written.0, b"WARN llm: refused key [key]\n");

@@ -4,46 +4,46 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub::{Priority, Response};
-use index::markdown::plain;
+use hub::{HubResponse, Priority};
+use index::parser::plain_text;
 use protocol::{
-    AppEvent, CallId, Ending, HubState, Message, NotePath, Part, TurnStatus, UserError,
+    AppEvent, CallId, HubState, Message, MessagePart, NotePath, TurnEnding, TurnStatus, UserError,
 };
 use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::announce::News;
-use crate::capture;
 use crate::clock::now;
-use crate::open_vault::OpenVault;
-use crate::trouble::unshown;
+use crate::errors::undelivered_error;
+use crate::fallback_capture;
+use crate::publisher::DomainEvent;
+use crate::vault_session::VaultSession;
 
 /// The hub shows notifications one second apart; a little more keeps them from merging.
-const APART: Duration = Duration::from_millis(1_100);
+const MIN_SEND_INTERVAL: Duration = Duration::from_millis(1_100);
 /// It shows at most this many in a minute.
-const A_MINUTE: usize = 10;
+const MAX_PER_MINUTE: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 /// Undelivered notifications older than this are left to the user.
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The hub takes two with one title in so short a time for the same, and may lose the second.
-const MERGED: Duration = Duration::from_secs(5);
+const TITLE_MERGE_WINDOW: Duration = Duration::from_secs(5);
 /// A hub takes answers to so many of its last messages, and drops others without a word.
-const REMEMBERED: i64 = 100;
+const HUB_REPLY_WINDOW: i64 = 100;
 /// How long a queue that cannot be read is left alone.
-const A_WHILE: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// Before a link that was lost is asked again, unless it tells before.
-const SOON: Duration = Duration::from_secs(1);
+const LINK_STATE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Whether a turn that ended so is the end of its hub message. A failed one is tried again.
-pub(crate) const fn is_an_outcome(status: TurnStatus) -> bool {
+pub(crate) const fn is_final_status(status: TurnStatus) -> bool {
     !matches!(status, TurnStatus::Failed | TurnStatus::Interrupted)
 }
 
 /// Whether the hub may be told what a turn says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum HubDisclosure {
     /// All that was read lies in its places.
     Within,
     /// Something else was read: the user decides.
@@ -52,50 +52,51 @@ pub(crate) enum Reach {
 
 /// What the hub hears of a finished turn.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct TurnNotifications {
     /// At once.
-    pub(crate) said: Vec<OutboxPush>,
+    pub(crate) now: Vec<OutboxPush>,
     /// When the user has said so.
-    pub(crate) held: Vec<OutboxPush>,
+    pub(crate) needs_approval: Vec<OutboxPush>,
 }
 
 /// The notifications of a finished hub turn, of which these are the messages: each message the model sent, then its last words
 /// unless it has said them already, a question with high priority, and what waits for review. Of
 /// what the model words, and of names that it chose, the hub hears only within its reach.
-pub(crate) fn outcome(
+pub(crate) fn turn_notifications(
     row: &InboxRow,
     own: &[Message],
-    ending: &Ending,
+    ending: &TurnEnding,
     waiting: &[NotePath],
-    reach: Reach,
-) -> Outcome {
-    let worded: Vec<OutboxPush> = worded(own, ending)
+    reach: HubDisclosure,
+) -> TurnNotifications {
+    let worded: Vec<OutboxPush> = model_messages(own, ending)
         .into_iter()
-        .map(|(body, priority)| push(row, &body, priority))
+        .map(|(body, priority)| notification_for(row, &body, priority))
         .collect();
     let mut told = Vec::new();
-    if reach == Reach::Beyond && !worded.is_empty() {
+    if reach == HubDisclosure::Beyond && !worded.is_empty() {
         told.push("An answer waits for you in Vaultmate.".to_owned());
     }
     if ending.status == TurnStatus::Cancelled {
         told.push("Stopped before it was done.".to_owned());
     }
-    told.extend(of_waiting(waiting, reach));
-    let told = told.into_iter().map(|body| push(row, &body, "normal"));
+    told.extend(review_text(waiting, reach));
+    let told = told.into_iter().map(|body| notification_for(row, &body, "normal"));
     match reach {
-        Reach::Within => {
-            Outcome { said: worded.into_iter().chain(told).collect(), held: Vec::new() }
-        }
-        Reach::Beyond => Outcome { said: told.collect(), held: worded },
+        HubDisclosure::Within => TurnNotifications {
+            now: worded.into_iter().chain(told).collect(),
+            needs_approval: Vec::new(),
+        },
+        HubDisclosure::Beyond => TurnNotifications { now: told.collect(), needs_approval: worded },
     }
 }
 
 /// What the model has said, and how much it presses.
-fn worded(own: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
-    let parts: Vec<&Part> = own.iter().flat_map(|message| &message.parts).collect();
+fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static str)> {
+    let parts: Vec<&MessagePart> = own.iter().flat_map(|message| &message.parts).collect();
     let mut said: Vec<(String, &'static str)> = Vec::new();
     for part in &parts {
-        if let Part::Call { id, tool, arguments } = part
+        if let MessagePart::Call { id, tool, arguments } = part
             && tool == "send_message"
             && was_delivered(id, &parts, ending)
             && arguments.get("is_question").and_then(serde_json::Value::as_bool) != Some(true)
@@ -108,7 +109,7 @@ fn worded(own: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
         said.push((question.text.clone(), "high"));
     }
     // What the model said before the words were kept for it.
-    let kept = own.iter().filter(|message| message.parts.iter().any(keeps_words));
+    let kept = own.iter().filter(|message| message.parts.iter().any(is_fallback_capture));
     let texts = kept.map(Message::text).filter(|text| !text.trim().is_empty());
     said.extend(texts.map(|text| (text, "normal")));
     let last = ending.message.as_ref().map(Message::text).unwrap_or_default();
@@ -118,32 +119,34 @@ fn worded(own: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
     said
 }
 
-fn keeps_words(part: &Part) -> bool {
-    matches!(part, Part::Call { id, .. } if capture::is_capture(id))
+fn is_fallback_capture(part: &MessagePart) -> bool {
+    matches!(part, MessagePart::Call { id, .. } if fallback_capture::is_capture_call(id))
 }
 
-fn of_waiting(waiting: &[NotePath], reach: Reach) -> Option<String> {
+fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {
     let (first, more) = waiting.split_first()?;
     Some(match reach {
         // Of several, some may only go along: those nobody named.
-        Reach::Within if !more.is_empty() => {
+        HubDisclosure::Within if !more.is_empty() => {
             format!("Changes to {} notes wait for you in Vaultmate.", waiting.len())
         }
-        Reach::Within => format!("A change to {} waits for you in Vaultmate.", first.title()),
-        Reach::Beyond => "A change waits for you in Vaultmate.".to_owned(),
+        HubDisclosure::Within => {
+            format!("A change to {} waits for you in Vaultmate.", first.title())
+        }
+        HubDisclosure::Beyond => "A change waits for you in Vaultmate.".to_owned(),
     })
 }
 
 /// Whether a call of the turn ran and did not fail: by the results stored before or with its end.
-fn was_delivered(call: &CallId, parts: &[&Part], ending: &Ending) -> bool {
+fn was_delivered(call: &CallId, parts: &[&MessagePart], ending: &TurnEnding) -> bool {
     let stored = parts.iter().any(
-        |part| matches!(part, Part::Result { call: of, is_error, .. } if of == call && !is_error),
+        |part| matches!(part, MessagePart::Result { call: of, is_error, .. } if of == call && !is_error),
     );
     stored || ending.results.iter().any(|result| result.call == *call && !result.is_error)
 }
 
 /// One notification for the message in `row`.
-pub(crate) fn push(row: &InboxRow, body: &str, priority: &str) -> OutboxPush {
+pub(crate) fn notification_for(row: &InboxRow, body: &str, priority: &str) -> OutboxPush {
     OutboxPush {
         hub: row.hub.clone(),
         message_id: row.id.clone(),
@@ -164,28 +167,28 @@ fn title(text: &str) -> String {
 /// Sends queued notifications in order while the link is online, until it is dropped. Each is sent
 /// until the hub has read it: the very same once more when the link was lost before that is known,
 /// so that the hub can know it again.
-pub(crate) async fn deliver(
-    vault: Arc<OpenVault>,
+pub(crate) async fn run_delivery_loop(
+    vault: Arc<VaultSession>,
     mut state: watch::Receiver<HubState>,
-    clocks: llm::Pace,
+    clocks: llm::TimeScale,
 ) {
-    let mut pace = Pace::at(clocks);
-    let (mut last, mut unshown) = (None::<UnderWay>, Unshown::default());
+    let mut pace = SendThrottle::new(clocks);
+    let (mut last, mut unshown) = (None::<InFlightNotification>, Unshown::default());
     while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
         let under_way = last.as_ref().map(|last| last.id);
-        let delivered = match next(&vault, under_way, &mut unshown).await {
+        let delivered = match next_notification(&vault, under_way, &mut unshown).await {
             Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
-                Ok(Became::Read) => Ok(()),
-                Ok(Became::Unknown) => {
+                Ok(DeliveryStatus::Read) => Ok(()),
+                Ok(DeliveryStatus::Unknown) => {
                     // The link has moved, or is about to say so; one that is back by the time it is
                     // heard of is heard of as if it had never gone.
-                    let _ = tokio::time::timeout(SOON, state.changed()).await;
+                    let _ = tokio::time::timeout(LINK_STATE_TIMEOUT, state.changed()).await;
                     Ok(())
                 }
                 Err(error) => Err(error),
             },
             Ok(None) => {
-                vault.bell.notified().await;
+                vault.outbox_ready.notified().await;
                 Ok(())
             }
             Err(error) => Err(error),
@@ -193,28 +196,28 @@ pub(crate) async fn deliver(
         if let Err(error) = delivered {
             tracing::warn!(%error, "notifications wait");
             // Full or locked: the next one may come sooner than the disk is free again.
-            let _ = tokio::time::timeout(A_WHILE, vault.bell.notified()).await;
+            let _ = tokio::time::timeout(RETRY_DELAY, vault.outbox_ready.notified()).await;
         }
     }
 }
 
 /// The next one to send. What has waited too long is dropped, and the user is told. So is how many answers
 /// the hub shows no more.
-async fn next(
-    vault: &OpenVault,
+async fn next_notification(
+    vault: &VaultSession,
     under_way: Option<i64>,
     unshown: &mut Unshown,
 ) -> Result<Option<OutboxRow>, StoreError> {
     let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
-    for dropped in vault.store.outbox_drop_older(oldest).await? {
+    for dropped in vault.store.outbox_expire(oldest).await? {
         if let Some(conversation) = dropped.conversation {
-            vault.announce(News::Held(conversation));
+            vault.emit(DomainEvent::Held(conversation));
             continue;
         }
         let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
-        vault.feed.tell(AppEvent::Problem { error: UserError::other(words) });
+        vault.feed.publish(AppEvent::Problem { error: UserError::other(words) });
     }
-    let next = vault.store.outbox_next(under_way, REMEMBERED).await?;
+    let next = vault.store.outbox_next(under_way, HUB_REPLY_WINDOW).await?;
     if let Some(row) = &next {
         unshown.look(vault, row).await?;
     }
@@ -232,8 +235,8 @@ struct Unshown {
 
 impl Unshown {
     /// Tells once how many there are, together: not before all that came is being worked on.
-    async fn look(&mut self, vault: &OpenVault, next: &OutboxRow) -> Result<(), StoreError> {
-        let is_one = next.newer >= REMEMBERED && next.id > self.told;
+    async fn look(&mut self, vault: &VaultSession, next: &OutboxRow) -> Result<(), StoreError> {
+        let is_one = next.newer >= HUB_REPLY_WINDOW && next.id > self.told;
         if vault.store.inbox_next().await?.is_some() {
             self.early.extend(is_one.then_some(next.id));
             return Ok(());
@@ -241,25 +244,25 @@ impl Unshown {
         // The next one is among those that wait.
         self.early.remove(&next.id);
         let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
-        let forgotten = vault.store.outbox_forgotten(self.told, REMEMBERED).await?;
+        let forgotten = vault.store.outbox_forgotten_replies(self.told, HUB_REPLY_WINDOW).await?;
         self.told = self.told.max(forgotten.last);
         let count = forgotten.count.saturating_add(sent);
         if count > 0 {
-            vault.feed.tell(AppEvent::Problem { error: unshown(count) });
+            vault.feed.publish(AppEvent::Problem { error: undelivered_error(count) });
         }
         Ok(())
     }
 }
 
 /// The notification that goes out, until it is noted as sent.
-struct UnderWay {
+struct InFlightNotification {
     id: i64,
     /// What the hub may not have read yet.
-    unread: Option<Response>,
+    unread: Option<HubResponse>,
 }
 
 /// What is known of a notification that went out.
-enum Became {
+enum DeliveryStatus {
     /// The hub has read it, and that is noted.
     Read,
     /// The link was lost before that was known.
@@ -267,61 +270,61 @@ enum Became {
 }
 
 async fn deliver_one(
-    vault: &OpenVault,
+    vault: &VaultSession,
     row: OutboxRow,
-    last: &mut Option<UnderWay>,
-    pace: &mut Pace,
-) -> Result<Became, StoreError> {
+    last: &mut Option<InFlightNotification>,
+    pace: &mut SendThrottle,
+) -> Result<DeliveryStatus, StoreError> {
     let under_way = match last.take().filter(|last| last.id == row.id) {
         Some(under_way) => last.insert(under_way),
         None => {
-            let unread = Some(pace.wait_for(row.push).await);
-            last.insert(UnderWay { id: row.id, unread })
+            let unread = Some(pace.throttle(row.push).await);
+            last.insert(InFlightNotification { id: row.id, unread })
         }
     };
     if let Some(response) = &under_way.unread {
         if vault.hub.send(response.clone()).await.is_err() {
-            return Ok(Became::Unknown);
+            return Ok(DeliveryStatus::Unknown);
         }
         under_way.unread = None;
     }
     vault.store.outbox_sent(row.id).await?;
-    Ok(Became::Read)
+    Ok(DeliveryStatus::Read)
 }
 
 /// What was sent lately, and under which title.
 #[derive(Debug)]
-struct Pace {
-    clocks: llm::Pace,
+struct SendThrottle {
+    pace: llm::TimeScale,
     sent: VecDeque<(Instant, String)>,
 }
 
-impl Pace {
-    const fn at(clocks: llm::Pace) -> Self {
-        Self { clocks, sent: VecDeque::new() }
+impl SendThrottle {
+    const fn new(clocks: llm::TimeScale) -> Self {
+        Self { pace: clocks, sent: VecDeque::new() }
     }
 
     /// Waits until the hub will show one more, and gives it a title that it will not merge.
-    async fn wait_for(&mut self, push: OutboxPush) -> Response {
+    async fn throttle(&mut self, push: OutboxPush) -> HubResponse {
         if let Some((last, _)) = self.sent.back() {
-            tokio::time::sleep_until(*last + self.clocks.of(APART)).await;
+            tokio::time::sleep_until(*last + self.pace.scale(MIN_SEND_INTERVAL)).await;
         }
-        if self.sent.len() >= A_MINUTE
+        if self.sent.len() >= MAX_PER_MINUTE
             && let Some((first, _)) = self.sent.pop_front()
         {
-            tokio::time::sleep_until(first + self.clocks.of(MINUTE)).await;
+            tokio::time::sleep_until(first + self.pace.scale(MINUTE)).await;
         }
-        let title = self.distinct(push.title.unwrap_or_default(), Instant::now());
+        let title = self.distinct_title(push.title.unwrap_or_default(), Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));
-        let priority = priority(&push.priority);
+        let priority = parse_priority(&push.priority);
         // A hub shows the words as they come, and drops what looks like a tag.
-        let (title, body) = (plain(&title), plain(&push.body));
-        Response::Notification { message_id: push.message_id, title, body, priority }
+        let (title, body) = (plain_text(&title), plain_text(&push.body));
+        HubResponse::Notification { message_id: push.message_id, title, body, priority }
     }
 
-    fn distinct(&self, title: String, now: Instant) -> String {
+    fn distinct_title(&self, title: String, now: Instant) -> String {
         let is_recent = |wanted: &str| {
-            let merged = self.clocks.of(MERGED);
+            let merged = self.pace.scale(TITLE_MERGE_WINDOW);
             let mut recent = self.sent.iter().filter(|(at, _)| now.duration_since(*at) <= merged);
             recent.any(|(_, title)| title == wanted)
         };
@@ -333,7 +336,7 @@ impl Pace {
     }
 }
 
-fn priority(word: &str) -> Priority {
+fn parse_priority(word: &str) -> Priority {
     match word {
         "high" => Priority::High,
         "low" => Priority::Low,

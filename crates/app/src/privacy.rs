@@ -3,12 +3,12 @@
 //! Tools read through a screen, so a private note is not there for them. What was read when other
 //! rules held, or by another provider, is filtered out of the history on its way to a model.
 
-mod clean;
-mod gone;
-mod history;
-mod needles;
+mod hidden_names;
+mod history_filter;
+mod listed_tags;
+mod missing_notes;
+mod redaction_cache;
 mod replaced;
-mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -17,73 +17,79 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use index::{Index, Moment};
-use protocol::looking::PrivateNote;
+use index::{Index, IndexVersion};
+use protocol::query::PrivateNote;
 use protocol::{Message, NotePath, Privacy, PrivateRules, Source, TurnId, UserError};
 use store::Store;
-use vault::{Screen, Vault};
+use vault::{PrivacyFilter, Vault};
 
-use crate::aside::aside;
+use crate::blocking::run_blocking;
 use crate::clock::now;
-use crate::trouble::of_note;
-use clean::Clean;
-use needles::Needles;
+use crate::errors::note_error;
+use hidden_names::HiddenNames;
+use redaction_cache::RedactionCache;
 
 /// Where the words come from that each turn was told.
-pub(crate) type Told = HashMap<TurnId, BTreeSet<Source>>;
+pub(crate) type SourcesByTurn = HashMap<TurnId, BTreeSet<Source>>;
 
 /// Keeps the private notes of one vault. The screen shows what the strictest of all running turns
 /// may see, and to nobody in particular what any model may see.
-pub(crate) struct Keeper {
+pub(crate) struct PrivacyGuard {
     vault: Vault,
     /// Knows which notes are hidden without a look at them, once it stands.
     index: Index,
-    screen: Arc<Screen>,
+    screen: Arc<PrivacyFilter>,
     /// Knows what was done to notes that are gone.
-    past: OnceLock<Store>,
-    state: Mutex<State>,
+    effect_history: OnceLock<Store>,
+    state: Mutex<GuardState>,
 }
 
 #[derive(Default)]
-struct State {
+struct GuardState {
     rules: PrivateRules,
     /// Counts the changes of the rules.
     generation: u64,
-    running: HashMap<TurnId, Arc<View>>,
+    running: HashMap<TurnId, Arc<PrivacyView>>,
     /// Those of them that hear something for the first time.
-    hearing: HashSet<TurnId>,
-    clean: Clean,
+    first_time_turns: HashSet<TurnId>,
+    redaction_cache: RedactionCache,
     /// The last views, and what the index held when each was made.
-    last: Vec<(Moment, Arc<View>)>,
+    recent_views: Vec<(IndexVersion, Arc<PrivacyView>)>,
 }
 
-impl State {
+impl GuardState {
     /// What is hidden at a moment whose view was made already.
-    fn known(&self, moment: Option<&Moment>, generation: u64, most: Privacy) -> Option<Arc<View>> {
-        let is_it = |(then, view): &&(Moment, Arc<View>)| {
-            Some(then) == moment && view.generation == generation && view.most == most
+    fn cached_view(
+        &self,
+        moment: Option<&IndexVersion>,
+        generation: u64,
+        most: Privacy,
+    ) -> Option<Arc<PrivacyView>> {
+        let is_it = |(then, view): &&(IndexVersion, Arc<PrivacyView>)| {
+            Some(then) == moment && view.generation == generation && view.max_privacy == most
         };
-        self.last.iter().find(is_it).map(|(_, view)| Arc::clone(view))
+        self.recent_views.iter().find(is_it).map(|(_, view)| Arc::clone(view))
     }
 
-    fn remember(&mut self, moment: Option<Moment>, view: &Arc<View>) {
-        self.last.retain(|(_, other)| other.most != view.most);
-        self.last.extend(moment.map(|moment| (moment, Arc::clone(view))));
+    fn cache_view(&mut self, moment: Option<IndexVersion>, view: &Arc<PrivacyView>) {
+        self.recent_views.retain(|(_, other)| other.max_privacy != view.max_privacy);
+        self.recent_views.extend(moment.map(|moment| (moment, Arc::clone(view))));
     }
 }
 
 /// What is hidden from whoever may see at most `most`.
-pub(crate) struct View {
+pub(crate) struct PrivacyView {
     rules: PrivateRules,
-    most: Privacy,
+    max_privacy: Privacy,
     generation: u64,
-    needles: Needles,
+    hidden_names: HiddenNames,
     fingerprint: u64,
 }
 
-impl View {
+impl PrivacyView {
     fn hides_nothing(&self) -> bool {
-        self.needles.is_empty() && (self.most == Privacy::Never || self.rules.is_empty())
+        self.hidden_names.is_empty()
+            && (self.max_privacy == Privacy::Never || self.rules.is_empty())
     }
 
     /// Whether words from there are hidden; `seen` is the vault as this view shows it, and `gone` are the
@@ -91,14 +97,16 @@ impl View {
     /// text while its name is shown.
     fn hides(&self, source: &Source, seen: &Vault, gone: &BTreeSet<NotePath>) -> bool {
         let Source::Note(path) = source else { return false };
-        self.needles.are_in(path.as_str())
-            || self.rules.by_path(path) > self.most
+        self.hidden_names.occur_in(path.as_str())
+            || self.rules.by_path(path) > self.max_privacy
             || gone.contains(path)
-            || (self.rules.looks_inside() && !self.rules.looks_into(path) && seen.hides(path))
+            || (self.rules.depend_on_content()
+                && !self.rules.depend_on_content_of(path)
+                && seen.hides(path))
     }
 
     /// A mark of all that is hidden, these notes included; empty when nothing is.
-    fn mark(&self, gone: &BTreeSet<NotePath>) -> String {
+    fn fingerprint_with(&self, gone: &BTreeSet<NotePath>) -> String {
         if self.hides_nothing() {
             return String::new();
         }
@@ -109,34 +117,34 @@ impl View {
     }
 }
 
-impl Keeper {
+impl PrivacyGuard {
     /// Keeps the notes of `vault`, which `index` is of, by `rules`.
     pub(crate) fn new(vault: &Vault, index: &Index, rules: PrivateRules) -> Arc<Self> {
-        let screen = Arc::new(Screen::new(rules.clone(), Privacy::Open));
+        let screen = Arc::new(PrivacyFilter::new(rules.clone(), Privacy::Open));
         let judge = index.clone();
-        screen.ask(move |path, stamp| judge.judged(path, stamp));
-        let state = Mutex::new(State { rules, ..State::default() });
-        let (vault, index) = (vault.behind(Arc::clone(&screen)), index.clone());
-        Arc::new(Self { vault, index, screen, past: OnceLock::new(), state })
+        screen.set_lookup(move |path, stamp| judge.text_privacy(path, stamp));
+        let state = Mutex::new(GuardState { rules, ..GuardState::default() });
+        let (vault, index) = (vault.filtered(Arc::clone(&screen)), index.clone());
+        Arc::new(Self { vault, index, screen, effect_history: OnceLock::new(), state })
     }
 
     /// The vault as a model may see it.
-    pub(crate) fn seen(&self) -> Vault {
+    pub(crate) fn vault_for_models(&self) -> Vault {
         self.vault.clone()
     }
 
     /// The vault as every model may see it, whatever runs: without what only a model on this
     /// computer sees.
-    pub(crate) fn seen_by_any(&self) -> Vault {
+    pub(crate) fn vault_for_any_model(&self) -> Vault {
         let rules = self.state().rules.clone();
-        self.vault.behind(Arc::new(Screen::new(rules, Privacy::Open)))
+        self.vault.filtered(Arc::new(PrivacyFilter::new(rules, Privacy::Open)))
     }
 
     /// For each of these notes, in their order, which rule keeps it from whoever may see at most `most`.
     /// Reads them where a rule asks for that.
     pub(crate) fn kept_from(&self, most: Privacy, paths: &[NotePath]) -> Vec<Option<PrivateNote>> {
         let rules = self.state().rules.clone();
-        let behind = |most| self.vault.behind(Arc::new(Screen::new(rules.clone(), most)));
+        let behind = |most| self.vault.filtered(Arc::new(PrivacyFilter::new(rules.clone(), most)));
         let (seen, seen_locally) = (behind(most), behind(Privacy::Local));
         let rule = |path: &NotePath| match seen_locally.hides(path) {
             true => PrivateNote::Never,
@@ -153,36 +161,36 @@ impl Keeper {
             state.rules = rules;
             state.generation += 1;
         }
-        self.show(&state);
+        self.update_screen(&state);
     }
 
     /// A turn begins that may see at most `most`. When this returns the tools hold to it.
     pub(crate) async fn begin(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
-        let view = self.view(most).await?;
+        let view = self.view_for(most).await?;
         let mut state = self.state();
         if view.generation == state.generation {
-            state.clean.begin(turn, view.fingerprint, now());
+            state.redaction_cache.begin(turn, view.fingerprint, now());
         }
-        state.hearing.insert(turn.clone());
+        state.first_time_turns.insert(turn.clone());
         state.running.insert(turn.clone(), view);
-        self.show(&state);
+        self.update_screen(&state);
         Ok(())
     }
 
     /// A turn goes on that an earlier run of the program began: what it heard by then may have been
     /// more than it may hear now.
-    pub(crate) async fn go_on(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
-        let view = self.view(most).await?;
-        self.state().clean.go_on(turn, view.fingerprint, now());
+    pub(crate) async fn resume(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+        let view = self.view_for(most).await?;
+        self.state().redaction_cache.update(turn, view.fingerprint, now());
         self.begin(turn, most).await
     }
 
     /// The messages of a turn that has ended are heard again, by somebody who may see at most `most`.
-    pub(crate) async fn begin_again(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
-        let view = self.view(most).await?;
+    pub(crate) async fn begin_replay(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+        let view = self.view_for(most).await?;
         let mut state = self.state();
         state.running.insert(turn.clone(), view);
-        self.show(&state);
+        self.update_screen(&state);
         Ok(())
     }
 
@@ -192,7 +200,7 @@ impl Keeper {
         most: Privacy,
         sources: BTreeSet<Source>,
     ) -> Result<bool, UserError> {
-        let view = self.view(most).await?;
+        let view = self.view_for(most).await?;
         if view.hides_nothing() {
             return Ok(false);
         }
@@ -200,84 +208,88 @@ impl Keeper {
             Source::Note(path) => Some(path.clone()),
             _ => None,
         });
-        let gone = self.gone_of(&view, notes.collect()).await?;
-        let seen = self.seen_by(&view);
-        aside(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
+        let gone = self.missing_private_notes(&view, notes.collect()).await?;
+        let seen = self.vault_for_view(&view);
+        run_blocking(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
     }
 
     /// Whether the turn may hear everything.
-    pub(crate) async fn hears_all(&self, turn: &TurnId) -> Result<bool, UserError> {
-        Ok(self.view_of(turn).await?.hides_nothing())
+    pub(crate) async fn sees_everything(&self, turn: &TurnId) -> Result<bool, UserError> {
+        Ok(self.turn_view(turn).await?.hides_nothing())
     }
 
     /// A turn has ended.
     pub(crate) fn end(&self, turn: &TurnId) {
         let mut state = self.state();
         state.running.remove(turn);
-        state.hearing.remove(turn);
-        self.show(&state);
+        state.first_time_turns.remove(turn);
+        self.update_screen(&state);
     }
 
     /// The messages as the turn may hear them, and a mark of all that is hidden from it, which is
     /// empty when nothing is.
-    pub(crate) async fn heard_in(
+    pub(crate) async fn redact_for_turn(
         &self,
         turn: &TurnId,
         rows: Vec<Message>,
-        told: &Told,
+        told: &SourcesByTurn,
     ) -> Result<(Vec<Message>, String), UserError> {
-        let view = self.view_of(turn).await?;
-        let gone = self.gone(&view, &rows, told).await?;
+        let view = self.turn_view(turn).await?;
+        let gone = self.missing_in_rows(&view, &rows, told).await?;
         {
             let mut state = self.state();
-            if state.hearing.contains(turn) {
-                state.clean.hears_without(turn, &gone, now());
+            if state.first_time_turns.contains(turn) {
+                state.redaction_cache.add_missing_notes(turn, &gone, now());
             }
         }
-        let mark = view.mark(&gone);
-        Ok((self.heard(&view, rows, told, gone).await?, mark))
+        let mark = view.fingerprint_with(&gone);
+        Ok((self.filter_messages(&view, rows, told, gone).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
     /// anything was withheld.
-    pub(crate) async fn heard_by_any(
+    pub(crate) async fn redact_for_any(
         &self,
         rows: Vec<Message>,
-        told: &Told,
-    ) -> Result<(Vec<Message>, Withheld), UserError> {
-        let most = strictest(&self.state());
-        let view = self.view(most).await?;
-        let gone = self.gone(&view, &rows, told).await?;
-        let heard = self.heard(&view, rows.clone(), told, gone).await?;
-        let withheld = if heard == rows { Withheld::Nothing } else { Withheld::Something };
+        told: &SourcesByTurn,
+    ) -> Result<(Vec<Message>, Redaction), UserError> {
+        let most = strictest_privacy(&self.state());
+        let view = self.view_for(most).await?;
+        let gone = self.missing_in_rows(&view, &rows, told).await?;
+        let heard = self.filter_messages(&view, rows.clone(), told, gone).await?;
+        let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))
     }
 
     /// The text without the names of notes that are hidden from the turn.
-    pub(crate) async fn redacted(&self, turn: &TurnId, text: String) -> Result<String, UserError> {
-        let view = self.view_of(turn).await?;
-        aside(move || view.needles.redact(&text).into_owned()).await
+    pub(crate) async fn redact_names(
+        &self,
+        turn: &TurnId,
+        text: String,
+    ) -> Result<String, UserError> {
+        let view = self.turn_view(turn).await?;
+        run_blocking(move || view.hidden_names.redact(&text).into_owned()).await
     }
 
-    async fn heard(
+    async fn filter_messages(
         &self,
-        view: &Arc<View>,
+        view: &Arc<PrivacyView>,
         rows: Vec<Message>,
-        told: &Told,
+        told: &SourcesByTurn,
         gone: Arc<BTreeSet<NotePath>>,
     ) -> Result<Vec<Message>, UserError> {
         if view.hides_nothing() {
             return Ok(rows);
         }
-        let clean = self.state().clean.clone();
-        let (seen, view, told) = (self.seen_by(view), Arc::clone(view), told.clone());
+        let clean = self.state().redaction_cache.clone();
+        let (seen, view, told) = (self.vault_for_view(view), Arc::clone(view), told.clone());
         let index = self.index.clone();
-        aside(move || {
-            let told_tags = tags::told(&rows);
-            let shown_tags = LazyCell::new(|| tags::shown(&index, &seen));
-            let heard_of = gone::heard_of(&rows, &told, &gone);
+        run_blocking(move || {
+            let told_tags = listed_tags::tags_by_turn(&rows);
+            let shown_tags = LazyCell::new(|| listed_tags::visible_tags(&index, &seen));
+            let heard_of = missing_notes::missing_by_turn(&rows, &told, &gone);
             let is_clean =
-                |row: &Message| clean.has(row, view.fingerprint, heard_of.get(&row.turn));
+                |row: &Message| clean.was_hidden(row, view.fingerprint, heard_of.get(&row.turn));
             // A turn has many rows, and its files may have to be read.
             let judged = RefCell::<HashMap<TurnId, bool>>::default();
             let heard_private = |turn: &TurnId| {
@@ -291,88 +303,94 @@ impl Keeper {
                 is_private
             };
             // A name that another note has by now may be told.
-            let is_away = |path: &&NotePath| !gone::is_there(&seen, path);
+            let is_away = |path: &&NotePath| !missing_notes::exists(&seen, path);
             let away: Vec<NotePath> = gone.iter().filter(is_away).cloned().collect();
-            let hidden = history::Hidden::new(&view, &away);
-            history::filtered(rows, &hidden, is_clean, heard_private)
+            let hidden = history_filter::Hidden::new(&view, &away);
+            history_filter::filter_history(rows, &hidden, is_clean, heard_private)
         })
         .await
     }
 
-    fn seen_by(&self, view: &View) -> Vault {
-        self.vault.behind(Arc::new(Screen::new(view.rules.clone(), view.most)))
+    fn vault_for_view(&self, view: &PrivacyView) -> Vault {
+        self.vault.filtered(Arc::new(PrivacyFilter::new(view.rules.clone(), view.max_privacy)))
     }
 
     /// What is hidden from the turn by the rules of this moment.
-    async fn view_of(&self, turn: &TurnId) -> Result<Arc<View>, UserError> {
+    async fn turn_view(&self, turn: &TurnId) -> Result<Arc<PrivacyView>, UserError> {
         let (running, generation) = {
             let state = self.state();
             (state.running.get(turn).cloned(), state.generation)
         };
-        let Some(view) = running else { return self.view(Privacy::Open).await };
+        let Some(view) = running else { return self.view_for(Privacy::Open).await };
         // Without an index every note would be looked into, for each request.
-        if view.generation == generation && self.index.moment().is_none() {
+        if view.generation == generation && self.index.version().is_none() {
             return Ok(view);
         }
-        let anew = self.view(view.most).await?;
+        let anew = self.view_for(view.max_privacy).await?;
         if anew.fingerprint != view.fingerprint {
             let mut state = self.state();
             // Until now other notes were hidden from it.
-            state.clean.go_on(turn, anew.fingerprint, now());
+            state.redaction_cache.update(turn, anew.fingerprint, now());
             state.running.insert(turn.clone(), Arc::clone(&anew));
         }
         Ok(anew)
     }
 
-    async fn view(&self, most: Privacy) -> Result<Arc<View>, UserError> {
+    async fn view_for(&self, most: Privacy) -> Result<Arc<PrivacyView>, UserError> {
         let (rules, generation) = {
             let state = self.state();
             (state.rules.clone(), state.generation)
         };
-        let moment = self.index.moment();
-        if let Some(view) = self.state().known(moment.as_ref(), generation, most) {
+        let moment = self.index.version();
+        if let Some(view) = self.state().cached_view(moment.as_ref(), generation, most) {
             return Ok(view);
         }
         let (vault, index) = (self.vault.clone(), self.index.clone());
-        let view = aside(move || -> Result<View, vault::VaultError> {
+        let view = run_blocking(move || -> Result<PrivacyView, vault::VaultError> {
             let none = rules.is_empty() || most == Privacy::Never;
-            let known = || index.hidden_beyond(&rules, most);
+            let known = || index.files_hidden_above(&rules, most);
             let hidden = match if none { Some(Vec::new()) } else { known() } {
                 Some(hidden) => hidden,
-                None => vault.hidden_beyond(most)?,
+                None => vault.files_hidden_above(most)?,
             };
             let mut hasher = DefaultHasher::new();
             (&rules, most, &hidden).hash(&mut hasher);
             let places = if none { Vec::new() } else { places(&rules, most) };
-            let needles = Needles::new(&hidden, &places);
-            Ok(View { rules, most, generation, needles, fingerprint: hasher.finish() })
+            let needles = HiddenNames::new(&hidden, &places);
+            Ok(PrivacyView {
+                rules,
+                max_privacy: most,
+                generation,
+                hidden_names: needles,
+                fingerprint: hasher.finish(),
+            })
         });
-        let view = view.await?.map(Arc::new).map_err(|error| of_note(&error))?;
-        self.state().remember(moment, &view);
+        let view = view.await?.map(Arc::new).map_err(|error| note_error(&error))?;
+        self.state().cache_view(moment, &view);
         Ok(view)
     }
 
-    fn show(&self, state: &State) {
-        self.screen.show(state.rules.clone(), strictest(state));
+    fn update_screen(&self, state: &GuardState) {
+        self.screen.set_rules(state.rules.clone(), strictest_privacy(state));
     }
 
     /// The state is whole after each statement, so a panic elsewhere does not spoil it.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GuardState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whether a model hears less than was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Withheld {
+pub(crate) enum Redaction {
     Nothing,
     Something,
 }
 
-fn strictest(state: &State) -> Privacy {
-    state.running.values().map(|view| view.most).min().unwrap_or_default()
+fn strictest_privacy(state: &GuardState) -> Privacy {
+    state.running.values().map(|view| view.max_privacy).min().unwrap_or_default()
 }
 
 fn places(rules: &PrivateRules, most: Privacy) -> Vec<String> {
-    rules.places(most).map(str::to_owned).collect()
+    rules.private_places(most).map(str::to_owned).collect()
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::looking::PrivateNote;
+use protocol::query::PrivateNote;
 use protocol::{NotePath, Privacy, UserError};
 
 use crate::App;
-use crate::aside::aside;
-use crate::open_vault::OpenVault;
-use crate::ports::host;
+use crate::adapters::turn_policy;
+use crate::blocking::run_blocking;
+use crate::vault_session::VaultSession;
 
 /// Typing waits no longer than this for a model server that is asked where its model runs.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -18,12 +18,12 @@ impl App {
     /// Which rule keeps a note from the model that answers now; `None` where it may see the note, and
     /// where no model answers.
     pub async fn private_note(&self, path: NotePath) -> Result<Option<PrivateNote>, UserError> {
-        let open = self.open().await?;
+        let open = self.session().await?;
         Ok(open.kept_from_model(vec![path]).await?.into_iter().next().flatten())
     }
 }
 
-impl OpenVault {
+impl VaultSession {
     /// For each of these notes, in their order, which rule keeps it from the model that answers now.
     pub(crate) async fn kept_from_model(
         &self,
@@ -32,15 +32,15 @@ impl OpenVault {
         if self.config.private_rules().is_empty() {
             return Ok(vec![None; paths.len()]);
         }
-        let (keeper, most) = (Arc::clone(&self.keeper), self.shown_at_most().await);
-        aside(move || keeper.kept_from(most, &paths)).await
+        let (keeper, most) = (Arc::clone(&self.privacy_guard), self.shown_at_most().await);
+        run_blocking(move || keeper.kept_from(most, &paths)).await
     }
 
     /// How private a note may be that the model which answers now is shown. While that is not known, only
     /// what every model may see.
     async fn shown_at_most(&self) -> Privacy {
         let Some(chosen) = self.answering.at_hand() else { return Privacy::Open };
-        let asked = tokio::time::timeout(PATIENCE, host::may_see(&chosen)).await;
+        let asked = tokio::time::timeout(PATIENCE, turn_policy::effective_privacy(&chosen)).await;
         asked.unwrap_or(Privacy::Open)
     }
 }

@@ -3,8 +3,8 @@
 use protocol::{MessageId, UserError};
 
 use crate::App;
-use crate::announce::News;
-use crate::trouble::user_error;
+use crate::errors::store_error;
+use crate::publisher::DomainEvent;
 
 impl App {
     /// Gives a message that waits for its turn other words. Durable when it returns.
@@ -15,22 +15,22 @@ impl App {
                 "There is nothing to send: type a message, or remove it.",
             ));
         }
-        let open = self.open().await?;
-        let reworded = open.store.reword_queued(message, text).await.map_err(user_error)?;
-        open.announce(News::Reordered(reworded.ok_or_else(too_late)?));
+        let open = self.session().await?;
+        let reworded = open.store.edit_queued(message, text).await.map_err(store_error)?;
+        open.emit(DomainEvent::Reordered(reworded.ok_or_else(already_started_error)?));
         Ok(())
     }
 
     /// Removes a message that waits for its turn: it is never heard. Durable when it returns.
     pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
-        let open = self.open().await?;
-        let removed = open.store.remove_queued(message).await.map_err(user_error)?;
-        open.announce(News::Reordered(removed.ok_or_else(too_late)?));
+        let open = self.session().await?;
+        let removed = open.store.remove_queued(message).await.map_err(store_error)?;
+        open.emit(DomainEvent::Reordered(removed.ok_or_else(already_started_error)?));
         Ok(())
     }
 }
 
-fn too_late() -> UserError {
+fn already_started_error() -> UserError {
     UserError::other(
         "This message does not wait any more: stop the answer to it, or send another message.",
     )

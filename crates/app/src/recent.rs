@@ -10,21 +10,21 @@ use protocol::NotePath;
 use crate::data_dir::write_private;
 
 /// So many are remembered.
-const REMEMBERED: usize = 50;
+const MAX_RECENT_NOTES: usize = 50;
 
 /// The notes that the window showed, newest first.
-pub(crate) struct Recent {
+pub(crate) struct RecentNotes {
     file: PathBuf,
     notes: Mutex<Vec<NotePath>>,
 }
 
-impl Recent {
+impl RecentNotes {
     /// As kept in `dir`, the vault's data folder; none where nothing readable is kept.
-    pub(crate) fn of(dir: &Path) -> Self {
+    pub(crate) fn load(dir: &Path) -> Self {
         let file = dir.join("recent");
         let kept = fs::read_to_string(&file).unwrap_or_default();
         let notes = kept.lines().filter_map(|line| NotePath::parse(line).ok());
-        let notes = Mutex::new(notes.take(REMEMBERED).collect());
+        let notes = Mutex::new(notes.take(MAX_RECENT_NOTES).collect());
         Self { file, notes }
     }
 
@@ -41,7 +41,7 @@ impl Recent {
         }
         notes.retain(|other| other != note);
         notes.insert(0, note.clone());
-        notes.truncate(REMEMBERED);
+        notes.truncate(MAX_RECENT_NOTES);
         let lines: Vec<&str> = notes.iter().map(NotePath::as_str).collect();
         if let Err(error) = write_private(&self.file, lines.join("\n").as_bytes()) {
             tracing::warn!(%error, "which notes were shown lately is not kept");
@@ -57,12 +57,12 @@ mod tests {
     fn what_was_shown_last_comes_first_once_and_after_a_restart() {
         let dir = tempfile::tempdir().expect("a folder");
         let note = |name: &str| NotePath::parse(name).expect("a path");
-        let recent = Recent::of(dir.path());
+        let recent = RecentNotes::load(dir.path());
         assert_eq!(recent.all(), []);
         for name in ["a.md", "b.md", "a.md"] {
             recent.add(&note(name));
         }
         assert_eq!(recent.all(), [note("a.md"), note("b.md")]);
-        assert_eq!(Recent::of(dir.path()).all(), [note("a.md"), note("b.md")]);
+        assert_eq!(RecentNotes::load(dir.path()).all(), [note("a.md"), note("b.md")]);
     }
 }

@@ -1,20 +1,22 @@
 //! Whether a turn that was cut goes on by itself, and what the user decides about one that does not.
 
-use protocol::{ConversationId, NotePath, OpenTurn, Origin, Resume, Timestamp, TurnId, UserError};
+use protocol::{
+    ConversationId, NotePath, OpenTurn, Origin, ResumePolicy, Timestamp, TurnId, UserError,
+};
 
 use crate::App;
-use crate::announce::News;
-use crate::hub_places::is_inbox;
-use crate::open_vault::OpenVault;
-use crate::submit::{WithNote, Words};
-use crate::trouble::user_error;
+use crate::errors::store_error;
+use crate::publisher::DomainEvent;
+use crate::send::{UserMessage, WithNote};
+use crate::vault_session::VaultSession;
+use crate::writable_notes::is_inbox;
 
 /// A turn that is older than this is not remembered by who began it: it does not go on by itself.
-const YOUNG: i64 = 10 * 60 * 1000;
+const MAX_RESUME_AGE_MS: i64 = 10 * 60 * 1000;
 
 /// What becomes of a turn that was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ResumeDecision {
     /// It goes on where it was.
     GoesOn,
     /// The user is asked.
@@ -25,28 +27,28 @@ pub(crate) enum Fate {
 
 /// Decides about a turn that changed, or plans to change, these notes; `inbox` is the note that keeps the
 /// words of hub messages.
-pub(crate) fn fate(
+pub(crate) fn resume_decision(
     turn: &OpenTurn,
     changed: &[NotePath],
     inbox: Option<&NotePath>,
-    how: Resume,
+    how: ResumePolicy,
     now: Timestamp,
-) -> Fate {
+) -> ResumeDecision {
     if matches!(turn.origin, Origin::Cli | Origin::Unknown) {
         // Whoever asked from the command line has gone, or we do not know them.
-        return Fate::Ends;
+        return ResumeDecision::Ends;
     }
     let captures =
         turn.origin.is_hub() && changed.iter().all(|note| is_inbox(note) || Some(note) == inbox);
     let surprises_nobody = (changed.is_empty() || captures)
         && turn.resumed == 0
-        && now.0.saturating_sub(turn.at.0) < YOUNG;
+        && now.0.saturating_sub(turn.at.0) < MAX_RESUME_AGE_MS;
     match how {
-        Resume::Always => Fate::GoesOn,
-        Resume::Ask if surprises_nobody => Fate::GoesOn,
+        ResumePolicy::Always => ResumeDecision::GoesOn,
+        ResumePolicy::Ask if surprises_nobody => ResumeDecision::GoesOn,
         // A hub message is tried again with a turn of its own, and its sender is told.
-        Resume::Ask | Resume::Never if turn.origin.is_hub() => Fate::Ends,
-        Resume::Ask | Resume::Never => Fate::Offered,
+        ResumePolicy::Ask | ResumePolicy::Never if turn.origin.is_hub() => ResumeDecision::Ends,
+        ResumePolicy::Ask | ResumePolicy::Never => ResumeDecision::Offered,
     }
 }
 
@@ -54,34 +56,38 @@ impl App {
     /// Goes on: with the turn that was cut, where it was; else, after a limit or a failure, with a
     /// new turn in the same conversation.
     pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let open = self.open().await?;
-        if let Some(cut) = open.store.offered_turn(conversation).await.map_err(user_error)? {
-            return open.take_up(conversation, &cut).await;
+        let open = self.session().await?;
+        if let Some(cut) = open.store.resume_offer(conversation).await.map_err(store_error)? {
+            return open.resume_turn(conversation, &cut).await;
         }
-        let last = open.store.last_turn(conversation).await.map_err(user_error)?;
+        let last = open.store.last_turn(conversation).await.map_err(store_error)?;
         let open_note = last.map_or(WithNote::Shown(None), WithNote::AsIn);
-        let words = Words::new("Continue.".to_owned(), Origin::Window, open_note);
-        let prepared = open.new_turn(conversation, &words).await?;
+        let words = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
+        let prepared = open.prepare_turn(conversation, &words).await?;
         open.submit(prepared).await
     }
 
     /// Leaves a turn that was cut as it is; what was typed behind it runs then.
-    pub async fn leave_turn(&self, turn: &TurnId) -> Result<(), UserError> {
-        let open = self.open().await?;
-        let left = open.store.leave_turn(turn).await.map_err(user_error)?;
+    pub async fn dismiss_interrupted_turn(&self, turn: &TurnId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        let left = open.store.decline_resume(turn).await.map_err(store_error)?;
         let Some(conversation) = left else {
             return Err(UserError::other("This was decided already: nothing waits for you here."));
         };
-        open.announce(News::Reordered(conversation.clone()));
+        open.emit(DomainEvent::Reordered(conversation.clone()));
         open.service.wake(&conversation);
         Ok(())
     }
 }
 
-impl OpenVault {
-    async fn take_up(&self, conversation: &ConversationId, turn: &TurnId) -> Result<(), UserError> {
-        self.store.take_up_turn(turn, &[]).await.map_err(user_error)?;
-        self.announce(News::Reordered(conversation.clone()));
+impl VaultSession {
+    async fn resume_turn(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<(), UserError> {
+        self.store.resume_turn(turn, &[]).await.map_err(store_error)?;
+        self.emit(DomainEvent::Reordered(conversation.clone()));
         self.service.wake(conversation);
         Ok(())
     }
@@ -114,29 +120,62 @@ mod tests {
     #[test]
     fn a_young_turn_that_only_read_goes_on_once() {
         let young = cut(Origin::Window);
-        assert_eq!(fate(&young, &[], None, Resume::Ask, NOW), Fate::GoesOn);
+        assert_eq!(
+            resume_decision(&young, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::GoesOn
+        );
         let again = OpenTurn { resumed: 1, ..young.clone() };
-        assert_eq!(fate(&again, &[], None, Resume::Ask, NOW), Fate::Offered);
-        let old = OpenTurn { at: Timestamp(NOW.0 - YOUNG), ..young.clone() };
-        assert_eq!(fate(&old, &[], None, Resume::Ask, NOW), Fate::Offered);
-        assert_eq!(fate(&young, &note("a.md"), None, Resume::Ask, NOW), Fate::Offered);
+        assert_eq!(
+            resume_decision(&again, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Offered
+        );
+        let old = OpenTurn { at: Timestamp(NOW.0 - MAX_RESUME_AGE_MS), ..young.clone() };
+        assert_eq!(
+            resume_decision(&old, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Offered
+        );
+        assert_eq!(
+            resume_decision(&young, &note("a.md"), None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Offered
+        );
     }
 
     #[test]
     fn a_hub_message_goes_on_while_it_only_captured_and_is_never_offered() {
         let hub = cut(Origin::HubVoice);
-        assert_eq!(fate(&hub, &note("inbox/Inbox.md"), None, Resume::Ask, NOW), Fate::GoesOn);
-        assert_eq!(fate(&hub, &note("Plans.md"), None, Resume::Ask, NOW), Fate::Ends);
+        assert_eq!(
+            resume_decision(&hub, &note("inbox/Inbox.md"), None, ResumePolicy::Ask, NOW),
+            ResumeDecision::GoesOn
+        );
+        assert_eq!(
+            resume_decision(&hub, &note("Plans.md"), None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Ends
+        );
         let again = OpenTurn { resumed: 1, ..hub.clone() };
-        assert_eq!(fate(&again, &[], None, Resume::Ask, NOW), Fate::Ends);
-        assert_eq!(fate(&hub, &[], None, Resume::Never, NOW), Fate::Ends);
+        assert_eq!(
+            resume_decision(&again, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Ends
+        );
+        assert_eq!(
+            resume_decision(&hub, &[], None, ResumePolicy::Never, NOW),
+            ResumeDecision::Ends
+        );
     }
 
     #[test]
     fn always_takes_up_whatever_it_was_and_never_nothing_but_the_command_line_is_gone() {
         let old = OpenTurn { at: Timestamp(0), resumed: 9, ..cut(Origin::Window) };
-        assert_eq!(fate(&old, &note("a.md"), None, Resume::Always, NOW), Fate::GoesOn);
-        assert_eq!(fate(&cut(Origin::Window), &[], None, Resume::Never, NOW), Fate::Offered);
-        assert_eq!(fate(&cut(Origin::Cli), &[], None, Resume::Always, NOW), Fate::Ends);
+        assert_eq!(
+            resume_decision(&old, &note("a.md"), None, ResumePolicy::Always, NOW),
+            ResumeDecision::GoesOn
+        );
+        assert_eq!(
+            resume_decision(&cut(Origin::Window), &[], None, ResumePolicy::Never, NOW),
+            ResumeDecision::Offered
+        );
+        assert_eq!(
+            resume_decision(&cut(Origin::Cli), &[], None, ResumePolicy::Always, NOW),
+            ResumeDecision::Ends
+        );
     }
 }

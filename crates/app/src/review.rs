@@ -2,30 +2,30 @@
 
 use std::collections::BTreeSet;
 
-use protocol::request::{DecideReview, NoteVerdict};
+use protocol::request::{DecideReview, NoteDecision};
 use protocol::{
     ContentHash, ConversationId, ErrorCode, NoteDiff, NotePath, Review, Source, TurnId, UserError,
 };
-use store::{OpenChangeSet, PlannedRow, Store, Verdict};
+use store::{ChangeSetDecision, OpenChangeSet, PlannedChangeRow, Store};
 
-use crate::aside::aside;
+use crate::blocking::run_blocking;
 use crate::diff::{Diff, note_diff};
-use crate::taint::{is_rules_file, is_told_by_others};
-use crate::trouble::user_error;
+use crate::errors::store_error;
+use crate::provenance::{has_foreign_source, is_rules_file};
 
 /// What stands before the user in a conversation, if anything.
-pub(crate) async fn standing(
+pub(crate) async fn open_review(
     store: &Store,
     conversation: &ConversationId,
 ) -> Result<Option<Review>, UserError> {
-    match store.open_change_set(conversation).await.map_err(user_error)? {
-        Some(set) => of_set(store, conversation, set).await.map(Some),
+    match store.open_change_set(conversation).await.map_err(store_error)? {
+        Some(set) => review_of_set(store, conversation, set).await.map(Some),
         None => Ok(None),
     }
 }
 
 /// These changes, as they stand before the user.
-pub(crate) async fn of_set(
+pub(crate) async fn review_of_set(
     store: &Store,
     conversation: &ConversationId,
     set: OpenChangeSet,
@@ -33,16 +33,20 @@ pub(crate) async fn of_set(
     let turns: BTreeSet<&TurnId> = set.planned.iter().map(|row| &row.turn).collect();
     let mut heard = BTreeSet::new();
     for turn in turns {
-        heard.extend(store.heard_sources(turn).await.map_err(user_error)?);
+        heard.extend(store.context_sources(turn).await.map_err(store_error)?);
     }
     let conversation = conversation.clone();
-    aside(move || shown(&conversation, &set, heard)).await
+    run_blocking(move || build_review(&conversation, &set, heard)).await
 }
 
-fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Source>) -> Review {
-    let shown = |PlannedRow { change, unit, problem, .. }: &PlannedRow| {
+fn build_review(
+    conversation: &ConversationId,
+    set: &OpenChangeSet,
+    heard: BTreeSet<Source>,
+) -> Review {
+    let shown = |PlannedChangeRow { change, unit, problem, .. }: &PlannedChangeRow| {
         let Diff { hunks, added, removed } = note_diff(change);
-        let told = |path: &NotePath| is_rules_file(path) && is_told_by_others(path, &heard);
+        let told = |path: &NotePath| is_rules_file(path) && has_foreign_source(path, &heard);
         NoteDiff {
             path: change.path.clone(),
             kind: change.kind(),
@@ -51,7 +55,7 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Sou
             added,
             removed,
             hunks,
-            seen: seen(set, &change.path),
+            seen: change_fingerprint(set, &change.path),
             rules: told(&change.path) || change.target().is_some_and(told),
             problem: problem.clone(),
         }
@@ -72,12 +76,12 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Sou
         conversation: conversation.clone(),
         request: set.request.clone(),
         notes,
-        sources: heard.into_iter().filter(|source| is_told_of(source, set)).collect(),
+        sources: heard.into_iter().filter(|source| is_notable_source(source, set)).collect(),
     }
 }
 
 /// The user knows their own words, that tools were used, and that what changes was read.
-fn is_told_of(source: &Source, set: &OpenChangeSet) -> bool {
+fn is_notable_source(source: &Source, set: &OpenChangeSet) -> bool {
     match source {
         Source::User | Source::Tool(_) | Source::Vault => false,
         Source::Hub | Source::Foreign => true,
@@ -86,9 +90,9 @@ fn is_told_of(source: &Source, set: &OpenChangeSet) -> bool {
 }
 
 /// Names exactly the changes of one note that wait.
-pub(crate) fn seen(set: &OpenChangeSet, path: &NotePath) -> String {
+pub(crate) fn change_fingerprint(set: &OpenChangeSet, path: &NotePath) -> String {
     let rows = set.planned.iter().filter(|row| row.change.path == *path);
-    let told = rows.map(|PlannedRow { change, unit, .. }| {
+    let told = rows.map(|PlannedChangeRow { change, unit, .. }| {
         let hash = |bytes: Option<&[u8]>| bytes.map(|bytes| ContentHash::of(bytes).to_string());
         let (before, after) = (hash(change.before()), hash(change.after()));
         format!("{:?} {:?} {before:?} {after:?} {unit:?}\n", change.kind(), change.target())
@@ -97,17 +101,17 @@ pub(crate) fn seen(set: &OpenChangeSet, path: &NotePath) -> String {
 }
 
 /// The verdict that turns down the changes of these notes.
-pub(crate) fn rejecting(set: &OpenChangeSet, paths: &[NotePath]) -> DecideReview {
-    let notes = paths.iter().map(|path| NoteVerdict {
+pub(crate) fn reject_request(set: &OpenChangeSet, paths: &[NotePath]) -> DecideReview {
+    let notes = paths.iter().map(|path| NoteDecision {
         path: path.clone(),
-        seen: seen(set, path),
-        verdict: protocol::request::Verdict::Reject,
+        seen: change_fingerprint(set, path),
+        verdict: protocol::request::ReviewDecision::Reject,
     });
     DecideReview { review: set.id.clone(), notes: notes.collect() }
 }
 
 /// One sentence for the notes that could not be changed.
-pub(crate) fn problem_of(decided: &Verdict) -> Option<UserError> {
+pub(crate) fn failed_notes_error(decided: &ChangeSetDecision) -> Option<UserError> {
     let (path, why) = decided.problems.first()?;
     let more = match decided.problems.len() {
         1 => String::new(),

@@ -1,21 +1,21 @@
 //! An answer becomes a note: a change of the user's own, beside the turn that answered.
 
-use protocol::applied::AppliedBy;
+use protocol::history::AppliedBy;
 use protocol::request::SavedAnswer;
 use protocol::{Change, ChangeSet, MessageId, NotePath, UserError};
-use vault::undo::Taken;
+use vault::undo::UndoPlan;
 use vault::{Progress, Vault, VaultError};
 
 use crate::App;
-use crate::announce::News;
-use crate::aside::aside;
-use crate::clock::fresh;
-use crate::open_vault::OpenVault;
-use crate::taint::is_rules_file;
-use crate::trouble::{of_note, user_error};
+use crate::blocking::run_blocking;
+use crate::clock::new_id;
+use crate::errors::{note_error, store_error};
+use crate::provenance::is_rules_file;
+use crate::publisher::DomainEvent;
+use crate::vault_session::VaultSession;
 
 /// So many names like the one that is taken are tried.
-const TRIES: usize = 99;
+const MAX_NAME_SUFFIX: usize = 99;
 
 impl App {
     /// Writes an answer as a new note with this name, which may begin with folders. Durable when it
@@ -25,27 +25,28 @@ impl App {
         answer: &MessageId,
         name: &str,
     ) -> Result<SavedAnswer, UserError> {
-        let open = self.open().await?;
-        let _alone = open.deciding.lock().await;
-        let answered = open.store.answer(answer).await.map_err(user_error)?;
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let answered = open.store.answer_by_id(answer).await.map_err(store_error)?;
         let Some((turn, words)) = answered else {
             return Err(UserError::other("This answer is not there any more."));
         };
-        let path = match place(&open, name).await? {
-            Place::Free(path) => path,
-            Place::Taken(taken) => return Ok(taken),
+        let path = match answer_path(&open, name).await? {
+            AnswerPath::Free(path) => path,
+            AnswerPath::Taken(taken) => return Ok(taken),
         };
         let change = Change::create(path.clone(), format!("{}\n", words.trim()));
-        open.store.pass_on_taint(&[(turn.clone(), &change)]).await.map_err(user_error)?;
-        let (set, taken) = (fresh(), Taken { changes: ChangeSet::one(change), ..Taken::default() });
+        open.store.propagate_taint(&[(turn.clone(), &change)]).await.map_err(store_error)?;
+        let (set, taken) =
+            (new_id(), UndoPlan { changes: ChangeSet::one(change), ..UndoPlan::default() });
         let applied =
-            open.apply_own(&set, &taken, &turn, AppliedBy::Save, &Progress::default()).await?;
+            open.apply_user_set(&set, &taken, &turn, AppliedBy::Save, &Progress::default()).await?;
         match applied.problems.first() {
             // Somebody was faster.
-            Some((_, VaultError::Exists { path })) => taken_at(&open, path.clone(), name).await,
-            Some((_, error)) => Err(of_note(error)),
+            Some((_, VaultError::Exists { path })) => name_taken(&open, path.clone(), name).await,
+            Some((_, error)) => Err(note_error(error)),
             None => {
-                open.announce(News::Applied(vec![set.clone()]));
+                open.emit(DomainEvent::Applied(vec![set.clone()]));
                 Ok(SavedAnswer::Saved { path, change_set: set })
             }
         }
@@ -53,22 +54,24 @@ impl App {
 }
 
 /// Where a name leads.
-enum Place {
+enum AnswerPath {
     Free(NotePath),
     Taken(SavedAnswer),
 }
 
-async fn place(open: &OpenVault, name: &str) -> Result<Place, UserError> {
+async fn answer_path(open: &VaultSession, name: &str) -> Result<AnswerPath, UserError> {
     let (vault, asked) = (open.vault.clone(), name.trim().to_owned());
-    match aside(move || vault.new_path(&asked)).await? {
-        Ok(new) => fit(new.path()).map(|()| Place::Free(new.into())),
-        Err(VaultError::Exists { path }) => taken_at(open, path, name).await.map(Place::Taken),
-        Err(error) => Err(of_note(&error)),
+    match run_blocking(move || vault.new_path(&asked)).await? {
+        Ok(new) => ensure_allowed_name(new.path()).map(|()| AnswerPath::Free(new.into())),
+        Err(VaultError::Exists { path }) => {
+            name_taken(open, path, name).await.map(AnswerPath::Taken)
+        }
+        Err(error) => Err(note_error(&error)),
     }
 }
 
 /// A name may have been proposed by the answer: under no name it becomes rules, or no note.
-fn fit(path: &NotePath) -> Result<(), UserError> {
+fn ensure_allowed_name(path: &NotePath) -> Result<(), UserError> {
     if is_rules_file(path) {
         return Err(UserError::other(format!(
             "`{path}` tells the assistant how to work: save the answer under another name."
@@ -82,20 +85,24 @@ fn fit(path: &NotePath) -> Result<(), UserError> {
     Ok(())
 }
 
-async fn taken_at(open: &OpenVault, path: NotePath, name: &str) -> Result<SavedAnswer, UserError> {
+async fn name_taken(
+    open: &VaultSession,
+    path: NotePath,
+    name: &str,
+) -> Result<SavedAnswer, UserError> {
     let (vault, asked) = (open.vault.clone(), name.trim().to_owned());
-    let free = aside(move || free_like(&vault, &asked)).await?;
+    let free = run_blocking(move || next_free_name(&vault, &asked)).await?;
     let full = || UserError::other(format!("`{path}` is there already: give another name."));
     let free = free.ok_or_else(full)?;
     Ok(SavedAnswer::Taken { path, free })
 }
 
 /// The first of `Name 2`, `Name 3` … that is free.
-fn free_like(vault: &Vault, name: &str) -> Option<String> {
+fn next_free_name(vault: &Vault, name: &str) -> Option<String> {
     let bare = match name.get(name.len().saturating_sub(3)..) {
         Some(end) if end.eq_ignore_ascii_case(".md") => name.strip_suffix(end).unwrap_or(name),
         _ => name,
     };
-    let names = (2..=TRIES).map(|number| format!("{bare} {number}"));
+    let names = (2..=MAX_NAME_SUFFIX).map(|number| format!("{bare} {number}"));
     names.into_iter().find(|name| vault.new_path(name).is_ok())
 }

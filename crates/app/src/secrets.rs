@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 
 use desktop::{InKeyring, Keyring, KeyringError};
 use protocol::event::KeyringTrouble;
-use protocol::request::KeyPlace;
+use protocol::request::KeyStorage;
 use protocol::{ErrorCode, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::aside::aside;
+use crate::blocking::run_blocking;
 use crate::data_dir::{DataDir, write_private};
-use crate::provider::Vendor;
+use crate::selection::ModelProvider;
 
 mod stored;
 
@@ -22,39 +22,39 @@ mod stored;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
     /// The keys of a vendor.
-    Keys(Vendor),
+    Keys(ModelProvider),
     /// What a hub wants to see before it lets anybody in.
     HubToken,
 }
 
 impl Secret {
     const ALL: [Self; 4] = [
-        Self::Keys(Vendor::Anthropic),
-        Self::Keys(Vendor::OpenAi),
-        Self::Keys(Vendor::Ollama),
+        Self::Keys(ModelProvider::Anthropic),
+        Self::Keys(ModelProvider::OpenAi),
+        Self::Keys(ModelProvider::Ollama),
         Self::HubToken,
     ];
 
     /// The variable of the environment that may hold it.
-    fn variable(self) -> &'static str {
+    fn env_variable(self) -> &'static str {
         match self {
-            Self::Keys(vendor) => vendor.variable(),
+            Self::Keys(vendor) => vendor.env_variable(),
             Self::HubToken => "VAULTMATE_HUB_TOKEN",
         }
     }
 
     /// Its name in the keyring.
-    const fn account(self) -> &'static str {
+    const fn keyring_account(self) -> &'static str {
         match self {
-            Self::Keys(Vendor::Anthropic) => "anthropic",
-            Self::Keys(Vendor::OpenAi) => "openai",
-            Self::Keys(Vendor::Ollama) => "ollama",
+            Self::Keys(ModelProvider::Anthropic) => "anthropic",
+            Self::Keys(ModelProvider::OpenAi) => "openai",
+            Self::Keys(ModelProvider::Ollama) => "ollama",
             Self::HubToken => "hub",
         }
     }
 
     /// What it is to its user.
-    const fn word(self) -> &'static str {
+    const fn label(self) -> &'static str {
         match self {
             Self::Keys(_) => "key",
             Self::HubToken => "token",
@@ -62,10 +62,12 @@ impl Secret {
     }
 
     /// The first vendor's file has the name it always had.
-    fn file(self, data: &DataDir) -> PathBuf {
+    fn file_path(self, data: &DataDir) -> PathBuf {
         match self {
-            Self::Keys(Vendor::Anthropic) => data.key_file(),
-            Self::Keys(_) | Self::HubToken => data.key_file().with_extension(self.account()),
+            Self::Keys(ModelProvider::Anthropic) => data.key_file(),
+            Self::Keys(_) | Self::HubToken => {
+                data.key_file().with_extension(self.keyring_account())
+            }
         }
     }
 }
@@ -79,27 +81,27 @@ pub(crate) struct FoundKeys {
 /// What the environment had at the start, one by one.
 static ENVIRONMENT: LazyLock<Vec<(Secret, SecretString)>> = LazyLock::new(|| {
     let given = |secret: Secret| {
-        std::env::var(secret.variable()).ok().map(|text| (secret, SecretString::from(text)))
+        std::env::var(secret.env_variable()).ok().map(|text| (secret, SecretString::from(text)))
     };
     Secret::ALL.into_iter().filter_map(given).collect()
 });
 
 /// Reads the keys of the environment, then has `unset` take each variable away: programs that are
 /// started from here on inherit none. For the beginning of a program, before it has threads.
-/// [`give_to`] gives them to a program all the same.
+/// [`pass_to_command`] gives them to a program all the same.
 pub fn take_from_environment(unset: impl Fn(&str)) {
     LazyLock::force(&ENVIRONMENT);
     for secret in Secret::ALL {
-        unset(secret.variable());
+        unset(secret.env_variable());
     }
 }
 
 /// Has `program` find the keys where this one found them: for this program, started anew.
-pub fn give_to(program: &mut Command) {
-    program.envs(ENVIRONMENT.iter().map(|(of, keys)| (of.variable(), keys.expose_secret())));
+pub fn pass_to_command(program: &mut Command) {
+    program.envs(ENVIRONMENT.iter().map(|(of, keys)| (of.env_variable(), keys.expose_secret())));
 }
 
-fn in_environment(secret: Secret) -> Option<String> {
+fn from_environment(secret: Secret) -> Option<String> {
     let mut given = ENVIRONMENT.iter();
     let (_, keys) = given.find(|(of, _)| *of == secret)?;
     Some(keys.expose_secret().to_owned())
@@ -139,9 +141,9 @@ impl Finding {
 /// A keyring that is not there is no trouble to those who never stored this secret in it. One that is
 /// locked may not say what it holds: whether the secret is in it is remembered in the data directory.
 pub(crate) async fn find(data: &DataDir, keyring: &Keyring, secret: Secret) -> Finding {
-    let looked = keyring.look(secret.account()).await;
+    let looked = keyring.look(secret.keyring_account()).await;
     let data = data.clone();
-    aside(move || combined(&data, secret, looked)).await.unwrap_or(Finding::Nothing)
+    run_blocking(move || combined(&data, secret, looked)).await.unwrap_or(Finding::Nothing)
 }
 
 fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
@@ -149,7 +151,7 @@ fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
     let closed = match looked {
         InKeyring::Secret(text) => {
             stored::note(data, secret);
-            match found(Some(text.expose_secret().to_owned()), "keyring") {
+            match parse_keys(Some(text.expose_secret().to_owned()), "keyring") {
                 Some(keys) => return Finding::Keys(keys),
                 None => None,
             }
@@ -163,9 +165,9 @@ fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
         InKeyring::Unknown => Some(KeyringTrouble::Unknown),
         InKeyring::Unavailable => was_stored.then_some(KeyringTrouble::Unavailable),
     };
-    let in_file = || std::fs::read_to_string(secret.file(data)).ok();
-    let elsewhere =
-        found(in_environment(secret), "environment").or_else(|| found(in_file(), "file"));
+    let in_file = || std::fs::read_to_string(secret.file_path(data)).ok();
+    let elsewhere = parse_keys(from_environment(secret), "environment")
+        .or_else(|| parse_keys(in_file(), "file"));
     match (elsewhere, closed) {
         (Some(keys), _) => Finding::Keys(keys),
         (None, Some(trouble)) => Finding::Closed(trouble),
@@ -173,7 +175,7 @@ fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
     }
 }
 
-fn found(text: Option<String>, source: &'static str) -> Option<FoundKeys> {
+fn parse_keys(text: Option<String>, source: &'static str) -> Option<FoundKeys> {
     let keys = several(&SecretString::from(text?));
     (!keys.is_empty()).then_some(FoundKeys { keys, source })
 }
@@ -187,47 +189,48 @@ pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
 
 /// Stores a secret where the user wants it. An empty text removes it from both places. A keyring that
 /// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so.
-pub(crate) async fn keep(
+pub(crate) async fn save(
     data: &DataDir,
     keyring: &Keyring,
     secret: Secret,
     text: &SecretString,
-    place: KeyPlace,
+    place: KeyStorage,
 ) -> Result<(), UserError> {
     let text = text.expose_secret().trim();
     if text.is_empty() {
-        return forget(data, keyring, secret).await;
+        return remove(data, keyring, secret).await;
     }
     let (data, text) = (data.clone(), SecretString::from(text));
     match place {
-        KeyPlace::File => {
-            let write = move || write_private(&secret.file(&data), text.expose_secret().as_bytes());
-            aside(write).await?
+        KeyStorage::File => {
+            let write =
+                move || write_private(&secret.file_path(&data), text.expose_secret().as_bytes());
+            run_blocking(write).await?
         }
-        KeyPlace::Keyring => {
-            let stored = keyring.store(secret.account(), &text).await;
+        KeyStorage::Keyring => {
+            let stored = keyring.store(secret.keyring_account(), &text).await;
             stored.map_err(|error| not_stored(secret, &error))?;
-            aside(move || stored::note(&data, secret)).await
+            run_blocking(move || stored::note(&data, secret)).await
         }
     }
 }
 
-/// Whether [`keep`] may need the keyring to be unlocked first.
+/// Whether [`save`] may need the keyring to be unlocked first.
 pub(crate) async fn needs_unlocking(
     keyring: &Keyring,
     secret: Secret,
     text: &SecretString,
-    place: KeyPlace,
+    place: KeyStorage,
 ) -> bool {
     match (text.expose_secret().trim(), place) {
-        ("", _) => matches!(keyring.look(secret.account()).await, InKeyring::Locked),
-        (_, KeyPlace::Keyring) => true,
-        (_, KeyPlace::File) => false,
+        ("", _) => matches!(keyring.look(secret.keyring_account()).await, InKeyring::Locked),
+        (_, KeyStorage::Keyring) => true,
+        (_, KeyStorage::File) => false,
     }
 }
 
 fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
-    let (word, variable) = (secret.word(), secret.variable());
+    let (word, variable) = (secret.label(), secret.env_variable());
     let words = match error {
         KeyringError::Locked => format!(
             "The keyring is locked, so it does not take the {word}. Unlock it and try again, set \
@@ -241,13 +244,13 @@ fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
     UserError::new(ErrorCode::Key, words)
 }
 
-async fn forget(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(), UserError> {
+async fn remove(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(), UserError> {
     // Nothing stored and no keyring are the same to someone who wants no key stored.
-    let removed = keyring.remove(secret.account()).await;
+    let removed = keyring.remove(secret.keyring_account()).await;
     let data = data.clone();
-    aside(move || {
+    run_blocking(move || {
         if removed == Err(KeyringError::Locked) {
-            let word = secret.word();
+            let word = secret.label();
             let words = format!(
                 "The keyring is locked, so the {word} in it is still there. Unlock it, then remove \
                  the {word} again."
@@ -255,7 +258,7 @@ async fn forget(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(),
             return Err(UserError::new(ErrorCode::Key, words));
         }
         stored::strike(&data, secret);
-        data.lock()?.remove(&secret.file(&data))
+        data.lock()?.remove(&secret.file_path(&data))
     })
     .await?
 }
@@ -264,7 +267,7 @@ async fn forget(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(),
 mod tests {
     use super::*;
 
-    const KEYS: Secret = Secret::Keys(Vendor::Anthropic);
+    const KEYS: Secret = Secret::Keys(ModelProvider::Anthropic);
 
     fn data() -> (tempfile::TempDir, DataDir) {
         let folder = tempfile::tempdir().expect("a folder");

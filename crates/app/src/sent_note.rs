@@ -1,13 +1,13 @@
 //! Which open note a message is sent with, and what of it a model is told.
 
-use protocol::{NotePath, OpenNote, Part, UserError};
+use protocol::{MessagePart, NotePath, OpenNote, UserError};
 
-use crate::aside::aside;
-use crate::context::{self, Selection};
-use crate::open_vault::OpenVault;
-use crate::ports::desk::Lying;
-use crate::submit::{WithNote, Words};
-use crate::trouble::user_error;
+use crate::adapters::active_note::ActiveNoteEntry;
+use crate::blocking::run_blocking;
+use crate::errors::store_error;
+use crate::prompt::{self, NoteSelection};
+use crate::send::{UserMessage, WithNote};
+use crate::vault_session::VaultSession;
 
 /// The open note of one message.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(crate) struct SentNote {
     /// The line of the context block that names it.
     pub(crate) line: Option<String>,
     /// Ready to be stored: what is selected in it, and which note it is.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<MessagePart>,
     /// Which note it is.
     pub(crate) path: Option<NotePath>,
 }
@@ -39,26 +39,26 @@ struct ToSend {
     age: String,
 }
 
-impl From<Lying> for Choice {
-    fn from(lying: Lying) -> Self {
-        let (line, age) = (lying.words(), lying.selection_age());
+impl From<ActiveNoteEntry> for Choice {
+    fn from(lying: ActiveNoteEntry) -> Self {
+        let (line, age) = (lying.describe(), lying.selection_age());
         Self::Send(ToSend { note: lying.into_note(), line, age })
     }
 }
 
-impl OpenVault {
+impl VaultSession {
     /// The open note that is sent with these words. A note that is kept from the model that answers now
     /// is left out; one that becomes private later is withheld like the rest of the history.
-    pub(crate) async fn sent_note(&self, words: &Words) -> Result<SentNote, UserError> {
+    pub(crate) async fn sent_note(&self, words: &UserMessage) -> Result<SentNote, UserError> {
         let left_out =
-            SentNote { parts: vec![Part::OpenNote { note: None }], ..SentNote::default() };
+            SentNote { parts: vec![MessagePart::OpenNote { note: None }], ..SentNote::default() };
         let ToSend { mut note, line, age } = match self.choice(words).await? {
             Choice::NoneOpen => return Ok(SentNote::default()),
             Choice::LeftOut => return Ok(left_out),
             Choice::Send(note) => note,
         };
         let path = note.path.clone();
-        let is_gone = !self.keeper.gone_from_any([path.clone()].into()).await?.is_empty();
+        let is_gone = !self.privacy_guard.missing_for_any([path.clone()].into()).await?.is_empty();
         if is_gone || self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some) {
             return Ok(left_out);
         }
@@ -66,12 +66,13 @@ impl OpenVault {
         if selection.is_none() {
             (note.selected, note.heading) = (String::new(), None);
         }
-        let parts = selection.into_iter().chain([Part::OpenNote { note: Some(note) }]).collect();
+        let parts =
+            selection.into_iter().chain([MessagePart::OpenNote { note: Some(note) }]).collect();
         Ok(SentNote { line: Some(line), parts, path: Some(path) })
     }
 
-    async fn choice(&self, words: &Words) -> Result<Choice, UserError> {
-        let lying = self.desk.lying();
+    async fn choice(&self, words: &UserMessage) -> Result<Choice, UserError> {
+        let lying = self.active_note.entry();
         Ok(match &words.open_note {
             WithNote::Never => Choice::NoneOpen,
             WithNote::OnDesk => lying.map_or(Choice::NoneOpen, Choice::from),
@@ -86,7 +87,7 @@ impl OpenVault {
                 }),
             },
             WithNote::AsIn(turn) => {
-                let opening = self.store.opening(turn).await.map_err(user_error)?;
+                let opening = self.store.opening_message(turn).await.map_err(store_error)?;
                 let message = opening.map(|(message, _)| message);
                 match message.as_ref().and_then(|message| message.open_note()) {
                     None => Choice::NoneOpen,
@@ -105,16 +106,20 @@ impl OpenVault {
     }
 
     /// The selection in the note, unless some model must not see it.
-    async fn selection_of(&self, note: &OpenNote, age: String) -> Result<Option<Part>, UserError> {
+    async fn selection_of(
+        &self,
+        note: &OpenNote,
+        age: String,
+    ) -> Result<Option<MessagePart>, UserError> {
         if note.selected.trim().is_empty() {
             return Ok(None);
         }
-        let (vault, path) = (self.keeper.seen_by_any(), note.path.clone());
-        if aside(move || vault.hides(&path)).await? {
+        let (vault, path) = (self.privacy_guard.vault_for_any_model(), note.path.clone());
+        if run_blocking(move || vault.hides(&path)).await? {
             return Ok(None);
         }
         let OpenNote { path: note, selected: text, heading } = note.clone();
-        let text = context::selection(&Selection { note, heading, text, age });
-        Ok(Some(Part::Context { text }))
+        let text = prompt::selection_block(&NoteSelection { note, heading, text, age });
+        Ok(Some(MessagePart::Context { text }))
     }
 }

@@ -1,11 +1,11 @@
 //! The keyring is unlocked by its user, and what waits for it goes on.
 
 use protocol::UserError;
-use protocol::request::{KeyPlace, Unlocking};
+use protocol::request::{KeyStorage, Unlocking};
 use secrecy::SecretString;
 
-use crate::open_vault::Surroundings;
 use crate::secrets::Secret;
+use crate::vault_session::AppServices;
 use crate::{App, secrets};
 
 impl App {
@@ -14,8 +14,8 @@ impl App {
     pub async fn unlock_keyring(&self) -> Result<Unlocking, UserError> {
         let outcome = self.ask_to_unlock().await;
         {
-            let _saving = self.saving().await;
-            self.choose_again().await;
+            let _saving = self.lock_settings().await;
+            self.reselect_model().await;
         }
         self.link_with_token().await?;
         Ok(outcome)
@@ -23,7 +23,7 @@ impl App {
 
     /// Withdraws the question that [`App::unlock_keyring`] has the keyring ask, if there is one.
     pub fn stop_unlocking(&self) {
-        self.around().unlocking.notify_waiters();
+        self.services().unlocking.notify_waiters();
     }
 
     /// Before a secret is stored in the keyring or removed from it, the keyring is unlocked. What comes of
@@ -32,15 +32,15 @@ impl App {
         &self,
         secret: Secret,
         text: &SecretString,
-        place: KeyPlace,
+        place: KeyStorage,
     ) {
-        if secrets::needs_unlocking(&self.around().keyring, secret, text, place).await {
+        if secrets::needs_unlocking(&self.services().keyring, secret, text, place).await {
             self.ask_to_unlock().await;
         }
     }
 
     async fn ask_to_unlock(&self) -> Unlocking {
-        let Surroundings { keyring, unlocking, .. } = self.around();
+        let AppServices { keyring, unlocking, .. } = self.services();
         let outcome = keyring.unlock(unlocking.notified()).await;
         tracing::debug!(?outcome, "the keyring was asked to be unlocked");
         outcome

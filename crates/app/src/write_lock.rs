@@ -12,16 +12,16 @@ use protocol::{ErrorCode, UserError};
 use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::data_dir::trouble;
+use crate::data_dir::io_error;
 
 /// The file that is locked, in the folder whose files it is for.
-const NAME: &str = ".write-lock";
+const LOCK_FILE: &str = ".write-lock";
 
 /// A holder needs milliseconds; one that takes longer is stopped or its disk is.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often a lock that is held is asked for.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Held by whoever reads files of a folder and replaces them by what it made of them. The kernel lets go when
 /// the value is dropped and when its process ends, however it ends.
@@ -33,8 +33,8 @@ pub(crate) struct WriteLock {
 impl WriteLock {
     /// Waits for the lock of the folder `dir`, ten seconds at most. Blocks.
     pub(crate) fn take(dir: &Path) -> Result<Self, UserError> {
-        let path = dir.join(NAME);
-        let failed = |error: io::Error| trouble("lock", &path, &error);
+        let path = dir.join(LOCK_FILE);
+        let failed = |error: io::Error| io_error("lock", &path, &error);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(&path).map_err(failed)?;
@@ -42,11 +42,11 @@ impl WriteLock {
         loop {
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Self { _file: file }),
-                Err(Errno::WOULDBLOCK) if asked.elapsed() < PATIENCE => {
+                Err(Errno::WOULDBLOCK) if asked.elapsed() < LOCK_TIMEOUT => {
                     // The kernel has no lock that is waited for during a time.
-                    std::thread::sleep(LOOK_AGAIN);
+                    std::thread::sleep(RETRY_INTERVAL);
                 }
-                Err(Errno::WOULDBLOCK) => return Err(held(&path)),
+                Err(Errno::WOULDBLOCK) => return Err(lock_timeout_error(&path)),
                 Err(error) => return Err(failed(error.into())),
             }
         }
@@ -56,13 +56,13 @@ impl WriteLock {
     /// that is killed before leaves the old one.
     #[expect(clippy::unused_self, reason = "the lock is what keeps others from the temporary file")]
     pub(crate) fn replace(&self, file: &Path, bytes: &[u8]) -> Result<(), UserError> {
-        let temporary = temporary(file);
+        let temporary = temporary_path(file);
         let write = || {
             write_new(&temporary, bytes)?;
             fs::rename(&temporary, file)?;
             sync_folder(file)
         };
-        write().map_err(|error| trouble("write", file, &error))
+        write().map_err(|error| io_error("write", file, &error))
     }
 
     /// The same, if the file holds `expected` until then (`None`: is not there). `false` when somebody who
@@ -74,12 +74,12 @@ impl WriteLock {
         expected: Option<&[u8]>,
         bytes: &[u8],
     ) -> Result<bool, UserError> {
-        let temporary = temporary(file);
+        let temporary = temporary_path(file);
         let write = || {
             write_new(&temporary, bytes)?;
             let is_replaced = match expected {
-                None => is_moved(&temporary, file)?,
-                Some(expected) => is_exchanged(&temporary, file, expected, bytes)?,
+                None => rename_if_absent(&temporary, file)?,
+                Some(expected) => exchange_if_expected(&temporary, file, expected, bytes)?,
             };
             match fs::remove_file(&temporary) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -87,16 +87,16 @@ impl WriteLock {
             }
             Ok(is_replaced)
         };
-        write().map_err(|error| trouble("write", file, &error))
+        write().map_err(|error| io_error("write", file, &error))
     }
 
     /// Removes a file, and what a process that was killed while it replaced it has left of it.
     #[expect(clippy::unused_self, reason = "the lock is what keeps others from the temporary file")]
     pub(crate) fn remove(&self, file: &Path) -> Result<(), UserError> {
-        for path in [file, &temporary(file)] {
+        for path in [file, &temporary_path(file)] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(trouble("remove", path, &error));
+                    return Err(io_error("remove", path, &error));
                 }
                 _ => {}
             }
@@ -125,7 +125,7 @@ fn sync_folder(file: &Path) -> io::Result<()> {
 }
 
 /// Gives the file its name if that is free.
-fn is_moved(temporary: &Path, file: &Path) -> io::Result<bool> {
+fn rename_if_absent(temporary: &Path, file: &Path) -> io::Result<bool> {
     match renameat_with(CWD, temporary, CWD, file, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),
         Err(Errno::EXIST) => Ok(false),
@@ -141,7 +141,12 @@ fn is_moved(temporary: &Path, file: &Path) -> io::Result<bool> {
 }
 
 /// Exchanges the two files, and back if what comes out is not what was expected.
-fn is_exchanged(temporary: &Path, file: &Path, expected: &[u8], bytes: &[u8]) -> io::Result<bool> {
+fn exchange_if_expected(
+    temporary: &Path,
+    file: &Path,
+    expected: &[u8],
+    bytes: &[u8],
+) -> io::Result<bool> {
     let exchange = || renameat_with(CWD, temporary, CWD, file, RenameFlags::EXCHANGE);
     match exchange() {
         Ok(()) if fs::read(temporary)? == expected => Ok(true),
@@ -168,12 +173,12 @@ fn is_exchanged(temporary: &Path, file: &Path, expected: &[u8], bytes: &[u8]) ->
 }
 
 /// One name a file: the next change replaces what a process that was killed has left.
-fn temporary(file: &Path) -> PathBuf {
+fn temporary_path(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!(".{name}.new"))
 }
 
-fn held(path: &Path) -> UserError {
+fn lock_timeout_error(path: &Path) -> UserError {
     let path = path.display();
     UserError::new(
         ErrorCode::Busy,
@@ -239,7 +244,7 @@ mod tests {
         fs::write(&file, "by hand").expect("written");
         assert!(!replace(Some("two"), "three"));
         assert_eq!(held(), "by hand");
-        assert!(!temporary(&file).exists());
+        assert!(!temporary_path(&file).exists());
     }
 
     #[test]

@@ -7,11 +7,11 @@ use app::DataDir;
 use clap::Args;
 use protocol::UserError;
 
-use crate::terminal::say;
+use crate::terminal::print_line;
 
 /// Arguments of `adopt`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AdoptArgs {
     /// The folder of notes as it is now.
     #[arg(long, value_name = "DIR")]
     vault: PathBuf,
@@ -21,9 +21,9 @@ pub(crate) struct Arguments {
 }
 
 /// Moves the history and says so.
-pub(crate) fn run(data: &DataDir, arguments: &Arguments) -> Result<ExitCode, UserError> {
+pub(crate) fn run(data: &DataDir, arguments: &AdoptArgs) -> Result<ExitCode, UserError> {
     app::adopt(data, &arguments.vault, &arguments.from)?;
-    say(format_args!(
+    print_line(format_args!(
         "{} has the history of the vault that was at {}.",
         arguments.vault.display(),
         arguments.from.display()

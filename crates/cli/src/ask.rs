@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::{DataDir, Listener, Question};
+use app::{DataDir, FeedListener, OneShotQuestion};
 use clap::Args;
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::event::ModelWait;
-use protocol::{AppEvent, NotePath, Passage, Reaction, UserError};
+use protocol::{AppEvent, NotePath, Passage, ToolEvent, UserError};
 
-use crate::terminal::{note, write};
+use crate::terminal::{eprint_line, write};
 
 /// How the process ends when the model had its last words at the limit of steps of one question.
-const AT_LIMIT: u8 = 4;
+const EXIT_AT_LIMIT: u8 = 4;
 
 /// Arguments of `ask`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AskArgs {
     /// Path to your vault (the folder with your notes).
     #[arg(long, value_name = "DIR")]
     vault: PathBuf,
@@ -41,24 +41,24 @@ pub(crate) struct Arguments {
 
 /// Whether changes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum ChangeOutput {
     Yes,
     No,
 }
 
 /// Runs one turn and prints it: the answer on stdout, what is done on stderr.
-pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
+pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, UserError> {
     if arguments.json {
         return run_json(data, arguments).await;
     }
-    let printer = Arc::new(Mutex::new(Printer::default()));
+    let printer = Arc::new(Mutex::new(EventPrinter::default()));
     let heard = Arc::clone(&printer);
-    let listener: Listener = Box::new(move |batch| {
+    let listener: FeedListener = Box::new(move |batch| {
         let mut printer = heard.lock().unwrap_or_else(PoisonError::into_inner);
-        batch.into_iter().for_each(|numbered| printer.hear(numbered.event));
+        batch.into_iter().for_each(|numbered| printer.print_event(numbered.event));
         true
     });
-    let question = Question {
+    let question = OneShotQuestion {
         vault: arguments.vault,
         text: arguments.text.join(" "),
         note: arguments.note,
@@ -66,28 +66,28 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
         context: None,
         history: Vec::new(),
     };
-    let asked = app::ask(data, question, listener).await?;
+    let asked = app::ask_once(data, question, listener).await?;
     printer.lock().unwrap_or_else(PoisonError::into_inner).end_line();
     if !asked.planned.is_empty() {
         let diffs: String = asked.planned.iter().map(|note| note.diff.as_str()).collect();
         write(&format!("\n{diffs}"));
         match asked.waiting.as_slice() {
-            [] => note("No changes made. Run again with --write to apply them."),
-            waiting => note(waits(waiting)),
+            [] => eprint_line("No changes made. Run again with --write to apply them."),
+            waiting => eprint_line(pending_text(waiting)),
         }
     }
     match asked.error {
         Some(error) => Err(error),
         None if asked.at_limit => {
-            note("This is as far as one question goes: ask again to go on from here.");
-            Ok(ExitCode::from(AT_LIMIT))
+            eprint_line("This is as far as one question goes: ask again to go on from here.");
+            Ok(ExitCode::from(EXIT_AT_LIMIT))
         }
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
 /// What is said of changes that wait although they were to be written.
-fn waits(notes: &[NotePath]) -> String {
+fn pending_text(notes: &[NotePath]) -> String {
     let changes = match notes.len() {
         1 => "1 change is waiting for review".to_owned(),
         more => format!("{more} changes are waiting for review"),
@@ -100,28 +100,28 @@ fn waits(notes: &[NotePath]) -> String {
 }
 
 /// The same as a program wants it. A turn that failed is told in the object, and by the exit code.
-async fn run_json(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
-    let input = json::Input::read()?;
-    let question = Question {
+async fn run_json(data: DataDir, arguments: AskArgs) -> Result<ExitCode, UserError> {
+    let input = json::AskInput::read()?;
+    let question = OneShotQuestion {
         vault: arguments.vault,
         text: input.message.clone(),
         note: arguments.note,
         write: arguments.write,
         context: input.context(),
-        history: input.spoken(),
+        history: input.prior_messages(),
     };
-    let written = if arguments.write { Written::Yes } else { Written::No };
-    let asked = app::ask(data, question, Box::new(|_| true)).await?;
+    let written = if arguments.write { ChangeOutput::Yes } else { ChangeOutput::No };
+    let asked = app::ask_once(data, question, Box::new(|_| true)).await?;
     write(&format!("{}\n", json::output(&input, &asked, written)));
     Ok(match asked.error {
         Some(_) => ExitCode::FAILURE,
-        None if asked.at_limit => ExitCode::from(AT_LIMIT),
+        None if asked.at_limit => ExitCode::from(EXIT_AT_LIMIT),
         None => ExitCode::SUCCESS,
     })
 }
 
 /// What a model on this computer does before it answers.
-fn wait_words(wait: ModelWait) -> String {
+fn wait_text(wait: ModelWait) -> String {
     match wait {
         ModelWait::Reading { tokens } => format!("(Reading {} tokens …)", thousands(tokens)),
         ModelWait::Loading => "(The server loads the model …)".to_owned(),
@@ -139,86 +139,86 @@ fn thousands(tokens: u32) -> String {
 
 /// Prints what happens, in order.
 #[derive(Default)]
-struct Printer {
+struct EventPrinter {
     mid_line: bool,
     streamed: bool,
 }
 
-impl Printer {
-    fn hear(&mut self, event: AppEvent) {
+impl EventPrinter {
+    fn print_event(&mut self, event: AppEvent) {
         match event {
             AppEvent::TextAdded { text, .. } => {
                 self.streamed = true;
-                self.out(&text);
+                self.print_text(&text);
             }
-            AppEvent::ItemChanged { item, .. } => self.item(item),
+            AppEvent::ItemChanged { item, .. } => self.print_item(item),
             AppEvent::WaitChanged { wait: Some(wait), .. } => {
                 self.end_line();
-                note(wait_words(wait));
+                eprint_line(wait_text(wait));
             }
-            AppEvent::Problem { error } => note(error),
+            AppEvent::Problem { error } => eprint_line(error),
             _ => {}
         }
     }
 
-    fn item(&mut self, item: Item) {
+    fn print_item(&mut self, item: ChatItem) {
         match item {
-            Item::Assistant { streaming: true, .. } => self.end_line(),
-            Item::Assistant { text, cut, .. } => {
+            ChatItem::Assistant { streaming: true, .. } => self.end_line(),
+            ChatItem::Assistant { text, cut, .. } => {
                 if !std::mem::take(&mut self.streamed) {
                     self.end_line();
-                    self.out(&text);
+                    self.print_text(&text);
                 }
                 self.end_line();
                 if cut {
-                    note("(Answer cut off: length limit reached)");
+                    eprint_line("(Answer cut off: length limit reached)");
                 }
             }
-            Item::Asked { text, .. } => {
+            ChatItem::Asked { text, .. } => {
                 self.end_line();
-                self.out(&text);
+                self.print_text(&text);
                 self.end_line();
             }
-            Item::Tool { tool, output: Some(output), is_error, reactions, .. } => {
+            ChatItem::Tool { tool, output: Some(output), is_error, reactions, .. } => {
                 self.end_line();
-                self.tool(&tool, &output, is_error, &reactions);
+                self.print_tool(&tool, &output, is_error, &reactions);
             }
             _ => {}
         }
     }
 
-    fn tool(&mut self, tool: &str, output: &str, is_error: bool, reactions: &[Reaction]) {
+    fn print_tool(&mut self, tool: &str, output: &str, is_error: bool, reactions: &[ToolEvent]) {
         let passages = reactions.iter().find_map(|reaction| match reaction {
-            Reaction::Passages { passages, .. } => Some(passages),
+            ToolEvent::Passages { passages, .. } => Some(passages),
             _ => None,
         });
         if let Some(passages) = passages {
-            passages.iter().for_each(|passage| self.passage(passage));
+            passages.iter().for_each(|passage| self.print_passage(passage));
             return;
         }
         let first = output.lines().next().unwrap_or_default();
         let mark = if is_error { "!" } else { "·" };
-        note(format_args!("{mark} {tool}: {first}"));
+        eprint_line(format_args!("{mark} {tool}: {first}"));
     }
 
-    fn passage(&mut self, passage: &Passage) {
+    fn print_passage(&mut self, passage: &Passage) {
         let heading = passage.heading.as_ref().map(|heading| format!(" › {heading}"));
         let place = format!("{}:{}{}\n", passage.path, passage.line, heading.unwrap_or_default());
-        self.out(&place);
+        self.print_text(&place);
         for line in passage.text.lines() {
-            self.out(&format!("    {line}\n"));
+            self.print_text(&format!("    {line}\n"));
         }
-        self.out("\n");
+        self.print_text("\n");
     }
 
-    fn out(&mut self, text: &str) {
+    fn print_text(&mut self, text: &str) {
         write(text);
         self.mid_line = !text.is_empty() && !text.ends_with('\n');
     }
 
     fn end_line(&mut self) {
         if self.mid_line {
-            self.out("\n");
+            self.print_text("\n");
         }
     }
 }

@@ -4,26 +4,26 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use app::local_hub::{self, InputMethod, LocalHub, Report, Seen, Wait};
+use app::local_hub::{self, DeliveryReport, InputMethod, LocalHub, LocalHubEvent, ReportsWanted};
 use clap::{Args, Subcommand};
 use protocol::UserError;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::terminal::{note, say};
+use crate::terminal::{eprint_line, print_line};
 
 /// Arguments of `hub`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct HubArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<HubCommand>,
     #[command(flatten)]
-    door: Door,
+    door: HubEndpointArgs,
 }
 
 /// Where the hub is, and what it asks of those who come.
 #[derive(Debug, Args)]
-struct Door {
+struct HubEndpointArgs {
     /// Port to listen on (127.0.0.1 only).
     #[arg(long, default_value_t = 9473, global = true)]
     port: u16,
@@ -36,7 +36,7 @@ struct Door {
     token: Option<String>,
 }
 
-impl Door {
+impl HubEndpointArgs {
     fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
     }
@@ -53,7 +53,7 @@ impl Door {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum HubCommand {
     /// Send a message to the connected client, or to NAME with "NAME: text".
     Send {
         /// Mark the message as spoken.
@@ -69,32 +69,32 @@ enum Command {
 }
 
 /// Runs the hub until it is stopped, or sends one message.
-pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, UserError> {
+pub(crate) async fn run(arguments: HubArgs) -> Result<ExitCode, UserError> {
     match &arguments.command {
-        None => serve(&arguments.door).await,
-        Some(Command::Send { voice, wait, text }) => {
+        None => run_hub(&arguments.door).await,
+        Some(HubCommand::Send { voice, wait, text }) => {
             let how = if *voice { InputMethod::Voice } else { InputMethod::Text };
-            let wait = if *wait { Wait::Responses } else { Wait::Delivery };
+            let wait = if *wait { ReportsWanted::Responses } else { ReportsWanted::Delivery };
             send(&arguments.door, &text.join(" "), how, wait).await
         }
     }
 }
 
-async fn serve(door: &Door) -> Result<ExitCode, UserError> {
+async fn run_hub(door: &HubEndpointArgs) -> Result<ExitCode, UserError> {
     let hub = LocalHub::bind(door.address(), door.token()?).await.map_err(|error| {
         UserError::other(format!(
             "The hub cannot listen on {}: {error}. Choose another port with --port.",
             door.address()
         ))
     })?;
-    note(format_args!("A hub listens on ws://{}. Stop with Ctrl+C.", hub.address()));
+    eprint_line(format_args!("A hub listens on ws://{}. Stop with Ctrl+C.", hub.address()));
     let mut seen = hub.events();
     let cancel = CancellationToken::new();
     let running = hub.run(cancel.clone());
     tokio::pin!(running);
     tokio::select! {
         () = &mut running => return Ok(ExitCode::SUCCESS),
-        () = report(&mut seen) => {}
+        () = print_hub_events(&mut seen) => {}
         _ = tokio::signal::ctrl_c() => {}
     }
     // Its clients are told that it goes.
@@ -103,36 +103,40 @@ async fn serve(door: &Door) -> Result<ExitCode, UserError> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn report(seen: &mut tokio::sync::broadcast::Receiver<Seen>) {
+async fn print_hub_events(seen: &mut tokio::sync::broadcast::Receiver<LocalHubEvent>) {
     loop {
         match seen.recv().await {
-            Ok(event) => say(line(&event)),
-            Err(RecvError::Lagged(missed)) => note(format_args!("({missed} lines skipped)")),
+            Ok(event) => print_line(event_line(&event)),
+            Err(RecvError::Lagged(missed)) => eprint_line(format_args!("({missed} lines skipped)")),
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-fn line(event: &Seen) -> String {
+fn event_line(event: &LocalHubEvent) -> String {
     match event {
-        Seen::Registered { name } => format!("{name} connected"),
-        Seen::Declined { name, code } => format!("{name} was declined: {code}"),
-        Seen::Left { name, .. } => format!("{} left", name.as_deref().unwrap_or("a client")),
-        Seen::Delivered { to, text, .. } => format!("to {to}: {text}"),
-        Seen::Acked { by, .. } => format!("{by} acknowledged"),
-        Seen::Rejected { by, reason, .. } => format!("{by} rejected: {reason}"),
-        Seen::Undelivered { reason } => format!("not delivered: {reason}"),
-        Seen::Notified { by, notice, .. } => format!("{by}: {} {}", notice.title, notice.body),
-        Seen::Shown { notice } => format!("shown: {} {}", notice.title, notice.body),
+        LocalHubEvent::Registered { name } => format!("{name} connected"),
+        LocalHubEvent::Declined { name, code } => format!("{name} was declined: {code}"),
+        LocalHubEvent::Left { name, .. } => {
+            format!("{} left", name.as_deref().unwrap_or("a client"))
+        }
+        LocalHubEvent::Delivered { to, text, .. } => format!("to {to}: {text}"),
+        LocalHubEvent::Acked { by, .. } => format!("{by} acknowledged"),
+        LocalHubEvent::Rejected { by, reason, .. } => format!("{by} rejected: {reason}"),
+        LocalHubEvent::Undelivered { reason } => format!("not delivered: {reason}"),
+        LocalHubEvent::Notified { by, notice, .. } => {
+            format!("{by}: {} {}", notice.title, notice.body)
+        }
+        LocalHubEvent::Shown { notice } => format!("shown: {} {}", notice.title, notice.body),
         other => format!("{other:?}"),
     }
 }
 
 async fn send(
-    door: &Door,
+    door: &HubEndpointArgs,
     text: &str,
     how: InputMethod,
-    wait: Wait,
+    wait: ReportsWanted,
 ) -> Result<ExitCode, UserError> {
     let told = |problem: local_hub::SendProblem| UserError::other(problem.to_string());
     let token = door.token()?;
@@ -141,17 +145,19 @@ async fn send(
     let mut code = ExitCode::SUCCESS;
     while let Some(report) = reports.next().await {
         match report.map_err(told)? {
-            Report::Delivered { to, .. } => say(format_args!("delivered to {to}")),
-            Report::Acked { by } => say(format_args!("{by} acknowledged")),
-            Report::Rejected { by, reason } => say(format_args!("{by} rejected: {reason}")),
-            Report::Notified { notice, .. } => {
-                say(format_args!("{}: {}", notice.title, notice.body))
+            DeliveryReport::Delivered { to, .. } => print_line(format_args!("delivered to {to}")),
+            DeliveryReport::Acked { by } => print_line(format_args!("{by} acknowledged")),
+            DeliveryReport::Rejected { by, reason } => {
+                print_line(format_args!("{by} rejected: {reason}"))
             }
-            Report::Undelivered { reason } => {
-                note(reason);
+            DeliveryReport::Notified { notice, .. } => {
+                print_line(format_args!("{}: {}", notice.title, notice.body))
+            }
+            DeliveryReport::Undelivered { reason } => {
+                eprint_line(reason);
                 code = ExitCode::FAILURE;
             }
-            other => say(format_args!("{other:?}")),
+            other => print_line(format_args!("{other:?}")),
         }
     }
     Ok(code)

@@ -18,21 +18,21 @@ use protocol::{ErrorCode, UserError};
 #[command(name = "vaultmate-cli", version, about)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Ask a question or make a change.
-    Ask(ask::Arguments),
+    Ask(ask::AskArgs),
     /// Process hub messages without a window.
-    Serve(serve::Arguments),
+    Serve(serve::ServeArgs),
     /// Export conversations to a Markdown or JSON file.
-    Export(export::Arguments),
+    Export(export::ExportArgs),
     /// Give a vault that was moved to another disk or restored its history back.
-    Adopt(adopt::Arguments),
+    Adopt(adopt::AdoptArgs),
     /// Run a local message hub, or send a message to one.
-    Hub(hub::Arguments),
+    Hub(hub::HubArgs),
 }
 
 fn main() -> ExitCode {
@@ -46,31 +46,31 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            terminal::note(&error);
+            terminal::eprint_line(&error);
             exit_code(error.code)
         }
     }
 }
 
-async fn run(command: Command) -> Result<ExitCode, UserError> {
+async fn run(command: CliCommand) -> Result<ExitCode, UserError> {
     match command {
-        Command::Ask(arguments) => {
+        CliCommand::Ask(arguments) => {
             let data = DataDir::locate()?;
             let _log = app::start_log(&data);
             ask::run(data, arguments).await
         }
-        Command::Serve(arguments) => {
+        CliCommand::Serve(arguments) => {
             let data = DataDir::locate()?;
             let _log = app::start_log(&data);
             serve::run(data, arguments).await
         }
-        Command::Export(arguments) => {
+        CliCommand::Export(arguments) => {
             let data = DataDir::locate()?;
             let _log = app::start_log(&data);
             export::run(data, arguments).await
         }
-        Command::Adopt(arguments) => adopt::run(&DataDir::locate()?, &arguments),
-        Command::Hub(arguments) => hub::run(arguments).await,
+        CliCommand::Adopt(arguments) => adopt::run(&DataDir::locate()?, &arguments),
+        CliCommand::Hub(arguments) => hub::run(arguments).await,
     }
 }
 

@@ -8,22 +8,23 @@ use std::sync::{Mutex, PoisonError};
 use app::{App, DataDir};
 use clap::Args;
 use protocol::{
-    AppEvent, Conversation, ConversationId, ErrorCode, HubState, HubStatus, Numbered, UserError,
+    AppEvent, Conversation, ConversationId, ErrorCode, HubState, HubStatus, NumberedEvent,
+    UserError,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::terminal::note;
+use crate::terminal::eprint_line;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ServeArgs {
     /// Path to your vault [default: the last one opened].
     #[arg(long, value_name = "DIR")]
     vault: Option<PathBuf>,
 }
 
 /// Opens the vault and stays until SIGINT or SIGTERM.
-pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
+pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode, UserError> {
     let folder = arguments.vault.or_else(|| data.last_vault()).ok_or_else(|| {
         UserError::new(
             ErrorCode::Vault,
@@ -33,20 +34,20 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     let mut terminate = signal(SignalKind::terminate())
         .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
     let app = App::serve(data);
-    let told = Mutex::new(Told::default());
+    let told = Mutex::new(PrintedLines::default());
     let snapshot = app
         .subscribe(Box::new(move |batch| {
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-            batch.into_iter().filter_map(|event| told.line(event)).for_each(note);
+            batch.into_iter().filter_map(|event| told.event_line(event)).for_each(eprint_line);
             true
         }))
         .await?;
-    snapshot.settings_trouble.iter().for_each(|trouble| note(&trouble.message));
-    snapshot.problems.iter().for_each(note);
+    snapshot.settings_trouble.iter().for_each(|trouble| eprint_line(&trouble.message));
+    snapshot.problems.iter().for_each(eprint_line);
     app.open_vault(&folder).await?;
-    note(format_args!("Serving {}. Stop with Ctrl+C.", folder.display()));
-    if !app.wants_hub() {
-        note("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
+    eprint_line(format_args!("Serving {}. Stop with Ctrl+C.", folder.display()));
+    if !app.is_hub_enabled() {
+        eprint_line("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
     }
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
@@ -54,7 +55,7 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     }
     let left = app.shutdown().await;
     if left > 0 {
-        note(format_args!(
+        eprint_line(format_args!(
             "{left} tasks did not finish in time and will continue at the next start."
         ));
     }
@@ -63,31 +64,31 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
 
 /// The line printed last for each thing: a line comes when something changes, and not again before it does.
 #[derive(Debug, Default)]
-struct Told {
+struct PrintedLines {
     hub: Option<String>,
     problem: Option<String>,
     settings: Option<String>,
     questions: HashMap<ConversationId, String>,
 }
 
-impl Told {
+impl PrintedLines {
     /// The line for an event, if there is something new in it.
-    fn line(&mut self, Numbered { event, .. }: Numbered) -> Option<String> {
+    fn event_line(&mut self, NumberedEvent { event, .. }: NumberedEvent) -> Option<String> {
         match event {
             AppEvent::HubChanged { hub } => {
                 let line = hub_line(hub)?;
-                changed(&mut self.hub, Some(line))
+                if_changed(&mut self.hub, Some(line))
             }
-            AppEvent::Problem { error } => changed(&mut self.problem, Some(error.to_string())),
+            AppEvent::Problem { error } => if_changed(&mut self.problem, Some(error.to_string())),
             AppEvent::SettingsChanged { trouble, .. } => {
-                changed(&mut self.settings, trouble.map(|trouble| trouble.message))
+                if_changed(&mut self.settings, trouble.map(|trouble| trouble.message))
             }
-            AppEvent::ConversationChanged { conversation } => self.question(conversation),
+            AppEvent::ConversationChanged { conversation } => self.question_line(conversation),
             _ => None,
         }
     }
 
-    fn question(&mut self, conversation: Conversation) -> Option<String> {
+    fn question_line(&mut self, conversation: Conversation) -> Option<String> {
         let Some(question) = conversation.waiting_question else {
             self.questions.remove(&conversation.id);
             return None;
@@ -99,7 +100,7 @@ impl Told {
 }
 
 /// The text, if it is another one than the one before.
-fn changed(before: &mut Option<String>, now: Option<String>) -> Option<String> {
+fn if_changed(before: &mut Option<String>, now: Option<String>) -> Option<String> {
     if *before == now {
         return None;
     }
@@ -120,16 +121,16 @@ fn hub_line(hub: HubStatus) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn hub(state: HubState, trouble: Option<&str>) -> Numbered {
+    fn hub(state: HubState, trouble: Option<&str>) -> NumberedEvent {
         let trouble = trouble.map(str::to_owned);
         let hub = HubStatus { state, trouble, retry_at: None, ignored: 0 };
-        Numbered { seq: 1, event: AppEvent::HubChanged { hub } }
+        NumberedEvent { seq: 1, event: AppEvent::HubChanged { hub } }
     }
 
     #[test]
     fn a_line_comes_when_something_changes_and_not_again() {
         let (away, busy) = (Some("The hub does not answer."), Some("The hub is busy."));
-        let mut told = Told::default();
+        let mut told = PrintedLines::default();
         let lines: Vec<Option<String>> = [
             (HubState::Connecting, None),
             (HubState::Waiting, away),
@@ -141,7 +142,7 @@ mod tests {
             (HubState::Waiting, away),
         ]
         .into_iter()
-        .map(|(state, trouble)| told.line(hub(state, trouble)))
+        .map(|(state, trouble)| told.event_line(hub(state, trouble)))
         .collect();
         let printed: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
         let expected = [

@@ -10,22 +10,22 @@ use std::io::Write as _;
 /// Writes `text` to stdout, at once.
 pub(crate) fn write(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(tame(text).as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(sanitize(text).as_bytes()).and_then(|()| out.flush());
 }
 
 /// Writes a line to stdout.
-pub(crate) fn say(line: impl Display) {
+pub(crate) fn print_line(line: impl Display) {
     write(&format!("{line}\n"));
 }
 
 /// Writes a line to stderr: what is done, and what went wrong.
-pub(crate) fn note(line: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", tame(&line.to_string()));
+pub(crate) fn eprint_line(line: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", sanitize(&line.to_string()));
 }
 
 /// The text with control characters as pictures; tabs and line breaks of either kind stay.
-fn tame(text: &str) -> String {
-    let shown = |line: &str| -> String { line.chars().map(tamed).collect() };
+fn sanitize(text: &str) -> String {
+    let shown = |line: &str| -> String { line.chars().map(sanitize_char).collect() };
     let lines = text.split('\n').map(|line| match line.strip_suffix('\r') {
         Some(line) => shown(line) + "\r",
         None => shown(line),
@@ -33,12 +33,12 @@ fn tame(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn tamed(c: char) -> char {
-    if c.is_control() && c != '\t' { picture(c) } else { c }
+fn sanitize_char(c: char) -> char {
+    if c.is_control() && c != '\t' { control_picture(c) } else { c }
 }
 
 /// U+2400 and on show U+0000 and on; C1 controls have no pictures.
-fn picture(control: char) -> char {
+fn control_picture(control: char) -> char {
     match u32::from(control) {
         0x7f => '\u{2421}',
         code => char::from_u32(0x2400 + code).filter(|_| code < 0x20).unwrap_or('\u{fffd}'),
@@ -47,13 +47,13 @@ fn picture(control: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::tame;
+    use super::sanitize;
 
     #[test]
     fn a_note_cannot_command_the_terminal() {
-        assert_eq!(tame("one\r\n\ttwo ✓\n"), "one\r\n\ttwo ✓\n");
+        assert_eq!(sanitize("one\r\n\ttwo ✓\n"), "one\r\n\ttwo ✓\n");
         assert_eq!(
-            tame("\u{1b}[2J\u{1b}]0;gone\u{7}\r\u{9b}31m\u{7f}"),
+            sanitize("\u{1b}[2J\u{1b}]0;gone\u{7}\r\u{9b}31m\u{7f}"),
             "␛[2J␛]0;gone␇␍\u{fffd}31m␡"
         );
     }

@@ -6,16 +6,16 @@ use zbus::Connection;
 use zbus::connection::Builder;
 
 /// How long a bus has to let us in.
-const ENTRY: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long whoever is called over it has for an answer, a service that is started for it included.
-pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Which bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bus(Which);
+pub struct Bus(BusAddress);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Which {
+enum BusAddress {
     Session,
     System,
     At(String),
@@ -25,36 +25,38 @@ impl Bus {
     /// The user's session's.
     #[must_use]
     pub const fn session() -> Self {
-        Self(Which::Session)
+        Self(BusAddress::Session)
     }
 
     /// The computer's.
     #[must_use]
     pub const fn system() -> Self {
-        Self(Which::System)
+        Self(BusAddress::System)
     }
 
     /// The one at an address as buses print theirs.
     #[must_use]
     pub fn at(address: &str) -> Self {
-        Self(Which::At(address.to_owned()))
+        Self(BusAddress::At(address.to_owned()))
     }
 
     /// A connection of its own, or `None` where there is no such bus or it does not let us in.
     pub(crate) async fn connect(&self) -> Option<Connection> {
         let builder = match &self.0 {
-            Which::Session => Builder::session(),
-            Which::System => Builder::system(),
-            Which::At(address) => Builder::address(address.as_str()),
+            BusAddress::Session => Builder::session(),
+            BusAddress::System => Builder::system(),
+            BusAddress::At(address) => Builder::address(address.as_str()),
         };
-        let connected =
-            bounded(ENTRY, async { builder?.method_timeout(ANSWER).build().await }).await;
+        let connected = with_timeout(CONNECT_TIMEOUT, async {
+            builder?.method_timeout(CALL_TIMEOUT).build().await
+        })
+        .await;
         connected.map_err(|why| tracing::debug!(bus = ?self.0, why, "no bus")).ok()
     }
 }
 
 /// What `work` comes to, or why not, if that is known within `patience`.
-pub(crate) async fn bounded<T>(
+pub(crate) async fn with_timeout<T>(
     patience: Duration,
     work: impl Future<Output = zbus::Result<T>>,
 ) -> Result<T, String> {

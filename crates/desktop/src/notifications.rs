@@ -13,24 +13,24 @@ use zbus::names::BusName;
 use zbus::zvariant::Value;
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
-use crate::bus::{ANSWER, Bus, bounded};
-use crate::words::{Reads, harmless, line};
+use crate::bus::{Bus, CALL_TIMEOUT, with_timeout};
+use crate::sanitize::{MarkupSupport, escape_markup, single_line};
 
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
 /// A service that did not answer is left alone for so long.
-const LEFT_ALONE: Duration = Duration::from_secs(60);
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// The name by which the desktop knows the program, its icon included.
-const ENTRY: &str = "vaultmate";
-const LONGEST_SUMMARY: usize = 80;
-const LONGEST_BODY: usize = 200;
+const DESKTOP_ENTRY: &str = "vaultmate";
+const MAX_SUMMARY_CHARS: usize = 80;
+const MAX_BODY_CHARS: usize = 200;
 /// The action that a click on the notification itself means.
-const CLICK: &str = "default";
+const DEFAULT_ACTION: &str = "default";
 
 /// A notification to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
+pub struct DesktopNotification {
     /// What it is about: a later one of the same key takes its place.
     pub key: String,
     /// Its first line; cut when it is long.
@@ -38,30 +38,35 @@ pub struct Card {
     /// What stands below; cut when it is long, never read as markup.
     pub body: String,
     /// What a button that opens it is called, where a server shows one.
-    pub open: String,
+    pub open_label: String,
 }
 
 /// What shall become of notifications.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum NotificationCommand {
     /// Show this one.
-    Show(Card),
+    Show(DesktopNotification),
     /// Take back the one with the key.
     Withdraw(String),
 }
 
 /// Carries out orders, in order, until their sender is gone; `clicked` is told the key of each
 /// notification that the user opens. Where there is no such service orders come to nothing.
-pub async fn carry_out(bus: Bus, mut orders: mpsc::Receiver<Order>, clicked: impl Fn(String)) {
-    let mut board = Board { bus, desk: None, shown: HashMap::new(), quiet_until: None };
+pub async fn run_notifications(
+    bus: Bus,
+    mut orders: mpsc::Receiver<NotificationCommand>,
+    clicked: impl Fn(String),
+) {
+    let mut board =
+        NotificationBoard { bus, service: None, shown: HashMap::new(), quiet_until: None };
     loop {
         tokio::select! {
             order = orders.recv() => match order {
-                Some(order) => board.obey(order).await,
+                Some(order) => board.run_command(order).await,
                 None => return,
             },
-            signal = board.signal() => {
-                if let Some(key) = board.heed(&signal) {
+            signal = board.next_signal() => {
+                if let Some(key) = board.opened_key(&signal) {
                     clicked(key);
                 }
             }
@@ -70,41 +75,41 @@ pub async fn carry_out(bus: Bus, mut orders: mpsc::Receiver<Order>, clicked: imp
 }
 
 /// What is shown, and the way to who shows it.
-struct Board {
+struct NotificationBoard {
     bus: Bus,
-    desk: Option<Desk>,
+    service: Option<NotificationService>,
     shown: HashMap<String, u32>,
     quiet_until: Option<Instant>,
 }
 
-struct Desk {
+struct NotificationService {
     connection: Connection,
     signals: MessageStream,
-    reads: Reads,
+    markup: MarkupSupport,
 }
 
-impl Board {
-    async fn obey(&mut self, order: Order) {
+impl NotificationBoard {
+    async fn run_command(&mut self, order: NotificationCommand) {
         if self.quiet_until.is_some_and(|until| Instant::now() < until) {
             return;
         }
         let done = match order {
-            Order::Show(card) => self.show(card).await,
-            Order::Withdraw(key) => self.withdraw(&key).await,
+            NotificationCommand::Show(card) => self.show(card).await,
+            NotificationCommand::Withdraw(key) => self.withdraw(&key).await,
         };
         self.quiet_until = None;
         if let Err(why) = done {
             tracing::debug!(why, "a notification is not shown");
-            self.desk = None;
-            self.quiet_until = Some(Instant::now() + LEFT_ALONE);
+            self.service = None;
+            self.quiet_until = Some(Instant::now() + RETRY_PAUSE);
         }
     }
 
-    async fn show(&mut self, card: Card) -> Result<(), String> {
-        if self.desk.is_none() {
-            self.desk = Desk::find(&self.bus).await?;
+    async fn show(&mut self, card: DesktopNotification) -> Result<(), String> {
+        if self.service.is_none() {
+            self.service = NotificationService::connect(&self.bus).await?;
         }
-        let Some(desk) = &self.desk else { return Ok(()) };
+        let Some(desk) = &self.service else { return Ok(()) };
         let replaces = self.shown.get(&card.key).copied().unwrap_or_default();
         let id = desk.notify(&card, replaces).await?;
         self.shown.insert(card.key, id);
@@ -112,24 +117,24 @@ impl Board {
     }
 
     async fn withdraw(&mut self, key: &str) -> Result<(), String> {
-        let (Some(id), Some(desk)) = (self.shown.remove(key), &self.desk) else { return Ok(()) };
+        let (Some(id), Some(desk)) = (self.shown.remove(key), &self.service) else { return Ok(()) };
         desk.call("CloseNotification", &id).await.map(drop)
     }
 
     /// The next thing the service tells; waits for ever while there is none.
-    async fn signal(&mut self) -> Message {
+    async fn next_signal(&mut self) -> Message {
         loop {
-            let Some(desk) = &mut self.desk else { return std::future::pending().await };
+            let Some(desk) = &mut self.service else { return std::future::pending().await };
             match desk.signals.next().await {
                 Some(Ok(signal)) => return signal,
                 Some(Err(_)) => {}
-                None => self.desk = None,
+                None => self.service = None,
             }
         }
     }
 
     /// The key of the notification that was opened, if the signal says so.
-    fn heed(&mut self, signal: &Message) -> Option<String> {
+    fn opened_key(&mut self, signal: &Message) -> Option<String> {
         let header = signal.header();
         let member = header.member()?.as_str();
         let (id, what) = match member {
@@ -142,41 +147,49 @@ impl Board {
         };
         let key = self.shown.iter().find(|(_, shown)| **shown == id)?.0.clone();
         self.shown.remove(&key);
-        (member == "ActionInvoked" && what == CLICK).then_some(key)
+        (member == "ActionInvoked" && what == DEFAULT_ACTION).then_some(key)
     }
 }
 
-impl Desk {
+impl NotificationService {
     /// The service, or `None` where there is none; an error when it is there and does not answer.
-    async fn find(bus: &Bus) -> Result<Option<Self>, String> {
+    async fn connect(bus: &Bus) -> Result<Option<Self>, String> {
         let Some(connection) = bus.connect().await else { return Ok(None) };
-        if !bounded(ANSWER, is_there(&connection)).await? {
+        if !with_timeout(CALL_TIMEOUT, is_available(&connection)).await? {
             return Ok(None);
         }
         let rule = MatchRule::builder().msg_type(Type::Signal).sender(NAME);
-        let signals = bounded(ANSWER, async {
+        let signals = with_timeout(CALL_TIMEOUT, async {
             let rule = rule?.path(PATH)?.interface(NAME)?.build();
             MessageStream::for_match_rule(rule, &connection, None).await
         });
-        let mut desk = Self { signals: signals.await?, connection, reads: Reads::Text };
+        let mut desk = Self { signals: signals.await?, connection, markup: MarkupSupport::Text };
         let able = desk.call("GetCapabilities", &()).await?;
         let able = able.body().deserialize::<Vec<String>>().map_err(|error| error.to_string())?;
         if able.iter().any(|word| word == "body-markup") {
-            desk.reads = Reads::Markup;
+            desk.markup = MarkupSupport::Markup;
         }
         Ok(Some(desk))
     }
 
-    async fn notify(&self, card: &Card, replaces: u32) -> Result<u32, String> {
-        let summary = line(&card.summary, LONGEST_SUMMARY);
-        let body = harmless(&line(&card.body, LONGEST_BODY), self.reads);
-        let open = line(&card.open, LONGEST_SUMMARY);
-        let actions = [CLICK, open.as_str()];
-        let hints = HashMap::from([("desktop-entry", Value::from(ENTRY))]);
+    async fn notify(&self, card: &DesktopNotification, replaces: u32) -> Result<u32, String> {
+        let summary = single_line(&card.summary, MAX_SUMMARY_CHARS);
+        let body = escape_markup(&single_line(&card.body, MAX_BODY_CHARS), self.markup);
+        let open = single_line(&card.open_label, MAX_SUMMARY_CHARS);
+        let actions = [DEFAULT_ACTION, open.as_str()];
+        let hints = HashMap::from([("desktop-entry", Value::from(DESKTOP_ENTRY))]);
         // As long as the server shows others.
         let expires: i32 = -1;
-        let arguments =
-            ("Vaultmate", replaces, ENTRY, summary, body, actions.as_slice(), hints, expires);
+        let arguments = (
+            "Vaultmate",
+            replaces,
+            DESKTOP_ENTRY,
+            summary,
+            body,
+            actions.as_slice(),
+            hints,
+            expires,
+        );
         let answer = self.call("Notify", &arguments).await?;
         answer.body().deserialize().map_err(|error| error.to_string())
     }
@@ -186,12 +199,12 @@ impl Desk {
         A: serde::Serialize + zbus::zvariant::DynamicType,
     {
         let called = self.connection.call_method(Some(NAME), PATH, Some(NAME), method, arguments);
-        bounded(ANSWER, called).await
+        with_timeout(CALL_TIMEOUT, called).await
     }
 }
 
 /// Whether somebody shows notifications, or would be started to. Asking starts nobody.
-async fn is_there(connection: &Connection) -> zbus::Result<bool> {
+async fn is_available(connection: &Connection) -> zbus::Result<bool> {
     let bus = DBusProxy::new(connection).await?;
     let name = BusName::try_from(NAME)?;
     if bus.name_has_owner(name).await? {

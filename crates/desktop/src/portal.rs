@@ -9,28 +9,28 @@ use crate::bus::Bus;
 
 const NAME: &str = "org.freedesktop.portal.Desktop";
 /// One that works comes well within that, also when it is the first to be called.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
+const PORTAL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// What happens to whoever calls the portal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Portal {
+pub enum PortalStatus {
     /// It answers, or it is known at once that there is none.
     Answers,
     /// It is said to be there and never comes.
     KeepsWaiting,
 }
 
-impl Portal {
+impl PortalStatus {
     /// Asks on `bus`, and has it started if it is not; takes no longer than a few seconds.
-    pub async fn on(bus: &Bus) -> Self {
+    pub async fn probe(bus: &Bus) -> Self {
         let Some(connection) = bus.connect().await else { return Self::Answers };
-        let called = tokio::time::timeout(PATIENCE, start(&connection)).await;
+        let called = tokio::time::timeout(PORTAL_TIMEOUT, start_service(&connection)).await;
         if called.is_err() { Self::KeepsWaiting } else { Self::Answers }
     }
 }
 
 /// Resolves when it is there, or when it is known that it is not.
-async fn start(connection: &Connection) -> zbus::Result<()> {
+async fn start_service(connection: &Connection) -> zbus::Result<()> {
     let bus = DBusProxy::new(connection).await?;
     if !bus.name_has_owner(BusName::try_from(NAME)?).await? {
         bus.start_service_by_name(WellKnownName::try_from(NAME)?, 0).await?;

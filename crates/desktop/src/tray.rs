@@ -13,28 +13,28 @@ use zbus::Connection;
 use zbus::fdo::{DBusProxy, NameOwnerChangedStream};
 use zbus::names::BusName;
 
-use crate::bus::{ANSWER, Bus, bounded};
+use crate::bus::{Bus, CALL_TIMEOUT, with_timeout};
 
 const WATCHER: &str = "org.kde.StatusNotifierWatcher";
 /// A bus that went, or was not there, is looked for again after so long.
-const AGAIN: Duration = Duration::from_secs(30);
+const RECONNECT_DELAY: Duration = Duration::from_secs(30);
 
 /// What the item shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look<Command> {
+pub struct TrayContent<Command> {
     /// Beside or above the item.
-    pub words: String,
+    pub tooltip: String,
     /// How it is marked.
-    pub mark: Mark,
+    pub badge: TrayBadge,
     /// Its menu, from the top.
-    pub menu: Vec<Entry<Command>>,
+    pub menu: Vec<TrayMenuEntry<Command>>,
     /// What a click on the item itself means.
     pub click: Command,
 }
 
 /// How the item is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum TrayBadge {
     /// Not at all.
     None,
     /// Something is being done.
@@ -47,7 +47,7 @@ pub enum Mark {
 
 /// A line of the menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry<Command> {
+pub enum TrayMenuEntry<Command> {
     /// Words that cannot be chosen.
     Words(String),
     /// Something to do.
@@ -60,60 +60,60 @@ pub enum Entry<Command> {
 
 /// An item in the tray that is kept there.
 #[derive(Debug)]
-pub struct Tray<Command> {
+pub struct TrayService<Command> {
     /// What it shows; `None` while it shall not stand there.
-    pub look: watch::Receiver<Option<Look<Command>>>,
+    pub content: watch::Receiver<Option<TrayContent<Command>>>,
     /// Whether it stands there: somebody shows trays and has taken the item.
-    pub there: watch::Sender<bool>,
+    pub is_shown: watch::Sender<bool>,
     /// What the user chose.
     pub chosen: mpsc::UnboundedSender<Command>,
 }
 
-impl<Command: Clone + Send + Sync + 'static> Tray<Command> {
+impl<Command: Clone + Send + Sync + 'static> TrayService<Command> {
     /// Keeps the item in the tray of the session for as long as one is there and a look is given,
     /// until the look's sender is gone.
-    pub async fn keep(mut self) {
-        while self.look.wait_for(Option::is_some).await.is_ok() {
+    pub async fn run(mut self) {
+        while self.content.wait_for(Option::is_some).await.is_ok() {
             if let Some((connection, changes)) = listen().await {
-                self.stay(&connection, changes).await;
+                self.serve(&connection, changes).await;
             }
-            self.there.send_replace(false);
+            self.is_shown.send_replace(false);
             tokio::select! {
-                () = tokio::time::sleep(AGAIN) => {}
-                gone = self.look.wait_for(Option::is_none) => if gone.is_err() { return },
+                () = tokio::time::sleep(RECONNECT_DELAY) => {}
+                gone = self.content.wait_for(Option::is_none) => if gone.is_err() { return },
             }
         }
     }
 
     /// Until no look is given any more or the bus is gone.
-    async fn stay(&mut self, connection: &Connection, mut changes: NameOwnerChangedStream) {
-        let mut item: Option<Placed<Command>> = None;
+    async fn serve(&mut self, connection: &Connection, mut changes: NameOwnerChangedStream) {
+        let mut item: Option<ShownTrayItem<Command>> = None;
         loop {
             // It ends by itself when the tray went, however soon that came back.
-            item = item.filter(|Placed(handle)| !handle.is_closed());
-            let Some(look) = self.look.borrow_and_update().clone() else { break };
-            if !is_there(connection).await {
+            item = item.filter(|ShownTrayItem(handle)| !handle.is_closed());
+            let Some(look) = self.content.borrow_and_update().clone() else { break };
+            if !is_available(connection).await {
                 item = None;
             } else if let Some(item) = &item {
-                show(item, look).await;
+                update_item(item, look).await;
             } else {
-                item = self.put(look).await;
+                item = self.add_item(look).await;
             }
-            self.there.send_replace(item.is_some());
+            self.is_shown.send_replace(item.is_some());
             tokio::select! {
-                changed = self.look.changed() => if changed.is_err() { break },
+                changed = self.content.changed() => if changed.is_err() { break },
                 changed = changes.next() => if changed.is_none() { break },
             }
         }
-        self.there.send_replace(false);
+        self.is_shown.send_replace(false);
     }
 
-    async fn put(&self, look: Look<Command>) -> Option<Placed<Command>> {
-        let item = Item { look, chosen: self.chosen.clone() };
+    async fn add_item(&self, look: TrayContent<Command>) -> Option<ShownTrayItem<Command>> {
+        let item = TrayItem { content: look, chosen: self.chosen.clone() };
         // Hosts find it by its connection; a name of its own could be taken in a sandbox.
-        let placed = tokio::time::timeout(ANSWER, item.disable_dbus_name(true).spawn()).await;
+        let placed = tokio::time::timeout(CALL_TIMEOUT, item.disable_dbus_name(true).spawn()).await;
         match placed {
-            Ok(Ok(handle)) => Some(Placed(handle)),
+            Ok(Ok(handle)) => Some(ShownTrayItem(handle)),
             Ok(Err(error)) => {
                 tracing::debug!(%error, "no place in the tray");
                 None
@@ -127,36 +127,36 @@ impl<Command: Clone + Send + Sync + 'static> Tray<Command> {
 }
 
 /// The item where it stands; dropping it takes it away.
-struct Placed<Command: Clone + Send + Sync + 'static>(ksni::Handle<Item<Command>>);
+struct ShownTrayItem<Command: Clone + Send + Sync + 'static>(ksni::Handle<TrayItem<Command>>);
 
-impl<Command: Clone + Send + Sync + 'static> Drop for Placed<Command> {
+impl<Command: Clone + Send + Sync + 'static> Drop for ShownTrayItem<Command> {
     fn drop(&mut self) {
         // It goes by itself; nobody waits for it.
         drop(self.0.shutdown());
     }
 }
 
-async fn show<Command: Clone + Send + Sync + 'static>(
-    Placed(item): &Placed<Command>,
-    look: Look<Command>,
+async fn update_item<Command: Clone + Send + Sync + 'static>(
+    ShownTrayItem(item): &ShownTrayItem<Command>,
+    look: TrayContent<Command>,
 ) {
-    let shown = item.update(|item| item.look = look);
-    if tokio::time::timeout(ANSWER, shown).await.is_err() {
+    let shown = item.update(|item| item.content = look);
+    if tokio::time::timeout(CALL_TIMEOUT, shown).await.is_err() {
         tracing::debug!("the tray does not answer");
     }
 }
 
 async fn listen() -> Option<(Connection, NameOwnerChangedStream)> {
     let connection = Bus::session().connect().await?;
-    let changes = bounded(ANSWER, async {
+    let changes = with_timeout(CALL_TIMEOUT, async {
         let bus = DBusProxy::new(&connection).await?;
         bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await
     });
     Some((connection.clone(), changes.await.ok()?))
 }
 
-async fn is_there(connection: &Connection) -> bool {
-    let owned = bounded(ANSWER, async {
+async fn is_available(connection: &Connection) -> bool {
+    let owned = with_timeout(CALL_TIMEOUT, async {
         let name = BusName::try_from(WATCHER)?;
         Ok(DBusProxy::new(connection).await?.name_has_owner(name).await?)
     });
@@ -164,19 +164,19 @@ async fn is_there(connection: &Connection) -> bool {
 }
 
 /// The item as the tray asks for it.
-struct Item<Command> {
-    look: Look<Command>,
+struct TrayItem<Command> {
+    content: TrayContent<Command>,
     chosen: mpsc::UnboundedSender<Command>,
 }
 
-impl<Command: Clone + Send + Sync + 'static> Item<Command> {
+impl<Command: Clone + Send + Sync + 'static> TrayItem<Command> {
     fn choose(&self, command: Command) {
         // Nobody wants to know once the program ends.
         let _ = self.chosen.send(command);
     }
 }
 
-impl<Command: Clone + Send + Sync + 'static> ksni::Tray for Item<Command> {
+impl<Command: Clone + Send + Sync + 'static> ksni::Tray for TrayItem<Command> {
     fn id(&self) -> String {
         "vaultmate".to_owned()
     }
@@ -186,30 +186,30 @@ impl<Command: Clone + Send + Sync + 'static> ksni::Tray for Item<Command> {
     }
 
     fn status(&self) -> ksni::Status {
-        match self.look.mark {
-            Mark::None | Mark::Working => ksni::Status::Active,
-            Mark::Waiting | Mark::Trouble => ksni::Status::NeedsAttention,
+        match self.content.badge {
+            TrayBadge::None | TrayBadge::Working => ksni::Status::Active,
+            TrayBadge::Waiting | TrayBadge::Trouble => ksni::Status::NeedsAttention,
         }
     }
 
     fn icon_pixmap(&self) -> Vec<ksni::Icon> {
-        vec![icon(self.look.mark)]
+        vec![icon(self.content.badge)]
     }
 
     fn attention_icon_pixmap(&self) -> Vec<ksni::Icon> {
-        vec![icon(self.look.mark)]
+        vec![icon(self.content.badge)]
     }
 
     fn tool_tip(&self) -> ksni::ToolTip {
-        ksni::ToolTip { title: self.look.words.clone(), ..ksni::ToolTip::default() }
+        ksni::ToolTip { title: self.content.tooltip.clone(), ..ksni::ToolTip::default() }
     }
 
     fn activate(&mut self, _x: i32, _y: i32) {
-        self.choose(self.look.click.clone());
+        self.choose(self.content.click.clone());
     }
 
     fn menu(&self) -> Vec<MenuItem<Self>> {
-        self.look.menu.iter().cloned().map(line).collect()
+        self.content.menu.iter().cloned().map(to_menu_item).collect()
     }
 
     /// Whoever keeps it sees the same and decides.
@@ -218,36 +218,38 @@ impl<Command: Clone + Send + Sync + 'static> ksni::Tray for Item<Command> {
     }
 }
 
-fn line<Command: Clone + Send + Sync + 'static>(entry: Entry<Command>) -> MenuItem<Item<Command>> {
+fn to_menu_item<Command: Clone + Send + Sync + 'static>(
+    entry: TrayMenuEntry<Command>,
+) -> MenuItem<TrayItem<Command>> {
     match entry {
-        Entry::Words(label) => {
+        TrayMenuEntry::Words(label) => {
             StandardItem { label, enabled: false, ..StandardItem::default() }.into()
         }
-        Entry::Do(label, command) => StandardItem {
+        TrayMenuEntry::Do(label, command) => StandardItem {
             label,
-            activate: Box::new(move |item: &mut Item<Command>| item.choose(command.clone())),
+            activate: Box::new(move |item: &mut TrayItem<Command>| item.choose(command.clone())),
             ..StandardItem::default()
         }
         .into(),
-        Entry::Switch(label, checked, command) => CheckmarkItem {
+        TrayMenuEntry::Switch(label, checked, command) => CheckmarkItem {
             label,
             checked,
-            activate: Box::new(move |item: &mut Item<Command>| item.choose(command.clone())),
+            activate: Box::new(move |item: &mut TrayItem<Command>| item.choose(command.clone())),
             ..CheckmarkItem::default()
         }
         .into(),
-        Entry::Rule => MenuItem::Separator,
+        TrayMenuEntry::Rule => MenuItem::Separator,
     }
 }
 
 /// A page with lines, and the mark in its corner: drawn, so that no theme has to have it.
-fn icon(mark: Mark) -> ksni::Icon {
+fn icon(mark: TrayBadge) -> ksni::Icon {
     const SIDE: i32 = 22;
     let corner = match mark {
-        Mark::None => None,
-        Mark::Working => Some([255, 0x4a, 0x90, 0xd9]),
-        Mark::Waiting => Some([255, 0xe5, 0xa5, 0x0a]),
-        Mark::Trouble => Some([255, 0xd9, 0x3a, 0x3a]),
+        TrayBadge::None => None,
+        TrayBadge::Working => Some([255, 0x4a, 0x90, 0xd9]),
+        TrayBadge::Waiting => Some([255, 0xe5, 0xa5, 0x0a]),
+        TrayBadge::Trouble => Some([255, 0xd9, 0x3a, 0x3a]),
     };
     let data = (0..SIDE * SIDE).flat_map(|at| pixel(at % SIDE, at / SIDE, corner));
     ksni::Icon { width: SIDE, height: SIDE, data: data.collect() }

@@ -94,7 +94,7 @@ async fn a_question_that_cannot_be_asked_counts_as_dismissed() {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_is_withdrawn() {
-    let bus = PrivateBus::with_silent(&[PROMPTER]);
+    let bus = PrivateBus::with_unresponsive_services(&[PROMPTER]);
     let daemon = KeyringDaemon::on(bus.address()).await;
     store(&at(&bus), "anthropic", "sk-one").await.expect("stored");
     daemon.lock().await;
@@ -122,7 +122,7 @@ async fn what_the_user_answers_is_told() {
 
 #[tokio::test]
 async fn no_keyring_and_one_that_never_answers_are_told_soon() {
-    let silent = PrivateBus::with_silent(&["org.freedesktop.secrets"]);
+    let silent = PrivateBus::with_unresponsive_services(&["org.freedesktop.secrets"]);
     for bus in [PrivateBus::start(), silent] {
         let keyring = at(&bus);
         let looked = tokio::time::timeout(PATIENCE, look(&keyring, "anthropic")).await;

@@ -8,48 +8,51 @@
     reason = "a test fails by panicking, and shares its doubles with the other tests"
 )]
 
-#[path = "../../../tests/support/notice_board.rs"]
-mod notice_board;
+#[path = "../../../tests/support/notification_server.rs"]
+mod notification_server;
 #[path = "../../../tests/support/private_bus.rs"]
 mod private_bus;
 
 use std::time::{Duration, Instant};
 
-use desktop::{Bus, Card, Order, carry_out};
-use notice_board::NoticeBoard;
+use desktop::{Bus, DesktopNotification, NotificationCommand, run_notifications};
+use notification_server::FakeNotificationServer;
 use private_bus::PrivateBus;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 const NAME: &str = "org.freedesktop.Notifications";
 
-fn card(key: &str, body: &str) -> Card {
-    Card {
+fn card(key: &str, body: &str) -> DesktopNotification {
+    DesktopNotification {
         key: key.into(),
         summary: "A question waits".into(),
         body: body.into(),
-        open: "Open".into(),
+        open_label: "Open".into(),
     }
 }
 
 /// Whoever carries out orders on a bus, and what they are told of clicks.
-struct Desk {
-    orders: mpsc::Sender<Order>,
+struct NotificationFixture {
+    orders: mpsc::Sender<NotificationCommand>,
     clicks: mpsc::UnboundedReceiver<String>,
     work: JoinSet<()>,
 }
 
-impl Desk {
+impl NotificationFixture {
     fn on(address: &str) -> Self {
         let (orders, taken) = mpsc::channel(16);
         let (click, clicks) = mpsc::unbounded_channel();
         let mut work = JoinSet::new();
-        work.spawn(carry_out(Bus::at(address), taken, move |key| drop(click.send(key))));
+        work.spawn(run_notifications(Bus::at(address), taken, move |key| drop(click.send(key))));
         Self { orders, clicks, work }
     }
 
     async fn show(&self, key: &str, body: &str) {
-        self.orders.send(Order::Show(card(key, body))).await.expect("somebody takes orders");
+        self.orders
+            .send(NotificationCommand::Show(card(key, body)))
+            .await
+            .expect("somebody takes orders");
     }
 
     async fn clicked(&mut self) -> String {
@@ -58,7 +61,7 @@ impl Desk {
     }
 
     /// Resolves when all orders are carried out, with the time that took.
-    async fn ends(mut self) -> Duration {
+    async fn finish(mut self) -> Duration {
         let began = Instant::now();
         drop(self.orders);
         self.work.join_next().await.expect("it worked").expect("it did not panic");
@@ -69,28 +72,28 @@ impl Desk {
 #[tokio::test]
 async fn a_notification_is_shown_replaced_by_one_of_its_key_and_taken_back() {
     let bus = PrivateBus::start();
-    let board = NoticeBoard::on(bus.address()).await;
-    let desk = Desk::on(bus.address());
+    let board = FakeNotificationServer::start(bus.address()).await;
+    let desk = NotificationFixture::on(bus.address());
     desk.show("one", "first").await;
     desk.show("one", "second").await;
     desk.show("two", "third").await;
-    let third = board.shows("the third", |shown| shown.body == "third").await;
+    let third = board.wait_for_notification("the third", |shown| shown.body == "third").await;
     let ids: Vec<u32> = board.shown().iter().map(|shown| shown.id).collect();
     assert_eq!(ids, [1, 1, 2]);
     assert_eq!(third.actions, ["default", "Open"]);
-    desk.orders.send(Order::Withdraw("two".into())).await.expect("taken");
-    board.closes(2).await;
-    desk.ends().await;
+    desk.orders.send(NotificationCommand::Withdraw("two".into())).await.expect("taken");
+    board.wait_until_closed(2).await;
+    desk.finish().await;
 }
 
 #[tokio::test]
 async fn a_click_names_what_it_was_about_and_one_that_was_put_away_is_shown_anew() {
     let bus = PrivateBus::start();
-    let board = NoticeBoard::on(bus.address()).await;
-    let mut desk = Desk::on(bus.address());
+    let board = FakeNotificationServer::start(bus.address()).await;
+    let mut desk = NotificationFixture::on(bus.address());
     desk.show("one", "first").await;
     desk.show("two", "second").await;
-    board.shows("the second", |shown| shown.body == "second").await;
+    board.wait_for_notification("the second", |shown| shown.body == "second").await;
     // Somebody else's, and one that was put away, open nothing.
     board.click(77).await;
     board.dismiss(1).await;
@@ -98,9 +101,9 @@ async fn a_click_names_what_it_was_about_and_one_that_was_put_away_is_shown_anew
     board.click(2).await;
     assert_eq!(desk.clicked().await, "two");
     desk.show("one", "third").await;
-    let third = board.shows("the third", |shown| shown.body == "third").await;
+    let third = board.wait_for_notification("the third", |shown| shown.body == "third").await;
     assert_eq!(third.id, 3, "it replaces nothing");
-    desk.ends().await;
+    desk.finish().await;
 }
 
 #[tokio::test]
@@ -108,13 +111,13 @@ async fn words_are_one_bounded_line_and_never_markup_whatever_the_service_reads(
     let hostile = format!("<a href=\"x\">click</a> & {}\n\u{202e}end", "long ".repeat(200));
     for able in [&["body", "body-markup"][..], &["body"][..]] {
         let bus = PrivateBus::start();
-        let board = NoticeBoard::able_to(able, bus.address()).await;
-        let desk = Desk::on(bus.address());
+        let board = FakeNotificationServer::start_with_capabilities(able, bus.address()).await;
+        let desk = NotificationFixture::on(bus.address());
         desk.show("one", &hostile).await;
-        let shown = board.shows("it", |_| true).await;
+        let shown = board.wait_for_notification("it", |_| true).await;
         assert!(!shown.body.contains(['<', '>', '\n', '\u{202e}']), "{able:?}: {}", shown.body);
         assert!(shown.body.chars().count() < 260, "{}", shown.body);
-        desk.ends().await;
+        desk.finish().await;
     }
 }
 
@@ -124,22 +127,22 @@ async fn without_a_bus_or_a_service_orders_come_to_nothing_at_once() {
     let nowhere = format!("unix:path={}", folder.path().join("none").display());
     let bus = PrivateBus::start();
     for address in [nowhere.as_str(), bus.address()] {
-        let desk = Desk::on(address);
+        let desk = NotificationFixture::on(address);
         desk.show("one", "first").await;
         desk.show("two", "second").await;
-        let took = desk.ends().await;
+        let took = desk.finish().await;
         assert!(took < Duration::from_secs(3), "{address}: {took:?}");
     }
 }
 
 #[tokio::test]
 async fn a_service_that_is_started_and_never_comes_is_waited_for_once_and_not_long() {
-    let bus = PrivateBus::with_silent(&[NAME]);
-    let desk = Desk::on(bus.address());
+    let bus = PrivateBus::with_unresponsive_services(&[NAME]);
+    let desk = NotificationFixture::on(bus.address());
     for number in 0..10 {
         desk.show(&number.to_string(), "words").await;
     }
-    let took = desk.ends().await;
+    let took = desk.finish().await;
     assert!(took > Duration::from_secs(3), "it was not called at all: {took:?}");
     assert!(took < Duration::from_secs(9), "it was waited for more than once: {took:?}");
 }

@@ -8,33 +8,33 @@
     reason = "a test fails by panicking, and shares its doubles with the other tests"
 )]
 
+#[path = "../../../tests/support/logind.rs"]
+mod logind;
 #[path = "../../../tests/support/private_bus.rs"]
 mod private_bus;
-#[path = "../../../tests/support/sleeper.rs"]
-mod sleeper;
 
 use std::time::Duration;
 
-use desktop::{Bus, Wakings};
+use desktop::{Bus, ResumeEvents};
 use futures_util::FutureExt as _;
+use logind::FakeLogind;
 use private_bus::PrivateBus;
-use sleeper::Sleeper;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
-async fn woken(wakings: &mut Wakings) {
-    tokio::time::timeout(PATIENCE, wakings.next()).await.expect("it is told of the waking");
+async fn woken(wakings: &mut ResumeEvents) {
+    tokio::time::timeout(TEST_TIMEOUT, wakings.next()).await.expect("it is told of the waking");
 }
 
 #[tokio::test]
 async fn each_waking_is_told_once_and_falling_asleep_is_none() {
     let bus = PrivateBus::start();
-    let sleeper = Sleeper::on(bus.address()).await;
-    let mut wakings = Wakings::told_on(Bus::at(bus.address())).await;
+    let logind = FakeLogind::start(bus.address()).await;
+    let mut wakings = ResumeEvents::subscribe(Bus::at(bus.address())).await;
     for _ in 0..2 {
-        sleeper.sleeps().await;
-        sleeper.sleeps().await;
-        sleeper.wakes().await;
+        logind.announce_sleep().await;
+        logind.announce_sleep().await;
+        logind.announce_resume().await;
         woken(&mut wakings).await;
         assert_eq!(wakings.next().now_or_never(), None, "once");
     }
@@ -43,12 +43,12 @@ async fn each_waking_is_told_once_and_falling_asleep_is_none() {
 #[tokio::test]
 async fn whoever_is_not_logind_wakes_nobody() {
     let bus = PrivateBus::start();
-    let mut wakings = Wakings::told_on(Bus::at(bus.address())).await;
-    let impostor = Sleeper::under("org.example.Impostor", bus.address()).await;
-    impostor.wakes().await;
+    let mut wakings = ResumeEvents::subscribe(Bus::at(bus.address())).await;
+    let impostor = FakeLogind::start_with_name("org.example.Impostor", bus.address()).await;
+    impostor.announce_resume().await;
     // What the bus hands out is in order: the impostor's word would have come first.
-    let sleeper = Sleeper::on(bus.address()).await;
-    sleeper.wakes().await;
+    let logind = FakeLogind::start(bus.address()).await;
+    logind.announce_resume().await;
     woken(&mut wakings).await;
     assert_eq!(wakings.next().now_or_never(), None, "only logind was heard");
 }
@@ -58,11 +58,11 @@ async fn without_a_bus_and_on_one_that_lets_nobody_in_it_waits_in_silence() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deaf");
     let address = format!("unix:path={}", path.display());
-    let mut nowhere = Wakings::told_on(Bus::at(&address)).await;
+    let mut nowhere = ResumeEvents::subscribe(Bus::at(&address)).await;
     assert_eq!(nowhere.next().now_or_never(), None);
     let _deaf = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
     let began = std::time::Instant::now();
-    let mut deaf = Wakings::told_on(Bus::at(&address)).await;
+    let mut deaf = ResumeEvents::subscribe(Bus::at(&address)).await;
     assert!(began.elapsed() < Duration::from_secs(4), "it took {:?}", began.elapsed());
     assert_eq!(deaf.next().now_or_never(), None);
 }

@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use thiserror::Error;
 
-use crate::way::Way;
+use crate::endpoint::Endpoint;
 
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1024;
@@ -11,7 +11,7 @@ const DESCRIPTION_MAX: usize = 1024;
 /// Where the hub is and who we are to it. Holding one proves that all of it is sound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkConfig {
-    pub(crate) way: Way,
+    pub(crate) endpoint: Endpoint,
     pub(crate) path: String,
     pub(crate) name: String,
     pub(crate) description: String,
@@ -24,10 +24,16 @@ impl LinkConfig {
     /// `localhost` is dialled as 127.0.0.1, and a missing port means 9473. Over `wss://` a missing
     /// port means 443, and nothing is said to a hub whose certificate this computer does not trust.
     pub fn new(address: &str, name: &str, description: &str) -> Result<Self, ConfigProblem> {
-        let (way, path) = Way::read(address.trim())?;
+        let (way, path) = Endpoint::parse(address.trim())?;
         check_name(name)?;
         check_description(description)?;
-        Ok(Self { way, path, name: name.into(), description: description.into(), token: None })
+        Ok(Self {
+            endpoint: way,
+            path,
+            name: name.into(),
+            description: description.into(),
+            token: None,
+        })
     }
 
     /// Presents `token` to the hub when connecting.
@@ -39,8 +45,8 @@ impl LinkConfig {
 
     /// Whether nothing leaves this computer on the way there.
     #[must_use]
-    pub const fn is_on_this_computer(&self) -> bool {
-        matches!(self.way, Way::Plain(_))
+    pub const fn is_loopback(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Plain(_))
     }
 
     /// The name that is registered.
@@ -72,7 +78,7 @@ impl Token {
 
     /// Takes the same time wherever the first difference stands, so that it cannot be guessed
     /// byte by byte.
-    pub(crate) fn admits(&self, presented: &HeaderValue) -> bool {
+    pub(crate) fn matches(&self, presented: &HeaderValue) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), presented.as_bytes());
         let differing = ours.iter().zip(theirs).fold(0, |seen, (a, b)| seen | (a ^ b));
         ours.len() == theirs.len() && differing == 0
@@ -156,9 +162,9 @@ mod tests {
     #[test]
     fn a_token_admits_only_itself_and_never_shows() {
         let token = Token::new("s3cret").unwrap();
-        assert!(token.admits(&HeaderValue::from_static("Bearer s3cret")));
+        assert!(token.matches(&HeaderValue::from_static("Bearer s3cret")));
         for wrong in ["Bearer s3cre", "Bearer s3crets", "Bearer s3creT", "s3cret", ""] {
-            assert!(!token.admits(&HeaderValue::from_static(wrong)), "{wrong}");
+            assert!(!token.matches(&HeaderValue::from_static(wrong)), "{wrong}");
         }
         assert!(!format!("{token:?}").contains("s3cret"));
         assert_eq!(Token::new("two words"), Err(ConfigProblem::Token));

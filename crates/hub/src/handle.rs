@@ -4,46 +4,46 @@ use protocol::{HubStatus, Origin};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{LinkConfig, Response};
+use crate::{HubResponse, LinkConfig};
 
 /// Steers the link. Cheap to clone; dropping it does not stop the link, cancelling does.
 #[derive(Debug, Clone)]
 pub struct HubHandle {
-    commands: mpsc::UnboundedSender<Command>,
+    commands: mpsc::UnboundedSender<LinkCommand>,
 }
 
 impl HubHandle {
-    pub(crate) const fn new(commands: mpsc::UnboundedSender<Command>) -> Self {
+    pub(crate) const fn new(commands: mpsc::UnboundedSender<LinkCommand>) -> Self {
         Self { commands }
     }
 
     /// Links to the hub of `config`, or to none. Returns at once; the same config again changes
     /// nothing, another one ends the old link with close code 1000 first.
     pub fn configure(&self, config: Option<LinkConfig>) {
-        self.post(Command::Configure(config));
+        self.send_command(LinkCommand::Configure(config));
     }
 
     /// Dials now, also when the hub refused us before. Without a config it does nothing.
     pub fn retry(&self) {
-        self.post(Command::Retry);
+        self.send_command(LinkCommand::Retry);
     }
 
     /// Says that the computer woke or the network came back: no need to wait any longer.
     pub fn wake(&self) {
-        self.post(Command::Wake);
+        self.send_command(LinkCommand::Wake);
     }
 
     /// Sends one response. `Ok` means that the hub has read it: it has answered a ping that was sent
     /// behind it, which is all there is to know, as a hub confirms nothing itself. From a hub that
     /// answers no pings `Ok` means that it is on its way. After `Err` it may have been read: send the
     /// very same once more, and a hub shows it once if that is within five seconds.
-    pub async fn send(&self, response: Response) -> Result<(), NotOnline> {
+    pub async fn send(&self, response: HubResponse) -> Result<(), NotOnline> {
         let (sent, outcome) = oneshot::channel();
-        self.post(Command::Send { response, sent });
+        self.send_command(LinkCommand::Send { response, sent });
         outcome.await.unwrap_or(Err(NotOnline))
     }
 
-    fn post(&self, command: Command) {
+    fn send_command(&self, command: LinkCommand) {
         // A link that has ended cares for nothing any more.
         let _ = self.commands.send(command);
     }
@@ -90,34 +90,37 @@ pub struct IncomingMessage {
 #[must_use = "the hub takes silence for a refusal"]
 pub struct Receipt {
     message_id: String,
-    commands: mpsc::UnboundedSender<Command>,
+    commands: mpsc::UnboundedSender<LinkCommand>,
 }
 
 impl Receipt {
-    pub(crate) const fn new(message_id: String, commands: mpsc::UnboundedSender<Command>) -> Self {
+    pub(crate) const fn new(
+        message_id: String,
+        commands: mpsc::UnboundedSender<LinkCommand>,
+    ) -> Self {
         Self { message_id, commands }
     }
 
     /// The message is stored: the hub may forget it.
     pub fn ack(self) {
-        let response = Response::Ack { message_id: self.message_id };
-        let _ = self.commands.send(Command::Receipt(response));
+        let response = HubResponse::Ack { message_id: self.message_id };
+        let _ = self.commands.send(LinkCommand::Receipt(response));
     }
 
     /// The message cannot be taken, for a reason the user will read.
     pub fn reject(self, reason: &str) {
-        let response = Response::Reject { message_id: self.message_id, reason: reason.into() };
-        let _ = self.commands.send(Command::Receipt(response));
+        let response = HubResponse::Reject { message_id: self.message_id, reason: reason.into() };
+        let _ = self.commands.send(LinkCommand::Receipt(response));
     }
 }
 
 /// What the task is asked to do. Its channel is unbounded so that a receipt can be given from
 /// anywhere; as many can stand in it as messages were delivered and settings changed.
 #[derive(Debug)]
-pub(crate) enum Command {
+pub(crate) enum LinkCommand {
     Configure(Option<LinkConfig>),
     Retry,
     Wake,
-    Receipt(Response),
-    Send { response: Response, sent: oneshot::Sender<Result<(), NotOnline>> },
+    Receipt(HubResponse),
+    Send { response: HubResponse, sent: oneshot::Sender<Result<(), NotOnline>> },
 }

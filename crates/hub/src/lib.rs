@@ -5,20 +5,20 @@
 //! the [`Receipt`] is given back. What a message is for, and where it is kept, is not known here.
 
 mod config;
+mod driver;
+mod endpoint;
 mod handle;
-mod link;
+mod link_error;
 pub mod local;
 mod response;
+mod sleep_detector;
 mod socket;
-mod task;
+mod state_machine;
 mod tls;
-mod trouble;
-mod wake;
-mod way;
 mod wire;
 
 pub use config::{ConfigProblem, LinkConfig, Token};
+pub use driver::{start, start_timed};
 pub use handle::{HubEvent, HubHandle, IncomingMessage, NotOnline, Receipt};
-pub use link::Timing;
-pub use response::{Priority, Response};
-pub use task::{start, start_timed};
+pub use response::{HubResponse, Priority};
+pub use state_machine::LinkTiming;

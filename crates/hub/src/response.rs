@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{Answer, ResponseFrame, ToHub};
+use crate::wire::{ResponseFrame, ResponsePayload, ToHub};
 
 const TITLE_MAX: usize = 256;
 const REASON_MAX: usize = 512;
@@ -12,7 +12,7 @@ const BODY_MAX: usize = 4096;
 
 /// One of possibly several answers to a message the hub delivered. The hub confirms none of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Response {
+pub enum HubResponse {
     /// The message is safe with us.
     Ack {
         /// The hub's id of the message.
@@ -52,34 +52,38 @@ pub enum Priority {
     High,
 }
 
-impl Response {
+impl HubResponse {
     /// The frame to send, or `None` when there is nothing to show.
     pub(crate) fn into_frame(self) -> Option<ToHub> {
         let (message_id, answer) = match self {
-            Self::Ack { message_id } => (message_id, Answer::Ack {}),
+            Self::Ack { message_id } => (message_id, ResponsePayload::Ack {}),
             Self::Reject { message_id, reason } => {
-                (message_id, Answer::Reject { reason: shown(&reason, REASON_MAX) })
+                (message_id, ResponsePayload::Reject { reason: to_shown_text(&reason, REASON_MAX) })
             }
             Self::Notification { message_id, title, body, priority } => {
-                let (title, body) = (shown(&title, TITLE_MAX), shown(&body, BODY_MAX));
+                let (title, body) =
+                    (to_shown_text(&title, TITLE_MAX), to_shown_text(&body, BODY_MAX));
                 if title.is_none() && body.is_none() {
                     return None;
                 }
-                (message_id, Answer::Notification { title, body, priority: Some(priority) })
+                (
+                    message_id,
+                    ResponsePayload::Notification { title, body, priority: Some(priority) },
+                )
             }
         };
         Some(ToHub::Response(ResponseFrame { message_id, answer }))
     }
 }
 
-fn shown(text: &str, limit: usize) -> Option<String> {
+fn to_shown_text(text: &str, limit: usize) -> Option<String> {
     let text = text.trim();
-    (!text.is_empty()).then(|| cut(text, limit).into_owned())
+    (!text.is_empty()).then(|| shorten(text, limit).into_owned())
 }
 
 /// Shortens `text` to at most `limit` bytes, "…" included: after a sentence where one ends in the
 /// second half of what fits, else after a word, else within one.
-fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit {
         return Cow::Borrowed(text);
     }
@@ -114,32 +118,32 @@ mod tests {
 
     #[test]
     fn a_short_text_stays_whole() {
-        assert_eq!(cut("Milk is on the list.", 40), "Milk is on the list.");
+        assert_eq!(shorten("Milk is on the list.", 40), "Milk is on the list.");
     }
 
     #[test]
     fn a_long_text_is_cut_after_a_sentence() {
-        assert_eq!(cut("One is done. Version 1.5 is next. And three more", 44), {
+        assert_eq!(shorten("One is done. Version 1.5 is next. And three more", 44), {
             "One is done. Version 1.5 is next.…"
         });
     }
 
     #[test]
     fn without_a_late_sentence_it_is_cut_after_a_word() {
-        assert_eq!(cut("A. then many words without any end", 24), "A. then many words…");
-        assert_eq!(cut("aaaaaaaaaaaaaaaaaaaaaaaa", 12), "aaaaaaaaa…");
+        assert_eq!(shorten("A. then many words without any end", 24), "A. then many words…");
+        assert_eq!(shorten("aaaaaaaaaaaaaaaaaaaaaaaa", 12), "aaaaaaaaa…");
     }
 
     #[test]
     fn blank_parts_are_left_out_and_nothing_at_all_is_not_sent() {
-        let note = |title: &str, body: &str| Response::Notification {
+        let note = |title: &str, body: &str| HubResponse::Notification {
             message_id: "m1".into(),
             title: title.into(),
             body: body.into(),
             priority: Priority::High,
         };
         assert_eq!(note(" ", "\n").into_frame(), None);
-        let frame = note("", " Done. ").into_frame().unwrap().print();
+        let frame = note("", " Done. ").into_frame().unwrap().to_json();
         assert_eq!(
             frame,
             r#"{"type":"response","payload":{"messageId":"m1","type":"notification","payload":{"body":"Done.","priority":"high"}}}"#
@@ -149,7 +153,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_cut_text_is_a_beginning_that_fits(text in any::<String>(), limit in 3_usize..200) {
-            let short = cut(&text, limit);
+            let short = shorten(&text, limit);
             prop_assert!(short.len() <= limit);
             if text.len() > limit {
                 let kept = short.strip_suffix('…').unwrap();

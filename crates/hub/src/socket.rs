@@ -19,27 +19,27 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, client_async_tls_with_config};
 
-use crate::trouble::Trouble;
-use crate::way::Way;
+use crate::endpoint::Endpoint;
+use crate::link_error::LinkError;
 use crate::wire::{FRAME_MAX, REFUSED_MAX};
 use crate::{LinkConfig, Token, tls};
 
 pub(crate) type WebSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-type Dial = Pin<Box<dyn Future<Output = Result<WebSocket, Trouble>> + Send>>;
+type DialFuture = Pin<Box<dyn Future<Output = Result<WebSocket, LinkError>> + Send>>;
 
 /// Leaving politely must not keep anyone waiting.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Nothing, a dial, or an open socket.
-pub(crate) enum Socket {
+pub(crate) enum LinkSocket {
     Closed,
-    Dialling(Dial),
+    Dialling(DialFuture),
     Open(Box<WebSocket>),
 }
 
 /// What came from the socket.
 #[derive(Debug)]
-pub(crate) enum Happened {
+pub(crate) enum SocketEvent {
     Opened,
     /// A text frame.
     Text(Utf8Bytes),
@@ -50,124 +50,124 @@ pub(crate) enum Happened {
     /// A frame no hub sends.
     Junk,
     /// The dial failed or the socket ended; it is to be dropped.
-    Lost(Trouble),
+    Lost(LinkError),
 }
 
 /// Whether frames are read, or only written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listening {
+pub(crate) enum ReadMode {
     Yes,
     No,
 }
 
-impl Socket {
-    /// Begins to open a socket; the outcome comes from [`Socket::next`].
+impl LinkSocket {
+    /// Begins to open a socket; the outcome comes from [`LinkSocket::next`].
     pub(crate) fn dial(&mut self, config: LinkConfig) {
         *self = Self::Dialling(Box::pin(open(config)));
     }
 
     /// Waits for what comes next and writes what is queued meanwhile. Cancel-safe. Pending for
     /// ever on a closed socket.
-    pub(crate) async fn next(&mut self, listening: Listening) -> Happened {
+    pub(crate) async fn next(&mut self, listening: ReadMode) -> SocketEvent {
         poll_fn(|cx| self.poll(cx, listening)).await
     }
 
-    /// Queues a text frame; [`Socket::next`] writes it.
-    pub(crate) fn write(&mut self, text: String) -> Result<(), Trouble> {
+    /// Queues a text frame; [`LinkSocket::next`] writes it.
+    pub(crate) fn write(&mut self, text: String) -> Result<(), LinkError> {
         self.queue(Message::text(text))
     }
 
     /// Queues a ping.
-    pub(crate) fn ping(&mut self, bytes: Bytes) -> Result<(), Trouble> {
+    pub(crate) fn ping(&mut self, bytes: Bytes) -> Result<(), LinkError> {
         self.queue(Message::Ping(bytes))
     }
 
     /// Leaves with code 1000 and waits a moment for the hub to see it.
     pub(crate) async fn close(&mut self) {
         if let Self::Open(mut socket) = std::mem::replace(self, Self::Closed) {
-            let _ = timeout(GOODBYE, farewell(&mut socket, CloseCode::Normal)).await;
+            let _ = timeout(CLOSE_TIMEOUT, close_gracefully(&mut socket, CloseCode::Normal)).await;
         }
     }
 
     /// Gives it up at once, with a code if that can be said without waiting.
-    pub(crate) fn break_off(&mut self, code: CloseCode) {
+    pub(crate) fn close_now(&mut self, code: CloseCode) {
         if let Self::Open(mut socket) = std::mem::replace(self, Self::Closed) {
             let _ = socket.send(close_frame(code)).now_or_never();
         }
     }
 
     /// Gives it up at once.
-    pub(crate) fn abandon(&mut self) {
+    pub(crate) fn discard(&mut self) {
         *self = Self::Closed;
     }
 
-    fn queue(&mut self, message: Message) -> Result<(), Trouble> {
+    fn queue(&mut self, message: Message) -> Result<(), LinkError> {
         match self {
-            Self::Open(socket) => socket.start_send_unpin(message).map_err(|_| Trouble::Lost),
-            Self::Closed | Self::Dialling(_) => Err(Trouble::Lost),
+            Self::Open(socket) => socket.start_send_unpin(message).map_err(|_| LinkError::Lost),
+            Self::Closed | Self::Dialling(_) => Err(LinkError::Lost),
         }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>, listening: Listening) -> Poll<Happened> {
+    fn poll(&mut self, cx: &mut Context<'_>, listening: ReadMode) -> Poll<SocketEvent> {
         match self {
             Self::Closed => Poll::Pending,
             Self::Dialling(dial) => Poll::Ready(match ready!(dial.as_mut().poll(cx)) {
                 Ok(socket) => {
                     *self = Self::Open(Box::new(socket));
-                    Happened::Opened
+                    SocketEvent::Opened
                 }
                 Err(trouble) => {
                     *self = Self::Closed;
-                    Happened::Lost(trouble)
+                    SocketEvent::Lost(trouble)
                 }
             }),
             Self::Open(socket) => {
                 if let Poll::Ready(Err(_)) = socket.poll_flush_unpin(cx) {
-                    return Poll::Ready(Happened::Lost(Trouble::Lost));
+                    return Poll::Ready(SocketEvent::Lost(LinkError::Lost));
                 }
                 match listening {
-                    Listening::Yes => poll_frame(socket, cx),
-                    Listening::No => Poll::Pending,
+                    ReadMode::Yes => poll_frame(socket, cx),
+                    ReadMode::No => Poll::Pending,
                 }
             }
         }
     }
 }
 
-fn poll_frame(socket: &mut WebSocket, cx: &mut Context<'_>) -> Poll<Happened> {
+fn poll_frame(socket: &mut WebSocket, cx: &mut Context<'_>) -> Poll<SocketEvent> {
     let happened = match ready!(socket.poll_next_unpin(cx)) {
-        Some(Ok(Message::Text(text))) => Happened::Text(text),
-        Some(Ok(Message::Ping(_))) => Happened::Ping,
-        Some(Ok(Message::Pong(bytes))) => Happened::Pong(bytes),
-        Some(Ok(Message::Binary(_) | Message::Frame(_))) => Happened::Junk,
+        Some(Ok(Message::Text(text))) => SocketEvent::Text(text),
+        Some(Ok(Message::Ping(_))) => SocketEvent::Ping,
+        Some(Ok(Message::Pong(bytes))) => SocketEvent::Pong(bytes),
+        Some(Ok(Message::Binary(_) | Message::Frame(_))) => SocketEvent::Junk,
         Some(Ok(Message::Close(frame))) => {
             // The library has queued the reply. One try is enough: the hub is leaving.
             let _ = socket.poll_flush_unpin(cx);
             let code = frame.map_or(CloseCode::Status, |frame| frame.code);
-            Happened::Lost(Trouble::Closed { code: code.into() })
+            SocketEvent::Lost(LinkError::Closed { code: code.into() })
         }
         Some(Err(error)) => {
-            let (code, trouble) = broken(&error);
+            let (code, trouble) = read_error(&error);
             if let Some(code) = code {
                 let _ = socket.start_send_unpin(close_frame(code));
                 let _ = socket.poll_flush_unpin(cx);
             }
-            Happened::Lost(trouble)
+            SocketEvent::Lost(trouble)
         }
-        None => Happened::Lost(Trouble::Lost),
+        None => SocketEvent::Lost(LinkError::Lost),
     };
     Poll::Ready(happened)
 }
 
 /// What a read error means, and the code to leave with if the hub may still listen.
-fn broken(error: &Error) -> (Option<CloseCode>, Trouble) {
+fn read_error(error: &Error) -> (Option<CloseCode>, LinkError) {
     match error {
-        Error::Capacity(_) => (Some(CloseCode::Size), Trouble::Broken),
-        Error::Utf8(_) => (Some(CloseCode::Invalid), Trouble::Broken),
+        Error::Capacity(_) => (Some(CloseCode::Size), LinkError::Broken),
+        Error::Utf8(_) => (Some(CloseCode::Invalid), LinkError::Broken),
         Error::Protocol(problem) if !is_reset(problem) => {
-            (Some(CloseCode::Protocol), Trouble::Broken)
+            (Some(CloseCode::Protocol), LinkError::Broken)
         }
-        _ => (None, Trouble::Lost),
+        _ => (None, LinkError::Lost),
     }
 }
 
@@ -177,7 +177,7 @@ const fn is_reset(problem: &tokio_tungstenite::tungstenite::error::ProtocolError
 }
 
 /// Sends a close frame and reads on until the other side has closed too.
-pub(crate) async fn farewell<S>(socket: &mut WebSocketStream<S>, code: CloseCode)
+pub(crate) async fn close_gracefully<S>(socket: &mut WebSocketStream<S>, code: CloseCode)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -191,7 +191,7 @@ fn close_frame(code: CloseCode) -> Message {
 }
 
 /// The bounds of a socket that takes frames of so many bytes.
-pub(crate) fn limits(received: usize) -> WebSocketConfig {
+pub(crate) fn socket_config(received: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(16 << 10)
         .write_buffer_size(16 << 10)
@@ -201,26 +201,26 @@ pub(crate) fn limits(received: usize) -> WebSocketConfig {
 }
 
 /// Opens a socket without deadline: the machine has one. No redirect is followed.
-async fn open(config: LinkConfig) -> Result<WebSocket, Trouble> {
-    let url = config.way.url(&config.path);
-    let request = request(&url, config.token.as_ref()).map_err(|_| Trouble::NotAHub)?;
-    let (connected, over) = match &config.way {
-        Way::Plain(address) => {
+async fn open(config: LinkConfig) -> Result<WebSocket, LinkError> {
+    let url = config.endpoint.url(&config.path);
+    let request = request(&url, config.token.as_ref()).map_err(|_| LinkError::NotAHub)?;
+    let (connected, over) = match &config.endpoint {
+        Endpoint::Plain(address) => {
             let connected = TcpStream::connect(address).await;
-            (connected.map_err(|_| Trouble::NotListening), Connector::Plain)
+            (connected.map_err(|_| LinkError::NotListening), Connector::Plain)
         }
-        Way::Tls { host, port } => {
-            let trusting = tls::trusting().map_err(|why| Trouble::Untrusted { why })?;
+        Endpoint::Tls { host, port } => {
+            let trusting = tls::client_config().map_err(|why| LinkError::Untrusted { why })?;
             let bare = host.trim_start_matches('[').trim_end_matches(']');
             let connected = TcpStream::connect((bare, *port)).await;
-            (connected.map_err(|_| Trouble::NoAnswer), Connector::Rustls(trusting))
+            (connected.map_err(|_| LinkError::NoAnswer), Connector::Rustls(trusting))
         }
     };
     let shaken = handshake(request, connected?, over).await;
-    let (socket, response) = shaken.map_err(|error| refusal(&error))?;
+    let (socket, response) = shaken.map_err(|error| handshake_error(&error))?;
     // We offer no extension, so a server that has chosen one will send what we cannot read.
     if response.headers().contains_key(header::SEC_WEBSOCKET_EXTENSIONS) {
-        return Err(Trouble::NotAHub);
+        return Err(LinkError::NotAHub);
     }
     Ok(socket)
 }
@@ -241,22 +241,23 @@ pub(crate) async fn handshake(
 ) -> Result<(WebSocket, Response), Box<Error>> {
     // Frames are small and answered: waiting to fill a packet would only delay them.
     stream.set_nodelay(true).map_err(Error::from)?;
-    Ok(client_async_tls_with_config(request, stream, Some(limits(REFUSED_MAX)), Some(over)).await?)
+    Ok(client_async_tls_with_config(request, stream, Some(socket_config(REFUSED_MAX)), Some(over))
+        .await?)
 }
 
-fn refusal(error: &Error) -> Trouble {
+fn handshake_error(error: &Error) -> LinkError {
     match error {
         Error::Http(response) => match response.status().as_u16() {
-            status @ (401 | 403) => Trouble::Forbidden { status },
-            429 | 503 => Trouble::Busy { retry_after: retry_after(response.headers()) },
-            _ => Trouble::NotAHub,
+            status @ (401 | 403) => LinkError::Forbidden { status },
+            429 | 503 => LinkError::Busy { retry_after: retry_after(response.headers()) },
+            _ => LinkError::NotAHub,
         },
-        Error::Io(error) => match tls::distrust(error) {
-            Some(why) => Trouble::Untrusted { why },
-            None if tls::is_none(error) => Trouble::NotAHub,
-            None => Trouble::Lost,
+        Error::Io(error) => match tls::certificate_error(error) {
+            Some(why) => LinkError::Untrusted { why },
+            None if tls::is_not_tls(error) => LinkError::NotAHub,
+            None => LinkError::Lost,
         },
-        _ => Trouble::NotAHub,
+        _ => LinkError::NotAHub,
     }
 }
 

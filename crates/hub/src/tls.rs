@@ -7,7 +7,7 @@ use rustls::{CertificateError, ClientConfig, Error};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
 /// The computer is asked once whom it trusts: reading its certificates takes a while.
-static TRUSTING: LazyLock<Result<Arc<ClientConfig>, Error>> = LazyLock::new(|| {
+static CLIENT_CONFIG: LazyLock<Result<Arc<ClientConfig>, Error>> = LazyLock::new(|| {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -17,13 +17,13 @@ static TRUSTING: LazyLock<Result<Arc<ClientConfig>, Error>> = LazyLock::new(|| {
 });
 
 /// What decides about a hub's certificate; else why there is nothing to decide by.
-pub(crate) fn trusting() -> Result<Arc<ClientConfig>, String> {
-    TRUSTING.as_ref().map(Arc::clone).map_err(ToString::to_string)
+pub(crate) fn client_config() -> Result<Arc<ClientConfig>, String> {
+    CLIENT_CONFIG.as_ref().map(Arc::clone).map_err(ToString::to_string)
 }
 
 /// Why a certificate is not trusted, in a few words, if that is what went wrong.
-pub(crate) fn distrust(error: &io::Error) -> Option<String> {
-    let Error::InvalidCertificate(why) = of_tls(error)? else { return None };
+pub(crate) fn certificate_error(error: &io::Error) -> Option<String> {
+    let Error::InvalidCertificate(why) = tls_error(error)? else { return None };
     Some(match why {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             "it has expired".to_owned()
@@ -37,10 +37,10 @@ pub(crate) fn distrust(error: &io::Error) -> Option<String> {
 }
 
 /// Whether what answered does not speak TLS.
-pub(crate) fn is_none(error: &io::Error) -> bool {
-    of_tls(error).is_some()
+pub(crate) fn is_not_tls(error: &io::Error) -> bool {
+    tls_error(error).is_some()
 }
 
-fn of_tls(error: &io::Error) -> Option<&Error> {
+fn tls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }

@@ -1,6 +1,6 @@
 //! The frames of the hub's protocol: JSON text, `{ "type": string, "payload": object }`.
 //!
-//! A key without a value is left out, never `null`. What cannot be read is [`Junk`]: to be
+//! A key without a value is left out, never `null`. What cannot be read is [`InvalidFrame`]: to be
 //! counted and dropped, whatever it is.
 
 use protocol::Origin;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Priority;
 
-mod of_use;
+mod lenient_values;
 mod surrogates;
 
 /// The largest frame that we send, in bytes.
@@ -43,12 +43,12 @@ pub(crate) struct Registration {
 pub(crate) struct ResponseFrame {
     pub(crate) message_id: String,
     #[serde(flatten)]
-    pub(crate) answer: Answer,
+    pub(crate) answer: ResponsePayload,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Answer {
+pub(crate) enum ResponsePayload {
     Ack {},
     Reject {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -90,11 +90,15 @@ pub(crate) struct RegistrationResponse {
 pub(crate) struct MessageFrame {
     pub(crate) id: String,
     pub(crate) text: String,
-    #[serde(default, deserialize_with = "of_use::word", skip_serializing_if = "Value::is_null")]
+    #[serde(
+        default,
+        deserialize_with = "lenient_values::string_or_null",
+        skip_serializing_if = "Value::is_null"
+    )]
     pub(crate) timestamp: Value,
     #[serde(
         default,
-        deserialize_with = "of_use::input_method",
+        deserialize_with = "lenient_values::input_method",
         skip_serializing_if = "Value::is_null"
     )]
     pub(crate) metadata: Value,
@@ -102,7 +106,7 @@ pub(crate) struct MessageFrame {
 
 /// What a frame from the hub says, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Incoming {
+pub(crate) enum IncomingFrame {
     Registered,
     Declined {
         code: String,
@@ -122,45 +126,45 @@ pub(crate) enum Incoming {
 
 /// A frame that is not one of the protocol, or a message nothing can be done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Junk;
+pub(crate) struct InvalidFrame;
 
-impl Incoming {
+impl IncomingFrame {
     /// Reads a text frame.
-    pub(crate) fn read(frame: &str) -> Result<Self, Junk> {
+    pub(crate) fn parse(frame: &str) -> Result<Self, InvalidFrame> {
         // Programs in JavaScript cut characters in two and write each part as an escape.
         let read = serde_json::from_str(frame)
-            .or_else(|_| serde_json::from_str(&surrogates::mended(frame)));
-        match read.map_err(|_| Junk)? {
+            .or_else(|_| serde_json::from_str(&surrogates::replace_lone_surrogates(frame)));
+        match read.map_err(|_| InvalidFrame)? {
             FromHub::RegistrationResponse(RegistrationResponse { success: true, .. }) => {
                 Ok(Self::Registered)
             }
             FromHub::RegistrationResponse(declined) => {
                 Ok(Self::Declined { code: declined.code.unwrap_or_default() })
             }
-            FromHub::Message(message) => message.check(frame.len()),
+            FromHub::Message(message) => message.validate(frame.len()),
         }
     }
 }
 
 impl MessageFrame {
-    fn check(self, size: usize) -> Result<Incoming, Junk> {
+    fn validate(self, size: usize) -> Result<IncomingFrame, InvalidFrame> {
         let usable_id =
             (1..=ID_MAX).contains(&self.id.len()) && !self.id.contains(char::is_control);
         if !usable_id {
-            return Err(Junk);
+            return Err(InvalidFrame);
         }
         if size > RECEIVED_MAX {
             let why = "The message is longer than 16 MiB: send it in parts.";
-            return Ok(Incoming::Unusable { id: self.id, why });
+            return Ok(IncomingFrame::Unusable { id: self.id, why });
         }
         if self.text.trim().is_empty() {
             let why = "The message has no words in it: say it again.";
-            return Ok(Incoming::Unusable { id: self.id, why });
+            return Ok(IncomingFrame::Unusable { id: self.id, why });
         }
         let spoken = self.metadata.get("inputMethod").and_then(Value::as_str) == Some("voice");
-        Ok(Incoming::Message {
+        Ok(IncomingFrame::Message {
             id: self.id,
-            text: picture_controls(self.text),
+            text: show_control_chars(self.text),
             origin: if spoken { Origin::HubVoice } else { Origin::HubText },
             raw_timestamp: self.timestamp.as_str().filter(|t| !t.is_empty()).map(str::to_owned),
         })
@@ -169,26 +173,26 @@ impl MessageFrame {
 
 impl ToHub {
     /// The frame's text.
-    pub(crate) fn print(&self) -> String {
-        print(self)
+    pub(crate) fn to_json(&self) -> String {
+        to_json(self)
     }
 }
 
 impl FromHub {
     /// The frame's text.
-    pub(crate) fn print(&self) -> String {
-        print(self)
+    pub(crate) fn to_json(&self) -> String {
+        to_json(self)
     }
 }
 
-fn print(frame: &impl Serialize) -> String {
+fn to_json(frame: &impl Serialize) -> String {
     // These types hold strings and plain values only, which always print.
     serde_json::to_string(frame).unwrap_or_default()
 }
 
 /// Shows control characters as Unicode's pictures of them (U+2400…), so that no terminal and no
 /// program ever obeys one. Line breaks and tabs stay.
-fn picture_controls(text: String) -> String {
+fn show_control_chars(text: String) -> String {
     let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(obeyed) {
         return text;

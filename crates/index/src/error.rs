@@ -48,7 +48,7 @@ pub enum SearchError {
 
 /// Why results are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cut {
+pub enum CutReason {
     /// There are more than were asked for.
     Results,
     /// The deadline came before all notes were looked at.

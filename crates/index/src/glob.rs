@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::{Act, ChangeSet, NotePath, Timestamp};
+use protocol::{ChangeAction, ChangeSet, NotePath, Timestamp};
 use unicode_normalization::UnicodeNormalization;
-use vault::{Entry, EntryKind, Listing, Unlisted, Vault, VaultError};
+use vault::{EntryKind, Listing, Unlisted, Vault, VaultEntry, VaultError};
 
 use crate::SearchError;
 
 /// Entries that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Globbed {
+pub struct GlobResult {
     /// The newest ones, at most `limit`.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<VaultEntry>,
     /// How many match in all.
     pub total: u32,
     /// What is in the folder but could not be listed, whether its name matches or not.
@@ -31,18 +31,18 @@ pub fn glob(
     pattern: &str,
     base: Option<&str>,
     limit: u16,
-) -> Result<Globbed, SearchError> {
-    let matcher = matcher(pattern)?;
+) -> Result<GlobResult, SearchError> {
+    let matcher = glob_matcher(pattern)?;
     let Listing { entries, mut problems, .. } = vault.list()?;
     let entries = with_planned(entries, overlay);
-    let base = base.map(|base| folder(&entries, base)).transpose()?;
+    let base = base.map(|base| folder_prefix(&entries, base)).transpose()?;
     if let Some(base) = &base {
-        problems.retain(|problem| folded(&problem.name).starts_with(base.as_str()));
+        problems.retain(|problem| fold_path(&problem.name).starts_with(base.as_str()));
     }
-    let mut matching: Vec<Entry> = entries
+    let mut matching: Vec<VaultEntry> = entries
         .into_iter()
         .filter(|entry| {
-            let path = folded(entry.path.as_str());
+            let path = fold_path(entry.path.as_str());
             let inner = base.as_deref().map_or(Some(path.as_str()), |base| path.strip_prefix(base));
             inner.is_some_and(|inner| matcher.is_match(inner))
         })
@@ -50,7 +50,7 @@ pub fn glob(
     matching.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     let total = u32::try_from(matching.len()).unwrap_or(u32::MAX);
     matching.truncate(usize::from(limit));
-    Ok(Globbed { entries: matching, total, problems })
+    Ok(GlobResult { entries: matching, total, problems })
 }
 
 /// Whether a note's path matches a search's file pattern. Without a `/` the pattern is about
@@ -59,17 +59,17 @@ pub(crate) fn path_filter(
     pattern: Option<&str>,
 ) -> Result<impl Fn(&NotePath) -> bool, SearchError> {
     let matcher = match pattern {
-        Some(pattern) if pattern.contains('/') => Some(matcher(pattern)?),
-        Some(pattern) => Some(matcher(&format!("**/{pattern}"))?),
+        Some(pattern) if pattern.contains('/') => Some(glob_matcher(pattern)?),
+        Some(pattern) => Some(glob_matcher(&format!("**/{pattern}"))?),
         None => None,
     };
     Ok(move |path: &NotePath| {
-        matcher.as_ref().is_none_or(|matcher| matcher.is_match(folded(path.as_str())))
+        matcher.as_ref().is_none_or(|matcher| matcher.is_match(fold_path(path.as_str())))
     })
 }
 
-fn matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
-    let glob = GlobBuilder::new(&folded(pattern.trim_start_matches("./")))
+fn glob_matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
+    let glob = GlobBuilder::new(&fold_path(pattern.trim_start_matches("./")))
         .case_insensitive(true)
         .literal_separator(true)
         .build()
@@ -81,12 +81,12 @@ fn matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
 }
 
 /// The folder as a prefix of folded paths.
-fn folder(entries: &[Entry], base: &str) -> Result<String, SearchError> {
+fn folder_prefix(entries: &[VaultEntry], base: &str) -> Result<String, SearchError> {
     let asked = NotePath::parse(base).map_err(VaultError::from)?;
-    let wanted = folded(asked.as_str());
+    let wanted = fold_path(asked.as_str());
     let prefix = format!("{wanted}/");
     let is_there = entries.iter().any(|entry| {
-        let path = folded(entry.path.as_str());
+        let path = fold_path(entry.path.as_str());
         path.starts_with(&prefix) || (entry.kind == EntryKind::Folder && path == wanted)
     });
     if is_there {
@@ -95,23 +95,24 @@ fn folder(entries: &[Entry], base: &str) -> Result<String, SearchError> {
     Err(VaultError::NotFound { asked: base.to_owned(), nearest: Vec::new() }.into())
 }
 
-fn with_planned(entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
+fn with_planned(entries: Vec<VaultEntry>, overlay: &ChangeSet) -> Vec<VaultEntry> {
     if overlay.is_empty() {
         return entries;
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let modified = Timestamp(i64::try_from(now).unwrap_or_default());
-    let whereabouts = overlay.whereabouts();
-    let seen = |entry: Entry| Some(Entry { path: whereabouts.of(&entry.path)?, ..entry });
-    let mut all: BTreeMap<NotePath, Entry> =
+    let whereabouts = overlay.disk_locations();
+    let seen =
+        |entry: VaultEntry| Some(VaultEntry { path: whereabouts.locate(&entry.path)?, ..entry });
+    let mut all: BTreeMap<NotePath, VaultEntry> =
         entries.into_iter().filter_map(seen).map(|entry| (entry.path.clone(), entry)).collect();
-    for (path, bytes) in overlay.written() {
+    for (path, bytes) in overlay.planned_notes() {
         let kind = if path.is_markdown() { EntryKind::Note } else { EntryKind::Attachment };
-        let entry = Entry { path: path.clone(), size: bytes.len() as u64, modified, kind };
+        let entry = VaultEntry { path: path.clone(), size: bytes.len() as u64, modified, kind };
         all.insert(path, entry);
     }
     for path in planned_folders(overlay) {
-        let entry = Entry { path: path.clone(), size: 0, modified, kind: EntryKind::Folder };
+        let entry = VaultEntry { path: path.clone(), size: 0, modified, kind: EntryKind::Folder };
         all.entry(path).or_insert(entry);
     }
     all.into_values().collect()
@@ -121,10 +122,14 @@ fn with_planned(entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
 fn planned_folders(overlay: &ChangeSet) -> Vec<NotePath> {
     let renames = overlay.renames();
     let places = overlay.changes().filter_map(|change| match &change.act {
-        Act::MakeFolder | Act::RestoreFolder { .. } => Some((renames.forward(&change.path), true)),
-        Act::Create { .. } => Some((renames.forward(&change.path), false)),
-        Act::Rename { to, .. } => Some((renames.forward(to), false)),
-        Act::Replace { .. } | Act::Trash { .. } | Act::TrashFolder { .. } => None,
+        ChangeAction::MakeFolder | ChangeAction::RestoreFolder { .. } => {
+            Some((renames.forward(&change.path), true))
+        }
+        ChangeAction::Create { .. } => Some((renames.forward(&change.path), false)),
+        ChangeAction::Rename { to, .. } => Some((renames.forward(to), false)),
+        ChangeAction::Replace { .. }
+        | ChangeAction::Trash { .. }
+        | ChangeAction::TrashFolder { .. } => None,
     });
     let mut folders = Vec::new();
     for (path, is_folder) in places {
@@ -139,7 +144,7 @@ fn planned_folders(overlay: &ChangeSet) -> Vec<NotePath> {
 }
 
 /// Equal for names that differ in case or Unicode form.
-fn folded(text: &str) -> String {
+fn fold_path(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {

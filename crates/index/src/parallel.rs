@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 /// What looking gave.
-pub(crate) struct Looked<T> {
+pub(crate) struct ParallelResult<T> {
     /// In the order of the things looked at.
     pub(crate) found: Vec<T>,
     /// Whether the deadline came before everything was looked at.
@@ -17,24 +17,24 @@ pub(crate) struct Looked<T> {
 const BATCH: usize = 32;
 
 /// More threads than this do not read one disk faster.
-const THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// Looks at all of `things`, until `deadline` if there is one.
-pub(crate) fn look<I: Sync, T: Send>(
+pub(crate) fn map_parallel<I: Sync, T: Send>(
     things: &[I],
     deadline: Option<Instant>,
     look: impl Fn(&I) -> Option<T> + Sync,
-) -> Looked<T> {
-    look_by(BATCH, things, deadline, look)
+) -> ParallelResult<T> {
+    map_parallel_in_batches(BATCH, things, deadline, look)
 }
 
 /// The same with `batch` things a time: one at a time when each is much work.
-pub(crate) fn look_by<I: Sync, T: Send>(
+pub(crate) fn map_parallel_in_batches<I: Sync, T: Send>(
     batch: usize,
     things: &[I],
     deadline: Option<Instant>,
     look: impl Fn(&I) -> Option<T> + Sync,
-) -> Looked<T> {
+) -> ParallelResult<T> {
     let (next, timed_out) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = || {
         let mut found = Vec::new();
@@ -63,9 +63,9 @@ pub(crate) fn look_by<I: Sync, T: Send>(
     });
     batches.sort_unstable_by_key(|(start, _)| *start);
     let found = batches.into_iter().flat_map(|(_, found)| found).collect();
-    Looked { found, timed_out: timed_out.into_inner() }
+    ParallelResult { found, timed_out: timed_out.into_inner() }
 }
 
 fn threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS)
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS)
 }

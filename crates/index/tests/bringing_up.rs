@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use index::{Index, Narrow, Ranked};
+use index::{Index, NoteFilter, RankedPassages};
 use protocol::settings::PrivateSettings;
 use protocol::{ChangeSet, NotePath, PrivateRules};
 use tempfile::TempDir;
@@ -25,29 +25,29 @@ const REWRITTEN: usize = 300;
 /// With those that are rewritten more than are held in memory: the notes are written anew.
 const MADE: usize = 750;
 
-struct Desk {
+struct CatchUpFixture {
     folder: TempDir,
     cache: TempDir,
     vault: Vault,
     index: Index,
 }
 
-fn desk() -> Desk {
+fn fixture() -> CatchUpFixture {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let vault = Vault::open(folder.path()).unwrap();
     let index = Index::new(&vault, PrivateRules::default(), cache.path());
-    let desk = Desk { folder, cache, vault, index };
+    let desk = CatchUpFixture { folder, cache, vault, index };
     (0..NOTES).for_each(|number| drop(desk.write(number, "tea")));
     desk.index.catch_up(&GO).unwrap();
     desk
 }
 
-fn find(index: &Index, vault: &Vault, query: &str) -> Ranked {
+fn find(index: &Index, vault: &Vault, query: &str) -> RankedPassages {
     let ample = Duration::from_secs(60);
-    index.find(vault, &ChangeSet::default(), query, &Narrow::default(), 20, ample).unwrap()
+    index.find(vault, &ChangeSet::default(), query, &NoteFilter::default(), 20, ample).unwrap()
 }
 
-impl Desk {
+impl CatchUpFixture {
     fn write(&self, number: usize, word: &str) -> NotePath {
         let name = format!("n{number}.md");
         let text = format!("{word} green-{} {}\n", number % 7, "straw ".repeat(number % 11));
@@ -66,23 +66,23 @@ impl Desk {
             changed.push(NotePath::parse(&name).unwrap());
         }
         self.index.refresh(&changed);
-        self.index.tidy(&GO).unwrap();
+        self.index.save(&GO).unwrap();
     }
 
-    fn answers(&self) -> Vec<Ranked> {
+    fn answers(&self) -> Vec<RankedPassages> {
         let queries = ["tea", "coffee", "tea green", "straw -coffee", "\"coffee green\"", "n12"];
         queries.map(|query| find(&self.index, &self.vault, query)).into()
     }
 
     /// What an index that is built from nothing answers.
-    fn answers_from_nothing(&self, rules: PrivateRules) -> Vec<Ranked> {
+    fn answers_from_nothing(&self, rules: PrivateRules) -> Vec<RankedPassages> {
         let cache = tempfile::tempdir().unwrap();
         let index = Index::new(&self.vault, rules, cache.path());
         index.catch_up(&GO).unwrap();
-        assert!(index.rank(&GO).unwrap() > 0);
+        assert!(index.update_fulltext(&GO).unwrap() > 0);
         let folder = tempfile::tempdir().unwrap();
         let vault = self.vault.clone();
-        let anew = Desk { folder, cache, vault, index };
+        let anew = CatchUpFixture { folder, cache, vault, index };
         anew.answers()
     }
 
@@ -94,7 +94,7 @@ impl Desk {
 }
 
 /// How many notes each of the answers found.
-fn counts(answers: &[Ranked]) -> Vec<u32> {
+fn counts(answers: &[RankedPassages]) -> Vec<u32> {
     answers.iter().map(|answer| answer.notes).collect()
 }
 
@@ -107,8 +107,12 @@ fn parts(cache: &Path) -> BTreeSet<String> {
 
 #[test]
 fn when_the_notes_are_written_anew_the_ranking_takes_in_what_changed_and_no_more() {
-    let desk = desk();
-    assert_eq!(desk.index.rank(&GO).unwrap(), NOTES, "the control: at first it takes in all");
+    let desk = fixture();
+    assert_eq!(
+        desk.index.update_fulltext(&GO).unwrap(),
+        NOTES,
+        "the control: at first it takes in all"
+    );
     let before = parts(desk.cache.path());
     let snapshot = || fs::read(desk.cache.path().join("notes")).unwrap();
     let old = snapshot();
@@ -116,56 +120,60 @@ fn when_the_notes_are_written_anew_the_ranking_takes_in_what_changed_and_no_more
     assert_ne!(snapshot(), old, "the control: the notes were written anew");
     let from_nothing = desk.answers_from_nothing(PrivateRules::default());
     assert_eq!(counts(&desk.answers()), counts(&from_nothing), "what it lacks is read");
-    assert_eq!(desk.index.rank(&GO).unwrap(), REWRITTEN + MADE);
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
     assert_eq!(desk.answers(), from_nothing);
     let after = parts(desk.cache.path());
     assert!(after.is_superset(&before) && after.len() > before.len(), "{before:?} {after:?}");
-    assert_eq!(desk.index.rank(&GO).unwrap(), 0);
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 0);
     let desk = desk.reopened(PrivateRules::default());
-    assert_eq!(desk.index.rank(&GO).unwrap(), 0, "it is kept");
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 0, "it is kept");
     assert_eq!(desk.answers(), from_nothing);
 }
 
 #[test]
 fn a_ranking_that_was_not_brought_up_before_the_end_is_brought_up_after_the_next_start() {
-    let desk = desk();
-    desk.index.rank(&GO).unwrap();
+    let desk = fixture();
+    desk.index.update_fulltext(&GO).unwrap();
     desk.change_many();
-    assert_eq!(desk.index.rank(&AtomicBool::new(true)).unwrap(), 0, "it was told to stop");
+    assert_eq!(
+        desk.index.update_fulltext(&AtomicBool::new(true)).unwrap(),
+        0,
+        "it was told to stop"
+    );
     let desk = desk.reopened(PrivateRules::default());
-    assert_eq!(desk.index.rank(&GO).unwrap(), REWRITTEN + MADE);
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
     assert_eq!(desk.answers(), desk.answers_from_nothing(PrivateRules::default()));
 }
 
 #[test]
 fn a_ranking_of_other_rules_is_built_anew() {
-    let desk = desk();
-    desk.index.rank(&GO).unwrap();
+    let desk = fixture();
+    desk.index.update_fulltext(&GO).unwrap();
     let never = vec!["n5.md".to_owned()];
     let rules = PrivateSettings { never, ..PrivateSettings::default() };
     let rules = PrivateRules::parse(&rules).unwrap();
     let before = parts(desk.cache.path());
     let desk = desk.reopened(rules.clone());
-    assert_eq!(desk.index.rank(&GO).unwrap(), NOTES - 1);
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), NOTES - 1);
     assert!(before.is_disjoint(&parts(desk.cache.path())));
     assert_eq!(desk.answers(), desk.answers_from_nothing(rules));
 }
 
 #[test]
 fn a_ranking_that_is_put_away_while_it_is_written_stays_away() {
-    let desk = desk();
+    let desk = fixture();
     let dir = desk.cache.path().join("ranked");
     let ranked = std::thread::scope(|scope| {
-        let ranking = scope.spawn(|| desk.index.rank(&GO));
+        let ranking = scope.spawn(|| desk.index.update_fulltext(&GO));
         while !dir.exists() && !ranking.is_finished() {
             std::thread::yield_now();
         }
-        desk.index.start_over().unwrap();
+        desk.index.reset().unwrap();
         assert!(!desk.cache.path().exists());
         ranking.join().unwrap()
     });
     assert!(ranked.is_ok(), "{ranked:?}");
     assert!(!desk.cache.path().exists(), "nobody writes on");
     desk.index.catch_up(&GO).unwrap();
-    assert_eq!(desk.index.rank(&GO).unwrap(), NOTES);
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), NOTES);
 }

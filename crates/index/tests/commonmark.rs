@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use index::markdown::{BlockKind, Document};
+use index::parser::{BlockKind, Document};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Examples whose first lines are frontmatter for Obsidian, and a rule or heading for CommonMark.
@@ -101,8 +101,10 @@ fn spliced(folder: &Path) -> usize {
         for link in &document.links {
             let spelled = document.slice(&link.target);
             assert!(!spelled.contains('\n'), "{path:?} {spelled:?}");
-            let Some(again) = link.form.spell(&link.path(document.text), spelled) else { continue };
-            assert_eq!(link.form.read(&again), link.path(document.text), "{path:?}");
+            let Some(again) = link.form.encode_target(&link.path(document.text), spelled) else {
+                continue;
+            };
+            assert_eq!(link.form.decode_target(&again), link.path(document.text), "{path:?}");
         }
     }
     notes

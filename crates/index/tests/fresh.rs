@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use index::{Index, Query};
+use index::{GrepQuery, Index};
 use notify::event::{AccessKind, EventKind};
 use notify::{RecursiveMode, Watcher};
 use protocol::settings::PrivateSettings;
@@ -27,15 +27,15 @@ use vault::Vault;
 static GO: AtomicBool = AtomicBool::new(false);
 
 /// A vault with its notes and its index.
-struct Desk {
+struct FreshnessFixture {
     notes: TempDir,
     cache: TempDir,
     vault: Vault,
     index: Index,
 }
 
-impl Desk {
-    fn over(notes: &[(&str, &str)]) -> Self {
+impl FreshnessFixture {
+    fn with_notes(notes: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cache = tempfile::tempdir().unwrap();
         let vault = Vault::open(folder.path()).unwrap();
@@ -73,7 +73,7 @@ impl Desk {
     }
 
     fn found(&self, word: &str) -> Vec<String> {
-        let query = Query {
+        let query = GrepQuery {
             pattern: word.to_owned(),
             file_pattern: None,
             context_lines: 0,
@@ -110,7 +110,7 @@ fn holds(dir: &Path, wanted: &[u8]) -> bool {
 
 #[test]
 fn what_is_written_renamed_and_removed_is_found_as_it_is_now() {
-    let desk = Desk::over(&[("a.md", "milk"), ("b.md", "milk"), ("c.md", "tea")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "milk"), ("c.md", "tea")]);
     desk.catch_up();
     assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
     desk.write("a.md", "coffee");
@@ -129,7 +129,7 @@ fn what_is_written_renamed_and_removed_is_found_as_it_is_now() {
 
 #[test]
 fn what_changed_while_nobody_looked_is_found_after_the_next_start() {
-    let desk = Desk::over(&[("a.md", "milk"), ("b.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "milk")]);
     desk.catch_up();
     desk.write("a.md", "tea!");
     desk.write("c.md", "milk");
@@ -137,7 +137,7 @@ fn what_changed_while_nobody_looked_is_found_after_the_next_start() {
     let desk = desk.reopened(PrivateRules::default());
     desk.catch_up();
     assert_eq!(desk.found("milk"), ["c.md"]);
-    desk.index.tidy(&GO).unwrap();
+    desk.index.save(&GO).unwrap();
     desk.write("d.md", "milk");
     desk.remove("c.md");
     let desk = desk.reopened(PrivateRules::default());
@@ -147,7 +147,7 @@ fn what_changed_while_nobody_looked_is_found_after_the_next_start() {
 
 #[test]
 fn a_write_within_the_grain_of_the_clock_is_not_missed() {
-    let desk = Desk::over(&[("a.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
     desk.catch_up();
     let file = desk.notes.path().join("a.md");
     let then = fs::metadata(&file).unwrap().modified().unwrap();
@@ -160,7 +160,7 @@ fn a_write_within_the_grain_of_the_clock_is_not_missed() {
 
 #[test]
 fn a_torn_or_foreign_snapshot_is_made_anew() {
-    let mut desk = Desk::over(&[("a.md", "milk"), ("b.md", "more milk")]);
+    let mut desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "more milk")]);
     desk.catch_up();
     let file = desk.cache.path().join("notes");
     let whole = fs::read(&file).unwrap();
@@ -186,7 +186,7 @@ fn a_torn_or_foreign_snapshot_is_made_anew() {
 fn what_is_never_to_be_seen_is_in_no_file_of_the_index() {
     let notes =
         [("Diary/a.md", "canary-one"), ("b.md", "#secret canary-two"), ("c.md", "open milk")];
-    let desk = Desk::over(&notes);
+    let desk = FreshnessFixture::with_notes(&notes);
     desk.catch_up();
     assert!(on_disk(desk.cache.path(), "canary-one"), "the control: without rules it is there");
     desk.index.set_rules(never("Diary"));
@@ -207,30 +207,30 @@ fn what_is_never_to_be_seen_is_in_no_file_of_the_index() {
 
 #[test]
 fn a_start_that_is_stopped_leaves_nothing_half_done() {
-    let desk = Desk::over(&[("a.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
     desk.index.catch_up(&AtomicBool::new(true)).unwrap();
-    assert!(!desk.index.coverage().stands);
+    assert!(!desk.index.coverage().is_ready);
     assert_eq!(desk.found("milk"), ["a.md"], "the notes themselves are read");
     desk.catch_up();
-    assert!(desk.index.coverage().stands);
+    assert!(desk.index.coverage().is_ready);
 }
 
 #[test]
 fn where_nothing_can_be_written_searches_read_the_notes() {
-    let desk = Desk::over(&[("a.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
     let taken = desk.cache.path().join("taken");
     fs::write(&taken, "a file where the folder should be").unwrap();
     let index = Index::new(&desk.vault, PrivateRules::default(), &taken);
     let refused = index.catch_up(&GO).unwrap_err();
     assert!(refused.to_string().contains("cannot be written"), "{refused}");
-    let desk = Desk { index, ..desk };
+    let desk = FreshnessFixture { index, ..desk };
     assert_eq!(desk.found("milk"), ["a.md"]);
 }
 
 #[test]
 fn the_snapshot_is_for_the_user_alone() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = Desk::over(&[("a.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
     let dir = desk.cache.path().join("index");
     Index::new(&desk.vault, PrivateRules::default(), &dir).catch_up(&GO).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -238,14 +238,14 @@ fn the_snapshot_is_for_the_user_alone() {
 }
 
 /// Counts how many notes are opened; a file that is no note marks the moment.
-struct Openings {
+struct OpenedFiles {
     mark: PathBuf,
     heard: mpsc::Receiver<PathBuf>,
     _watcher: notify::RecommendedWatcher,
 }
 
-impl Openings {
-    fn of(desk: &Desk) -> Self {
+impl OpenedFiles {
+    fn start(desk: &FreshnessFixture) -> Self {
         let mark = desk.notes.path().join("mark.txt");
         fs::write(&mark, "").unwrap();
         let (tell, heard) = mpsc::channel();
@@ -269,13 +269,13 @@ impl Openings {
     }
 }
 
-impl Desk {
+impl FreshnessFixture {
     /// Restarts until that opens no note: as long as they are younger than the grain of a clock they
     /// are read again.
-    fn until_none_is_opened(mut self, openings: &Openings, rules: &PrivateRules) -> Self {
+    fn until_none_is_opened(mut self, openings: &OpenedFiles, rules: &PrivateRules) -> Self {
         let began = Instant::now();
         loop {
-            self.index.tidy(&GO).unwrap();
+            self.index.save(&GO).unwrap();
             openings.count();
             self = self.reopened(rules.clone());
             self.catch_up();
@@ -289,8 +289,8 @@ impl Desk {
 
 #[test]
 fn reopening_opens_no_note_when_nothing_changed() {
-    let desk = Desk::over(&[("a.md", "milk"), ("b.md", "tea")]);
-    let openings = Openings::of(&desk);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "tea")]);
+    let openings = OpenedFiles::start(&desk);
     desk.catch_up();
     assert_eq!(openings.count(), 2, "the control: at first all are opened");
     let desk = desk.until_none_is_opened(&openings, &PrivateRules::default());
@@ -301,8 +301,8 @@ fn reopening_opens_no_note_when_nothing_changed() {
 fn reopening_opens_no_private_note_either() {
     let notes = [("a.md", "milk"), ("b.md", "#secret milk"), ("c.md", "---\ntags: secret\n---\n")];
     let rules = never("#secret");
-    let desk = Desk::over(&notes).reopened(rules.clone());
-    let openings = Openings::of(&desk);
+    let desk = FreshnessFixture::with_notes(&notes).reopened(rules.clone());
+    let openings = OpenedFiles::start(&desk);
     desk.catch_up();
     assert_eq!(openings.count(), 3, "the control: at first all are opened");
     let desk = desk.until_none_is_opened(&openings, &rules);
@@ -321,13 +321,16 @@ fn reopening_opens_no_private_note_either() {
 
 #[test]
 fn nothing_of_a_private_note_is_in_any_file() {
-    let desk = Desk::over(&[("Canary.md", "#secret canary-one"), ("Open.md", "canary-two")]);
+    let desk = FreshnessFixture::with_notes(&[
+        ("Canary.md", "#secret canary-one"),
+        ("Open.md", "canary-two"),
+    ]);
     let rules = never("#secret");
     let desk = desk.reopened(rules.clone());
-    let openings = Openings::of(&desk);
+    let openings = OpenedFiles::start(&desk);
     desk.catch_up();
     let desk = desk.until_none_is_opened(&openings, &rules);
-    desk.index.rank(&GO).unwrap();
+    desk.index.update_fulltext(&GO).unwrap();
     let dir = desk.cache.path();
     assert!(dir.join("withheld").exists(), "the control: what is private is known again");
     assert!(on_disk(dir, "Open.md") && on_disk(dir, "canary-two"), "the control: that is open");
@@ -341,24 +344,24 @@ fn nothing_of_a_private_note_is_in_any_file() {
 
 #[test]
 fn a_note_that_becomes_private_leaves_every_file() {
-    let desk = Desk::over(&[("Canary.md", "canary-one"), ("b.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("Canary.md", "canary-one"), ("b.md", "milk")]);
     let desk = desk.reopened(never("#secret"));
     desk.catch_up();
-    desk.index.rank(&GO).unwrap();
+    desk.index.update_fulltext(&GO).unwrap();
     desk.write("Canary.md", "canary-one canary-two");
     desk.refresh(&["Canary.md"]);
-    desk.index.tidy(&GO).unwrap();
+    desk.index.save(&GO).unwrap();
     let dir = desk.cache.path().to_owned();
     let words = ["Canary", "canary-one", "canary-two"];
     assert!(words.iter().all(|word| on_disk(&dir, word)), "the control: it is there");
-    assert_eq!(desk.index.rank(&GO).unwrap(), 0, "the control: the ranking stands");
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 0, "the control: the ranking stands");
     desk.write("Canary.md", "#secret canary-one canary-two");
     desk.refresh(&["Canary.md"]);
     assert!(desk.found("canary").is_empty());
-    desk.index.tidy(&GO).unwrap();
+    desk.index.save(&GO).unwrap();
     assert!(!words.iter().any(|word| on_disk(&dir, word)));
     assert!(!dir.join("ranked").exists(), "its words are in the ranking");
-    assert_eq!(desk.index.rank(&GO).unwrap(), 1);
+    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 1);
     assert!(!words.iter().any(|word| on_disk(&dir, word)));
     desk.write("Canary.md", "canary-three");
     desk.refresh(&["Canary.md"]);
@@ -367,15 +370,15 @@ fn a_note_that_becomes_private_leaves_every_file() {
 
 #[test]
 fn starting_over_leaves_no_text_behind_and_builds_anew() {
-    let desk = Desk::over(&[("a.md", "canary-one"), ("b.md", "milk")]);
+    let desk = FreshnessFixture::with_notes(&[("a.md", "canary-one"), ("b.md", "milk")]);
     desk.catch_up();
-    desk.index.rank(&GO).unwrap();
+    desk.index.update_fulltext(&GO).unwrap();
     desk.write("a.md", "nothing here");
     desk.refresh(&["a.md"]);
     assert!(on_disk(desk.cache.path(), "canary-one"), "the control: the snapshot is older");
-    desk.index.start_over().unwrap();
-    assert!(!desk.cache.path().exists() && !desk.index.coverage().stands);
+    desk.index.reset().unwrap();
+    assert!(!desk.cache.path().exists() && !desk.index.coverage().is_ready);
     assert_eq!(desk.found("milk"), ["b.md"]);
     desk.catch_up();
-    assert!(!on_disk(desk.cache.path(), "canary-one") && desk.index.coverage().stands);
+    assert!(!on_disk(desk.cache.path(), "canary-one") && desk.index.coverage().is_ready);
 }

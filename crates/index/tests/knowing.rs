@@ -15,27 +15,27 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
 use index::Index;
-use index::links::Graph;
+use index::links::LinkGraph;
 use protocol::settings::PrivateSettings;
-use protocol::{Act, Change, ChangeSet, NotePath, Privacy, PrivateRules, Renamed};
+use protocol::{Change, ChangeAction, ChangeSet, NotePath, Privacy, PrivateRules, RenamedKind};
 use tempfile::TempDir;
-use vault::{Screen, Vault};
+use vault::{PrivacyFilter, Vault};
 
 static NONE: LazyLock<ChangeSet> = LazyLock::new(ChangeSet::default);
 static GO: AtomicBool = AtomicBool::new(false);
 
-struct Desk {
+struct MetadataFixture {
     folder: TempDir,
     _cache: TempDir,
     vault: Vault,
     index: Index,
 }
 
-fn desk(notes: &[(&str, &str)]) -> Desk {
+fn fixture(notes: &[(&str, &str)]) -> MetadataFixture {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let vault = Vault::open(folder.path()).unwrap();
     let index = Index::new(&vault, PrivateRules::default(), cache.path());
-    let desk = Desk { folder, _cache: cache, vault, index };
+    let desk = MetadataFixture { folder, _cache: cache, vault, index };
     notes.iter().for_each(|(path, text)| desk.write(path, text));
     desk.index.catch_up(&GO).unwrap();
     desk
@@ -45,7 +45,7 @@ fn path(text: &str) -> NotePath {
     NotePath::parse(text).unwrap()
 }
 
-impl Desk {
+impl MetadataFixture {
     fn write(&self, path: &str, text: &str) {
         let file = self.folder.path().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -74,11 +74,11 @@ impl Desk {
 
     /// The same when a plan counts as done.
     fn compare_links_after(&self, plan: &ChangeSet) {
-        let graph = Graph::of(&self.vault, plan).unwrap();
+        let graph = LinkGraph::from_vault(&self.vault, plan).unwrap();
         let mut links = 0;
         for file in graph.files() {
-            let outgoing = self.index.outgoing(&self.vault, plan, file).unwrap();
-            assert_eq!(outgoing, graph.outgoing(file), "from {file}");
+            let outgoing = self.index.outgoing_links(&self.vault, plan, file).unwrap();
+            assert_eq!(outgoing, graph.outgoing_links(file), "from {file}");
             assert_eq!(
                 self.index.backlinks(&self.vault, plan, file).unwrap(),
                 graph.backlinks(file),
@@ -102,7 +102,7 @@ const NOTES: [(&str, &str); 7] = [
 
 #[test]
 fn links_are_what_the_notes_say_also_after_changes() {
-    let desk = desk(&NOTES);
+    let desk = fixture(&NOTES);
     desk.compare_links();
     desk.remove("b.md");
     desk.compare_links();
@@ -115,15 +115,15 @@ fn links_are_what_the_notes_say_also_after_changes() {
 
 #[test]
 fn a_plan_counts_as_done() {
-    let desk = desk(&NOTES);
-    let text = |at: &str| desk.vault.bytes(&path(at)).unwrap();
+    let desk = fixture(&NOTES);
+    let text = |at: &str| desk.vault.read_bytes(&path(at)).unwrap();
     let plan: ChangeSet = [
         Change::replace(path("a.md"), text("a.md"), "[[c2]] [[fresh]]"),
         Change::create(path("fresh.md"), "[[Deep/b]]"),
         Change::trash(path("Deep/c2.md"), text("Deep/c2.md")),
         Change {
             path: path("Deep"),
-            act: Act::Rename { to: path("Moved/Deeper"), what: Renamed::Folder },
+            act: ChangeAction::Rename { to: path("Moved/Deeper"), what: RenamedKind::Folder },
         },
     ]
     .into_iter()
@@ -133,19 +133,19 @@ fn a_plan_counts_as_done() {
 
 #[test]
 fn links_that_stand_in_no_note_begin_at_the_top() {
-    let desk = desk(&NOTES);
+    let desk = fixture(&NOTES);
     let links =
         ["b", "DEEP/B.md", "c2", "/c2", "./a", "../a", "pic.png", "else/b", "Nowhere", "a.b"];
     let links = links.map(str::to_owned).to_vec();
-    let dead = desk.index.dead_among(&desk.vault, links).unwrap();
+    let dead = desk.index.broken_among(&desk.vault, links).unwrap();
     assert_eq!(dead, ["/c2", "../a", "else/b", "Nowhere", "a.b"]);
 }
 
 #[test]
 fn links_that_lead_nowhere_are_named_once() {
-    let desk = desk(&NOTES);
+    let desk = fixture(&NOTES);
     let lost = || -> Vec<(String, Vec<String>)> {
-        let all = desk.index.unresolved(&desk.vault).unwrap().into_iter();
+        let all = desk.index.broken_links(&desk.vault).unwrap().into_iter();
         let named = all.map(|lost| {
             (lost.link, lost.sources.iter().map(ToString::to_string).collect::<Vec<_>>())
         });
@@ -165,7 +165,7 @@ fn links_that_lead_nowhere_are_named_once() {
 
 #[test]
 fn tags_count_with_what_is_nested_in_them() {
-    let desk = desk(&[
+    let desk = fixture(&[
         ("a.md", "#food/bread #Tea"),
         ("b.md", "---\ntags: [food, tea]\n---\n#tea"),
         ("c.md", "`#code` #tea"),
@@ -182,11 +182,11 @@ fn tags_count_with_what_is_nested_in_them() {
 
 #[test]
 fn values_of_a_property_and_tasks_are_listed() {
-    let desk = desk(&[
+    let desk = fixture(&[
         ("a.md", "---\nStatus: open\n---\n- [ ] bake bread\n- [x] eat\n"),
         ("b.md", "---\nstatus: [Open, late]\n---\n"),
     ]);
-    let values = desk.index.values(&desk.vault, "STATUS").unwrap();
+    let values = desk.index.property_values(&desk.vault, "STATUS").unwrap();
     let values: Vec<_> = values.iter().map(|one| (one.value.as_str(), one.notes)).collect();
     assert_eq!(values, [("Open", 2), ("late", 1)]);
     desk.rewrite("b.md", "* [-] dropped");
@@ -203,34 +203,34 @@ fn values_of_a_property_and_tasks_are_listed() {
 
 #[test]
 fn what_a_screen_keeps_back_is_not_known() {
-    let desk = desk(&[
+    let desk = fixture(&[
         ("Diary/a.md", "#secret-plan [[b]]\n- [ ] hide"),
         ("b.md", "#open [[a]]"),
         ("c.md", "#local words [[b]]"),
     ]);
     let local = ["Diary", "#local"].map(ToOwned::to_owned).to_vec();
     let rules = PrivateRules::parse(&PrivateSettings { local, ..PrivateSettings::default() });
-    let screen = Arc::new(Screen::new(rules.unwrap(), Privacy::Open));
-    let (whole, screened) = (&desk.vault, &desk.vault.behind(screen));
+    let screen = Arc::new(PrivacyFilter::new(rules.unwrap(), Privacy::Open));
+    let (whole, screened) = (&desk.vault, &desk.vault.filtered(screen));
     assert_eq!(desk.index.backlinks(whole, &NONE, &path("b.md")).unwrap().len(), 2, "the control");
     assert!(desk.index.backlinks(screened, &NONE, &path("b.md")).unwrap().is_empty());
-    assert!(desk.index.outgoing(screened, &NONE, &path("Diary/a.md")).unwrap().is_empty());
+    assert!(desk.index.outgoing_links(screened, &NONE, &path("Diary/a.md")).unwrap().is_empty());
     let tags = desk.index.tags(screened, &NONE).unwrap();
     assert_eq!(tags.iter().map(|tag| tag.tag.as_str()).collect::<Vec<_>>(), ["open"]);
     assert!(desk.index.tasks(screened).unwrap().is_empty());
-    let lost = desk.index.unresolved(screened).unwrap();
+    let lost = desk.index.broken_links(screened).unwrap();
     assert_eq!(lost.iter().map(|lost| lost.link.as_str()).collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]
 fn notes_are_told_by_what_they_have_in_common_also_after_changes() {
-    let desk = desk(&[
+    let desk = fixture(&[
         ("b.md", "---\nStatus: open\n---\n#Food/bread\n"),
         ("a.md", "---\nstatus: [Open, late]\n---\n#food\n"),
         ("c.md", "nothing\n"),
     ]);
-    let tagged = |tag: &str| desk.index.tagged(&desk.vault, tag).unwrap();
-    let valued = |value: &str| desk.index.valued(&desk.vault, "STATUS", value).unwrap();
+    let tagged = |tag: &str| desk.index.notes_with_tag(&desk.vault, tag).unwrap();
+    let valued = |value: &str| desk.index.notes_with_value(&desk.vault, "STATUS", value).unwrap();
     let properties = || {
         let all = desk.index.properties(&desk.vault).unwrap();
         all.into_iter().map(|one| (one.name, one.notes)).collect::<Vec<_>>()

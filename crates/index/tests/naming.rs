@@ -10,12 +10,12 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use index::{Index, Named};
+use index::{FoundFile, Index};
 use protocol::{NotePath, PrivateRules};
 use tempfile::TempDir;
 use vault::Vault;
 
-struct Desk {
+struct FileFinderFixture {
     folder: TempDir,
     _cache: TempDir,
     vault: Vault,
@@ -32,7 +32,7 @@ const NOTES: [(&str, &str); 7] = [
     ("pictures/garden.png", ""),
 ];
 
-fn desk() -> Desk {
+fn fixture() -> FileFinderFixture {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (path, text) in NOTES {
         let file = folder.path().join(path);
@@ -41,18 +41,18 @@ fn desk() -> Desk {
     }
     let vault = Vault::open(folder.path()).unwrap();
     let index = Index::new(&vault, PrivateRules::default(), cache.path());
-    Desk { folder, _cache: cache, vault, index }
+    FileFinderFixture { folder, _cache: cache, vault, index }
 }
 
-impl Desk {
-    fn stands(self) -> Self {
+impl FileFinderFixture {
+    fn indexed(self) -> Self {
         self.index.catch_up(&AtomicBool::new(false)).unwrap();
         self
     }
 
-    fn found(&self, query: &str, recent: &[&str]) -> Vec<Named> {
+    fn found(&self, query: &str, recent: &[&str]) -> Vec<FoundFile> {
         let recent: Vec<_> = recent.iter().map(|path| NotePath::parse(path).unwrap()).collect();
-        self.index.names(&self.vault, query, &recent, 10).unwrap()
+        self.index.find_files(&self.vault, query, &recent, 10).unwrap()
     }
 
     fn first(&self, query: &str) -> String {
@@ -62,7 +62,7 @@ impl Desk {
 
 #[test]
 fn some_letters_find_the_name_they_fit_best() {
-    for desk in [desk(), desk().stands()] {
+    for desk in [fixture(), fixture().indexed()] {
         for (query, path) in [
             ("groc", "Groceries.md"),
             ("garden", "Projects/Garden.md"),
@@ -81,7 +81,7 @@ fn some_letters_find_the_name_they_fit_best() {
 
 #[test]
 fn a_note_is_found_by_its_other_names_too_and_comes_once() {
-    let desk = desk().stands();
+    let desk = fixture().indexed();
     let found = desk.found("grunes", &[]);
     let names: Vec<_> = found
         .iter()
@@ -98,7 +98,7 @@ fn a_note_is_found_by_its_other_names_too_and_comes_once() {
 
 #[test]
 fn without_letters_come_the_notes_that_were_open_lately() {
-    for desk in [desk(), desk().stands()] {
+    for desk in [fixture(), fixture().indexed()] {
         let found = desk.found(" ", &["会議/日記.md", "Groceries.md", "gone.md"]);
         let paths: Vec<_> = found.iter().map(|named| named.path.as_str()).collect();
         assert_eq!(paths.get(..3).unwrap(), ["会議/日記.md", "Groceries.md", "Café résumé.md"]);
@@ -108,7 +108,7 @@ fn without_letters_come_the_notes_that_were_open_lately() {
 
 #[test]
 fn what_was_open_lately_comes_before_what_fits_as_well() {
-    let desk = desk().stands();
+    let desk = fixture().indexed();
     let recent = "Projects/Old/Garden plan 2019.md";
     let found = desk.found("garden plan", &[recent]);
     assert_eq!(found.first().unwrap().path.as_str(), recent);

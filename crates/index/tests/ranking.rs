@@ -13,7 +13,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use index::ranked::{Asked, Candidates, NoteText, Ranking, RankingError, rank};
+use index::fulltext::{
+    FulltextError, FulltextIndex, ParsedQuery, RankedCandidates, SearchableNote, rerank,
+};
 use proptest::prelude::*;
 use protocol::NotePath;
 
@@ -22,27 +24,27 @@ const ALL: usize = 100_000;
 static GO: AtomicBool = AtomicBool::new(false);
 
 /// A note with its key as its place.
-fn note(path: &NotePath, key: u64, text: &str) -> NoteText<'static> {
+fn note(path: &NotePath, key: u64, text: &str) -> SearchableNote<'static> {
     let path = Box::leak(Box::new(path.clone()));
-    NoteText { key, path, aliases: Cow::Borrowed(&[]), text: Cow::Owned(text.to_owned()) }
+    SearchableNote { key, path, aliases: Cow::Borrowed(&[]), text: Cow::Owned(text.to_owned()) }
 }
 
-fn notes(texts: &[(&str, &str)]) -> Vec<NoteText<'static>> {
+fn notes(texts: &[(&str, &str)]) -> Vec<SearchableNote<'static>> {
     let note = |((path, text), key): (&(&str, &str), u64)| {
         note(&NotePath::parse(path).unwrap(), key, text)
     };
     texts.iter().zip(0..).map(note).collect()
 }
 
-fn build(dir: &Path, notes: &[NoteText<'static>]) -> Ranking {
-    Ranking::build(dir, 1, notes.iter().cloned(), &GO).unwrap()
+fn build(dir: &Path, notes: &[SearchableNote<'static>]) -> FulltextIndex {
+    FulltextIndex::build(dir, 1, notes.iter().cloned(), &GO).unwrap()
 }
 
-fn found(ranking: &Ranking, query: &str) -> Candidates {
-    ranking.candidates(&Asked::parse(query).unwrap(), ALL, &Some).unwrap()
+fn found(ranking: &FulltextIndex, query: &str) -> RankedCandidates {
+    ranking.candidates(&ParsedQuery::parse(query).unwrap(), ALL, &Some).unwrap()
 }
 
-fn keys(ranking: &Ranking, query: &str) -> BTreeSet<u64> {
+fn keys(ranking: &FulltextIndex, query: &str) -> BTreeSet<u64> {
     found(ranking, query).places.into_iter().collect()
 }
 
@@ -55,7 +57,7 @@ fn names_headings_and_text_are_found_and_counted() {
     let ranking = build(dir.path(), &all);
     let tea = found(&ranking, "tea green");
     assert_eq!(
-        (&*tea.places, &*tea.having, tea.notes, tea.found),
+        (&*tea.places, &*tea.document_frequencies, tea.notes, tea.found),
         (&[1, 0, 2][..], &[3, 1][..], 3, 3)
     );
     assert_eq!(
@@ -65,7 +67,7 @@ fn names_headings_and_text_are_found_and_counted() {
     assert_eq!(found(&ranking, "camel").places, [2]);
     assert_eq!(
         found(&ranking, "coffee"),
-        Candidates { having: vec![0], notes: 3, ..Default::default() }
+        RankedCandidates { document_frequencies: vec![0], notes: 3, ..Default::default() }
     );
 }
 
@@ -74,9 +76,9 @@ fn only_what_is_accepted_is_found_but_everything_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let ranking =
         build(dir.path(), &notes(&[("a.md", "tea"), ("b.md", "tea tea"), ("c.md", "tea")]));
-    let asked = Asked::parse("tea").unwrap();
+    let asked = ParsedQuery::parse("tea").unwrap();
     let odd = ranking.candidates(&asked, 1, &|key| (key != 1).then_some(key)).unwrap();
-    assert_eq!((odd.places, odd.having, odd.found), (vec![0], vec![3], 2));
+    assert_eq!((odd.places, odd.document_frequencies, odd.found), (vec![0], vec![3], 2));
 }
 
 #[test]
@@ -88,8 +90,11 @@ fn an_update_brings_new_notes_and_takes_old_ones_and_the_ranking_before_answers_
     let after = before.update(&[1, 2], changed[1..].iter().cloned(), &GO).unwrap();
     assert_eq!((keys(&after, "tea"), keys(&after, "coffee")), ([0, 1].into(), [].into()));
     assert_eq!((keys(&before, "tea"), keys(&before, "coffee")), ([0, 2].into(), [1].into()));
-    assert_eq!((found(&after, "tea").having, found(&after, "tea").notes), (vec![2], 2));
-    let opened = Ranking::open(dir.path(), 1).unwrap();
+    assert_eq!(
+        (found(&after, "tea").document_frequencies, found(&after, "tea").notes),
+        (vec![2], 2)
+    );
+    let opened = FulltextIndex::open(dir.path(), 1).unwrap();
     assert_eq!(keys(&opened, "tea"), [0, 1].into());
 }
 
@@ -113,9 +118,9 @@ fn a_build_that_is_told_to_stop_stops_and_nothing_opens() {
     let dir = tempfile::tempdir().unwrap();
     let (all, stop) = (notes(&[("a.md", "tea"), ("b.md", "tea")]), AtomicBool::new(false));
     let stopping = all.iter().cloned().inspect(|_| stop.store(true, Ordering::Relaxed));
-    let stopped = Ranking::build(dir.path(), 1, stopping, &stop);
-    assert!(matches!(stopped, Err(RankingError::Cancelled)), "{:?}", stopped.err());
-    assert!(Ranking::open(dir.path(), 1).is_none());
+    let stopped = FulltextIndex::build(dir.path(), 1, stopping, &stop);
+    assert!(matches!(stopped, Err(FulltextError::Cancelled)), "{:?}", stopped.err());
+    assert!(FulltextIndex::open(dir.path(), 1).is_none());
     assert_eq!(keys(&build(dir.path(), &all), "tea"), [0, 1].into());
 }
 
@@ -127,8 +132,8 @@ fn an_update_that_is_told_to_stop_leaves_the_directory_whole() {
     let stopping = notes(&[("c.md", "tea"), ("d.md", "tea")]).into_iter();
     let stopping = stopping.inspect(|_| stop.store(true, Ordering::Relaxed));
     let stopped = ranking.update(&[0], stopping, &stop);
-    assert!(matches!(stopped, Err(RankingError::Cancelled)), "{:?}", stopped.err());
-    let opened = Ranking::open(dir.path(), 1).unwrap();
+    assert!(matches!(stopped, Err(FulltextError::Cancelled)), "{:?}", stopped.err());
+    let opened = FulltextIndex::open(dir.path(), 1).unwrap();
     assert_eq!((keys(&ranking, "tea"), keys(&opened, "tea")), ([0, 1].into(), [0, 1].into()));
     let after = opened.update(&[0], std::iter::empty(), &GO).unwrap();
     assert_eq!(keys(&after, "tea"), [1].into());
@@ -139,7 +144,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
-    let failed = Ranking::build(&file, 1, std::iter::empty(), &AtomicBool::new(false));
+    let failed = FulltextIndex::build(&file, 1, std::iter::empty(), &AtomicBool::new(false));
     let why = failed.err().unwrap().to_string();
     assert!(why.contains("file") && why.contains("cannot be kept"), "{why}");
 }
@@ -161,7 +166,7 @@ fn torn(tear: impl Fn(&mut Vec<u8>)) -> (usize, usize) {
         tear(&mut bytes);
         fs::write(&file, &bytes).unwrap();
         tears += 1;
-        match Ranking::open(dir.path(), 1) {
+        match FulltextIndex::open(dir.path(), 1) {
             None => refused += 1,
             Some(ranking) => assert_eq!(
                 (keys(&ranking, "tea"), keys(&ranking, "\"green one\""), keys(&ranking, "本語")),
@@ -172,7 +177,7 @@ fn torn(tear: impl Fn(&mut Vec<u8>)) -> (usize, usize) {
         }
         fs::write(&file, whole).unwrap();
         assert!(
-            Ranking::open(dir.path(), 1).is_some(),
+            FulltextIndex::open(dir.path(), 1).is_some(),
             "the control: {} is whole again",
             file.display()
         );
@@ -199,14 +204,14 @@ fn a_torn_file_is_never_opened() {
 #[test]
 fn one_of_other_rules_a_missing_file_and_an_empty_folder_are_not_opened() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(Ranking::open(dir.path(), 1).is_none());
+    assert!(FulltextIndex::open(dir.path(), 1).is_none());
     drop(build(dir.path(), &notes(&[("a.md", "tea")])));
-    assert!(Ranking::open(dir.path(), 1).is_some());
-    assert!(Ranking::open(dir.path(), 2).is_none());
+    assert!(FulltextIndex::open(dir.path(), 1).is_some());
+    assert!(FulltextIndex::open(dir.path(), 2).is_none());
     let file = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
     let part = file.into_iter().find(|file| file.extension().is_some_and(|end| end == "term"));
     fs::remove_file(part.unwrap()).unwrap();
-    assert!(Ranking::open(dir.path(), 1).is_none());
+    assert!(FulltextIndex::open(dir.path(), 1).is_none());
 }
 
 #[test]
@@ -215,14 +220,14 @@ fn fresh_notes_and_kept_ones_are_ordered_by_one_rule() {
     let texts =
         [("a.md", "tea"), ("b.md", "green tea"), ("Green tea.md", ""), ("d.md", "tea green")];
     let all = notes(&texts);
-    let asked = Asked::parse("green tea").unwrap();
+    let asked = ParsedQuery::parse("green tea").unwrap();
     let order = |split: usize| {
         let (kept, fresh) = all.split_at(split);
         let ranking = build(dir.path(), kept);
         let candidates = ranking.candidates(&asked, ALL, &Some).unwrap();
         let texts: Vec<_> =
             candidates.places.iter().map(|key| all[*key as usize].clone()).collect();
-        let (best, _) = rank(&asked, &candidates, &texts, fresh, 10);
+        let (best, _) = rerank(&asked, &candidates, &texts, fresh, 10);
         best.into_iter().map(|passage| passage.path.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(order(4), ["Green tea.md", "b.md", "d.md", "a.md"]);
@@ -292,7 +297,7 @@ fn every_note_that_holds_a_rare_word_is_found() {
 }
 
 /// Words of a note as it is made, so that the oracle does not take text apart.
-type Words = Vec<&'static str>;
+type NoteWords = Vec<&'static str>;
 
 const VOCABULARY: [&str; 14] = [
     "tea",
@@ -336,7 +341,7 @@ fn a_word() -> impl Strategy<Value = &'static str> {
 }
 
 /// A note's words and its text.
-fn a_note() -> impl Strategy<Value = (Words, String)> {
+fn a_note() -> impl Strategy<Value = (NoteWords, String)> {
     let parts = prop::sample::select(&PARTS[..]);
     prop::collection::vec((a_word(), parts), 0..12).prop_map(|words| {
         let text = words.iter().fold(String::new(), |mut text, (word, part)| {
@@ -356,52 +361,52 @@ fn is_sign_letter(letter: char) -> bool {
 }
 
 #[derive(Debug, Clone)]
-enum Wanted {
+enum QueryPart {
     Word(&'static str),
-    Phrase(Words),
-    Without(Words),
+    Phrase(NoteWords),
+    Without(NoteWords),
 }
 
-fn a_wanted() -> impl Strategy<Value = Wanted> {
+fn a_wanted() -> impl Strategy<Value = QueryPart> {
     let run = || prop::collection::vec(a_word(), 1..4);
     prop_oneof![
-        4 => a_word().prop_map(Wanted::Word),
-        2 => run().prop_map(Wanted::Phrase),
-        1 => run().prop_map(Wanted::Without),
+        4 => a_word().prop_map(QueryPart::Word),
+        2 => run().prop_map(QueryPart::Phrase),
+        1 => run().prop_map(QueryPart::Without),
     ]
 }
 
-fn typed(wanted: &[Wanted]) -> String {
+fn typed(wanted: &[QueryPart]) -> String {
     let typed = wanted.iter().map(|wanted| match wanted {
-        Wanted::Word(word) => (*word).to_owned(),
-        Wanted::Phrase(words) => format!("\"{}\"", words.join(" ")),
-        Wanted::Without(words) => format!("-\"{}\"", words.join(" ")),
+        QueryPart::Word(word) => (*word).to_owned(),
+        QueryPart::Phrase(words) => format!("\"{}\"", words.join(" ")),
+        QueryPart::Without(words) => format!("-\"{}\"", words.join(" ")),
     });
     typed.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a note of these words is found, from what the words are.
-fn oracle(words: &Words, wanted: &[Wanted]) -> bool {
+fn oracle(words: &NoteWords, wanted: &[QueryPart]) -> bool {
     let has_word = |asked: &str| {
         let asked = plain(asked);
         words.iter().map(|word| plain(word)).any(|word| {
             if is_sign(asked) { word == asked } else { !is_sign(word) && word.starts_with(asked) }
         })
     };
-    let has_run = |run: &Words| {
+    let has_run = |run: &NoteWords| {
         let same = |window: &[&str]| window.iter().zip(run).all(|(a, b)| plain(a) == plain(b));
         words.windows(run.len()).any(same)
     };
-    let is_so = |wanted: &Wanted| match wanted {
-        Wanted::Phrase(run) => has_run(run),
-        Wanted::Without(run) => !has_run(run),
-        Wanted::Word(_) => true,
+    let is_so = |wanted: &QueryPart| match wanted {
+        QueryPart::Phrase(run) => has_run(run),
+        QueryPart::Without(run) => !has_run(run),
+        QueryPart::Word(_) => true,
     };
     let plain_words: Vec<&str> = wanted
         .iter()
-        .filter_map(|wanted| if let Wanted::Word(word) = wanted { Some(*word) } else { None })
+        .filter_map(|wanted| if let QueryPart::Word(word) = wanted { Some(*word) } else { None })
         .collect();
-    let has_phrase = wanted.iter().any(|wanted| matches!(wanted, Wanted::Phrase(_)));
+    let has_phrase = wanted.iter().any(|wanted| matches!(wanted, QueryPart::Phrase(_)));
     wanted.iter().all(is_so) && (has_phrase || plain_words.into_iter().any(has_word))
 }
 
@@ -416,14 +421,14 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let paths: Vec<NotePath> =
             (0..corpus.len()).map(|n| NotePath::parse(&format!("n{n}.md")).unwrap()).collect();
-        let all: Vec<NoteText<'_>> = corpus.iter().zip(&paths).zip(0..).map(|(((_, text), path), key)| {
-            NoteText { key, path, aliases: Cow::Borrowed(&[]), text: Cow::Borrowed(text) }
+        let all: Vec<SearchableNote<'_>> = corpus.iter().zip(&paths).zip(0..).map(|(((_, text), path), key)| {
+            SearchableNote { key, path, aliases: Cow::Borrowed(&[]), text: Cow::Borrowed(text) }
         }).collect();
-        let ranking = Ranking::build(dir.path(), 1, all.iter().cloned(), &AtomicBool::new(false)).unwrap();
+        let ranking = FulltextIndex::build(dir.path(), 1, all.iter().cloned(), &AtomicBool::new(false)).unwrap();
         for wanted in &queries {
             let query = typed(wanted);
-            let Some(asked) = Asked::parse(&query) else {
-                prop_assert!(wanted.iter().all(|wanted| matches!(wanted, Wanted::Without(_))));
+            let Some(asked) = ParsedQuery::parse(&query) else {
+                prop_assert!(wanted.iter().all(|wanted| matches!(wanted, QueryPart::Without(_))));
                 continue;
             };
             let expected: BTreeSet<u64> = corpus.iter().zip(0..)
@@ -431,7 +436,7 @@ proptest! {
             let candidates = ranking.candidates(&asked, ALL, &Some).unwrap();
             prop_assert_eq!(candidates.found, expected.len(), "{}", query);
             prop_assert_eq!(candidates.places.iter().copied().collect::<BTreeSet<_>>(), expected.clone(), "{}", &query);
-            let (scanned, _) = rank(&asked, &Candidates { having: vec![0; candidates.having.len()], ..Candidates::default() }, &[], &all, ALL);
+            let (scanned, _) = rerank(&asked, &RankedCandidates { document_frequencies: vec![0; candidates.document_frequencies.len()], ..RankedCandidates::default() }, &[], &all, ALL);
             let scanned: BTreeSet<NotePath> = scanned.into_iter().map(|passage| passage.path).collect();
             prop_assert_eq!(scanned, expected.iter().map(|key| paths[*key as usize].clone()).collect(), "{}", &query);
         }

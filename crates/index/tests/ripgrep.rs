@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use index::{Index, Query};
+use index::{GrepQuery, Index};
 use protocol::{ChangeSet, PrivateRules};
 use tempfile::TempDir;
 use vault::{EntryKind, NOTE_LIMIT, Vault};
@@ -43,10 +43,10 @@ const PATTERNS: [&str; 17] = [
 ];
 
 /// Paths and lines.
-type Places = BTreeSet<(String, u32)>;
+type RipgrepLines = BTreeSet<(String, u32)>;
 
 /// All places in `folder`, as ripgrep finds them; `None` for a pattern that it refuses.
-fn rg(folder: &Path, pattern: &str, more: &[&str]) -> Option<Places> {
+fn rg(folder: &Path, pattern: &str, more: &[&str]) -> Option<RipgrepLines> {
     let output = Command::new("rg")
         .args(["-n", "--no-heading", "--no-config", "-u", "-g", "*.md"])
         .args(more)
@@ -70,8 +70,8 @@ fn rg(folder: &Path, pattern: &str, more: &[&str]) -> Option<Places> {
 
 /// How many lines match and in how many notes, and those that are shown; `None` for a pattern that
 /// is refused.
-fn ours(index: &Index, vault: &Vault, pattern: &str) -> Option<(u32, u32, Places)> {
-    let query = Query {
+fn ours(index: &Index, vault: &Vault, pattern: &str) -> Option<(u32, u32, RipgrepLines)> {
+    let query = GrepQuery {
         pattern: pattern.to_owned(),
         file_pattern: None,
         context_lines: 0,
@@ -90,7 +90,8 @@ fn compare(folder: &Path, patterns: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::new(&vault, PrivateRules::default(), dir.path());
     let listed = vault.list().unwrap().entries.into_iter();
-    let is_note = |entry: &vault::Entry| entry.kind == EntryKind::Note && entry.size <= NOTE_LIMIT;
+    let is_note =
+        |entry: &vault::VaultEntry| entry.kind == EntryKind::Note && entry.size <= NOTE_LIMIT;
     let notes: BTreeSet<String> = listed.filter(is_note).map(|entry| entry.path.into()).collect();
     for stands in [false, true] {
         if stands {

@@ -14,9 +14,11 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use index::{Cut, Found, Index, Narrow, Query, Ranked, SearchError, glob};
-use protocol::reaction::Why;
-use protocol::{Act, Change, ChangeSet, NotePath, PrivateRules};
+use index::{
+    CutReason, GrepQuery, GrepResult, Index, NoteFilter, RankedPassages, SearchError, glob,
+};
+use protocol::tool_event::MatchReason;
+use protocol::{Change, ChangeAction, ChangeSet, NotePath, PrivateRules};
 use tempfile::TempDir;
 use vault::Vault;
 
@@ -44,8 +46,8 @@ fn planned(changes: &[(&str, Option<&str>, &str)]) -> ChangeSet {
     changes.iter().map(change).collect()
 }
 
-fn query(pattern: &str) -> Query {
-    Query {
+fn query(pattern: &str) -> GrepQuery {
+    GrepQuery {
         pattern: pattern.into(),
         file_pattern: None,
         context_lines: 1,
@@ -58,14 +60,14 @@ fn query(pattern: &str) -> Query {
 fn search(
     vault: &Vault,
     overlay: &ChangeSet,
-    query: &Query,
+    query: &GrepQuery,
     deadline: Duration,
-) -> Result<Found, SearchError> {
+) -> Result<GrepResult, SearchError> {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::new(vault, PrivateRules::default(), dir.path());
     let walked = index.search(vault, overlay, query, deadline);
     index.catch_up(&AtomicBool::new(false)).unwrap();
-    assert!(index.coverage().stands);
+    assert!(index.coverage().is_ready);
     let swept = index.search(vault, overlay, query, deadline);
     assert_eq!(format!("{swept:?}"), format!("{walked:?}"));
     swept
@@ -78,27 +80,27 @@ fn find(
     query: &str,
     limit: u16,
     deadline: Duration,
-) -> Result<Ranked, SearchError> {
+) -> Result<RankedPassages, SearchError> {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::new(vault, PrivateRules::default(), dir.path());
-    let find = || index.find(vault, overlay, query, &Narrow::default(), limit, deadline);
+    let find = || index.find(vault, overlay, query, &NoteFilter::default(), limit, deadline);
     let walked = find();
     let go = AtomicBool::new(false);
     index.catch_up(&go).unwrap();
     assert_eq!(format!("{:?}", find()), format!("{walked:?}"));
     if !deadline.is_zero() {
-        index.rank(&go).unwrap();
+        index.update_fulltext(&go).unwrap();
         assert_eq!(format!("{:?}", find()), format!("{walked:?}"));
     }
     walked
 }
 
-fn searched(notes: &[(&str, &str)], query: &Query) -> Found {
+fn searched(notes: &[(&str, &str)], query: &GrepQuery) -> GrepResult {
     let (_folder, vault) = vault(notes);
     search(&vault, &ChangeSet::default(), query, AMPLE).unwrap()
 }
 
-fn lines(found: &Found) -> Vec<(&str, u32, &str)> {
+fn lines(found: &GrepResult) -> Vec<(&str, u32, &str)> {
     found.hits.iter().map(|hit| (hit.path.as_str(), hit.line, hit.text.as_str())).collect()
 }
 
@@ -125,14 +127,16 @@ fn a_hit_tells_which_bytes_of_its_line_match() {
         found.hits[0].marks.iter().map(|mark| &found.hits[0].text[mark.clone()]).collect();
     assert_eq!(marked, ["Éclair", "éclairs"], "what is empty is not marked");
     let wanted = "a.b (c)";
-    let found = searched(&[("a.md", "aXb (c)\na.b (c)\n")], &query(&index::literal(wanted)));
+    let found = searched(&[("a.md", "aXb (c)\na.b (c)\n")], &query(&index::escape_literal(wanted)));
     assert_eq!(lines(&found), [("a.md", 2, wanted)]);
 }
 
 #[test]
 fn context_keeps_empty_lines_and_their_order() {
-    let found =
-        searched(&[("a.md", "1\n\n3\nhit\n5\n\n7\n")], &Query { context_lines: 2, ..query("hit") });
+    let found = searched(
+        &[("a.md", "1\n\n3\nhit\n5\n\n7\n")],
+        &GrepQuery { context_lines: 2, ..query("hit") },
+    );
     assert_eq!(found.hits[0].before, ["", "3"]);
     assert_eq!(found.hits[0].after, ["5", ""]);
 }
@@ -156,14 +160,14 @@ fn only_notes_are_searched() {
 #[test]
 fn a_file_pattern_narrows_and_case_can_matter() {
     let notes = [("A/a.md", "milk"), ("A/b.md", "Milk"), ("B/a.md", "milk")];
-    let in_folder = Query { file_pattern: Some("a/*.md".into()), ..query("milk") };
+    let in_folder = GrepQuery { file_pattern: Some("a/*.md".into()), ..query("milk") };
     assert_eq!(
         lines(&searched(&notes, &in_folder)),
         [("A/a.md", 1, "milk"), ("A/b.md", 1, "Milk")]
     );
-    let by_name = Query { file_pattern: Some("A.md".into()), ..query("milk") };
+    let by_name = GrepQuery { file_pattern: Some("A.md".into()), ..query("milk") };
     assert_eq!(lines(&searched(&notes, &by_name)), [("A/a.md", 1, "milk"), ("B/a.md", 1, "milk")]);
-    let by_case = Query { case_sensitive: true, ..query("Milk") };
+    let by_case = GrepQuery { case_sensitive: true, ..query("Milk") };
     assert_eq!(lines(&searched(&notes, &by_case)), [("A/b.md", 1, "Milk")]);
 }
 
@@ -173,20 +177,22 @@ fn a_cut_result_says_how_many_there_are() {
     let found = searched(&[("a.md", &many), ("b.md", "milk")], &query("milk"));
     assert_eq!(
         (found.hits.len(), found.total, found.files, found.cut),
-        (6, 9, 2, Some(Cut::Results))
+        (6, 9, 2, Some(CutReason::Results))
     );
-    let found =
-        searched(&[("a.md", &many), ("b.md", "milk")], &Query { max_results: 2, ..query("milk") });
-    assert_eq!((found.hits.len(), found.total, found.cut), (2, 9, Some(Cut::Results)));
+    let found = searched(
+        &[("a.md", &many), ("b.md", "milk")],
+        &GrepQuery { max_results: 2, ..query("milk") },
+    );
+    assert_eq!((found.hits.len(), found.total, found.cut), (2, 9, Some(CutReason::Results)));
 }
 
 #[test]
 fn a_search_without_time_says_that_it_was_cut() {
     let (_folder, vault) = vault(&[("a.md", "milk")]);
     let found = search(&vault, &ChangeSet::default(), &query("milk"), Duration::ZERO).unwrap();
-    assert_eq!((found.hits.len(), found.cut), (0, Some(Cut::Time)));
+    assert_eq!((found.hits.len(), found.cut), (0, Some(CutReason::Time)));
     let ranked = find(&vault, &ChangeSet::default(), "milk", 5, Duration::ZERO).unwrap();
-    assert_eq!((ranked.passages.len(), ranked.cut), (0, Some(Cut::Time)));
+    assert_eq!((ranked.passages.len(), ranked.cut), (0, Some(CutReason::Time)));
 }
 
 #[test]
@@ -200,7 +206,7 @@ fn a_pattern_that_is_not_a_regex_brings_the_literal_one() {
         }
         other => panic!("{other:?}"),
     }
-    let bad_glob = Query { file_pattern: Some("[a".into()), ..query("x") };
+    let bad_glob = GrepQuery { file_pattern: Some("[a".into()), ..query("x") };
     assert!(matches!(search(&vault, &none, &bad_glob, AMPLE), Err(SearchError::BadGlob { .. })));
 }
 
@@ -236,12 +242,12 @@ fn planned_changes_are_searched_as_if_applied() {
     assert_eq!((listed.total, listed.entries[2].path.as_str()), (3, "b.md"));
 }
 
-fn ranked(notes: &[(&str, &str)], query: &str) -> Ranked {
+fn ranked(notes: &[(&str, &str)], query: &str) -> RankedPassages {
     let (_folder, vault) = vault(notes);
     find(&vault, &ChangeSet::default(), query, 10, AMPLE).unwrap()
 }
 
-fn order(ranked: &Ranked) -> Vec<&str> {
+fn order(ranked: &RankedPassages) -> Vec<&str> {
     ranked.passages.iter().map(|passage| passage.path.as_str()).collect()
 }
 
@@ -257,8 +263,8 @@ fn a_title_counts_more_than_a_heading_and_a_heading_more_than_text() {
         "tea",
     );
     assert_eq!(order(&found), ["Tea.md", "b.md", "a.md"]);
-    let whys: Vec<Why> = found.passages.iter().map(|passage| passage.why).collect();
-    assert_eq!(whys, [Why::Title, Why::Heading, Why::Text]);
+    let whys: Vec<MatchReason> = found.passages.iter().map(|passage| passage.why).collect();
+    assert_eq!(whys, [MatchReason::Title, MatchReason::Heading, MatchReason::Text]);
     assert_eq!((found.notes, found.cut), (3, None));
 }
 
@@ -273,23 +279,24 @@ fn what_only_another_name_holds_is_said_to_be_found_by_that() {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::new(&vault, PrivateRules::default(), dir.path());
     let whys = || {
-        let (plan, narrow) = (ChangeSet::default(), Narrow::default());
+        let (plan, narrow) = (ChangeSet::default(), NoteFilter::default());
         let found = index.find(&vault, &plan, "turnip soup", &narrow, 9, AMPLE).unwrap();
-        let whys: BTreeMap<String, Why> =
+        let whys: BTreeMap<String, MatchReason> =
             found.passages.iter().map(|found| (found.path.to_string(), found.why)).collect();
         whys
     };
     let go = AtomicBool::new(false);
     let expected = [
-        ("Beta.md", Why::Alias),
-        ("Turnip soup.md", Why::Title),
-        ("c.md", Why::Heading),
-        ("d.md", Why::Property),
+        ("Beta.md", MatchReason::Alias),
+        ("Turnip soup.md", MatchReason::Title),
+        ("c.md", MatchReason::Heading),
+        ("d.md", MatchReason::Property),
     ];
-    let expected: BTreeMap<String, Why> = expected.map(|(path, why)| (path.to_owned(), why)).into();
+    let expected: BTreeMap<String, MatchReason> =
+        expected.map(|(path, why)| (path.to_owned(), why)).into();
     index.catch_up(&go).unwrap();
     assert_eq!(whys(), expected);
-    index.rank(&go).unwrap();
+    index.update_fulltext(&go).unwrap();
     assert_eq!(whys(), expected, "the ranking makes no difference");
 }
 
@@ -370,7 +377,7 @@ fn a_query_without_words_is_refused_and_user_text_is_never_a_pattern() {
     let none = ChangeSet::default();
     assert!(matches!(find(&vault, &none, " -- \"\" ", 5, AMPLE), Err(SearchError::NoWords { .. })));
     assert_eq!(find(&vault, &none, "a(b .* [", 5, AMPLE).unwrap().notes, 1);
-    assert_eq!(find(&vault, &none, "zzz", 5, AMPLE).unwrap(), Ranked::default());
+    assert_eq!(find(&vault, &none, "zzz", 5, AMPLE).unwrap(), RankedPassages::default());
 }
 
 #[test]
@@ -378,7 +385,7 @@ fn folders_that_a_plan_needs_or_makes_are_listed() {
     let (_folder, vault) = vault(&[("a.md", "")]);
     let at = |text: &str| NotePath::parse(text).unwrap();
     let overlay: ChangeSet = [
-        Change { path: at("made/deep"), act: Act::MakeFolder },
+        Change { path: at("made/deep"), act: ChangeAction::MakeFolder },
         Change::create(at("new/n.md"), ""),
         Change::rename(at("a.md"), at("moved/a.md")),
     ]

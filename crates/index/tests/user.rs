@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use index::{Found, Index, Query, UserIndex};
+use index::{GrepQuery, GrepResult, Index, UserIndex};
 use protocol::settings::PrivateSettings;
 use protocol::{ChangeSet, NotePath, PrivateRules};
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ const NOTES: [(&str, &str); 4] = [
     ("Hidden.md", "#secret milk [[a]] [[Nowhere]]\n"),
 ];
 
-struct Desk {
+struct UserIndexFixture {
     folder: TempDir,
     _cache: TempDir,
     vault: Vault,
@@ -43,7 +43,7 @@ fn path(text: &str) -> NotePath {
     NotePath::parse(text).unwrap()
 }
 
-fn desk() -> Desk {
+fn fixture() -> UserIndexFixture {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let vault = Vault::open(folder.path()).unwrap();
     let never = ["Diary", "#secret"].map(ToOwned::to_owned).to_vec();
@@ -51,14 +51,14 @@ fn desk() -> Desk {
     let rules = PrivateRules::parse(&rules).unwrap();
     let user = UserIndex::new(&vault, rules, cache.path());
     let models = user.for_models();
-    let desk = Desk { folder, _cache: cache, vault, models, user };
+    let desk = UserIndexFixture { folder, _cache: cache, vault, models, user };
     NOTES.iter().for_each(|(path, text)| desk.write(path, text));
     desk.models.catch_up(&GO).unwrap();
     desk
 }
 
-fn lines(pattern: &str) -> Query {
-    Query {
+fn lines(pattern: &str) -> GrepQuery {
+    GrepQuery {
         pattern: pattern.to_owned(),
         file_pattern: None,
         context_lines: 0,
@@ -67,11 +67,11 @@ fn lines(pattern: &str) -> Query {
     }
 }
 
-fn places(found: &Found) -> Vec<(&str, u32)> {
+fn places(found: &GrepResult) -> Vec<(&str, u32)> {
     found.hits.iter().map(|hit| (hit.path.as_str(), hit.line)).collect()
 }
 
-impl Desk {
+impl UserIndexFixture {
     fn write(&self, path: &str, text: &str) {
         let file = self.folder.path().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -83,35 +83,35 @@ impl Desk {
         self.models.refresh(&[path(at)]);
     }
 
-    fn search(&self, pattern: &str) -> Found {
+    fn search(&self, pattern: &str) -> GrepResult {
         self.user.search(&lines(pattern), AMPLE).unwrap()
     }
 
     fn names(&self, query: &str) -> Vec<String> {
-        let found = self.user.names(query, &[], 10).unwrap();
+        let found = self.user.find_files(query, &[], 10).unwrap();
         found.into_iter().map(|named| named.path.to_string()).collect()
     }
 }
 
 #[test]
 fn the_user_finds_private_notes_by_their_names_and_other_names() {
-    let desk = desk();
+    let desk = fixture();
     assert_eq!(desk.names("hidn"), ["Hidden.md"]);
     assert_eq!(desk.names("diary/mon"), ["Diary/Monday.md"]);
     assert_eq!(desk.names("moonday"), ["Diary/Monday.md"]);
     assert_eq!(desk.names("").len(), NOTES.len());
-    let models = |query: &str| desk.models.names(&desk.vault, query, &[], 10).unwrap();
+    let models = |query: &str| desk.models.find_files(&desk.vault, query, &[], 10).unwrap();
     assert!(models("hidn").is_empty() && models("monday").is_empty() && models("moond").is_empty());
     assert_eq!(models("").len(), 2, "the control: a model finds the others");
 }
 
 #[test]
 fn the_user_finds_lines_of_private_notes_in_the_usual_order() {
-    let desk = desk();
+    let desk = fixture();
     let all = [("Diary/Monday.md", 5), ("Hidden.md", 1), ("a.md", 1)];
     assert_eq!(places(&desk.search("milk")), all);
     assert_eq!(places(&desk.search(r"\A.*milk")), all, "note by note");
-    let narrow = Query { file_pattern: Some("Diary/*".to_owned()), ..lines("milk") };
+    let narrow = GrepQuery { file_pattern: Some("Diary/*".to_owned()), ..lines("milk") };
     assert_eq!(places(&desk.user.search(&narrow, AMPLE).unwrap()), all[..1]);
     let models = desk.models.search(&desk.vault, &ChangeSet::default(), &lines("milk"), AMPLE);
     assert_eq!(places(&models.unwrap()), [("a.md", 1)], "a model finds what is open");
@@ -121,53 +121,53 @@ fn the_user_finds_lines_of_private_notes_in_the_usual_order() {
 
 #[test]
 fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
-    let desk = desk();
+    let desk = fixture();
     let (whole, plan) = (&desk.vault, ChangeSet::default());
-    let to = |links: Vec<index::links::Outgoing>| -> Vec<NotePath> {
+    let to = |links: Vec<index::links::OutgoingLink>| -> Vec<NotePath> {
         links.into_iter().flat_map(|link| link.targets).collect()
     };
     let from = |links: Vec<index::links::Backlink>| -> Vec<NotePath> {
         links.into_iter().map(|link| link.source).collect()
     };
     let a = path("a.md");
-    assert_eq!(to(desk.user.outgoing(&a).unwrap()), [path("Hidden.md")]);
-    assert_eq!(to(desk.user.outgoing(&path("Hidden.md")).unwrap()), std::slice::from_ref(&a));
+    assert_eq!(to(desk.user.outgoing_links(&a).unwrap()), [path("Hidden.md")]);
+    assert_eq!(to(desk.user.outgoing_links(&path("Hidden.md")).unwrap()), std::slice::from_ref(&a));
     assert_eq!(from(desk.user.backlinks(&a).unwrap()), [path("Hidden.md")]);
-    assert_eq!(desk.user.unresolved().unwrap().len(), 1);
+    assert_eq!(desk.user.broken_links().unwrap().len(), 1);
     let asked = || vec!["hidden".to_owned(), "Missing".to_owned()];
-    assert_eq!(desk.user.dead_among(asked()).unwrap(), ["Missing"]);
+    assert_eq!(desk.user.broken_among(asked()).unwrap(), ["Missing"]);
     assert_eq!(
-        desk.models.dead_among(&desk.vault, asked()).unwrap(),
+        desk.models.broken_among(&desk.vault, asked()).unwrap(),
         asked(),
         "to a model `Hidden` is not there"
     );
     assert_eq!(desk.user.tags().unwrap().len(), 2);
-    assert_eq!(desk.user.tagged("secret").unwrap(), [path("Hidden.md")]);
-    assert_eq!(desk.user.values("mood").unwrap().len(), 1);
-    assert_eq!(desk.user.valued("mood", "fine").unwrap(), [path("Diary/Monday.md")]);
+    assert_eq!(desk.user.notes_with_tag("secret").unwrap(), [path("Hidden.md")]);
+    assert_eq!(desk.user.property_values("mood").unwrap().len(), 1);
+    assert_eq!(desk.user.notes_with_value("mood", "fine").unwrap(), [path("Diary/Monday.md")]);
     assert!(desk.user.properties().unwrap().iter().any(|one| one.name == "mood"));
     assert_eq!(desk.user.tasks().unwrap().len(), 1);
 
     let models = &desk.models;
-    assert!(to(models.outgoing(whole, &plan, &a).unwrap()).is_empty());
-    assert!(models.outgoing(whole, &plan, &path("Hidden.md")).unwrap().is_empty());
+    assert!(to(models.outgoing_links(whole, &plan, &a).unwrap()).is_empty());
+    assert!(models.outgoing_links(whole, &plan, &path("Hidden.md")).unwrap().is_empty());
     assert!(models.backlinks(whole, &plan, &a).unwrap().is_empty());
     assert!(models.tags(whole, &plan).unwrap().is_empty());
     assert!(models.properties(whole).unwrap().is_empty());
     assert!(models.tasks(whole).unwrap().is_empty());
-    let dead = models.unresolved(whole).unwrap();
+    let dead = models.broken_links(whole).unwrap();
     assert_eq!(dead.len(), 1, "to a model `Hidden` is not there");
 }
 
 #[test]
 fn what_is_told_again_is_told_anew_once_the_notes_changed() {
-    let desk = desk();
+    let desk = fixture();
     let told = || {
-        let (dead, tasks) = (desk.user.unresolved().unwrap(), desk.user.tasks().unwrap());
-        (dead.len(), tasks.len(), desk.user.values("mood").unwrap().len())
+        let (dead, tasks) = (desk.user.broken_links().unwrap(), desk.user.tasks().unwrap());
+        (dead.len(), tasks.len(), desk.user.property_values("mood").unwrap().len())
     };
     assert_eq!((told(), told()), ((1, 1, 1), (1, 1, 1)));
-    assert!(desk.user.values("other").unwrap().is_empty(), "it is about another property");
+    assert!(desk.user.property_values("other").unwrap().is_empty(), "it is about another property");
     assert_eq!(told(), (1, 1, 1));
     desk.rewrite("b.md", "---\nmood: [better, best]\n---\n[[Somewhere]]\n- [ ] wake\n");
     assert_eq!(told(), (2, 2, 3));
@@ -177,7 +177,7 @@ fn what_is_told_again_is_told_anew_once_the_notes_changed() {
 
 #[test]
 fn what_changes_in_private_notes_is_seen_as_soon_as_it_is_told() {
-    let desk = desk();
+    let desk = fixture();
     assert_eq!(desk.search("coffee").total, 0);
     desk.rewrite("Diary/Tuesday.md", "---\nalias: Twosday\n---\ncoffee #days\n");
     assert_eq!(places(&desk.search("coffee")), [("Diary/Tuesday.md", 4)]);
@@ -192,26 +192,29 @@ fn what_changes_in_private_notes_is_seen_as_soon_as_it_is_told() {
     assert_eq!(places(&desk.search("tea")), [("b.md", 1)], "it became private");
     desk.rewrite("b.md", "tea again\n");
     assert_eq!(places(&desk.search("tea")), [("b.md", 1)], "it is open again");
-    desk.models.tidy(&GO).unwrap();
+    desk.models.save(&GO).unwrap();
     desk.models.catch_up(&GO).unwrap();
     assert_eq!(places(&desk.search("milk")).len(), 3);
 }
 
 #[test]
 fn a_picture_is_the_one_that_its_link_means_in_its_note() {
-    let desk = desk();
+    let desk = fixture();
     let files = ["Plum.png", "House/Plum.png", "House/img/Roof one.png", "img/Roof one.png"];
     for file in files.into_iter().chain(["Diary/Face.png"]) {
         desk.write(file, "a picture");
     }
     let meant = |link: &str, source: &str| {
         let source = (!source.is_empty()).then(|| path(source));
-        desk.user.meant(link, source.as_ref()).map(|file| file.to_string()).unwrap_or_default()
+        desk.user
+            .resolve_link(link, source.as_ref())
+            .map(|file| file.to_string())
+            .unwrap_or_default()
     };
     let check = |link: &str, source: &str, file: &str| {
         assert_eq!(meant(link, source), file, "`{link}` in `{source}`");
     };
-    let stood = desk.user.outgoing(&path("a.md")).is_some();
+    let stood = desk.user.outgoing_links(&path("a.md")).is_some();
     assert!(stood, "the control: it was asked with an index");
     desk.models.refresh(&files.map(path));
     desk.models.refresh(&[path("Diary/Face.png")]);
@@ -241,9 +244,9 @@ fn until_the_index_stands_a_picture_is_found_under_its_whole_path() {
     }
     let vault = Vault::open(folder.path()).unwrap();
     let user = UserIndex::new(&vault, PrivateRules::default(), cache.path());
-    assert_eq!(user.outgoing(&path("a.md")), None, "the control: it does not stand");
+    assert_eq!(user.outgoing_links(&path("a.md")), None, "the control: it does not stand");
     let house = path("House/b.md");
-    let meant = |link: &str| user.meant(link, Some(&house));
+    let meant = |link: &str| user.resolve_link(link, Some(&house));
     for link in ["Plum.png", "./Plum.png", "House/Plum.png", "/House/Plum.png"] {
         assert_eq!(meant(link), Some(path("House/Plum.png")), "{link}");
     }

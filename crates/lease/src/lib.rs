@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 
 /// Why there is no lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum LeaseError {
     /// A program has the file open for writing, this one included.
     OpenForWriting,
     /// Nobody can tell: the file system grants no leases (NFS and some FUSE file systems), the file
@@ -27,11 +27,13 @@ pub struct ReadLease(File);
 
 impl ReadLease {
     /// Takes a lease on a file that was opened for reading only. Does not wait.
-    pub fn take(file: File) -> Result<Self, Refused> {
+    pub fn take(file: File) -> Result<Self, LeaseError> {
         match sys::lease(file.as_fd()) {
             Ok(()) => Ok(Self(file)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Refused::OpenForWriting),
-            Err(_) => Err(Refused::Unsupported),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(LeaseError::OpenForWriting)
+            }
+            Err(_) => Err(LeaseError::Unsupported),
         }
     }
 
@@ -124,7 +126,7 @@ mod tests {
             [|open| open.append(true), |open| open.write(true), |open| open.read(true).write(true)];
         for way in ways {
             let writer = way(&mut OpenOptions::new()).open(&path).unwrap();
-            assert_eq!(ReadLease::take(read()).unwrap_err(), Refused::OpenForWriting);
+            assert_eq!(ReadLease::take(read()).unwrap_err(), LeaseError::OpenForWriting);
             drop(writer);
             assert!(ReadLease::take(read()).unwrap().is_unbroken());
         }

@@ -5,25 +5,25 @@ use protocol::ModelInfo;
 use reqwest::header::HeaderName;
 use secrecy::SecretString;
 
-use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
+use crate::http::{ApiClient, ApiProfile, BasePath, Deadlines, KeylessServers};
 use crate::model::{ModelError, ModelRequest};
-use crate::parameters::Parameters;
 use crate::provider::{ModelStream, Provider};
+use crate::request_parameters::RequestParameters;
 
 mod decode;
 mod wire;
 
 /// What sets it apart on the way to it. The version is that of the API which [`wire`] mirrors.
-pub(crate) static VENDOR: Vendor = Vendor {
+pub(crate) static API: ApiProfile = ApiProfile {
     name: "Anthropic",
     hosts: &[("api.anthropic.com", "Anthropic")],
     base_url: "https://api.anthropic.com",
-    root: Root::Always("/v1"),
+    root: BasePath::Always("/v1"),
     api: "Anthropic's Messages API",
     content_type: "text/event-stream",
     key: (HeaderName::from_static("x-api-key"), ""),
     headers: &[("anthropic-version", "2023-06-01")],
-    keyless: Keyless::Never,
+    keyless: KeylessServers::Never,
 };
 
 /// Where to ask and with what key.
@@ -36,14 +36,14 @@ pub struct AnthropicConfig {
     /// How long the server may be silent.
     pub deadlines: Deadlines,
     /// How the model is asked.
-    pub parameters: Parameters,
+    pub parameters: RequestParameters,
 }
 
 /// Asks Anthropic, or who speaks like it. Never retries.
 #[derive(Debug)]
 pub struct Anthropic {
-    server: Server,
-    parameters: Parameters,
+    server: ApiClient,
+    parameters: RequestParameters,
 }
 
 impl Anthropic {
@@ -51,7 +51,7 @@ impl Anthropic {
     /// empty or cannot be one. Asks nobody.
     pub fn new(config: AnthropicConfig) -> Result<Self, ModelError> {
         let AnthropicConfig { base_url, key, deadlines, parameters } = config;
-        let server = Server::new(&VENDOR, &base_url, key, deadlines)?;
+        let server = ApiClient::new(&API, &base_url, key, deadlines)?;
         Ok(Self { server, parameters })
     }
 }
@@ -59,7 +59,7 @@ impl Anthropic {
 #[async_trait]
 impl Provider for Anthropic {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let body = wire::Request::new(&request, &self.parameters);
+        let body = wire::AnthropicRequest::new(&request, &self.parameters);
         let decoder = decode::MessagesDecoder::default();
         self.server.stream("/messages", &request.model, &body, decoder).await
     }
@@ -70,13 +70,13 @@ impl Provider for Anthropic {
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         // The list has OpenAI's outer shape.
-        let list = self.server.look("/models").await?;
-        crate::openai::list::models(&list).ok_or_else(|| self.server.not_a_list())
+        let list = self.server.get("/models").await?;
+        crate::openai::model_list::models(&list).ok_or_else(|| self.server.not_a_list())
     }
 }
 
 /// What reads its answers.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn decoder() -> impl crate::decoding::Decoder {
+pub(crate) fn decoder() -> impl crate::decoder::Decoder {
     decode::MessagesDecoder::default()
 }

@@ -3,57 +3,57 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use protocol::{Compaction, Message, MessageId, Part, Role, TurnId};
+use protocol::{Compaction, Message, MessageId, MessagePart, Role, TurnId};
 
-use crate::exchange::{Exchange, exchanges, tokens_of};
-use crate::host::{Capacity, TurnSetup};
+use crate::exchange::{Exchange, group_into_exchanges, tokens_of};
 use crate::model::{ModelError, ToolSpec};
-use crate::tokens::{self, Gauge};
+use crate::model_texts;
+use crate::tokens::{self, TokenCalibration};
 use crate::transcript::History;
-use crate::wording;
+use crate::turn_policy::{ContextCapacity, TurnSetup};
 
 #[cfg(test)]
 mod tests;
 
 /// The least that is kept free for the answer, in tokens.
-const LEAST_ANSWER: u32 = 1_000;
+const MIN_ANSWER_TOKENS: u32 = 1_000;
 
 /// What is left out goes in steps of this part of the room: so the beginning of the prompt, and
 /// with it the vendor's cache, holds for many turns.
-const STEPS: u32 = 4;
+const TRIM_STEPS: u32 = 4;
 
 /// What a request holds beside the history, and whose it is.
-pub(crate) struct Frame<'a> {
-    pub(crate) capacity: Capacity,
+pub(crate) struct RequestFrame<'a> {
+    pub(crate) capacity: ContextCapacity,
     /// Output cap in tokens.
     pub(crate) max_tokens: u32,
     /// The turn that asks.
     pub(crate) turn: &'a TurnId,
     /// Earlier turns that are heard in any case.
     pub(crate) kept: &'a BTreeSet<TurnId>,
-    pub(crate) gauge: Gauge,
-    around: Around,
+    pub(crate) gauge: TokenCalibration,
+    overhead: RequestOverhead,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> RequestFrame<'a> {
     /// The frame of a turn's request.
-    pub(crate) fn of(
+    pub(crate) fn for_turn(
         setup: &'a TurnSetup,
         tools: &[ToolSpec],
         note: Option<&str>,
         turn: &'a TurnId,
-        gauge: Gauge,
+        gauge: TokenCalibration,
     ) -> Self {
-        let TurnSetup { capacity, max_tokens, system, kept, .. } = setup;
+        let TurnSetup { capacity, max_tokens, system, kept_turns: kept, .. } = setup;
         let (capacity, max_tokens) = (*capacity, *max_tokens);
-        let around = Around::of(system, tools, note);
-        Self { capacity, max_tokens, turn, kept, gauge, around }
+        let around = RequestOverhead::estimate(system, tools, note);
+        Self { capacity, max_tokens, turn, kept, gauge, overhead: around }
     }
 }
 
 /// The rows that are sent, and what the whole request is estimated at.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Fitting {
+pub(crate) struct FittedHistory {
     pub(crate) rows: Vec<Arc<Message>>,
     pub(crate) estimated: u32,
 }
@@ -83,7 +83,7 @@ pub(crate) struct TooLarge {
 
 impl TooLarge {
     /// For the user: what does not fit the model, and what can be done about it.
-    fn sentence(&self) -> String {
+    fn user_message(&self) -> String {
         let Self { part, tokens, room } = self;
         let (what, advice) = match part {
             Mandatory::Instructions => (
@@ -116,85 +116,94 @@ impl TooLarge {
 
 impl From<TooLarge> for ModelError {
     fn from(error: TooLarge) -> Self {
-        Self::ContextExceeded { message: error.sentence(), window: None }
+        Self::ContextExceeded { message: error.user_message(), window: None }
     }
 }
 
 /// What the history may take, in tokens as they are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub(crate) struct ContextBudget {
     /// Of the whole request.
-    pub(crate) most: u32,
+    pub(crate) limit: u32,
     /// Of it, what is not history.
-    pub(crate) around: u32,
+    pub(crate) overhead: u32,
     /// The whole request, in tokens as the model counts them.
     pub(crate) room: u32,
 }
 
-impl Budget {
+impl ContextBudget {
     /// The budget of a request; `None` where everything is heard whole.
-    pub(crate) fn of(frame: &Frame<'_>) -> Option<Self> {
-        let Capacity::Window(window) = frame.capacity else { return None };
-        let room = room(window, frame);
-        Some(Self { most: frame.gauge.estimate_within(room), around: frame.around.tokens(), room })
+    pub(crate) fn for_frame(frame: &RequestFrame<'_>) -> Option<Self> {
+        let ContextCapacity::Window(window) = frame.capacity else { return None };
+        let room = usable_window(window, frame);
+        Some(Self {
+            limit: frame.gauge.estimate_within(room),
+            overhead: frame.overhead.tokens(),
+            room,
+        })
     }
 
     /// How much of it a request takes that is estimated at so many tokens, in percent.
     pub(crate) fn percent(self, estimated: u32) -> u32 {
-        let percent = u64::from(estimated) * 100 / u64::from(self.most.max(1));
+        let percent = u64::from(estimated) * 100 / u64::from(self.limit.max(1));
         u32::try_from(percent).unwrap_or(u32::MAX)
     }
 }
 
 /// How much of the window a request may take. The answer has a thousand tokens at least, or a
 /// quarter of a window with fewer than four thousand, and half of it at most.
-fn room(window: u32, frame: &Frame<'_>) -> u32 {
-    let answer = frame.max_tokens.max(LEAST_ANSWER.min(window / 4)).min(window / 2);
+fn usable_window(window: u32, frame: &RequestFrame<'_>) -> u32 {
+    let answer = frame.max_tokens.max(MIN_ANSWER_TOKENS.min(window / 4)).min(window / 2);
     window.saturating_sub(answer)
 }
 
 /// Leaves out the oldest exchanges until the rest fits. An exchange is heard whole or not at all;
 /// the asking turn and those in `kept` are always heard. What stands in for earlier turns is the
 /// last to be left out.
-pub(crate) fn fit(history: History, frame: &Frame<'_>) -> Result<Fitting, TooLarge> {
-    let around = &frame.around;
+pub(crate) fn fit(history: History, frame: &RequestFrame<'_>) -> Result<FittedHistory, TooLarge> {
+    let around = &frame.overhead;
     let told = history.compaction.as_ref().map_or(0, |told| tokens::of_text(&told.text));
-    let mut units = exchanges(history.rows);
+    let mut units = group_into_exchanges(history.rows);
     let total = tokens_of(&units).saturating_add(around.tokens()).saturating_add(told);
-    let Capacity::Window(window) = frame.capacity else {
-        return Ok(joined(history.compaction, units, total, Whole::Yes));
+    let ContextCapacity::Window(window) = frame.capacity else {
+        return Ok(assemble(history.compaction, units, total, Completeness::Yes));
     };
-    let room = room(window, frame);
+    let room = usable_window(window, frame);
     let most = frame.gauge.estimate_within(room);
     if total <= most {
-        return Ok(joined(history.compaction, units, total, Whole::Yes));
+        return Ok(assemble(history.compaction, units, total, Completeness::Yes));
     }
     let must = |unit: &Exchange| unit.turn == *frame.turn || frame.kept.contains(&unit.turn);
-    let marker = tokens::of_text(wording::LEFT_OUT);
+    let marker = tokens::of_text(model_texts::LEFT_OUT);
     let needed = units.iter().filter(|unit| must(unit)).map(|unit| unit.tokens);
     let needed = needed.fold(around.tokens() + marker, u32::saturating_add);
     let over = needed.saturating_sub(most);
-    let forgotten = forget_oldest_results(&mut units, frame.turn, over);
+    let forgotten = drop_oldest_results(&mut units, frame.turn, over);
     if forgotten < over {
-        return Err(around.largest(frame, &units, room));
+        return Err(around.too_large(frame, &units, room));
     }
     let (needed, total) = (needed - forgotten, total.saturating_sub(forgotten));
     let fits = needed.saturating_add(told) <= most;
     let (compaction, lost) = if fits { (history.compaction, 0) } else { (None, told) };
     let left = total.saturating_add(marker).saturating_sub(lost);
     let all = units.len();
-    let (kept, left) = without_oldest(units, must, left, most, (room / STEPS).max(1));
+    let (kept, left) = drop_oldest(units, must, left, most, (room / TRIM_STEPS).max(1));
     let is_whole = kept.len() == all && lost == 0;
-    Ok(joined(compaction, kept, left, if is_whole { Whole::Yes } else { Whole::No }))
+    Ok(assemble(
+        compaction,
+        kept,
+        left,
+        if is_whole { Completeness::Yes } else { Completeness::No },
+    ))
 }
 
 /// Leaves out what the steps of the open turn have read, from the oldest on, until `over` tokens are
 /// saved; what the last step read stays. Says how many are saved.
-fn forget_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u32 {
+fn drop_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u32 {
     let Some(open) = units.iter_mut().find(|unit| unit.turn == *turn) else { return 0 };
-    let is_result = |part: &Part| matches!(part, Part::Result { .. });
+    let is_result = |part: &MessagePart| matches!(part, MessagePart::Result { .. });
     let last = open.rows.iter().rposition(|row| row.parts.iter().any(is_result)).unwrap_or(0);
-    let least = tokens::of_text(wording::FORGOTTEN_RESULT);
+    let least = tokens::of_text(model_texts::DROPPED_RESULT);
     let mut saved = 0_u32;
     for row in open.rows.iter_mut().take(last) {
         if saved >= over {
@@ -204,11 +213,11 @@ fn forget_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u3
             continue;
         }
         for part in &mut Arc::make_mut(row).parts {
-            let Part::Result { output, .. } = part else { continue };
+            let MessagePart::Result { output, .. } = part else { continue };
             let tokens = tokens::of_text(output);
             if saved < over && tokens > least {
                 saved = saved.saturating_add(tokens - least);
-                wording::FORGOTTEN_RESULT.clone_into(output);
+                model_texts::DROPPED_RESULT.clone_into(output);
             }
         }
     }
@@ -218,7 +227,7 @@ fn forget_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u3
 
 /// Leaves out exchanges from the oldest on until no more than `most` is left, and on as far as the
 /// next whole `step` of what was left out. Says what is left then.
-fn without_oldest(
+fn drop_oldest(
     units: Vec<Exchange>,
     must: impl Fn(&Exchange) -> bool,
     mut left: u32,
@@ -246,53 +255,55 @@ fn without_oldest(
 
 /// Whether everything is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whole {
+enum Completeness {
     Yes,
     No,
 }
 
-fn joined(
+fn assemble(
     compaction: Option<Compaction>,
     units: Vec<Exchange>,
     estimated: u32,
-    whole: Whole,
-) -> Fitting {
+    whole: Completeness,
+) -> FittedHistory {
     let mut rows: Vec<Arc<Message>> = units.into_iter().flat_map(|unit| unit.rows).collect();
-    if whole == Whole::No
+    if whole == Completeness::No
         && let Some(first) = rows.first_mut().filter(|row| row.role == Role::User)
     {
-        Arc::make_mut(first).parts.insert(0, Part::Context { text: wording::LEFT_OUT.to_owned() });
+        Arc::make_mut(first)
+            .parts
+            .insert(0, MessagePart::Context { text: model_texts::LEFT_OUT.to_owned() });
     }
     if let Some(compaction) = compaction
         && let Some(first) = rows.first()
     {
-        let told = told(compaction, first);
+        let told = compaction_message(compaction, first);
         rows.insert(0, Arc::new(told));
     }
-    Fitting { rows, estimated }
+    FittedHistory { rows, estimated }
 }
 
 /// What stands in for earlier turns, as a message before the first that is heard.
-fn told(compaction: Compaction, first: &Message) -> Message {
+fn compaction_message(compaction: Compaction, first: &Message) -> Message {
     Message {
         id: MessageId::from(format!("{}:compaction", compaction.until)),
         conversation: first.conversation.clone(),
         turn: compaction.until,
         role: Role::User,
-        parts: vec![Part::Context { text: compaction.text }],
+        parts: vec![MessagePart::Context { text: compaction.text }],
         at: first.at,
     }
 }
 
 /// What stands around the history, in tokens.
-pub(crate) struct Around {
+pub(crate) struct RequestOverhead {
     system: u32,
     tools: u32,
     note: u32,
 }
 
-impl Around {
-    fn of(system: &str, tools: &[ToolSpec], note: Option<&str>) -> Self {
+impl RequestOverhead {
+    fn estimate(system: &str, tools: &[ToolSpec], note: Option<&str>) -> Self {
         let tools = tools.iter().map(tokens::of_tool).fold(0, u32::saturating_add);
         Self { system: tokens::of_text(system), tools, note: note.map_or(0, tokens::of_text) }
     }
@@ -301,7 +312,7 @@ impl Around {
         self.system.saturating_add(self.tools).saturating_add(self.note)
     }
 
-    fn largest(&self, frame: &Frame<'_>, units: &[Exchange], room: u32) -> TooLarge {
+    fn too_large(&self, frame: &RequestFrame<'_>, units: &[Exchange], room: u32) -> TooLarge {
         let of = |wanted: &dyn Fn(&Exchange) -> bool| {
             let rows = units.iter().filter(|unit| wanted(unit)).flat_map(|unit| &unit.rows);
             rows.map(|row| tokens::of_message(row)).collect::<Vec<u32>>()

@@ -16,7 +16,9 @@ pub(crate) struct Exchange {
 }
 
 /// The rows by exchange, in their order.
-pub(crate) fn exchanges(rows: impl IntoIterator<Item: Into<Arc<Message>>>) -> Vec<Exchange> {
+pub(crate) fn group_into_exchanges(
+    rows: impl IntoIterator<Item: Into<Arc<Message>>>,
+) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = Vec::new();
     for row in rows.into_iter().map(Into::<Arc<Message>>::into) {
         let tokens = tokens::of_message(&row);

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{ContextKind, ContextPart, ContextUse, Part, TurnId};
+use protocol::{ContextKind, ContextPart, ContextUse, MessagePart, TurnId};
 
-use crate::budget::Budget;
-use crate::compaction::LEAST_KEPT;
-use crate::tokens::{self, Gauge};
+use crate::budget::ContextBudget;
+use crate::compaction::MIN_KEPT_EXCHANGES;
+use crate::tokens::{self, TokenCalibration};
 use crate::transcript::History;
 
 /// A request that holds a whole history, in tokens as they are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Filling {
-    budget: Budget,
+    budget: ContextBudget,
     summary: u32,
     earlier: Rows,
     /// Of the turn that runs.
@@ -33,8 +33,8 @@ impl Rows {
     }
 
     /// Adds a message with these parts.
-    fn add(&mut self, parts: &[Part]) {
-        let is_result = |part: &&Part| matches!(part, Part::Result { .. });
+    fn add(&mut self, parts: &[MessagePart]) {
+        let is_result = |part: &&MessagePart| matches!(part, MessagePart::Result { .. });
         let results = parts.iter().filter(is_result).map(tokens::of_part);
         let results = results.fold(0, u32::saturating_add);
         self.results = self.results.saturating_add(results);
@@ -47,7 +47,7 @@ impl Filling {
     /// The history that is sent in `open`, or at rest if no turn is. The turns in `asked` wait for an answer:
     /// nothing from there on is summarized.
     pub(crate) fn of(
-        budget: Budget,
+        budget: ContextBudget,
         history: &History,
         open: Option<&TurnId>,
         asked: &BTreeSet<TurnId>,
@@ -71,14 +71,15 @@ impl Filling {
                 last = Some(&row.turn);
             }
         }
-        filling.can_summarize = turns.saturating_sub(LEAST_KEPT).min(held.unwrap_or(turns)) > 0;
+        filling.can_summarize =
+            turns.saturating_sub(MIN_KEPT_EXCHANGES).min(held.unwrap_or(turns)) > 0;
         filling
     }
 
     /// Tokens of the whole request.
     pub(crate) fn total(&self) -> u32 {
         let rows = self.earlier.all().saturating_add(self.open.all());
-        self.budget.around.saturating_add(self.summary).saturating_add(rows)
+        self.budget.overhead.saturating_add(self.summary).saturating_add(rows)
     }
 
     /// How much of the budget it takes, in percent.
@@ -87,7 +88,7 @@ impl Filling {
     }
 
     /// The turn that runs has stored a message with these parts as well.
-    pub(crate) fn grow(&mut self, parts: &[Part]) {
+    pub(crate) fn grow(&mut self, parts: &[MessagePart]) {
         self.open.add(parts);
     }
 
@@ -99,9 +100,9 @@ impl Filling {
     }
 
     /// The same in tokens as the model would count them.
-    pub(crate) fn told(&self, gauge: Gauge) -> ContextUse {
+    pub(crate) fn told(&self, gauge: TokenCalibration) -> ContextUse {
         let parts = [
-            (ContextKind::Instructions, self.budget.around),
+            (ContextKind::Instructions, self.budget.overhead),
             (ContextKind::Summary, self.summary),
             (ContextKind::Messages, self.earlier.messages),
             (ContextKind::ToolResults, self.earlier.results),

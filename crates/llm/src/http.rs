@@ -11,30 +11,30 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::decoding::Decoder;
+use crate::decoder::Decoder;
 use crate::model::ModelError;
 use crate::provider::ModelStream;
 use crate::tls;
 
 mod address;
-mod answer;
-mod failure;
-mod patience;
+mod error;
+mod error_body;
+mod event_stream;
 mod place;
-mod trouble;
+mod prompt_speed;
 
-pub use address::{holds_a_secret, is_on_this_computer};
-use answer::Waits;
-pub(crate) use failure::Failures;
-use patience::{Reading, Speed};
+pub use address::{has_credentials, is_on_this_computer};
+pub(crate) use error::RequestErrors;
+pub(crate) use error_body::ErrorBody;
+use event_stream::StreamDeadlines;
 pub(crate) use place::Place;
-pub(crate) use trouble::Trouble;
+use prompt_speed::{PromptSpeed, PromptTimer};
 
 /// How much of an error's body is read, in bytes.
-const LARGEST_ERROR: usize = 64 * 1024;
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 /// How much of an answer that is one value is read, in bytes.
-const LARGEST_VALUE: usize = 4 * 1024 * 1024;
+const MAX_VALUE_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long the server may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Default for Deadlines {
 
 /// What sets one vendor apart on the way to it.
 #[derive(Debug)]
-pub(crate) struct Vendor {
+pub(crate) struct ApiProfile {
     /// Its name, where its own host answers.
     pub(crate) name: &'static str,
     /// Hosts that go by a name.
@@ -69,7 +69,7 @@ pub(crate) struct Vendor {
     /// Its own address.
     pub(crate) base_url: &'static str,
     /// Where its paths stand below the address.
-    pub(crate) root: Root,
+    pub(crate) root: BasePath,
     /// What its server speaks.
     pub(crate) api: &'static str,
     /// What the body of an answer says it is.
@@ -79,12 +79,12 @@ pub(crate) struct Vendor {
     /// What every request says besides.
     pub(crate) headers: &'static [(&'static str, &'static str)],
     /// Who must show a key.
-    pub(crate) keyless: Keyless,
+    pub(crate) keyless: KeylessServers,
 }
 
 /// Where a vendor's paths stand below the address that the user gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Root {
+pub(crate) enum BasePath {
     /// Below this, which the address may end with already.
     Always(&'static str),
     /// Below the address; below this when the address has no path.
@@ -93,7 +93,7 @@ pub(crate) enum Root {
 
 /// Which servers are asked without a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keyless {
+pub(crate) enum KeylessServers {
     /// None.
     Never,
     /// Those on this computer.
@@ -102,8 +102,8 @@ pub(crate) enum Keyless {
 
 /// A server, and how to ask it. Never follows a redirect.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
-    vendor: &'static Vendor,
+pub(crate) struct ApiClient {
+    api: &'static ApiProfile,
     client: reqwest::Client,
     base: Url,
     host: String,
@@ -111,19 +111,19 @@ pub(crate) struct Server {
     header: Option<HeaderValue>,
     deadlines: Deadlines,
     /// How fast a server on this computer reads; `None` for others.
-    speed: Option<Arc<Speed>>,
+    speed: Option<Arc<PromptSpeed>>,
 }
 
-impl Server {
+impl ApiClient {
     /// Whose it is and where it stands, without what an address may hold beside that.
     pub(crate) fn vendor(&self) -> String {
-        format!("{} at {}", self.vendor.name, self.base.origin().ascii_serialization())
+        format!("{} at {}", self.api.name, self.base.origin().ascii_serialization())
     }
 
     /// Refuses an address that would send the key or the notes unencrypted over a network, and a
     /// key that is missing where one is needed, or cannot be one. Asks nobody.
     pub(crate) fn new(
-        vendor: &'static Vendor,
+        vendor: &'static ApiProfile,
         base_url: &str,
         key: SecretString,
         deadlines: Deadlines,
@@ -142,10 +142,10 @@ impl Server {
             message: "Cannot set up encrypted connections: check the system's certificates.".into(),
             retryable: false,
         })?;
-        let host = address::name(vendor, &base);
-        let is_local = vendor.keyless == Keyless::Local && address::is_loopback(&base);
+        let host = address::server_name(vendor, &base);
+        let is_local = vendor.keyless == KeylessServers::Local && address::is_loopback(&base);
         let speed = is_local.then(Arc::default);
-        Ok(Self { vendor, client, base, host, key, header, deadlines, speed })
+        Ok(Self { api: vendor, client, base, host, key, header, deadlines, speed })
     }
 
     /// Asks for an answer about `model` and reads it with `decoder`.
@@ -156,34 +156,34 @@ impl Server {
         body: &(impl Serialize + Sync),
         decoder: D,
     ) -> Result<ModelStream, ModelError> {
-        let failures = self.failures(model);
+        let failures = self.errors_for(model);
         let body = serde_json::to_vec(body).unwrap_or_default();
-        let wait = self.patience(body.len());
-        let reading = self.speed.clone().map(|speed| Reading::begin(speed, body.len()));
+        let wait = self.first_event_timeout(body.len());
+        let reading = self.speed.clone().map(|speed| PromptTimer::begin(speed, body.len()));
         let deadline = Instant::now() + wait;
         let request = self.client.post(self.url(path)).header(CONTENT_TYPE, "application/json");
         let mut response = self.send(request.body(body), &failures, deadline).await?;
         if !self.is_answer(&response) {
-            let body = read(&mut response, LARGEST_ERROR, deadline).await;
+            let body = read_body(&mut response, MAX_ERROR_BYTES, deadline).await;
             return Err(failures.not_a_stream(&body));
         }
-        let waits = Waits { deadline, first: wait, idle: self.deadlines.idle, reading };
-        Ok(answer::stream(response, failures, waits, decoder))
+        let waits = StreamDeadlines { deadline, first: wait, idle: self.deadlines.idle, reading };
+        Ok(event_stream::stream(response, failures, waits, decoder))
     }
 
     /// How long the first event of an answer to so many bytes may take.
-    fn patience(&self, bytes: usize) -> Duration {
+    fn first_event_timeout(&self, bytes: usize) -> Duration {
         let usual = self.deadlines.first_event;
-        self.speed.as_ref().map_or(usual, |speed| speed.patience(bytes, usual))
+        self.speed.as_ref().map_or(usual, |speed| speed.first_event_timeout(bytes, usual))
     }
 
     /// Reads a JSON value.
-    pub(crate) async fn look(&self, path: &str) -> Result<Value, ModelError> {
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, ModelError> {
         self.value(self.client.get(self.url(path)), "").await
     }
 
     /// Asks something about `model` that has one JSON value as its answer.
-    pub(crate) async fn ask(
+    pub(crate) async fn post(
         &self,
         path: &str,
         model: &str,
@@ -194,14 +194,14 @@ impl Server {
 
     /// The server answered, with something that is no list of models.
     pub(crate) fn not_a_list(&self) -> ModelError {
-        self.failures("").not_a_stream(&[])
+        self.errors_for("").not_a_stream(&[])
     }
 
     async fn value(&self, request: RequestBuilder, model: &str) -> Result<Value, ModelError> {
-        let failures = self.failures(model);
+        let failures = self.errors_for(model);
         let deadline = Instant::now() + self.deadlines.idle;
         let mut response = self.send(request, &failures, deadline).await?;
-        let body = read(&mut response, LARGEST_VALUE, deadline).await;
+        let body = read_body(&mut response, MAX_VALUE_BYTES, deadline).await;
         serde_json::from_slice(&body).map_err(|_| failures.not_a_stream(&body))
     }
 
@@ -211,9 +211,9 @@ impl Server {
     }
 
     /// What errors of a request about `model` are made with.
-    fn failures(&self, model: &str) -> Failures {
-        Failures {
-            vendor: self.vendor,
+    fn errors_for(&self, model: &str) -> RequestErrors {
+        RequestErrors {
+            api: self.api,
             host: self.host.clone(),
             model: model.to_owned(),
             key: self.key.clone(),
@@ -230,15 +230,15 @@ impl Server {
     async fn send(
         &self,
         request: RequestBuilder,
-        failures: &Failures,
+        failures: &RequestErrors,
         deadline: Instant,
     ) -> Result<Response, ModelError> {
         match timeout_at(deadline, self.signed(request).send()).await {
             Err(_) => Err(failures.silent("took too long to answer")),
-            Ok(Err(error)) => Err(failures.unreached(&error)),
+            Ok(Err(error)) => Err(failures.unreachable(&error)),
             Ok(Ok(response)) if response.status().is_success() => Ok(response),
             Ok(Ok(mut response)) => {
-                let body = read(&mut response, LARGEST_ERROR, deadline).await;
+                let body = read_body(&mut response, MAX_ERROR_BYTES, deadline).await;
                 Err(failures.status(response.status(), response.headers(), &body))
             }
         }
@@ -246,11 +246,11 @@ impl Server {
 
     /// The request with what every request to the vendor says besides.
     fn signed(&self, mut request: RequestBuilder) -> RequestBuilder {
-        for (name, value) in self.vendor.headers {
+        for (name, value) in self.api.headers {
             request = request.header(*name, *value);
         }
         match &self.header {
-            Some(header) => request.header(self.vendor.key.0.clone(), header.clone()),
+            Some(header) => request.header(self.api.key.0.clone(), header.clone()),
             None => request,
         }
     }
@@ -261,13 +261,13 @@ impl Server {
             let value = response.headers().get(name)?;
             Some(value.to_str().is_ok_and(|value| value.to_ascii_lowercase().starts_with(start)))
         };
-        starts(CONTENT_TYPE, self.vendor.content_type).unwrap_or(true)
+        starts(CONTENT_TYPE, self.api.content_type).unwrap_or(true)
             && starts(CONTENT_ENCODING, "identity").unwrap_or(true)
     }
 }
 
 /// The body as far as it is worth it, and as far as it comes before the deadline.
-async fn read(response: &mut Response, most: usize, deadline: Instant) -> Vec<u8> {
+async fn read_body(response: &mut Response, most: usize, deadline: Instant) -> Vec<u8> {
     let mut body = Vec::new();
     while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
         body.extend_from_slice(&chunk);
@@ -280,13 +280,13 @@ async fn read(response: &mut Response, most: usize, deadline: Instant) -> Vec<u8
 
 /// A server on this computer may want no key.
 fn header(
-    vendor: &Vendor,
+    vendor: &ApiProfile,
     key: &SecretString,
     base: &Url,
 ) -> Result<Option<HeaderValue>, ModelError> {
     let key = key.expose_secret().trim();
     if key.is_empty() {
-        if vendor.keyless == Keyless::Local && address::is_loopback(base) {
+        if vendor.keyless == KeylessServers::Local && address::is_loopback(base) {
             return Ok(None);
         }
         let name = vendor.name;

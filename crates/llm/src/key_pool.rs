@@ -11,26 +11,26 @@ use protocol::ModelInfo;
 use protocol::settings::KeyPolicy;
 use tokio::time::Instant;
 
-use crate::model::{Block, ModelError, ModelRequest};
-use crate::pace::Pace;
+use crate::model::{ContentBlock, ModelError, ModelRequest};
 use crate::provider::{Capabilities, ModelStream, Provider};
+use crate::time_scale::TimeScale;
 
-mod keys;
+mod rotation;
 
-use keys::{Fault, Keys, Left, Pick};
+use rotation::{KeyChoice, KeyFallback, KeyFault, KeyRotation};
 
 /// One provider a key.
 pub struct KeyPool {
     first: Arc<dyn Provider>,
     all: Vec<Arc<dyn Provider>>,
-    book: Arc<Book>,
+    states: Arc<KeyStates>,
 }
 
 /// How the keys stand.
-struct Book {
-    keys: Mutex<Keys>,
+struct KeyStates {
+    keys: Mutex<KeyRotation>,
     began: Instant,
-    pace: Pace,
+    time_scale: TimeScale,
 }
 
 impl KeyPool {
@@ -38,13 +38,17 @@ impl KeyPool {
     #[must_use]
     pub fn new(
         policy: KeyPolicy,
-        pace: Pace,
+        pace: TimeScale,
         first: Arc<dyn Provider>,
         others: Vec<Arc<dyn Provider>>,
     ) -> Self {
         let all: Vec<_> = std::iter::once(Arc::clone(&first)).chain(others).collect();
-        let keys = Mutex::new(Keys::new(policy, all.len()));
-        Self { first, all, book: Arc::new(Book { keys, began: Instant::now(), pace }) }
+        let keys = Mutex::new(KeyRotation::new(policy, all.len()));
+        Self {
+            first,
+            all,
+            states: Arc::new(KeyStates { keys, began: Instant::now(), time_scale: pace }),
+        }
     }
 }
 
@@ -55,11 +59,11 @@ impl Provider for KeyPool {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let call = name(&request);
-        let pick = self.book.keys().pick(call, self.book.now());
+        let call = request_hash(&request);
+        let pick = self.states.keys().pick(call, self.states.now());
         let key = match pick {
-            Pick::Key(key) => key,
-            Pick::Wait(wait) => {
+            KeyChoice::Key(key) => key,
+            KeyChoice::Wait(wait) => {
                 let message = "All keys were used too often: wait a little, then try again.";
                 let (message, retry_after) = (message.to_owned(), Some(wait));
                 return Err(ModelError::RateLimit { message, retry_after });
@@ -67,7 +71,7 @@ impl Provider for KeyPool {
         };
         let provider = self.all.get(key).unwrap_or(&self.first);
         let stream = provider.stream(request).await;
-        let book = Arc::clone(&self.book);
+        let book = Arc::clone(&self.states);
         let stream = stream.map_err(|error| book.failed(call, key, error))?;
         Ok(stream.map(move |event| event.map_err(|error| book.failed(call, key, error))).boxed())
     }
@@ -81,42 +85,42 @@ impl Provider for KeyPool {
     }
 }
 
-impl Book {
+impl KeyStates {
     /// Takes a failure in; tells it as one of the key where another key is ready.
     fn failed(&self, call: u64, key: usize, error: ModelError) -> ModelError {
         let fault = match &error {
-            ModelError::Auth(_) => Fault::Refused,
-            ModelError::RateLimit { retry_after, .. } => Fault::Limited(*retry_after),
-            _ => Fault::Other,
+            ModelError::Auth(_) => KeyFault::Refused,
+            ModelError::RateLimit { retry_after, .. } => KeyFault::Limited(*retry_after),
+            _ => KeyFault::Other,
         };
         match self.keys().failed(call, key, fault, self.now()) {
-            Left::Another => ModelError::KeyFailed(error.to_string()),
-            Left::Nothing => error,
+            KeyFallback::Another => ModelError::KeyFailed(error.to_string()),
+            KeyFallback::Nothing => error,
         }
     }
 
     /// Rests pass at the pace of the waits that follow from them.
     fn now(&self) -> Duration {
-        self.pace.told(self.began.elapsed())
+        self.time_scale.unscale(self.began.elapsed())
     }
 
     /// The machine is whole after each step, so a panic elsewhere does not spoil it.
-    fn keys(&self) -> MutexGuard<'_, Keys> {
+    fn keys(&self) -> MutexGuard<'_, KeyRotation> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A call that is sent again has the same name.
-fn name(request: &ModelRequest) -> u64 {
+fn request_hash(request: &ModelRequest) -> u64 {
     let mut hasher = DefaultHasher::new();
     request.model.hash(&mut hasher);
     request.messages.len().hash(&mut hasher);
     for block in request.messages.iter().rev().take(2).flat_map(|message| &message.blocks) {
         match block {
-            Block::Text(text) => text.hash(&mut hasher),
-            Block::Call(call) => call.id.as_str().hash(&mut hasher),
-            Block::Result { call, output, .. } => (call.as_str(), output).hash(&mut hasher),
-            Block::Verbatim(_) => {}
+            ContentBlock::Text(text) => text.hash(&mut hasher),
+            ContentBlock::Call(call) => call.id.as_str().hash(&mut hasher),
+            ContentBlock::Result { call, output, .. } => (call.as_str(), output).hash(&mut hasher),
+            ContentBlock::Verbatim(_) => {}
         }
     }
     hasher.finish()

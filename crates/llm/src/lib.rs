@@ -3,71 +3,74 @@
 //! [`turn`] is the rule book: a pure machine. [`service`] drives it, one session task a
 //! conversation. A [`provider::Provider`] translates one vendor's wire; a [`tool::Tool`] is
 //! something the model may do. What must be durable goes through [`transcript::Transcript`], what
-//! changes notes through [`changes::Changes`], what the application decides through
-//! [`host::Host`].
+//! changes notes through [`change_applier::ChangeApplier`], what the application decides through
+//! [`turn_policy::TurnPolicy`].
 
 pub mod anthropic;
 mod budget;
-pub mod changes;
+pub mod change_applier;
 mod compaction;
-mod decoding;
-pub mod describing;
+mod decoder;
 mod exchange;
 mod filling;
-pub mod gist;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzz_invariants;
 pub mod history;
-pub mod host;
 pub mod http;
-pub mod json_calls;
+pub mod hub_description;
+mod idle;
 pub mod key_pool;
-mod lines;
 pub mod model;
-pub mod models;
+pub mod model_catalog;
+mod model_texts;
+mod ndjson;
 pub mod ollama;
 pub mod openai;
-mod pace;
-pub mod parameters;
-#[cfg(any(test, feature = "fuzzing"))]
-pub mod properties;
+mod provenance;
 pub mod provider;
-mod purse;
 pub mod registry;
-mod rest;
+pub mod request_parameters;
 pub mod retry;
-mod run;
 pub mod service;
 mod session;
-pub mod shorten;
-mod shown;
-mod shows;
+mod spending_limit;
 mod sse;
 mod surrogates;
+pub mod text_tools;
+mod time_scale;
+pub mod titles;
 mod tls;
 mod tokens;
 pub mod tool;
 pub mod transcript;
+pub mod truncate;
 pub mod turn;
-mod wording;
+mod turn_driver;
+pub mod turn_policy;
+mod visible_text;
 
 pub use anthropic::{Anthropic, AnthropicConfig};
-pub use changes::{Changes, Surroundings, Verdict};
-pub use host::{Capacity, Detail, Host, Limits, SummingUp, TurnEvent, TurnSetup};
+pub use change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 pub use http::Deadlines;
-pub use json_calls::{JsonCalls, NoTools};
 pub use key_pool::KeyPool;
 pub use model::{
-    Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
+    ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall,
+    ToolSpec,
 };
 pub use ollama::{Ollama, OllamaConfig};
 pub use openai::{OpenAi, OpenAiConfig};
-pub use pace::Pace;
-pub use parameters::Parameters;
 pub use provider::{Capabilities, ModelStream, Provider};
-pub use purse::Purse;
 pub use registry::{DuplicateTool, ToolRegistry};
-pub use service::{LlmService, ServiceParts, SummedUp};
+pub use request_parameters::RequestParameters;
+pub use service::{LlmService, ServiceParts, SummarizeOutcome};
+pub use spending_limit::SpendingLimit;
+pub use text_tools::{TextToolProvider, ToollessModels};
+pub use time_scale::TimeScale;
 pub use tool::{
-    Called, ChangingTool, Control, Effect, Labels, Plan, Tool, ToolContext, ToolFailure,
-    ToolOutcome,
+    CallOutcome, ChangePlan, ChangingTool, Control, SourceLabels, Tool, ToolContext, ToolEffect,
+    ToolFailure, ToolOutcome,
 };
-pub use transcript::{History, Originals, Transcript};
+pub use transcript::{FullHistory, History, Transcript};
+pub use turn_policy::{
+    ContextCapacity, Summarizer, ToolDetail, TurnEvent, TurnLimits, TurnPolicy, TurnSetup,
+};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use protocol::{CallId, Usage};
+use protocol::{CallId, TokenUsage};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -40,12 +40,12 @@ pub struct ModelMessage {
     /// Who speaks.
     pub role: protocol::Role,
     /// The pieces; results of calls come first.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ContentBlock>,
 }
 
 /// A piece of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Block {
+pub enum ContentBlock {
     /// Words.
     Text(String),
     /// A call of the assistant.
@@ -109,7 +109,7 @@ pub enum ModelEvent {
         /// Why.
         reason: StopReason,
         /// What it cost.
-        usage: Usage,
+        usage: TokenUsage,
     },
 }
 

@@ -6,27 +6,27 @@ use protocol::ModelInfo;
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 
-use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
+use crate::http::{ApiClient, ApiProfile, BasePath, Deadlines, KeylessServers};
 use crate::model::{ModelError, ModelRequest};
-use crate::parameters::Parameters;
 use crate::provider::{Capabilities, ModelStream, Provider};
+use crate::request_parameters::RequestParameters;
 
 mod capabilities;
 mod decode;
-pub(crate) mod list;
+pub(crate) mod model_list;
 mod wire;
 
 /// What sets it apart on the way to it.
-pub(crate) static VENDOR: Vendor = Vendor {
+pub(crate) static API: ApiProfile = ApiProfile {
     name: "OpenAI",
     hosts: &[("api.openai.com", "OpenAI"), ("openrouter.ai", "OpenRouter")],
     base_url: "https://api.openai.com/v1",
-    root: Root::UnlessGiven("/v1"),
+    root: BasePath::UnlessGiven("/v1"),
     api: "OpenAI's Chat Completions API",
     content_type: "text/event-stream",
     key: (AUTHORIZATION, "Bearer "),
     headers: &[],
-    keyless: Keyless::Local,
+    keyless: KeylessServers::Local,
 };
 
 /// Where to ask and with what key.
@@ -41,16 +41,16 @@ pub struct OpenAiConfig {
     /// How long the server may be silent.
     pub deadlines: Deadlines,
     /// How the model is asked.
-    pub parameters: Parameters,
+    pub parameters: RequestParameters,
 }
 
 /// Asks OpenAI, or who speaks like it. Never retries.
 #[derive(Debug)]
 pub struct OpenAi {
-    server: Server,
-    parameters: Parameters,
-    cap: wire::Cap,
-    known: capabilities::Known,
+    client: ApiClient,
+    parameters: RequestParameters,
+    cap: wire::OutputCapField,
+    capability_cache: capabilities::CapabilityCache,
 }
 
 impl OpenAi {
@@ -58,44 +58,49 @@ impl OpenAi {
     /// missing or cannot be one. Asks nobody.
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
         let OpenAiConfig { base_url, key, deadlines, parameters } = config;
-        let server = Server::new(&VENDOR, &base_url, key, deadlines)?;
+        let server = ApiClient::new(&API, &base_url, key, deadlines)?;
         // OpenAI's newer models refuse the older name; other servers do not know the newer one.
         let cap = match server.host() {
-            "OpenAI" => wire::Cap::MaxCompletionTokens,
-            _ => wire::Cap::MaxTokens,
+            "OpenAI" => wire::OutputCapField::MaxCompletionTokens,
+            _ => wire::OutputCapField::MaxTokens,
         };
-        Ok(Self { server, parameters, cap, known: capabilities::Known::default() })
+        Ok(Self {
+            client: server,
+            parameters,
+            cap,
+            capability_cache: capabilities::CapabilityCache::default(),
+        })
     }
 }
 
 #[async_trait]
 impl Provider for OpenAi {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let body = wire::Request::new(&request, &self.parameters, self.cap);
+        let body = wire::ChatRequest::new(&request, &self.parameters, self.cap);
         let decoder = decode::ChatDecoder::default();
-        let answer = self.server.stream("/chat/completions", &request.model, &body, decoder).await;
+        let answer = self.client.stream("/chat/completions", &request.model, &body, decoder).await;
         if let Err(ModelError::ContextExceeded { window: Some(window), .. }) = &answer {
-            self.known.refused(&request.model, *window);
+            self.capability_cache.refused(&request.model, *window);
         }
         answer
     }
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
-        let list = self.server.look("/models").await?;
-        list::models(&list).ok_or_else(|| self.server.not_a_list())
+        let list = self.client.get("/models").await?;
+        model_list::models(&list).ok_or_else(|| self.client.not_a_list())
     }
 
     async fn capabilities(&self, model: &str) -> Capabilities {
         // Of those that many use the windows are listed or known, and tools are taken.
-        if ["OpenAI", "OpenRouter"].contains(&self.server.host()) {
+        if ["OpenAI", "OpenRouter"].contains(&self.client.host()) {
             return Capabilities::default();
         }
-        self.known.of(&self.server, model).await
+        self.capability_cache.get(&self.client, model).await
     }
 }
 
 /// What reads its answers.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn decoder() -> impl crate::decoding::Decoder {
+pub(crate) fn decoder() -> impl crate::decoder::Decoder {
     decode::ChatDecoder::default()
 }

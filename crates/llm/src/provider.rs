@@ -37,7 +37,7 @@ pub trait Provider: Send + Sync {
 
 /// For so long it counts what a server said of a model: it may be started anew with another window, and
 /// the name may be given to another model.
-pub(crate) const HOLDS: Duration = Duration::from_secs(30);
+pub(crate) const CAPABILITIES_TTL: Duration = Duration::from_secs(30);
 
 /// What a server says of a model; `None` for what it does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

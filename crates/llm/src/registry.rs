@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::model::ToolSpec;
-use crate::tool::{Brief, Called, ChangingTool, Effect, Labels, Tool, ToolContext, ToolOutcome};
-use crate::wording;
+use crate::model_texts;
+use crate::tool::{
+    CallOutcome, ChangingTool, SourceLabels, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome,
+};
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +27,7 @@ pub struct DuplicateTool(pub &'static str);
 /// All tools there are, by name, in the order they were registered. Filled once at start.
 #[derive(Default)]
 pub struct ToolRegistry {
-    tools: Vec<Registered>,
+    tools: Vec<RegistryEntry>,
 }
 
 impl ToolRegistry {
@@ -38,12 +40,18 @@ impl ToolRegistry {
     /// Adds a tool that changes no note.
     pub fn register<T: Tool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
         let spec = spec::<T::Input>(T::NAME);
-        self.add(T::NAME, Some(T::EFFECT), spec, T::BRIEF, Arc::new(Runs(tool)))
+        self.add(T::NAME, Some(T::EFFECT), spec, T::BRIEF, Arc::new(ToolAdapter(tool)))
     }
 
     /// Adds a tool that plans changes of notes.
     pub fn register_changing<T: ChangingTool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
-        self.add(T::NAME, None, spec::<T::Input>(T::NAME), T::BRIEF, Arc::new(Plans(tool)))
+        self.add(
+            T::NAME,
+            None,
+            spec::<T::Input>(T::NAME),
+            T::BRIEF,
+            Arc::new(ChangingToolAdapter(tool)),
+        )
     }
 
     /// What a model is told about the tools that `allowed` names, in the order of registration,
@@ -56,7 +64,7 @@ impl ToolRegistry {
 
     /// The same in few words, for a model with little room.
     #[must_use]
-    pub fn briefs(&self, allowed: &[String]) -> Vec<ToolSpec> {
+    pub fn brief_specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
         let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
         tools.map(|tool| tool.brief.as_ref().unwrap_or(&tool.spec).clone()).collect()
     }
@@ -70,7 +78,7 @@ impl ToolRegistry {
     /// What a tool may do; `None` for a changing tool, whose plan says it, and for a name that is
     /// not registered.
     #[must_use]
-    pub fn effect(&self, name: &str) -> Option<Effect> {
+    pub fn effect(&self, name: &str) -> Option<ToolEffect> {
         self.find(name).and_then(|tool| tool.effect)
     }
 
@@ -83,88 +91,88 @@ impl ToolRegistry {
     /// Parses `arguments` and runs the tool, or lets it plan. An unknown name and arguments that
     /// do not fit come back as a failure that says how to repair the call. Dropping the future
     /// cancels a tool at its next await.
-    pub async fn call(&self, name: &str, arguments: Value, context: &ToolContext) -> Called {
+    pub async fn call(&self, name: &str, arguments: Value, context: &ToolContext) -> CallOutcome {
         let called = match self.find(name) {
             Some(tool) => tool.body.call(&tool.spec, arguments, context).await,
-            None => failed(wording::no_such_tool(name, &self.names())),
+            None => failed(model_texts::no_such_tool(name, &self.names())),
         };
         // Here and for all tools alike: one that forgets where its words come from is not believed.
-        if let Called::Outcome(ToolOutcome { labels: Labels::Missing, .. }) = &called {
-            context.shows.add(Source::Foreign);
+        if let CallOutcome::Outcome(ToolOutcome { labels: SourceLabels::Missing, .. }) = &called {
+            context.sources.record(Source::Foreign);
         }
         called
     }
 
-    fn find(&self, name: &str) -> Option<&Registered> {
+    fn find(&self, name: &str) -> Option<&RegistryEntry> {
         self.tools.iter().find(|tool| tool.spec.name == name)
     }
 
     fn add(
         &mut self,
         name: &'static str,
-        effect: Option<Effect>,
+        effect: Option<ToolEffect>,
         spec: ToolSpec,
-        brief: Option<Brief>,
-        body: Arc<dyn Callable>,
+        brief: Option<ToolBrief>,
+        body: Arc<dyn ErasedTool>,
     ) -> Result<(), DuplicateTool> {
         if self.find(name).is_some() {
             return Err(DuplicateTool(name));
         }
-        let brief = brief.map(|brief| in_brief(&spec, brief));
-        self.tools.push(Registered { spec, brief, effect, body });
+        let brief = brief.map(|brief| brief_spec(&spec, brief));
+        self.tools.push(RegistryEntry { spec, brief, effect, body });
         Ok(())
     }
 }
 
-struct Registered {
+struct RegistryEntry {
     spec: ToolSpec,
     brief: Option<ToolSpec>,
-    effect: Option<Effect>,
-    body: Arc<dyn Callable>,
+    effect: Option<ToolEffect>,
+    body: Arc<dyn ErasedTool>,
 }
 
 /// A tool whose input type is forgotten.
 #[async_trait]
-trait Callable: Send + Sync {
-    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> Called;
+trait ErasedTool: Send + Sync {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome;
 }
 
-struct Runs<T>(T);
+struct ToolAdapter<T>(T);
 
 #[async_trait]
-impl<T: Tool> Callable for Runs<T> {
-    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> Called {
+impl<T: Tool> ErasedTool for ToolAdapter<T> {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome {
         match parse(spec, arguments) {
-            Ok(input) => Called::Outcome(self.0.run(input, context).await),
+            Ok(input) => CallOutcome::Outcome(self.0.run(input, context).await),
             Err(lesson) => failed(lesson),
         }
     }
 }
 
-struct Plans<T>(T);
+struct ChangingToolAdapter<T>(T);
 
 #[async_trait]
-impl<T: ChangingTool> Callable for Plans<T> {
-    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> Called {
+impl<T: ChangingTool> ErasedTool for ChangingToolAdapter<T> {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome {
         let input = match parse(spec, arguments) {
             Ok(input) => input,
             Err(lesson) => return failed(lesson),
         };
         match self.0.plan(input, context).await {
-            Ok((effect, plan)) => Called::Planned(effect, plan),
-            Err(failure) => Called::Outcome(failure.into()),
+            Ok((effect, plan)) => CallOutcome::Planned(effect, plan),
+            Err(failure) => CallOutcome::Outcome(failure.into()),
         }
     }
 }
 
-fn failed(lesson: String) -> Called {
-    Called::Outcome(ToolOutcome::failed(lesson).labeled())
+fn failed(lesson: String) -> CallOutcome {
+    CallOutcome::Outcome(ToolOutcome::failed(lesson).labeled())
 }
 
 fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, String> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let field = error.path().to_string();
-        wording::bad_arguments(spec, &field, &error.into_inner().to_string())
+        model_texts::bad_arguments(spec, &field, &error.into_inner().to_string())
     })
 }
 
@@ -197,7 +205,7 @@ fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
 }
 
 /// The arguments that `brief` names, as `spec` has them, without what is said of each.
-fn in_brief(spec: &ToolSpec, brief: Brief) -> ToolSpec {
+fn brief_spec(spec: &ToolSpec, brief: ToolBrief) -> ToolSpec {
     let told = |name: &&'static str| {
         let mut schema = spec.input_schema.pointer(&format!("/properties/{name}"))?.clone();
         if let Some(schema) = schema.as_object_mut() {

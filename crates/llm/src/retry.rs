@@ -5,17 +5,17 @@ use std::time::Duration;
 use crate::model::ModelError;
 
 /// How often one request is sent at most.
-pub const ATTEMPTS: u32 = 3;
+pub const MAX_ATTEMPTS: u32 = 3;
 
 /// And so often, when the user has waited for a whole deadline each time.
-const ATTEMPTS_IN_SILENCE: u32 = 2;
+const MAX_ATTEMPTS_AFTER_TIMEOUT: u32 = 2;
 
 /// A server is never waited for longer than this; one that asks for more is not asked again.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+pub const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// How often a server that loads its model is asked, and the wait between two times: ten minutes in
 /// all, for a large model on a slow disk.
-const ATTEMPTS_WHILE_LOADING: u32 = 300;
+const MAX_ATTEMPTS_WHILE_LOADING: u32 = 300;
 const WAIT_WHILE_LOADING: Duration = Duration::from_secs(2);
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -25,15 +25,19 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 ///
 /// The wait doubles from one second and is stretched by up to a quarter, by `spread` (255 is
 /// the whole quarter), so that clients that failed together do not return together. It is never shorter than
-/// what the server asked for; more than [`LONGEST_WAIT`] is final, because asking before that is refused
+/// what the server asked for; more than [`MAX_WAIT`] is final, because asking before that is refused
 /// again. Another key is tried at once. A server that loads its model is asked every two seconds, for ten
 /// minutes.
 #[must_use]
-pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
+pub fn next_delay(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
     if matches!(error, ModelError::Loading(_)) {
-        return (attempts < ATTEMPTS_WHILE_LOADING).then_some(WAIT_WHILE_LOADING);
+        return (attempts < MAX_ATTEMPTS_WHILE_LOADING).then_some(WAIT_WHILE_LOADING);
     }
-    let most = if matches!(error, ModelError::Silent(_)) { ATTEMPTS_IN_SILENCE } else { ATTEMPTS };
+    let most = if matches!(error, ModelError::Silent(_)) {
+        MAX_ATTEMPTS_AFTER_TIMEOUT
+    } else {
+        MAX_ATTEMPTS
+    };
     if attempts >= most {
         return None;
     }
@@ -53,12 +57,12 @@ pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration>
         | ModelError::ContextExceeded { .. }
         | ModelError::Unknown { retryable: false, .. } => return None,
     };
-    if asked_for > LONGEST_WAIT {
+    if asked_for > MAX_WAIT {
         return None;
     }
     let doubled = FIRST_WAIT * 2_u32.pow(attempts.saturating_sub(1));
     let ours = doubled + doubled / 4 * u32::from(spread) / u32::from(u8::MAX);
-    Some(ours.max(asked_for).min(LONGEST_WAIT))
+    Some(ours.max(asked_for).min(MAX_WAIT))
 }
 
 #[cfg(test)]
@@ -75,37 +79,37 @@ mod tests {
     #[test]
     fn waits_double_and_the_third_attempt_is_the_last() {
         let lost = ModelError::Network("lost".into());
-        let waits: Vec<_> = (1..=3).map(|attempts| decide(&lost, attempts, 0)).collect();
+        let waits: Vec<_> = (1..=3).map(|attempts| next_delay(&lost, attempts, 0)).collect();
         assert_eq!(waits, [Some(Duration::from_secs(1)), Some(Duration::from_secs(2)), None]);
     }
 
     #[test]
     fn a_server_that_was_silent_for_a_whole_deadline_is_asked_once_more() {
         let silent = ModelError::Silent("silent".into());
-        let waits: Vec<_> = (1..=2).map(|attempts| decide(&silent, attempts, 0)).collect();
+        let waits: Vec<_> = (1..=2).map(|attempts| next_delay(&silent, attempts, 0)).collect();
         assert_eq!(waits, [Some(Duration::from_secs(1)), None]);
     }
 
     #[test]
     fn a_server_that_loads_its_model_is_asked_every_two_seconds_for_ten_minutes() {
         let loading = ModelError::Loading(String::new());
-        let waits = (1..).map_while(|attempts| decide(&loading, attempts, 255));
+        let waits = (1..).map_while(|attempts| next_delay(&loading, attempts, 255));
         let waits: Vec<_> = waits.take(1_000).collect();
         assert_eq!(waits, [Duration::from_secs(2); 299]);
     }
 
     #[test]
     fn what_the_server_asks_for_is_honoured_and_more_than_a_minute_is_final() {
-        assert_eq!(decide(&limited(7), 1, 255), Some(Duration::from_secs(7)));
-        assert_eq!(decide(&limited(0), 1, 0), Some(Duration::from_secs(1)));
-        assert_eq!(decide(&limited(60), 1, 0), Some(LONGEST_WAIT));
-        assert_eq!(decide(&limited(61), 1, 0), None);
+        assert_eq!(next_delay(&limited(7), 1, 255), Some(Duration::from_secs(7)));
+        assert_eq!(next_delay(&limited(0), 1, 0), Some(Duration::from_secs(1)));
+        assert_eq!(next_delay(&limited(60), 1, 0), Some(MAX_WAIT));
+        assert_eq!(next_delay(&limited(61), 1, 0), None);
     }
 
     #[test]
     fn another_key_is_tried_at_once_and_within_the_same_attempts() {
         let failed = ModelError::KeyFailed(String::new());
-        let waits: Vec<_> = (1..=3).map(|attempts| decide(&failed, attempts, 255)).collect();
+        let waits: Vec<_> = (1..=3).map(|attempts| next_delay(&failed, attempts, 255)).collect();
         assert_eq!(waits, [Some(Duration::ZERO), Some(Duration::ZERO), None]);
     }
 
@@ -119,7 +123,7 @@ mod tests {
             ModelError::ContextExceeded { message: String::new(), window: None },
             unknown,
         ] {
-            assert_eq!(decide(&error, 1, 0), None, "{error:?}");
+            assert_eq!(next_delay(&error, 1, 0), None, "{error:?}");
         }
     }
 
@@ -128,10 +132,10 @@ mod tests {
         fn a_wait_is_bounded_whatever_is_handed_in(
             attempts in any::<u32>(), spread in any::<u8>(), seconds in any::<u64>(),
         ) {
-            if let Some(wait) = decide(&limited(seconds), attempts, spread) {
-                prop_assert!(Duration::from_secs(seconds) <= LONGEST_WAIT);
-                prop_assert!(attempts < ATTEMPTS);
-                prop_assert!(wait >= FIRST_WAIT && wait <= LONGEST_WAIT);
+            if let Some(wait) = next_delay(&limited(seconds), attempts, spread) {
+                prop_assert!(Duration::from_secs(seconds) <= MAX_WAIT);
+                prop_assert!(attempts < MAX_ATTEMPTS);
+                prop_assert!(wait >= FIRST_WAIT && wait <= MAX_WAIT);
             }
         }
     }

@@ -4,24 +4,24 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::{ConversationId, ErrorCode, NewTurn, OpenTurn, UserError, Wanted};
+use protocol::{ConversationId, ErrorCode, NewTurn, OpenTurn, TitleRequest, UserError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::changes::Changes;
-use crate::compaction::{Made, When};
-use crate::gist::{self, Asked};
-use crate::host::Host;
-use crate::pace::Pace;
+use crate::change_applier::ChangeApplier;
+use crate::compaction::{CompactionResult, SummaryTrigger};
+use crate::idle;
 use crate::registry::ToolRegistry;
-use crate::rest;
 use crate::session;
-use crate::tokens::Gauges;
+use crate::time_scale::TimeScale;
+use crate::titles::{self, TitleOutcome};
+use crate::tokens::TokenCalibrations;
 use crate::transcript::Transcript;
+use crate::turn_policy::TurnPolicy;
 
 /// How many conversations work at once; the turns of more wait.
-const AT_ONCE: usize = 4;
+const MAX_ACTIVE_CONVERSATIONS: usize = 4;
 
 /// What the service works with. Its owner joins `tasks` after it cancelled `cancel`.
 pub struct ServiceParts {
@@ -30,20 +30,20 @@ pub struct ServiceParts {
     /// Where turns are kept.
     pub transcript: Arc<dyn Transcript>,
     /// Who judges and applies plans.
-    pub changes: Arc<dyn Changes>,
+    pub changes: Arc<dyn ChangeApplier>,
     /// Who decides about the turns and is told of them.
-    pub host: Arc<dyn Host>,
+    pub policy: Arc<dyn TurnPolicy>,
     /// Session tasks are spawned into it.
     pub tasks: TaskTracker,
     /// Ends the service. A turn that runs then stays `Running` in the transcript, for recovery.
     pub cancel: CancellationToken,
     /// How long a wait before a retry takes.
-    pub pace: Pace,
+    pub time_scale: TimeScale,
 }
 
 /// What came of summing up on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SummedUp {
+pub enum SummarizeOutcome {
     /// A model hears less from now on.
     Done,
     /// There are no messages but those that are always heard.
@@ -59,25 +59,25 @@ pub enum SummedUp {
 /// Handle to the service; clones are the same service.
 #[derive(Clone)]
 pub struct LlmService {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct ServiceInner {
     pub(crate) parts: ServiceParts,
-    pub(crate) room: Semaphore,
+    pub(crate) slots: Semaphore,
     /// What the models reported about their prompts.
-    pub(crate) gauges: Gauges,
-    sessions: Mutex<Sessions>,
+    pub(crate) calibrations: TokenCalibrations,
+    sessions: Mutex<ActiveSessions>,
 }
 
 #[derive(Default)]
-struct Sessions {
+struct ActiveSessions {
     /// Conversations that have work.
-    working: HashMap<ConversationId, Session>,
+    working: HashMap<ConversationId, ConversationSession>,
     /// Conversations that rest while something is done for them.
-    resting: HashMap<ConversationId, Rest>,
+    idle: HashMap<ConversationId, IdleTask>,
     /// What is asked while nothing else is done.
-    aside: Option<Aside>,
+    background: Option<Aside>,
 }
 
 /// Something is asked while nothing else is done.
@@ -94,7 +94,7 @@ struct Aside {
 /// Whether a conversation that rests can be looked at.
 enum Look {
     /// It can, until this is disturbed.
-    Begun(Rest),
+    Begun(IdleTask),
     /// Something is done for it until then.
     After(CancellationToken),
     /// It works, or the service ends.
@@ -103,19 +103,19 @@ enum Look {
 
 /// Something is done for a conversation that rests.
 #[derive(Debug, Clone)]
-pub(crate) struct Rest {
+pub(crate) struct IdleTask {
     /// Is cancelled when the conversation has work.
-    pub(crate) disturbed: CancellationToken,
+    pub(crate) cancelled: CancellationToken,
     /// Is cancelled when nothing is done any more.
-    over: CancellationToken,
+    finished: CancellationToken,
 }
 
 /// A conversation that has work.
-struct Session {
+struct ConversationSession {
     /// Stops the turn that runs, or the next one when none has begun.
     stop: CancellationToken,
     /// Is cancelled when the session task is gone.
-    gone: CancellationToken,
+    ended: CancellationToken,
     /// Whether work was announced since the task last looked.
     woken: bool,
 }
@@ -124,9 +124,11 @@ impl LlmService {
     /// A service that runs nothing yet: [`wake`](Self::wake) conversations that have queued turns.
     #[must_use]
     pub fn new(parts: ServiceParts) -> Self {
-        let room = Semaphore::new(AT_ONCE);
-        let (gauges, sessions) = (Gauges::default(), Mutex::default());
-        Self { inner: Arc::new(Inner { parts, room, gauges, sessions }) }
+        let room = Semaphore::new(MAX_ACTIVE_CONVERSATIONS);
+        let (gauges, sessions) = (TokenCalibrations::default(), Mutex::default());
+        Self {
+            inner: Arc::new(ServiceInner { parts, slots: room, calibrations: gauges, sessions }),
+        }
     }
 
     /// The tools there are.
@@ -155,12 +157,15 @@ impl LlmService {
             session.woken = true;
             return;
         }
-        disturb(&mut sessions, conversation);
-        end_aside(&mut sessions);
-        let session =
-            Session { stop: CancellationToken::new(), gone: CancellationToken::new(), woken: true };
+        cancel_idle_task(&mut sessions, conversation);
+        cancel_background(&mut sessions);
+        let session = ConversationSession {
+            stop: CancellationToken::new(),
+            ended: CancellationToken::new(),
+            woken: true,
+        };
         sessions.working.insert(conversation.clone(), session);
-        let task = session::work(self.inner.clone(), conversation.clone());
+        let task = session::run_session(self.inner.clone(), conversation.clone());
         self.inner.parts.tasks.spawn(task);
     }
 
@@ -172,25 +177,25 @@ impl LlmService {
         if let Some(session) = sessions.working.get(conversation) {
             session.stop.cancel();
         }
-        disturb(&mut sessions, conversation);
+        cancel_idle_task(&mut sessions, conversation);
     }
 
     /// Puts the earlier messages of a conversation together, however long it is; `turn` is its last
     /// one and has ended. A message that comes meanwhile, and [`stop`](Self::stop), end it. Refused
     /// while a turn runs.
-    pub async fn sum_up(&self, turn: &OpenTurn) -> Result<SummedUp, UserError> {
-        let Some(rest) = self.inner.begin_rest(&turn.conversation) else {
+    pub async fn summarize(&self, turn: &OpenTurn) -> Result<SummarizeOutcome, UserError> {
+        let Some(rest) = self.inner.begin_idle_task(&turn.conversation) else {
             let busy = "An answer is being written. Summarize when it is there.";
             return Err(UserError::new(ErrorCode::Busy, busy));
         };
-        match rest::sum_up(&self.inner, turn, &rest, When::Asked).await {
+        match idle::compact_idle(&self.inner, turn, &rest, SummaryTrigger::Asked).await {
             Some(made) => made.map(|made| match made {
-                Made::Room => SummedUp::Done,
-                Made::NoModel => SummedUp::NoModel,
-                Made::Nothing => SummedUp::TooShort,
-                Made::NoSummary => SummedUp::NoSummary,
+                CompactionResult::Room => SummarizeOutcome::Done,
+                CompactionResult::NoModel => SummarizeOutcome::NoModel,
+                CompactionResult::Nothing => SummarizeOutcome::TooShort,
+                CompactionResult::NoSummary => SummarizeOutcome::NoSummary,
             }),
-            None => Ok(SummedUp::Disturbed),
+            None => Ok(SummarizeOutcome::Disturbed),
         }
     }
 
@@ -200,7 +205,7 @@ impl LlmService {
     pub async fn measure(&self, turn: &OpenTurn) -> Result<(), UserError> {
         loop {
             match self.inner.begin_look(&turn.conversation) {
-                Look::Begun(rest) => return rest::measure(&self.inner, turn, &rest).await,
+                Look::Begun(rest) => return idle::measure(&self.inner, turn, &rest).await,
                 Look::After(over) => over.cancelled().await,
                 Look::Needless => return Ok(()),
             }
@@ -209,24 +214,35 @@ impl LlmService {
 
     /// Asks what a conversation is about, in one request; `turn` is its last one that ended. Only
     /// while nothing else is done: a message in any conversation ends it, so that nobody waits for it.
-    pub async fn gist(&self, turn: &OpenTurn, wanted: Wanted) -> Result<Asked, UserError> {
-        let Some(aside) = self.inner.begin_aside(Some(&turn.conversation)) else {
-            return Ok(Asked::Disturbed);
+    pub async fn suggest_title(
+        &self,
+        turn: &OpenTurn,
+        wanted: TitleRequest,
+    ) -> Result<TitleOutcome, UserError> {
+        let Some(aside) = self.inner.begin_background(Some(&turn.conversation)) else {
+            return Ok(TitleOutcome::Disturbed);
         };
         let _over = aside.over.drop_guard();
-        let asked =
-            aside.undisturbed.run_until_cancelled(gist::ask(&self.inner, turn, wanted)).await;
-        self.inner.parts.host.rested(turn);
-        asked.unwrap_or(Ok(Asked::Disturbed))
+        let asked = aside
+            .undisturbed
+            .run_until_cancelled(titles::request_title(&self.inner, turn, wanted))
+            .await;
+        self.inner.parts.policy.idle_finished(turn);
+        asked.unwrap_or(Ok(TitleOutcome::Disturbed))
     }
 
     /// Resolves when nothing was done for any conversation for so long, or the service ends.
-    pub async fn calm(&self, wait: Duration) {
-        let Inner { parts, .. } = &*self.inner;
+    pub async fn wait_until_idle_for(&self, wait: Duration) {
+        let ServiceInner { parts, .. } = &*self.inner;
         while !parts.cancel.is_cancelled() {
-            self.quiet().await;
-            let Some(Aside { undisturbed, .. }) = self.inner.begin_aside(None) else { continue };
-            if tokio::time::timeout(parts.pace.of(wait), undisturbed.cancelled()).await.is_err() {
+            self.wait_until_all_idle().await;
+            let Some(Aside { undisturbed, .. }) = self.inner.begin_background(None) else {
+                continue;
+            };
+            if tokio::time::timeout(parts.time_scale.scale(wait), undisturbed.cancelled())
+                .await
+                .is_err()
+            {
                 return;
             }
         }
@@ -234,25 +250,25 @@ impl LlmService {
 
     /// Resolves when no turn of any conversation runs or is queued to run, and nothing is done for
     /// one that rests.
-    async fn quiet(&self) {
-        while let Some(over) = self.inner.something_done() {
+    async fn wait_until_all_idle(&self) {
+        while let Some(over) = self.inner.current_work() {
             over.cancelled().await;
         }
     }
 
     /// Resolves when no turn of the conversation runs or is queued to run.
-    pub async fn idle(&self, conversation: &ConversationId) {
+    pub async fn wait_until_idle(&self, conversation: &ConversationId) {
         loop {
-            let Some(gone) = self.inner.gone(conversation) else { return };
+            let Some(gone) = self.inner.session_ended(conversation) else { return };
             gone.cancelled().await;
         }
     }
 
     /// Resolves when nothing is done for the conversation while it rests.
-    pub async fn rested(&self, conversation: &ConversationId) {
-        let rest = self.inner.sessions().resting.get(conversation).cloned();
+    pub async fn wait_until_idle_task_done(&self, conversation: &ConversationId) {
+        let rest = self.inner.sessions().idle.get(conversation).cloned();
         if let Some(rest) = rest {
-            rest.over.cancelled().await;
+            rest.finished.cancelled().await;
         }
     }
 
@@ -263,7 +279,7 @@ impl LlmService {
     }
 }
 
-impl Inner {
+impl ServiceInner {
     /// The stop signal for the turn that begins next. Also takes note that the task now looks.
     pub(crate) fn next_turn(&self, conversation: &ConversationId) -> CancellationToken {
         let mut sessions = self.sessions();
@@ -282,41 +298,41 @@ impl Inner {
     }
 
     /// Ends the session unless it was woken since the task last looked.
-    pub(crate) fn leave_if_quiet(&self, conversation: &ConversationId) -> Quiet {
+    pub(crate) fn end_session_if_idle(&self, conversation: &ConversationId) -> SessionExit {
         let mut sessions = self.sessions();
         if sessions.working.get(conversation).is_some_and(|session| session.woken) {
-            return Quiet::No;
+            return SessionExit::No;
         }
-        forget(&mut sessions, conversation);
-        Quiet::Yes(self.rest(&mut sessions, conversation))
+        remove_session(&mut sessions, conversation);
+        SessionExit::Yes(self.replace_idle_task(&mut sessions, conversation))
     }
 
     /// What is done for a conversation begins; `None` while it works.
-    fn begin_rest(&self, conversation: &ConversationId) -> Option<Rest> {
+    fn begin_idle_task(&self, conversation: &ConversationId) -> Option<IdleTask> {
         let mut sessions = self.sessions();
         let rests = !sessions.working.contains_key(conversation);
-        rests.then(|| self.rest(&mut sessions, conversation))
+        rests.then(|| self.replace_idle_task(&mut sessions, conversation))
     }
 
     /// Is cancelled when something is over that is done now; `None` when nothing is, or the service
     /// ends: what rests then stays where it is.
-    fn something_done(&self) -> Option<CancellationToken> {
+    fn current_work(&self) -> Option<CancellationToken> {
         let sessions = self.sessions();
-        let working = sessions.working.values().map(|session| &session.gone);
-        let mut all = working.chain(sessions.resting.values().map(|rest| &rest.over));
+        let working = sessions.working.values().map(|session| &session.ended);
+        let mut all = working.chain(sessions.idle.values().map(|rest| &rest.finished));
         all.next().filter(|_| !self.parts.cancel.is_cancelled()).cloned()
     }
 
     /// Something is asked while nothing else is done; `None` while something is.
-    fn begin_aside(&self, about: Option<&ConversationId>) -> Option<Aside> {
+    fn begin_background(&self, about: Option<&ConversationId>) -> Option<Aside> {
         let mut sessions = self.sessions();
-        if !sessions.working.is_empty() || !sessions.resting.is_empty() {
+        if !sessions.working.is_empty() || !sessions.idle.is_empty() {
             return None;
         }
-        end_aside(&mut sessions);
+        cancel_background(&mut sessions);
         let (undisturbed, over) = (self.parts.cancel.child_token(), CancellationToken::new());
         let aside = Aside { about: about.cloned(), undisturbed, over };
-        sessions.aside = Some(aside.clone());
+        sessions.background = Some(aside.clone());
         Some(aside)
     }
 
@@ -327,11 +343,11 @@ impl Inner {
         if self.parts.cancel.is_cancelled() || sessions.working.contains_key(conversation) {
             return Look::Needless;
         }
-        if let Some(rest) = sessions.resting.get(conversation) {
-            return Look::After(rest.over.clone());
+        if let Some(rest) = sessions.idle.get(conversation) {
+            return Look::After(rest.finished.clone());
         }
         let about = |aside: &&Aside| aside.about.as_ref() == Some(conversation);
-        if let Some(aside) = sessions.aside.as_ref().filter(about)
+        if let Some(aside) = sessions.background.as_ref().filter(about)
             && !aside.over.is_cancelled()
         {
             return Look::After(aside.over.clone());
@@ -340,65 +356,69 @@ impl Inner {
     }
 
     /// One thing at a time is done for a conversation that rests.
-    fn rest(&self, sessions: &mut Sessions, conversation: &ConversationId) -> Rest {
-        disturb(sessions, conversation);
-        end_aside(sessions);
+    fn replace_idle_task(
+        &self,
+        sessions: &mut ActiveSessions,
+        conversation: &ConversationId,
+    ) -> IdleTask {
+        cancel_idle_task(sessions, conversation);
+        cancel_background(sessions);
         self.resting(sessions, conversation)
     }
 
-    fn resting(&self, sessions: &mut Sessions, conversation: &ConversationId) -> Rest {
+    fn resting(&self, sessions: &mut ActiveSessions, conversation: &ConversationId) -> IdleTask {
         let disturbed = self.parts.cancel.child_token();
-        let rest = Rest { disturbed, over: CancellationToken::new() };
-        sessions.resting.insert(conversation.clone(), rest.clone());
+        let rest = IdleTask { cancelled: disturbed, finished: CancellationToken::new() };
+        sessions.idle.insert(conversation.clone(), rest.clone());
         rest
     }
 
     /// Nothing is done for it any more. What was disturbed has been replaced or removed already.
-    pub(crate) fn rested(&self, conversation: &ConversationId, rest: &Rest) {
+    pub(crate) fn rested(&self, conversation: &ConversationId, rest: &IdleTask) {
         let mut sessions = self.sessions();
-        if !rest.disturbed.is_cancelled() {
-            sessions.resting.remove(conversation);
+        if !rest.cancelled.is_cancelled() {
+            sessions.idle.remove(conversation);
         }
-        rest.over.cancel();
+        rest.finished.cancel();
     }
 
     /// Ends the session whatever was announced.
-    pub(crate) fn leave(&self, conversation: &ConversationId) {
-        forget(&mut self.sessions(), conversation);
+    pub(crate) fn end_session(&self, conversation: &ConversationId) {
+        remove_session(&mut self.sessions(), conversation);
     }
 
-    fn gone(&self, conversation: &ConversationId) -> Option<CancellationToken> {
-        self.sessions().working.get(conversation).map(|session| session.gone.clone())
+    fn session_ended(&self, conversation: &ConversationId) -> Option<CancellationToken> {
+        self.sessions().working.get(conversation).map(|session| session.ended.clone())
     }
 
     /// The map is whole after each statement, so a panic elsewhere does not spoil it.
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+    fn sessions(&self) -> MutexGuard<'_, ActiveSessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whether nothing was announced while the task looked.
 #[derive(Debug)]
-pub(crate) enum Quiet {
+pub(crate) enum SessionExit {
     /// Nothing was: the conversation rests.
-    Yes(Rest),
+    Yes(IdleTask),
     No,
 }
 
-fn forget(sessions: &mut Sessions, conversation: &ConversationId) {
+fn remove_session(sessions: &mut ActiveSessions, conversation: &ConversationId) {
     if let Some(session) = sessions.working.remove(conversation) {
-        session.gone.cancel();
+        session.ended.cancel();
     }
 }
 
-fn end_aside(sessions: &mut Sessions) {
-    if let Some(aside) = sessions.aside.take() {
+fn cancel_background(sessions: &mut ActiveSessions) {
+    if let Some(aside) = sessions.background.take() {
         aside.undisturbed.cancel();
     }
 }
 
-fn disturb(sessions: &mut Sessions, conversation: &ConversationId) {
-    if let Some(rest) = sessions.resting.remove(conversation) {
-        rest.disturbed.cancel();
+fn cancel_idle_task(sessions: &mut ActiveSessions, conversation: &ConversationId) {
+    if let Some(rest) = sessions.idle.remove(conversation) {
+        rest.cancelled.cancel();
     }
 }

@@ -1,7 +1,7 @@
 //! Server-sent events out of bytes, as the HTML standard reads them. Pure, and bounded whatever
 //! comes.
 
-use crate::decoding::{Framing, LONGEST_LINE, TooLong};
+use crate::decoder::{Framing, LineTooLong, MAX_LINE_BYTES};
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ pub(crate) struct SseReader {
 impl Framing for SseReader {
     type Frame = SseEvent;
 
-    fn feed(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, TooLong> {
+    fn feed(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, LineTooLong> {
         let mut events = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let (text, end) = match piece.split_last() {
@@ -43,8 +43,8 @@ impl Framing for SseReader {
                 continue;
             }
             self.line.extend_from_slice(text);
-            if self.line.len() > LONGEST_LINE {
-                return Err(TooLong);
+            if self.line.len() > MAX_LINE_BYTES {
+                return Err(LineTooLong);
             }
             if end.is_some() {
                 events.extend(self.end_line()?);
@@ -55,7 +55,7 @@ impl Framing for SseReader {
 }
 
 impl SseReader {
-    fn end_line(&mut self) -> Result<Option<SseEvent>, TooLong> {
+    fn end_line(&mut self) -> Result<Option<SseEvent>, LineTooLong> {
         let bytes = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&bytes);
         let first = !std::mem::replace(&mut self.begun, true);
@@ -74,7 +74,7 @@ impl SseReader {
         Ok(None)
     }
 
-    fn add_data(&mut self, value: &str) -> Result<(), TooLong> {
+    fn add_data(&mut self, value: &str) -> Result<(), LineTooLong> {
         let data = match &mut self.data {
             Some(data) => {
                 data.push('\n');
@@ -83,7 +83,7 @@ impl SseReader {
             none => none.insert(String::new()),
         };
         data.push_str(value);
-        if data.len() > LONGEST_LINE { Err(TooLong) } else { Ok(()) }
+        if data.len() > MAX_LINE_BYTES { Err(LineTooLong) } else { Ok(()) }
     }
 
     fn end_event(&mut self) -> Option<SseEvent> {

@@ -2,53 +2,53 @@
 //! next string the other.
 //!
 //! A Rust string cannot hold half a sign, so each lone half becomes four noncharacters while a string is
-//! read, and [`Joiner`] puts them together again. Noncharacters are not for interchange (The Unicode
+//! read, and [`SurrogateJoiner`] puts them together again. Noncharacters are not for interchange (The Unicode
 //! Standard, 23.7), so honest text has none of them.
 
 use std::ops::RangeInclusive;
 
 use serde::de::DeserializeOwned;
 
-use crate::decoding::DecodeError;
+use crate::decoder::DecodeError;
 
 const HIGH: RangeInclusive<u16> = 0xD800..=0xDBFF;
 const LOW: RangeInclusive<u16> = 0xDC00..=0xDFFF;
 
 /// Begins a half: three digits to the base 16 follow, the most significant first.
-const MARK: char = '\u{FFFF}';
-const ZERO: u32 = 0xFDD0;
+const HALF_MARK: char = '\u{FFFF}';
+const DIGIT_ZERO: u32 = 0xFDD0;
 const DIGITS: usize = 3;
 
-/// Reads JSON in which a string may end or begin within a sign. [`Joiner`] has to see each such string.
+/// Reads JSON in which a string may end or begin within a sign. [`SurrogateJoiner`] has to see each such string.
 pub(crate) fn from_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
-    serde_json::from_str(json).or_else(|error| match marked(json) {
+    serde_json::from_str(json).or_else(|error| match mark_lone_halves(json) {
         Some(marked) => serde_json::from_str(&marked),
         None => Err(error),
     })
 }
 
 /// Whether the text has a half that was not put together.
-pub(crate) fn is_cut(text: &str) -> bool {
-    text.contains(MARK)
+pub(crate) fn has_lone_half(text: &str) -> bool {
+    text.contains(HALF_MARK)
 }
 
 /// Puts strings together that follow one another.
 #[derive(Debug, Default)]
-pub(crate) struct Joiner(Option<u16>);
+pub(crate) struct SurrogateJoiner(Option<u16>);
 
-impl Joiner {
+impl SurrogateJoiner {
     /// The next string, with a sign whose first half ended the one before. A half without the other
     /// is an error.
     pub(crate) fn join(&mut self, text: String) -> Result<String, DecodeError> {
-        if text.is_empty() || (self.0.is_none() && !text.contains(MARK)) {
+        if text.is_empty() || (self.0.is_none() && !text.contains(HALF_MARK)) {
             return Ok(text);
         }
         let mut joined = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some(sign) = rest.chars().next() {
             let half = match sign {
-                MARK => {
-                    let (half, after) = half(rest).ok_or(LONE)?;
+                HALF_MARK => {
+                    let (half, after) = leading_half(rest).ok_or(LONE_HALF)?;
                     rest = after;
                     Some(half)
                 }
@@ -56,16 +56,16 @@ impl Joiner {
             };
             match (self.0.take(), half) {
                 (None, None) => {
-                    let (plain, marked) = rest.split_at(rest.find(MARK).unwrap_or(rest.len()));
+                    let (plain, marked) = rest.split_at(rest.find(HALF_MARK).unwrap_or(rest.len()));
                     joined.push_str(plain);
                     rest = marked;
                 }
                 (None, Some(half)) if HIGH.contains(&half) => self.0 = Some(half),
                 (Some(high), Some(low)) if LOW.contains(&low) => {
                     let mut signs = char::decode_utf16([high, low]);
-                    joined.push(signs.next().and_then(Result::ok).ok_or(LONE)?);
+                    joined.push(signs.next().and_then(Result::ok).ok_or(LONE_HALF)?);
                 }
-                _ => return Err(LONE),
+                _ => return Err(LONE_HALF),
             }
         }
         Ok(joined)
@@ -75,21 +75,21 @@ impl Joiner {
     pub(crate) const fn end(&self) -> Result<(), DecodeError> {
         match self.0 {
             None => Ok(()),
-            Some(_) => Err(LONE),
+            Some(_) => Err(LONE_HALF),
         }
     }
 }
 
-const LONE: DecodeError =
+const LONE_HALF: DecodeError =
     DecodeError::Unreadable("a sign of it is cut in two and a half is missing");
 
 /// The half at the beginning of `text`, and what follows.
-fn half(text: &str) -> Option<(u16, &str)> {
+fn leading_half(text: &str) -> Option<(u16, &str)> {
     let mut signs = text.chars();
-    signs.next().filter(|sign| *sign == MARK)?;
+    signs.next().filter(|sign| *sign == HALF_MARK)?;
     let mut half: u32 = 0;
     for _ in 0..DIGITS {
-        let digit = u32::from(signs.next()?).checked_sub(ZERO).filter(|digit| *digit < 16)?;
+        let digit = u32::from(signs.next()?).checked_sub(DIGIT_ZERO).filter(|digit| *digit < 16)?;
         half = half * 16 + digit;
     }
     // A half has 11 bits of its own.
@@ -98,13 +98,16 @@ fn half(text: &str) -> Option<(u16, &str)> {
 }
 
 /// The same JSON with marks for escapes of lone halves; `None` where there is none.
-fn marked(json: &str) -> Option<String> {
+fn mark_lone_halves(json: &str) -> Option<String> {
     let mut marked = String::with_capacity(json.len());
     let mut is_marked = false;
     let mut rest = json;
     while let Some((before, escape)) = rest.split_once('\\') {
         marked.push_str(before);
-        let pair = (unit(escape), escape.get(5..).and_then(|next| unit(next.strip_prefix('\\')?)));
+        let pair = (
+            parse_escape(escape),
+            escape.get(5..).and_then(|next| parse_escape(next.strip_prefix('\\')?)),
+        );
         let length = match pair {
             (Some(high), Some(low)) if HIGH.contains(&high) && LOW.contains(&low) => 11,
             (Some(half), _) if HIGH.contains(&half) || LOW.contains(&half) => {
@@ -127,14 +130,14 @@ fn marked(json: &str) -> Option<String> {
 
 fn push_mark(json: &mut String, half: u16) {
     let half = u32::from(half - HIGH.start());
-    json.push(MARK);
+    json.push(HALF_MARK);
     for shift in [8, 4, 0] {
-        json.extend(char::from_u32(ZERO + (half >> shift & 0xF)));
+        json.extend(char::from_u32(DIGIT_ZERO + (half >> shift & 0xF)));
     }
 }
 
 /// The unit that an escape spells, which is given without its `\`.
-fn unit(escape: &str) -> Option<u16> {
+fn parse_escape(escape: &str) -> Option<u16> {
     let digits = escape.strip_prefix('u')?.get(..4)?;
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
@@ -149,7 +152,7 @@ mod tests {
     use super::*;
 
     fn read(strings: &[&str]) -> Result<String, DecodeError> {
-        let mut joiner = Joiner::default();
+        let mut joiner = SurrogateJoiner::default();
         let mut read = String::new();
         for string in strings {
             let string: String = from_json(&format!("\"{string}\"")).expect("a string");
@@ -182,7 +185,7 @@ mod tests {
             &["\u{FFFF}a"],
             &["\u{FFFF}\u{FDDF}\u{FDDF}\u{FDDF}"],
         ] {
-            assert_eq!(read(strings), Err(LONE), "{strings:?}");
+            assert_eq!(read(strings), Err(LONE_HALF), "{strings:?}");
         }
     }
 

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, Reaction, TurnId};
+use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, ToolEvent, TurnId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-pub use crate::shows::{Scope, Shows};
+pub use crate::provenance::{LookupScope, SourceLog};
 
 /// What a tool may do to the world: what may run in parallel, and what policy asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Effect {
+pub enum ToolEffect {
     /// Looks only.
     Read,
     /// Makes a note or adds to its end.
@@ -34,7 +34,7 @@ pub enum Effect {
     End,
 }
 
-impl Effect {
+impl ToolEffect {
     /// Whether the tool plans changes of notes.
     #[must_use]
     pub const fn changes_notes(self) -> bool {
@@ -57,16 +57,16 @@ pub struct ToolContext {
     pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
     /// How many bytes of a result the model has room for. A tool whose result can be read on in parts
     /// cuts it here; what is longer is cut without it.
-    pub room: usize,
+    pub max_output_bytes: usize,
     /// Where a tool notes whose words it shows.
-    pub shows: Shows,
+    pub sources: SourceLog,
 }
 
 /// Whether it is known where every word of a text comes from. Names of notes and folders, tags, link
 /// words and headings are words of the vault as much as what stands in a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Labels {
-    /// Each word of the vault in it has its source in [`ToolContext::shows`] or was spelled by the
+pub enum SourceLabels {
+    /// Each word of the vault in it has its source in [`ToolContext::sources`] or was spelled by the
     /// call; the rest is the tool's own.
     Complete,
     /// Nobody said so: the text counts as [`protocol::Source::Foreign`].
@@ -80,13 +80,13 @@ pub struct ToolOutcome {
     /// Text for the model.
     pub output: String,
     /// Whether it is known where `output` comes from. A tool that says nothing is not believed.
-    pub labels: Labels,
+    pub labels: SourceLabels,
     /// Whether it reports a failure; then `output` says what to do next.
     pub is_error: bool,
     /// What the turn shall do beside storing the result.
     pub control: Option<Control>,
     /// What the window is told.
-    pub reactions: Vec<Reaction>,
+    pub reactions: Vec<ToolEvent>,
     /// Contents read.
     pub seen: Vec<(NotePath, ContentHash)>,
 }
@@ -104,10 +104,10 @@ impl ToolOutcome {
         Self { output: output.into(), is_error: true, ..Self::default() }
     }
 
-    /// The same, as one that says where its words come from: see [`Labels::Complete`].
+    /// The same, as one that says where its words come from: see [`SourceLabels::Complete`].
     #[must_use]
     pub fn labeled(self) -> Self {
-        Self { labels: Labels::Complete, ..self }
+        Self { labels: SourceLabels::Complete, ..self }
     }
 }
 
@@ -143,33 +143,33 @@ pub struct ToolFailure {
     /// The words.
     pub text: String,
     /// Whether it is known where they come from.
-    pub labels: Labels,
+    pub labels: SourceLabels,
 }
 
 impl ToolFailure {
     /// A failure that may hold words of the vault.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), labels: Labels::Missing }
+        Self { text: text.into(), labels: SourceLabels::Missing }
     }
 
-    /// A failure that says where its words come from: see [`Labels::Complete`].
+    /// A failure that says where its words come from: see [`SourceLabels::Complete`].
     #[must_use]
     pub fn labeled(text: impl Into<String>) -> Self {
-        Self { text: text.into(), labels: Labels::Complete }
+        Self { text: text.into(), labels: SourceLabels::Complete }
     }
 }
 
 /// What a changing tool plans. Nothing is written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct ChangePlan {
     /// The changes.
     pub change_set: ChangeSet,
     /// What the plan does, in the past tense, for the model ("Appended 1 line to `a.md`").
     pub summary: String,
     /// Whether it is known where the summary's words come from; of the vault it may hold only what
-    /// [`Shows::name`] noted.
-    pub labels: Labels,
+    /// [`SourceLog::record_name`] noted.
+    pub labels: SourceLabels,
 }
 
 /// Something the model may do that changes no note.
@@ -178,11 +178,11 @@ pub trait Tool: Send + Sync + 'static {
     /// Its name, unique in the registry.
     const NAME: &'static str;
     /// What it may do.
-    const EFFECT: Effect;
+    const EFFECT: ToolEffect;
     /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// How it is told to a model with little room; `None` where there is no shorter way.
-    const BRIEF: Option<Brief> = None;
+    const BRIEF: Option<ToolBrief> = None;
 
     /// Runs it.
     async fn run(&self, input: Self::Input, context: &ToolContext) -> ToolOutcome;
@@ -196,20 +196,20 @@ pub trait ChangingTool: Send + Sync + 'static {
     /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// How it is told to a model with little room; `None` where there is no shorter way.
-    const BRIEF: Option<Brief> = None;
+    const BRIEF: Option<ToolBrief> = None;
 
     /// Plans it, on top of `context.overlay`; says which effect it turned out to have.
     async fn plan(
         &self,
         input: Self::Input,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure>;
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure>;
 }
 
 /// What a model with little room is told of a tool, in place of its whole description and schema. It is
 /// taken at its word: arguments that go untold are taken all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Brief {
+pub struct ToolBrief {
     /// What the tool does, in a sentence or two.
     pub description: &'static str,
     /// Names of arguments that it is to be given.
@@ -220,9 +220,9 @@ pub struct Brief {
 
 /// What came of handing arguments to a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Called {
+pub enum CallOutcome {
     /// It ran.
     Outcome(ToolOutcome),
     /// It planned.
-    Planned(Effect, Plan),
+    Planned(ToolEffect, ChangePlan),
 }

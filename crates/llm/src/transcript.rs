@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{
-    CallId, CallResult, Compaction, ConversationId, Ending, Message, NewTurn, OpenTurn, QuestionId,
-    Step, TurnId, UserError, Utility,
+    CallId, CallResult, Compaction, ConversationId, Message, NewTurn, OpenTurn, QuestionId,
+    TurnEnding, TurnId, TurnStep, UserError, UtilityRequest,
 };
 
 /// What is heard in a turn, oldest first.
@@ -30,7 +30,7 @@ impl History {
 
 /// All that was said up to a turn, as it may be heard, whether or not something stands in for it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Originals {
+pub struct FullHistory {
     /// What stands in for the first of `rows`.
     pub compaction: Option<Compaction>,
     /// The messages, results as messages of the user.
@@ -38,7 +38,7 @@ pub struct Originals {
     /// Which calls asked the user, and the ids of their questions.
     pub questions: BTreeMap<(TurnId, CallId), QuestionId>,
     /// Says what was hidden: it goes with what is made of them.
-    pub mark: String,
+    pub privacy_view: String,
 }
 
 /// Each method that stores is one commit and durable when it returns. An error leaves nothing of it
@@ -62,23 +62,23 @@ pub trait Transcript: Send + Sync {
     ) -> Result<History, UserError>;
 
     /// The same, with the messages that something stands in for.
-    async fn originals(
+    async fn full_history(
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
-    ) -> Result<Originals, UserError>;
+    ) -> Result<FullHistory, UserError>;
 
     /// What was said in `turn` itself.
-    async fn said_in(&self, turn: &TurnId) -> Result<Vec<Message>, UserError>;
+    async fn messages_of_turn(&self, turn: &TurnId) -> Result<Vec<Message>, UserError>;
 
     /// Stores an answer that calls tools, before any of them runs.
-    async fn step(&self, turn: &TurnId, step: &Step) -> Result<(), UserError>;
+    async fn step(&self, turn: &TurnId, step: &TurnStep) -> Result<(), UserError>;
 
     /// Stores results, in call order.
     async fn results(&self, turn: &TurnId, results: &[CallResult]) -> Result<(), UserError>;
 
     /// Ends the turn.
-    async fn finish(&self, turn: &TurnId, ending: &Ending) -> Result<(), UserError>;
+    async fn finish(&self, turn: &TurnId, ending: &TurnEnding) -> Result<(), UserError>;
 
     /// Stores what stands in for earlier turns from now on, made of what was heard in `turn` under
     /// this mark, and counts for that turn what asking for it took.
@@ -87,9 +87,9 @@ pub trait Transcript: Send + Sync {
         turn: &OpenTurn,
         new: &Compaction,
         mark: &str,
-        asked: Option<&Utility>,
+        asked: Option<&UtilityRequest>,
     ) -> Result<(), UserError>;
 
     /// Counts a request that belongs to no answer for `turn`.
-    async fn charge(&self, turn: &TurnId, asked: &Utility) -> Result<(), UserError>;
+    async fn record_usage(&self, turn: &TurnId, asked: &UtilityRequest) -> Result<(), UserError>;
 }

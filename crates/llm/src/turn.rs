@@ -8,39 +8,39 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use protocol::{CallId, CallResult, Maker, Part, QuestionId, Usage, UserError};
+use protocol::{AnswerAuthor, CallId, CallResult, MessagePart, QuestionId, TokenUsage, UserError};
 
-use crate::changes::Verdict;
-use crate::host::Limits;
+use crate::change_applier::ChangeOutcome;
 use crate::model::{ModelError, ModelEvent, ToolCall};
-use crate::purse::Purse;
-use crate::tool::{Labels, ToolOutcome};
-use crate::wording;
+use crate::model_texts;
+use crate::spending_limit::SpendingLimit;
+use crate::tool::{SourceLabels, ToolOutcome};
+use crate::turn_policy::TurnLimits;
 
 mod answer;
-mod asking;
 mod batch;
 mod calling;
 mod finish;
 mod guard;
 #[cfg(test)]
-mod law;
-mod so_far;
+mod properties;
+mod receiving;
+mod resume;
 #[cfg(test)]
 mod tests;
 
-use answer::Answer;
-use batch::Batch;
-pub use finish::{Asked, Finish};
-use guard::Guard;
-pub use so_far::SoFar;
+use answer::PartialAnswer;
+use batch::CallBatch;
+pub use finish::{Finish, TurnQuestion};
+use guard::LoopGuard;
+pub use resume::ResumeState;
 
 /// How often a paused answer is sent back in one turn.
-pub const PAUSES: u32 = 5;
+pub const MAX_PAUSES: u32 = 5;
 
 /// How the turn treats a tool's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// Runs beside other reads. Calls of unknown tools count as reads: they only get an error.
     Read,
     /// Plans changes, alone and in call order.
@@ -51,21 +51,21 @@ pub enum Kind {
 
 /// What a turn is told before it begins.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct TurnRules {
     /// The limits.
-    pub limits: Limits,
+    pub limits: TurnLimits,
     /// What the turn may cost.
-    pub purse: Option<Purse>,
+    pub spending_limit: Option<SpendingLimit>,
     /// Who answers.
-    pub maker: Maker,
+    pub maker: AnswerAuthor,
     /// The tools on offer.
-    pub kinds: BTreeMap<String, Kind>,
+    pub kinds: BTreeMap<String, ToolKind>,
     /// The id of the question, should it end with one.
     pub question: QuestionId,
     /// Stretches waits before a retry; any value, best a random one.
     pub spread: u8,
     /// What it did before it was cut, if it was.
-    pub so_far: SoFar,
+    pub resume: ResumeState,
 }
 
 /// What happens to a turn.
@@ -89,7 +89,7 @@ pub enum TurnInput {
     /// A call ran.
     Outcome(CallId, ToolOutcome),
     /// A plan was judged.
-    Verdict(CallId, Verdict),
+    Verdict(CallId, ChangeOutcome),
     /// The wait is over.
     Waited,
     /// The user stops the turn.
@@ -103,7 +103,7 @@ pub enum TurnInput {
 pub enum TurnEffect {
     /// Ask the model with the stored history. Answer with events, `Failed` or `Severed`; once with
     /// `Full` instead.
-    Ask(How),
+    Ask(AskMode),
     /// Put earlier messages together. Answer with `Compacted`.
     Compact,
     /// Show more words of the answer.
@@ -111,9 +111,9 @@ pub enum TurnEffect {
     /// Store an answer of the model. Answer with `Stored` or `Broke`.
     StoreStep {
         /// Text and calls, in order; each call has an id that is new in the turn.
-        parts: Vec<Part>,
+        parts: Vec<MessagePart>,
         /// What the answer cost.
-        usage: Usage,
+        usage: TokenUsage,
     },
     /// Run these calls, all stored, side by side. Answer with one `Outcome` each, in any order.
     Run(Vec<ToolCall>),
@@ -129,7 +129,7 @@ pub enum TurnEffect {
 
 /// How the model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum AskMode {
     /// With the history and all tools on offer.
     Plain,
     /// Also told that its last answer was empty.
@@ -141,16 +141,16 @@ pub enum How {
 /// One turn.
 #[derive(Debug)]
 pub struct Turn {
-    state: State,
-    kinds: BTreeMap<String, Kind>,
-    maker: Maker,
-    limits: Limits,
-    purse: Option<Purse>,
+    state: TurnState,
+    kinds: BTreeMap<String, ToolKind>,
+    maker: AnswerAuthor,
+    limits: TurnLimits,
+    spending_limit: Option<SpendingLimit>,
     /// What answers cost that left nothing to store.
-    owed: Usage,
+    owed: TokenUsage,
     question: QuestionId,
     spread: u8,
-    guard: Guard,
+    guard: LoopGuard,
     ids: BTreeSet<CallId>,
     trips: u32,
     pauses: u32,
@@ -161,41 +161,41 @@ pub struct Turn {
 }
 
 #[derive(Debug)]
-enum State {
+enum TurnState {
     New,
-    Compacting { how: How, attempt: u32 },
-    Asking { how: How, attempt: u32, answer: Answer },
-    Waiting { how: How, attempt: u32 },
-    StoringStep { batch: Batch, text: Option<String>, then: Then },
-    Calling(Batch),
-    StoringResults(Batch),
+    Compacting { how: AskMode, attempt: u32 },
+    Asking { how: AskMode, attempt: u32, answer: PartialAnswer },
+    Waiting { how: AskMode, attempt: u32 },
+    StoringStep { batch: CallBatch, text: Option<String>, then: AfterStep },
+    Calling(CallBatch),
+    StoringResults(CallBatch),
     Over,
 }
 
 /// What follows a stored step.
 #[derive(Debug)]
-enum Then {
+enum AfterStep {
     Call,
     AskAgain,
     Fail(UserError),
 }
 
-type Next = (State, Vec<TurnEffect>);
+type Transition = (TurnState, Vec<TurnEffect>);
 
 impl Turn {
     /// A turn that has not begun.
     #[must_use]
-    pub fn new(rules: Rules) -> Self {
-        let SoFar { trips, calls, said } = rules.so_far;
+    pub fn new(rules: TurnRules) -> Self {
+        let ResumeState { trips, calls, said } = rules.resume;
         let ran = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         Self {
-            state: State::New,
-            guard: Guard::new(rules.limits.calls, ran),
+            state: TurnState::New,
+            guard: LoopGuard::new(rules.limits.calls, ran),
             kinds: rules.kinds,
             maker: rules.maker,
             limits: rules.limits,
-            purse: rules.purse,
-            owed: Usage::default(),
+            spending_limit: rules.spending_limit,
+            owed: TokenUsage::default(),
             question: rules.question,
             spread: rules.spread,
             ids: calls,
@@ -210,53 +210,53 @@ impl Turn {
 
     /// Takes in what happened and says what to do.
     pub fn step(&mut self, input: TurnInput) -> Vec<TurnEffect> {
-        let state = std::mem::replace(&mut self.state, State::Over);
-        let (state, effects) = self.next(state, input);
+        let state = std::mem::replace(&mut self.state, TurnState::Over);
+        let (state, effects) = self.transition(state, input);
         self.state = state;
         effects
     }
 
-    fn next(&mut self, state: State, input: TurnInput) -> Next {
+    fn transition(&mut self, state: TurnState, input: TurnInput) -> Transition {
         match (state, input) {
-            (State::Over, _) => (State::Over, Vec::new()),
+            (TurnState::Over, _) => (TurnState::Over, Vec::new()),
             (state, TurnInput::Cancel) => self.cancel(state),
-            (state, TurnInput::Broke(error)) => broke(state, error),
-            (State::New, TurnInput::Begun) => self.go_on(),
-            (State::Waiting { how, attempt }, TurnInput::Waited) => ask(how, attempt + 1),
-            (State::Asking { how, attempt, answer }, TurnInput::Full)
+            (state, TurnInput::Broke(error)) => fail(state, error),
+            (TurnState::New, TurnInput::Begun) => self.ask_next(),
+            (TurnState::Waiting { how, attempt }, TurnInput::Waited) => ask(how, attempt + 1),
+            (TurnState::Asking { how, attempt, answer }, TurnInput::Full)
                 if !self.compacted && answer.is_empty() =>
             {
                 self.compacted = true;
-                (State::Compacting { how, attempt }, vec![TurnEffect::Compact])
+                (TurnState::Compacting { how, attempt }, vec![TurnEffect::Compact])
             }
-            (State::Compacting { how, attempt }, TurnInput::Compacted(cost)) => {
-                if let Some(purse) = &mut self.purse {
-                    purse.take(cost);
+            (TurnState::Compacting { how, attempt }, TurnInput::Compacted(cost)) => {
+                if let Some(purse) = &mut self.spending_limit {
+                    purse.charge(cost);
                 }
                 self.ask_again(how, attempt)
             }
-            (State::Asking { how, attempt, answer }, input) => {
-                self.hear(how, attempt, answer, input)
+            (TurnState::Asking { how, attempt, answer }, input) => {
+                self.receive(how, attempt, answer, input)
             }
-            (State::StoringStep { batch, then, .. }, TurnInput::Stored) => {
+            (TurnState::StoringStep { batch, then, .. }, TurnInput::Stored) => {
                 self.step_stored(batch, then)
             }
-            (State::Calling(batch), TurnInput::Outcome(call, outcome)) => {
-                self.ran(batch, &call, outcome)
+            (TurnState::Calling(batch), TurnInput::Outcome(call, outcome)) => {
+                self.call_finished(batch, &call, outcome)
             }
-            (State::Calling(batch), TurnInput::Verdict(call, verdict)) => {
+            (TurnState::Calling(batch), TurnInput::Verdict(call, verdict)) => {
                 let outcome = ToolOutcome {
-                    labels: Labels::Complete,
+                    labels: SourceLabels::Complete,
                     output: verdict.output,
                     is_error: verdict.is_error,
                     control: None,
                     reactions: verdict.reactions,
                     seen: verdict.seen,
                 };
-                self.ran(batch, &call, outcome)
+                self.call_finished(batch, &call, outcome)
             }
-            (State::StoringResults(mut batch), TurnInput::Stored) => {
-                batch.stored();
+            (TurnState::StoringResults(mut batch), TurnInput::Stored) => {
+                batch.mark_stored();
                 self.call_next(batch)
             }
             (state, _) => (state, Vec::new()),
@@ -264,23 +264,26 @@ impl Turn {
     }
 
     /// Asks the model: at a limit only for its last words.
-    fn go_on(&mut self) -> Next {
+    fn ask_next(&mut self) -> Transition {
         let at_limit = self.trips >= self.limits.round_trips || self.guard.is_used_up();
-        self.ask_on(if at_limit { How::Closing } else { How::Plain })
+        self.ask_within_limit(if at_limit { AskMode::Closing } else { AskMode::Plain })
     }
 
-    fn cancel(&mut self, state: State) -> Next {
+    fn cancel(&mut self, state: TurnState) -> Transition {
         match state {
-            State::New | State::Compacting { .. } | State::Waiting { .. } | State::Over => {
-                over(Finish::cancelled())
+            TurnState::New
+            | TurnState::Compacting { .. }
+            | TurnState::Waiting { .. }
+            | TurnState::Over => finished(Finish::cancelled()),
+            TurnState::Asking { answer, .. } => {
+                finished(Finish::cancelled().with_cut_text(answer.text()))
             }
-            State::Asking { answer, .. } => over(Finish::cancelled().saying_cut(answer.text())),
-            State::Calling(batch) => {
-                let results = batch.close(|_| wording::CANCELLED);
-                over(Finish::cancelled().with_results(results))
+            TurnState::Calling(batch) => {
+                let results = batch.close(|_| model_texts::CANCELLED);
+                finished(Finish::cancelled().with_results(results))
             }
             // Whether the calls are stored is known only when the store answers.
-            storing @ (State::StoringStep { .. } | State::StoringResults(_)) => {
+            storing @ (TurnState::StoringStep { .. } | TurnState::StoringResults(_)) => {
                 self.stopped = true;
                 (storing, Vec::new())
             }
@@ -290,9 +293,9 @@ impl Turn {
 
 impl Turn {
     /// Takes note of what an answer cost; says what is to be stored for it.
-    fn pay(&mut self, usage: Usage) -> Usage {
-        if let Some(purse) = &mut self.purse {
-            purse.pay(&usage);
+    fn charge(&mut self, usage: TokenUsage) -> TokenUsage {
+        if let Some(purse) = &mut self.spending_limit {
+            purse.charge_usage(&usage);
         }
         let mut all = std::mem::take(&mut self.owed);
         all += usage;
@@ -300,54 +303,60 @@ impl Turn {
     }
 
     /// Asks again, unless what the turn may cost is spent: then it ends as at a limit.
-    fn ask_on(&mut self, how: How) -> Next {
+    fn ask_within_limit(&mut self, how: AskMode) -> Transition {
         self.ask_again(how, 1)
     }
 
-    fn ask_again(&mut self, how: How, attempt: u32) -> Next {
-        match self.purse.as_ref().and_then(Purse::empty) {
+    fn ask_again(&mut self, how: AskMode, attempt: u32) -> Transition {
+        match self.spending_limit.as_ref().and_then(SpendingLimit::exhausted) {
             None => ask(how, attempt),
             Some(reached) => {
                 let owed = std::mem::take(&mut self.owed);
-                over(Finish::failed(reached).at_limit().costing(owed))
+                finished(Finish::failed(reached).at_limit().with_usage(owed))
             }
         }
     }
 }
 
-fn broke(state: State, error: UserError) -> Next {
+fn fail(state: TurnState, error: UserError) -> Transition {
     let finish = Finish::failed(error);
-    over(match state {
-        State::New | State::Compacting { .. } | State::Waiting { .. } | State::Over => finish,
-        State::Asking { answer, .. } => finish.saying_cut(answer.text()),
+    finished(match state {
+        TurnState::New
+        | TurnState::Compacting { .. }
+        | TurnState::Waiting { .. }
+        | TurnState::Over => finish,
+        TurnState::Asking { answer, .. } => finish.with_cut_text(answer.text()),
         // The step is not stored, so its calls need no results; its words were shown.
-        State::StoringStep { text, .. } => finish.saying_cut(text),
-        State::Calling(batch) | State::StoringResults(batch) => {
-            finish.with_results(batch.close(|_| wording::NO_RESULT))
+        TurnState::StoringStep { text, .. } => finish.with_cut_text(text),
+        TurnState::Calling(batch) | TurnState::StoringResults(batch) => {
+            finish.with_results(batch.close(|_| model_texts::NO_RESULT))
         }
     })
 }
 
-fn ask(how: How, attempt: u32) -> Next {
-    (State::Asking { how, attempt, answer: Answer::default() }, vec![TurnEffect::Ask(how)])
+fn ask(how: AskMode, attempt: u32) -> Transition {
+    (
+        TurnState::Asking { how, attempt, answer: PartialAnswer::default() },
+        vec![TurnEffect::Ask(how)],
+    )
 }
 
 fn store_step(
-    batch: Batch,
-    parts: Vec<Part>,
+    batch: CallBatch,
+    parts: Vec<MessagePart>,
     text: Option<String>,
-    usage: Usage,
-    then: Then,
-) -> Next {
+    usage: TokenUsage,
+    then: AfterStep,
+) -> Transition {
     let effect = TurnEffect::StoreStep { parts, usage };
-    (State::StoringStep { batch, text, then }, vec![effect])
+    (TurnState::StoringStep { batch, text, then }, vec![effect])
 }
 
-fn store_results(batch: Batch) -> Next {
+fn store_results(batch: CallBatch) -> Transition {
     let results = batch.to_store();
-    (State::StoringResults(batch), vec![TurnEffect::StoreResults(results)])
+    (TurnState::StoringResults(batch), vec![TurnEffect::StoreResults(results)])
 }
 
-fn over(finish: Finish) -> Next {
-    (State::Over, vec![TurnEffect::Finish(finish)])
+fn finished(finish: Finish) -> Transition {
+    (TurnState::Over, vec![TurnEffect::Finish(finish)])
 }

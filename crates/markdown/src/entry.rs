@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// `key:` on the left edge, with what stands behind and below it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FrontmatterEntry {
     /// The name, quotes included.
     pub key: Range<usize>,
     /// Behind the colon to the end of the last line that belongs to it.
@@ -12,8 +12,8 @@ pub struct Entry {
 }
 
 /// The entries of `yaml`, a range of `text`. What is no entry is passed over.
-pub fn entries(text: &str, yaml: &Range<usize>) -> Vec<Entry> {
-    let mut found: Vec<Entry> = Vec::new();
+pub fn entries(text: &str, yaml: &Range<usize>) -> Vec<FrontmatterEntry> {
+    let mut found: Vec<FrontmatterEntry> = Vec::new();
     let mut at = yaml.start;
     for line in text.get(yaml.clone()).unwrap_or_default().split_inclusive('\n') {
         let start = at;
@@ -27,7 +27,7 @@ pub fn entries(text: &str, yaml: &Range<usize>) -> Vec<Entry> {
         match (is_below, found.last_mut()) {
             (true, Some(last)) => last.value.end = start + bare.len(),
             (true, None) => {}
-            (false, _) => found.extend(colon(bare).map(|colon| Entry {
+            (false, _) => found.extend(find_colon(bare).map(|colon| FrontmatterEntry {
                 key: start..start + bare.get(..colon).unwrap_or_default().trim_end().len(),
                 value: start + colon + 1..start + bare.len(),
             })),
@@ -37,7 +37,7 @@ pub fn entries(text: &str, yaml: &Range<usize>) -> Vec<Entry> {
 }
 
 /// The offset of the colon behind a name.
-fn colon(line: &str) -> Option<usize> {
+fn find_colon(line: &str) -> Option<usize> {
     let quoted = line.chars().next().filter(|sign| matches!(sign, '"' | '\''));
     let from = quoted.and_then(|quote| Some(line.get(1..)?.find(quote)? + 2)).unwrap_or(0);
     let ends = |at: &usize| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::breaks::lines;
+use crate::line_breaks::lines;
 
 /// The lines between `---` on the first line and the next `---` or `...`. Blanks behind the signs
 /// and a byte order mark before the first do not matter; a line ends in `\n`, `\r\n` or `\r`.
@@ -16,7 +16,7 @@ pub struct Frontmatter {
 
 /// What the first lines of a note are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Top {
+pub enum NoteStart {
     /// Properties.
     Frontmatter(Frontmatter),
     /// `---` on the first line, and no line closes it: the lines are text.
@@ -27,12 +27,12 @@ pub enum Top {
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-impl Top {
+impl NoteStart {
     /// Of a note's whole text.
     #[must_use]
-    pub fn of(text: &str) -> Self {
-        let Some(fence) = opening(text) else { return Self::Text };
-        match closings(text, fence.end).next() {
+    pub fn parse(text: &str) -> Self {
+        let Some(fence) = opening_fence(text) else { return Self::Text };
+        match closing_fences(text, fence.end).next() {
             Some(close) => Self::Frontmatter(Frontmatter {
                 span: fence.start..close.end,
                 yaml: fence.end..close.start,
@@ -45,10 +45,10 @@ impl Top {
 impl Frontmatter {
     /// `None` when the first line opens none or no line closes it: then the lines are text.
     #[must_use]
-    pub fn of(text: &str) -> Option<Self> {
-        match Top::of(text) {
-            Top::Frontmatter(matter) => Some(matter),
-            Top::Unclosed | Top::Text => None,
+    pub fn parse(text: &str) -> Option<Self> {
+        match NoteStart::parse(text) {
+            NoteStart::Frontmatter(matter) => Some(matter),
+            NoteStart::Unclosed | NoteStart::Text => None,
         }
     }
 
@@ -59,13 +59,13 @@ impl Frontmatter {
     }
 }
 
-/// The YAML of frontmatter that ends at another line than [`Top::of`] says, for programs that take
+/// The YAML of frontmatter that ends at another line than [`NoteStart::parse`] says, for programs that take
 /// only `---` without anything behind it for the end.
-pub(crate) fn longer_readings(text: &str) -> impl Iterator<Item = &str> {
-    let fence = opening(text);
+pub(crate) fn yaml_to_later_fences(text: &str) -> impl Iterator<Item = &str> {
+    let fence = opening_fence(text);
     let close = move |is_end: fn(&str) -> bool| {
         let fence = fence.clone()?;
-        let mut ends = closings(text, fence.end);
+        let mut ends = closing_fences(text, fence.end);
         let first = ends.next()?;
         let found = ends.find(|line| is_end(text.get(line.clone()).unwrap_or_default()))?;
         let is_later = !is_end(text.get(first).unwrap_or_default());
@@ -77,14 +77,14 @@ pub(crate) fn longer_readings(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The first line, if it opens frontmatter, without the byte order mark.
-fn opening(text: &str) -> Option<Range<usize>> {
+fn opening_fence(text: &str) -> Option<Range<usize>> {
     let first = lines(text).next()?;
     let line = text.get(first.clone())?;
     let bare = line.trim_start_matches(BYTE_ORDER_MARK);
     (bare.trim_end() == "---").then(|| first.end - bare.len()..first.end)
 }
 
-fn closings(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+fn closing_fences(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     let rest = text.get(from..).unwrap_or_default();
     let all = lines(rest).map(move |line| from + line.start..from + line.end);
     all.filter(|line| {
@@ -104,7 +104,7 @@ mod tests {
     const TABLE: &str = include_str!("frontmatter/cases.json");
 
     #[derive(Deserialize)]
-    struct Case {
+    struct FrontmatterCase {
         name: String,
         text: String,
         /// `null` where the note has no frontmatter.
@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn frontmatter_is_where_the_table_says() {
-        let cases: Vec<Case> = serde_json::from_str(TABLE).expect("a table");
-        for Case { name, text, yaml, body } in cases {
-            let matter = Frontmatter::of(&text);
+        let cases: Vec<FrontmatterCase> = serde_json::from_str(TABLE).expect("a table");
+        for FrontmatterCase { name, text, yaml, body } in cases {
+            let matter = Frontmatter::parse(&text);
             let found = matter.as_ref().map(|matter| text.get(matter.yaml.clone()).unwrap());
             assert_eq!(found, yaml.as_deref(), "{name}");
             let from = matter.map_or(0, |matter| matter.span.end);

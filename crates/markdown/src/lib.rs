@@ -8,18 +8,18 @@
 //! assert_eq!(properties.top()[0].values, ["garden", "spring"]);
 //! ```
 
-mod breaks;
 mod entry;
 mod frontmatter;
-mod metadata;
+mod line_breaks;
+mod memory_budget;
+mod privacy_metadata;
 mod property;
-mod room;
 mod tag;
 mod yaml;
 
-pub use entry::{Entry, entries};
-pub use frontmatter::{Frontmatter, Top};
-pub use metadata::{lossy_text, metadata, privacy, privacy_of_text};
-pub use property::{Properties, Property};
+pub use entry::{FrontmatterEntry, entries};
+pub use frontmatter::{Frontmatter, NoteStart};
+pub use privacy_metadata::{lossy_text, metadata, privacy, privacy_of_text};
+pub use property::{NoteProperty, Properties};
 pub use tag::tag_name;
-pub use yaml::Malformed;
+pub use yaml::MalformedYaml;

@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use protocol::private::is_tag_sign;
+use protocol::privacy::is_tag_char;
 
 /// The name of the tag whose `#` stands right before `start`, if one may be there: not of digits
 /// alone, and without a `/` at its end.
 #[must_use]
 pub fn tag_name(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
-    let name = rest.split(|sign: char| !is_tag_sign(sign)).next()?.trim_end_matches('/');
+    let name = rest.split(|sign: char| !is_tag_char(sign)).next()?.trim_end_matches('/');
     let is_number = name.chars().all(|sign| sign.is_ascii_digit());
     (!name.is_empty() && !is_number).then(|| start..start + name.len())
 }
 
 /// Every name behind a `#` in `text`, each in all readings that another program or a person may have
 /// of it. Code and comments are not told apart: who is careful takes one too many.
-pub(crate) fn candidates(text: &str, mut found: impl FnMut(&str)) {
+pub(crate) fn tag_candidates(text: &str, mut found: impl FnMut(&str)) {
     for (at, _) in text.match_indices('#') {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         if before.is_some_and(char::is_alphanumeric) {
@@ -32,21 +32,21 @@ pub(crate) fn candidates(text: &str, mut found: impl FnMut(&str)) {
                 found(seen);
             }
         }
-        if let Some(joined) = joined(text.get(at + 1..).unwrap_or_default()) {
+        if let Some(joined) = without_invisible(text.get(at + 1..).unwrap_or_default()) {
             found(&joined);
         }
     }
 }
 
 /// The name as a person sees it, if signs that end a tag and that nobody sees stand in it.
-fn joined(rest: &str) -> Option<String> {
-    let belongs = |sign: char| is_tag_sign(sign) || is_unseen(sign);
+fn without_invisible(rest: &str) -> Option<String> {
+    let belongs = |sign: char| is_tag_char(sign) || is_invisible(sign);
     let end = rest.find(|sign| !belongs(sign)).unwrap_or(rest.len());
     let name = rest.get(..end)?;
-    name.contains(|sign| !is_tag_sign(sign))
-        .then(|| name.chars().filter(|sign| !is_unseen(*sign)).collect())
+    name.contains(|sign| !is_tag_char(sign))
+        .then(|| name.chars().filter(|sign| !is_invisible(*sign)).collect())
 }
 
-fn is_unseen(sign: char) -> bool {
+fn is_invisible(sign: char) -> bool {
     protocol::invisible::is_invisible(sign) && !matches!(sign, '\u{2028}' | '\u{2029}')
 }

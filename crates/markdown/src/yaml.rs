@@ -6,18 +6,18 @@ use std::rc::Rc;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 /// So many lists and maps in each other are read.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// So many bytes of YAML are read at most.
-pub(crate) const LONGEST: usize = 1 << 20;
+pub(crate) const MAX_YAML_BYTES: usize = 1 << 20;
 
 /// So many values, keys, lists and maps are read at most. Each takes some hundred bytes, and may be spelled
 /// with two.
-const MOST: usize = 150_000;
+const MAX_NODES: usize = 150_000;
 
 /// Why YAML cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub struct MalformedYaml {
     /// 1-based line of the text that was read.
     pub line: usize,
     /// What is wrong there, as the end of a sentence.
@@ -28,15 +28,15 @@ pub struct Malformed {
 
 /// A value with all that is in it.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) kind: Kind,
+pub(crate) struct YamlNode {
+    pub(crate) kind: YamlNodeKind,
     /// How many lists and maps are in each other, this one counted.
     depth: usize,
 }
 
 /// What a value is.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum YamlNodeKind {
     Scalar {
         text: String,
         /// Whether it stands there without quotes.
@@ -44,24 +44,24 @@ pub(crate) enum Kind {
         /// `!!binary`: the text is base64.
         is_binary: bool,
     },
-    List(Vec<Rc<Node>>),
-    Map(Vec<(Rc<Node>, Rc<Node>)>),
+    List(Vec<Rc<YamlNode>>),
+    Map(Vec<(Rc<YamlNode>, Rc<YamlNode>)>),
 }
 
 /// All documents of `yaml`, in order.
-pub(crate) fn documents(yaml: &str) -> Result<Vec<Rc<Node>>, Malformed> {
-    if yaml.len() > LONGEST {
+pub(crate) fn documents(yaml: &str) -> Result<Vec<Rc<YamlNode>>, MalformedYaml> {
+    if yaml.len() > MAX_YAML_BYTES {
         let reason = "it is longer than 1 MiB".to_owned();
-        return Err(Malformed { line: 1, reason, is_yaml: true });
+        return Err(MalformedYaml { line: 1, reason, is_yaml: true });
     }
-    let mut tree = Tree::default();
+    let mut tree = YamlTreeBuilder::default();
     for event in Parser::new_from_str(yaml) {
-        let (event, span) = event.map_err(|error| Malformed {
+        let (event, span) = event.map_err(|error| MalformedYaml {
             line: error.marker().line(),
             reason: error.info().to_owned(),
             is_yaml: false,
         })?;
-        tree.take(event).map_err(|reason| Malformed {
+        tree.on_event(event).map_err(|reason| MalformedYaml {
             line: span.start.line(),
             reason: reason.to_owned(),
             is_yaml: true,
@@ -71,29 +71,29 @@ pub(crate) fn documents(yaml: &str) -> Result<Vec<Rc<Node>>, Malformed> {
 }
 
 #[derive(Default)]
-struct Tree {
-    done: Vec<Rc<Node>>,
+struct YamlTreeBuilder {
+    done: Vec<Rc<YamlNode>>,
     /// Lists and maps that are not closed yet, the innermost last.
-    open: Vec<Open>,
-    anchored: HashMap<usize, Rc<Node>>,
+    open: Vec<OpenCollection>,
+    anchored: HashMap<usize, Rc<YamlNode>>,
     /// How many were read.
     nodes: usize,
 }
 
-struct Open {
+struct OpenCollection {
     anchor: usize,
     is_map: bool,
-    items: Vec<Rc<Node>>,
+    items: Vec<Rc<YamlNode>>,
 }
 
-impl Tree {
-    fn take(&mut self, event: Event<'_>) -> Result<(), &'static str> {
+impl YamlTreeBuilder {
+    fn on_event(&mut self, event: Event<'_>) -> Result<(), &'static str> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let is_binary = tag.as_deref().is_some_and(is_binary);
                 let is_plain = style == ScalarStyle::Plain;
-                let kind = Kind::Scalar { text: text.into_owned(), is_plain, is_binary };
-                self.add(Rc::new(Node { kind, depth: 0 }), anchor)
+                let kind = YamlNodeKind::Scalar { text: text.into_owned(), is_plain, is_binary };
+                self.add(Rc::new(YamlNode { kind, depth: 0 }), anchor)
             }
             Event::Alias(anchor) => {
                 let node = self.anchored.get(&anchor).map(Rc::clone);
@@ -111,32 +111,32 @@ impl Tree {
     }
 
     fn open(&mut self, anchor: usize, is_map: bool) -> Result<(), &'static str> {
-        if self.open.len() >= DEEPEST {
+        if self.open.len() >= MAX_DEPTH {
             return Err("too many lists or maps stand in each other");
         }
-        self.open.push(Open { anchor, is_map, items: Vec::new() });
+        self.open.push(OpenCollection { anchor, is_map, items: Vec::new() });
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), &'static str> {
-        let Some(Open { anchor, is_map, items }) = self.open.pop() else { return Ok(()) };
+        let Some(OpenCollection { anchor, is_map, items }) = self.open.pop() else { return Ok(()) };
         let depth = 1 + items.iter().map(|item| item.depth).max().unwrap_or_default();
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err("aliases put too many lists or maps into each other");
         }
         let kind = if is_map {
             let mut items = items.into_iter();
             let pair = || items.next().zip(items.next());
-            Kind::Map(std::iter::from_fn(pair).collect())
+            YamlNodeKind::Map(std::iter::from_fn(pair).collect())
         } else {
-            Kind::List(items)
+            YamlNodeKind::List(items)
         };
-        self.add(Rc::new(Node { kind, depth }), anchor)
+        self.add(Rc::new(YamlNode { kind, depth }), anchor)
     }
 
-    fn add(&mut self, node: Rc<Node>, anchor: usize) -> Result<(), &'static str> {
+    fn add(&mut self, node: Rc<YamlNode>, anchor: usize) -> Result<(), &'static str> {
         self.nodes += 1;
-        if self.nodes > MOST {
+        if self.nodes > MAX_NODES {
             return Err("it has more than 150,000 values");
         }
         if anchor > 0 {

@@ -23,7 +23,7 @@ fn covers(rule: &str, bytes: &[u8]) -> bool {
 }
 
 /// What the letters alone say.
-fn carelessly(rule: &str, bytes: &[u8]) -> bool {
+fn naive_covers(rule: &str, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).to_lowercase();
     let text = text.trim_start_matches('\u{FEFF}');
     match rule.split_once(':') {
@@ -36,7 +36,7 @@ fn carelessly(rule: &str, bytes: &[u8]) -> bool {
 }
 
 /// Spellings that letters alone do not tell.
-const HIDDEN: &[(&str, &str)] = &[
+const HIDDEN_SPELLINGS: &[(&str, &str)] = &[
     // Signs that nobody sees, other forms of letters.
     ("#private", "#pri\u{200B}vate"),
     ("#private", "#\u{2060}private"),
@@ -110,7 +110,7 @@ const HIDDEN: &[(&str, &str)] = &[
 ];
 
 /// Spellings that letters alone tell.
-const PLAIN: &[(&str, &str)] = &[
+const PLAIN_SPELLINGS: &[(&str, &str)] = &[
     ("status: secret", "---\nstatus: >-\n  secret\n---\n"),
     ("status: secret", "---\nstatus: |\n  secret\n---\n"),
     ("status: secret", "---\nstatus\t: secret # no\n---\n---\n"),
@@ -152,7 +152,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("private:", "---\nmeta:\n  private: true\n---\n"),
 ];
 
-const OTHERS: &[(&str, &str)] = &[
+const UNCOVERED_TEXTS: &[(&str, &str)] = &[
     ("#private", "private"),
     ("#private", "#privately"),
     ("#private", "x#private"),
@@ -186,20 +186,20 @@ const OTHERS: &[(&str, &str)] = &[
 
 #[test]
 fn every_spelling_of_a_tag_or_property_is_covered() {
-    for (rule, text) in PLAIN.iter().chain(HIDDEN) {
+    for (rule, text) in PLAIN_SPELLINGS.iter().chain(HIDDEN_SPELLINGS) {
         assert!(covers(rule, text.as_bytes()), "{rule}: {text:?}");
     }
-    for (rule, text) in OTHERS {
+    for (rule, text) in UNCOVERED_TEXTS {
         assert!(!covers(rule, text.as_bytes()), "{rule}: {text:?}");
     }
 }
 
 #[test]
 fn letters_alone_tell_the_plain_spellings_and_no_hidden_one() {
-    for (rule, text) in PLAIN {
-        assert!(carelessly(rule, text.as_bytes()), "{rule}: {text:?}");
+    for (rule, text) in PLAIN_SPELLINGS {
+        assert!(naive_covers(rule, text.as_bytes()), "{rule}: {text:?}");
     }
-    let told = HIDDEN.iter().filter(|(rule, text)| carelessly(rule, text.as_bytes()));
+    let told = HIDDEN_SPELLINGS.iter().filter(|(rule, text)| naive_covers(rule, text.as_bytes()));
     assert_eq!(told.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
@@ -233,7 +233,7 @@ fn frontmatter_of_too_many_values_is_unclear_and_takes_little_room() {
     {
         assert!(covers("#private", text.as_bytes()) && covers("a: other", text.as_bytes()));
         assert!(size_of_values(text.as_bytes()) <= text.len() + 100, "its text at most");
-        let read = Properties::of(&text);
+        let read = Properties::parse(&text);
         assert!(read.malformed().is_some_and(|wrong| wrong.reason.starts_with("it ")));
     }
 }
@@ -247,9 +247,9 @@ fn what_a_note_shows_as_a_property_is_covered_by_the_rule_that_is_spelled_so() {
         "---\nbase: &b {k: [[v]]}\n<<: *b\n---\n",
         "---\na: b: c\nup: [[x]]\n---\n",
     ] {
-        let read = Properties::of(text);
-        assert!(!read.top().is_empty());
-        for one in read.top() {
+        let read = Properties::parse(text);
+        assert!(!read.top_level().is_empty());
+        for one in read.top_level() {
             assert!(covers(&format!("{}:", one.name), text.as_bytes()), "{one:?} in {text}");
             for value in &one.values {
                 let rule = format!("{}: {value}", one.name);
@@ -347,9 +347,9 @@ fn maps_a_few_levels_deep_are_read_in_whole() {
 
 #[test]
 fn frontmatter_that_is_no_yaml_is_read_by_line_and_says_where_it_is_wrong() {
-    let read = Properties::of("---\nstatus: open\ntitle: a: b\ntags: [x, y]\n---\n");
+    let read = Properties::parse("---\nstatus: open\ntitle: a: b\ntags: [x, y]\n---\n");
     let named: Vec<_> =
-        read.top().iter().map(|one| (one.name.as_str(), one.values.join("|"))).collect();
+        read.top_level().iter().map(|one| (one.name.as_str(), one.values.join("|"))).collect();
     assert_eq!(
         named,
         [("status", "open".into()), ("title", "a: b".into()), ("tags", "x|y".into())]
@@ -401,13 +401,13 @@ fn note() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn rule_and_index_agree_about_every_spelling_of_a_property(text in note()) {
-        let read = Properties::of(&text);
+        let read = Properties::parse(&text);
         prop_assert_eq!(read.malformed(), None, "{:?}", text);
         let finds = |value: &str| {
-            let own = read.top().iter().filter(|one| one.name == "status");
+            let own = read.top_level().iter().filter(|one| one.name == "status");
             own.flat_map(|one| &one.values).any(|found| found == value)
         };
-        prop_assert!(finds("secret"), "{text:?}: {:?}", read.top());
+        prop_assert!(finds("secret"), "{text:?}: {:?}", read.top_level());
         prop_assert!(covers("status: secret", text.as_bytes()), "{text:?}");
         prop_assert!(covers("status:", text.as_bytes()), "{text:?}");
         prop_assert!(!covers("status: other", text.as_bytes()), "{text:?}");
@@ -416,7 +416,7 @@ proptest! {
 
     #[test]
     fn no_text_is_too_odd(text in "(---\n)?[-a&*!?:,#|>%@`'\"\\[\\]{}\\\\ \t\r\n.\u{200B}]{0,60}(\n---)?") {
-        let read = Properties::of(&text);
+        let read = Properties::parse(&text);
         for tag in read.tags() {
             prop_assert!(!tag.is_empty());
         }

@@ -1,9 +1,9 @@
 //! Planned changes of notes. A changing tool returns a [`ChangeSet`] and writes nothing.
 
+mod change_set;
 mod folder_contents;
 mod intent;
 mod renames;
-mod set;
 #[cfg(test)]
 mod tests;
 
@@ -12,10 +12,10 @@ use ts_rs::TS;
 
 use crate::{ContentHash, NotePath};
 
+pub use change_set::{ChangeSet, ChangeSetConflict, DiskLocations, PlannedState};
 pub use folder_contents::{FileState, FolderContents};
-pub use intent::{Ended, Intent, IntentState};
+pub use intent::{Intent, IntentState, SettledIntent};
 pub use renames::Renames;
-pub use set::{ChangeSet, Seen, Unplannable, Whereabouts};
 
 /// One planned change of one note or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,12 +23,12 @@ pub struct Change {
     /// Where it is before anything of its set has happened; of what is made, where it will be.
     pub path: NotePath,
     /// What happens to it.
-    pub act: Act,
+    pub act: ChangeAction,
 }
 
 /// What happens at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
+pub enum ChangeAction {
     /// Nothing is there; the note is made, with the folders it needs.
     Create {
         /// The bytes that shall be there.
@@ -54,7 +54,7 @@ pub enum Act {
         /// The new path. Nothing may be there.
         to: NotePath,
         /// What it is.
-        what: Renamed,
+        what: RenamedKind,
     },
     /// A folder is made, with those above it.
     MakeFolder,
@@ -75,14 +75,14 @@ pub enum Act {
 
 /// What is renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Renamed {
+pub enum RenamedKind {
     /// A file: a note, or whatever else lies in the vault.
     File,
     /// A folder with all that is in it.
     Folder,
 }
 
-/// The kind of an [`Act`], in a word.
+/// The kind of an [`ChangeAction`], in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -108,37 +108,37 @@ impl Change {
     /// A note is made.
     #[must_use]
     pub fn create(path: NotePath, after: impl Into<Vec<u8>>) -> Self {
-        Self { path, act: Act::Create { after: after.into(), like: None } }
+        Self { path, act: ChangeAction::Create { after: after.into(), like: None } }
     }
 
     /// A note is made again that went to the trash, under the name `trashed` there.
     #[must_use]
     pub fn restore(path: NotePath, after: impl Into<Vec<u8>>, trashed: Option<String>) -> Self {
-        Self { path, act: Act::Create { after: after.into(), like: trashed } }
+        Self { path, act: ChangeAction::Create { after: after.into(), like: trashed } }
     }
 
     /// A note's bytes are exchanged.
     #[must_use]
     pub fn replace(path: NotePath, before: impl Into<Vec<u8>>, after: impl Into<Vec<u8>>) -> Self {
-        Self { path, act: Act::Replace { before: before.into(), after: after.into() } }
+        Self { path, act: ChangeAction::Replace { before: before.into(), after: after.into() } }
     }
 
     /// A note goes to the trash.
     #[must_use]
     pub fn trash(path: NotePath, before: impl Into<Vec<u8>>) -> Self {
-        Self { path, act: Act::Trash { before: before.into() } }
+        Self { path, act: ChangeAction::Trash { before: before.into() } }
     }
 
     /// A file gets another path.
     #[must_use]
     pub const fn rename(path: NotePath, to: NotePath) -> Self {
-        Self { path, act: Act::Rename { to, what: Renamed::File } }
+        Self { path, act: ChangeAction::Rename { to, what: RenamedKind::File } }
     }
 
     /// A folder gets another path.
     #[must_use]
     pub const fn rename_folder(path: NotePath, to: NotePath) -> Self {
-        Self { path, act: Act::Rename { to, what: Renamed::Folder } }
+        Self { path, act: ChangeAction::Rename { to, what: RenamedKind::Folder } }
     }
 
     /// The bytes that the plan was made on, where it knows any; of a folder that goes to the trash, what
@@ -146,8 +146,8 @@ impl Change {
     #[must_use]
     pub fn before(&self) -> Option<&[u8]> {
         match &self.act {
-            Act::Replace { before, .. } | Act::Trash { before } => Some(before),
-            Act::TrashFolder { holds } | Act::RestoreFolder { holds, .. } => {
+            ChangeAction::Replace { before, .. } | ChangeAction::Trash { before } => Some(before),
+            ChangeAction::TrashFolder { holds } | ChangeAction::RestoreFolder { holds, .. } => {
                 holds.as_ref().map(FolderContents::as_bytes)
             }
             _ => None,
@@ -158,7 +158,7 @@ impl Change {
     #[must_use]
     pub fn after(&self) -> Option<&[u8]> {
         match &self.act {
-            Act::Create { after, .. } | Act::Replace { after, .. } => Some(after),
+            ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. } => Some(after),
             _ => None,
         }
     }
@@ -173,7 +173,7 @@ impl Change {
     #[must_use]
     pub const fn target(&self) -> Option<&NotePath> {
         match &self.act {
-            Act::Rename { to, .. } => Some(to),
+            ChangeAction::Rename { to, .. } => Some(to),
             _ => None,
         }
     }
@@ -181,30 +181,30 @@ impl Change {
     /// Whether it moves a file or folder and leaves all bytes as they are.
     #[must_use]
     pub const fn is_rename(&self) -> bool {
-        matches!(self.act, Act::Rename { .. })
+        matches!(self.act, ChangeAction::Rename { .. })
     }
 
     /// Its kind, in a word.
     #[must_use]
     pub const fn kind(&self) -> ChangeKind {
         match &self.act {
-            Act::Create { .. } => ChangeKind::Create,
-            Act::Replace { .. } => ChangeKind::Replace,
-            Act::Trash { .. } => ChangeKind::Trash,
-            Act::Rename { what: Renamed::File, .. } => ChangeKind::Rename,
-            Act::Rename { what: Renamed::Folder, .. } => ChangeKind::RenameFolder,
-            Act::MakeFolder => ChangeKind::MakeFolder,
-            Act::TrashFolder { .. } => ChangeKind::TrashFolder,
-            Act::RestoreFolder { .. } => ChangeKind::RestoreFolder,
+            ChangeAction::Create { .. } => ChangeKind::Create,
+            ChangeAction::Replace { .. } => ChangeKind::Replace,
+            ChangeAction::Trash { .. } => ChangeKind::Trash,
+            ChangeAction::Rename { what: RenamedKind::File, .. } => ChangeKind::Rename,
+            ChangeAction::Rename { what: RenamedKind::Folder, .. } => ChangeKind::RenameFolder,
+            ChangeAction::MakeFolder => ChangeKind::MakeFolder,
+            ChangeAction::TrashFolder { .. } => ChangeKind::TrashFolder,
+            ChangeAction::RestoreFolder { .. } => ChangeKind::RestoreFolder,
         }
     }
 
     /// Whether it comes to nothing: the bytes after are those before.
-    fn is_idle(&self) -> bool {
+    fn is_noop(&self) -> bool {
         match &self.act {
-            Act::Replace { before, after } => before == after,
+            ChangeAction::Replace { before, after } => before == after,
             // Not by the key of the path: another spelling of a name is a change.
-            Act::Rename { to, .. } => to.as_str() == self.path.as_str(),
+            ChangeAction::Rename { to, .. } => to.as_str() == self.path.as_str(),
             _ => false,
         }
     }

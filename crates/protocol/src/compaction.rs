@@ -1,7 +1,7 @@
 //! Earlier turns of a conversation in fewer words, told to a model in their place.
 
 use crate::model::Price;
-use crate::{Timestamp, TurnId, Usage};
+use crate::{Timestamp, TokenUsage, TurnId};
 
 /// What stands in for the first turns of a branch. The turns themselves stay where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,21 +25,21 @@ pub struct Summary {
 
 /// A request that belongs to no answer: who was asked, and what it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Utility {
+pub struct UtilityRequest {
     /// The model's id or alias.
     pub model: String,
     /// What its tokens cost, where that is known.
     pub price: Option<Price>,
     /// Its tokens.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// When.
     pub at: Timestamp,
 }
 
-impl Utility {
+impl UtilityRequest {
     /// What it cost, in billionths of a US dollar; nothing where no price is known.
     #[must_use]
     pub fn cost(&self) -> u64 {
-        self.price.map_or(0, |price| price.of(&self.usage))
+        self.price.map_or(0, |price| price.cost(&self.usage))
     }
 }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::held::HeldNotice;
+use crate::approval::PendingApproval;
 use crate::{
-    CallId, ConversationId, MessageId, Origin, Question, Reaction, Review, Timestamp, TurnId,
+    CallId, ConversationId, MessageId, Origin, Question, Review, Timestamp, ToolEvent, TurnId,
     TurnStatus, UserError,
 };
 
@@ -61,15 +61,15 @@ pub struct ConversationView {
     /// So many items stand before these and are left out; none unless its end alone was asked for.
     pub earlier: u32,
     /// What stands in it, oldest first.
-    pub items: Vec<Item>,
+    pub items: Vec<ChatItem>,
     /// Which of these messages were put in several ways.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<MessageVariant>,
     /// The open question.
     pub question: Option<Question>,
     /// The changes that wait.
     pub review: Option<Review>,
     /// What waits to be sent to the hub, oldest first.
-    pub held: Vec<HeldNotice>,
+    pub held: Vec<PendingApproval>,
     /// How full the context window is with it; `None` without a model, and until it was found out: then
     /// [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
     pub context: Option<crate::ContextUse>,
@@ -78,7 +78,7 @@ pub struct ConversationView {
 /// A message of the user that was put in several ways; the conversation is shown as it went on from
 /// one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Variant {
+pub struct MessageVariant {
     /// The message that is shown.
     pub message: MessageId,
     /// Which of them it is, counted from 1.
@@ -90,7 +90,7 @@ pub struct Variant {
 /// One thing in the chat. Ids are stable: the same id later replaces the item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Item {
+pub enum ChatItem {
     /// The user's words.
     User {
         /// Stable id.
@@ -132,7 +132,7 @@ pub enum Item {
         /// Whether it failed.
         is_error: bool,
         /// What happened, for the line.
-        reactions: Vec<Reaction>,
+        reactions: Vec<ToolEvent>,
     },
     /// A question and, once given, its answer.
     Asked {

@@ -39,13 +39,13 @@ pub struct DesktopState {
     /// Whether the program stands in a tray that somebody shows.
     pub in_tray: bool,
     /// What happens when the user logs in.
-    pub at_login: AtLogin,
+    pub at_login: AutostartMode,
 }
 
 /// What happens when the user logs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum AtLogin {
+pub enum AutostartMode {
     /// The program is started.
     Starts,
     /// It is not.

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::conversation::Item;
+use crate::conversation::ChatItem;
 use crate::{
     Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
-    SettingsTrouble, VaultId,
+    SettingsProblem, VaultId,
 };
 
 /// Who answers now, for the composer and the settings.
@@ -92,14 +92,14 @@ pub struct VaultInfo {
     /// What is wrong with it for as long as it is, in words with what to do.
     pub trouble: Option<String>,
     /// How far the index is while it is being built; `None` when it stands, or cannot.
-    pub indexing: Option<Indexing>,
+    pub indexing: Option<IndexProgress>,
     /// Rises when notes changed: what was looked up before may stand differently.
     pub revision: u32,
 }
 
 /// How far building the index is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Indexing {
+pub struct IndexProgress {
     /// Files that were looked at.
     pub done: u32,
     /// Files there are, as far as is known.
@@ -109,7 +109,7 @@ pub struct Indexing {
 /// All that the window shows before anything happens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct Snapshot {
+pub struct AppSnapshot {
     /// Events with a higher number are not in it.
     pub seq: u32,
     /// The vault, or `None` on the first run.
@@ -117,7 +117,7 @@ pub struct Snapshot {
     /// The settings.
     pub settings: Settings,
     /// Why the settings file does not count, while it does not.
-    pub settings_trouble: Option<SettingsTrouble>,
+    pub settings_trouble: Option<SettingsProblem>,
     /// Who answers.
     pub provider: ProviderStatus,
     /// The link.
@@ -127,14 +127,14 @@ pub struct Snapshot {
     /// The list goes on behind this one; `None` when all of it is here.
     pub behind: Option<ConversationId>,
     /// What is under way and may take long, the oldest first.
-    pub works: Vec<crate::work::Work>,
+    pub works: Vec<crate::job::JobProgress>,
     /// What went wrong at start, in words (a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }
 
 /// An event with its number; numbers rise by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct Numbered {
+pub struct NumberedEvent {
     /// Its number.
     pub seq: u32,
     /// What happened.
@@ -164,7 +164,7 @@ pub enum AppEvent {
         /// Where.
         conversation: ConversationId,
         /// The item.
-        item: Item,
+        item: ChatItem,
     },
     /// Other things stand in a conversation now: whoever shows it opens it anew.
     ChatChanged {
@@ -213,19 +213,19 @@ pub enum AppEvent {
         /// Where.
         conversation: ConversationId,
         /// All that waits there, oldest first.
-        held: Vec<crate::held::HeldNotice>,
+        held: Vec<crate::approval::PendingApproval>,
     },
     /// Changes were applied, or what has become of them since is another.
     AppliedChanged {
         /// The set, whole.
-        set: crate::applied::AppliedSet,
+        set: crate::history::AppliedSet,
     },
     /// Earlier versions were forgotten: what is listed of changes may stand differently.
     HistoryChanged,
     /// Work that may take long began, went on or is over.
     WorkChanged {
         /// All that is under way, the oldest first.
-        works: Vec<crate::work::Work>,
+        works: Vec<crate::job::JobProgress>,
     },
     /// Another provider, model or trouble.
     ProviderChanged {
@@ -242,7 +242,7 @@ pub enum AppEvent {
         /// All of them.
         settings: Settings,
         /// Why the settings file does not count, while it does not.
-        trouble: Option<SettingsTrouble>,
+        trouble: Option<SettingsProblem>,
     },
     /// The vault was opened, switched or lost, or something in this line of it changed.
     VaultChanged {
@@ -251,7 +251,7 @@ pub enum AppEvent {
     },
     /// The note that is shown beside the chat changed, whoever changed it.
     NoteChanged {
-        /// Which, as [`crate::request::NoteText`] named it.
+        /// Which, as [`crate::request::NoteContent`] named it.
         path: NotePath,
         /// Its text, or `None` when it was removed or renamed.
         text: Option<String>,

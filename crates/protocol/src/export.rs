@@ -16,7 +16,7 @@ pub enum ExportFormat {
 impl ExportFormat {
     /// How the name of such a file ends.
     #[must_use]
-    pub const fn ending(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Markdown => "md",
             Self::Json => "json",

@@ -18,7 +18,7 @@ pub struct FileId {
 /// That one file took the place of another in a single step, as programs do that write a new file
 /// and rename it over the old one: the note goes on in the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Succession {
+pub struct FileReplacement {
     /// The file that is gone.
     pub from: FileId,
     /// The file that has its name since.
@@ -27,7 +27,7 @@ pub struct Succession {
 
 /// A note that somebody renamed without us, or that is another file by the user's word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedNote {
     /// Where the ledger has it.
     pub from: NotePath,
     /// Where it is.

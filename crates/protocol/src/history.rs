@@ -1,52 +1,242 @@
-//! How much of the notes' past is kept, and what the user wants forgotten of it.
+//! What was changed in the vault, as the user sees it afterwards, and how it is taken back.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::Timestamp;
+use crate::review::NoteHunk;
+use crate::{
+    CallId, ChangeKind, ChangeSetId, ConversationId, EffectId, NotePath, Timestamp, TurnId,
+};
 
-/// Which changes to forget: those that are older than this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum Age {
-    /// Ninety days.
-    NinetyDays,
-    /// Thirty days.
-    ThirtyDays,
-    /// All, however young.
-    Any,
-}
-
-/// What is kept of earlier versions of the notes.
+/// Changes that were applied together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct KeptHistory {
-    /// How much room it takes, packed.
-    #[ts(type = "number")]
-    pub bytes: u64,
-    /// When the oldest change was made that can be taken back; `None` if there is none.
-    pub since: Option<Timestamp>,
-    /// What would be lost, by age, the longest first.
-    pub older: Vec<Older>,
+pub struct AppliedSet {
+    /// The set.
+    pub id: ChangeSetId,
+    /// The conversation that led to it, if one did and it is still known.
+    pub conversation: Option<ConversationId>,
+    /// The turn that led to it first.
+    pub turn: TurnId,
+    /// Whose doing it was.
+    pub by: AppliedBy,
+    /// The user's words that led to it, or to the answer that was saved; empty for an undo, a reapplied
+    /// change and a repaired link.
+    pub request: String,
+    /// When.
+    pub at: Timestamp,
+    /// One entry a change, in the order they were applied.
+    pub notes: Vec<AppliedNote>,
 }
 
-/// What would be lost if changes of an age were forgotten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct Older {
-    /// The age.
-    pub age: Age,
-    /// How many changes could not be taken back any more.
-    pub changes: u32,
+/// Why changes were applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum AppliedBy {
+    /// The assistant planned them.
+    Assistant,
+    /// The user took changes back. To undo this set is to redo.
+    Undo,
+    /// The user put in again what another program had overwritten.
+    Reapply,
+    /// The user saved an answer as a note.
+    Save,
+    /// The user repaired a broken link.
+    Repair,
 }
 
-/// What was forgotten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+/// One applied change of one note or folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct ForgottenHistory {
-    /// How many changes cannot be taken back any more.
-    pub changes: u32,
-    /// How much room it took, packed.
-    #[ts(type = "number")]
-    pub bytes: u64,
+pub struct AppliedNote {
+    /// The change in the ledger.
+    pub effect: EffectId,
+    /// Where it was when it was changed.
+    pub path: NotePath,
+    /// Where it went, for a rename.
+    pub target: Option<NotePath>,
+    /// What was done.
+    pub kind: ChangeKind,
+    /// Entries of a set with the same unit are taken back together: a move and the links to it.
+    pub unit: Option<CallId>,
+    /// Lines added, but for those of hunks that were taken back while others stand.
+    pub added: u32,
+    /// Lines removed, in the same way.
+    pub removed: u32,
+    /// Whether it still stands.
+    pub standing: ChangeStatus,
+    /// Whether the text of that time is not kept any more: what stands cannot be taken back, what
+    /// was taken back cannot be put back.
+    pub too_old: bool,
+}
+
+/// Which applied changes to list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ListApplied {
+    /// Those that one conversation led to; `None` for all of the vault.
+    pub conversation: Option<ConversationId>,
+    /// Those before this set; `None` begins with the newest.
+    pub before: Option<ChangeSetId>,
+}
+
+/// Applied changes, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedPage {
+    /// Events up to this number are in it.
+    pub seq: u32,
+    /// The sets.
+    pub sets: Vec<AppliedSet>,
+    /// Whether older ones are left out.
+    pub more: bool,
+}
+
+/// What has become of an applied change since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeStatus {
+    /// It stands, or was changed further since.
+    Stands,
+    /// Some of its hunks were taken back.
+    PartlyUndone,
+    /// It was taken back.
+    Undone,
+    /// Another program wrote the note as if the change had never been: it can be reapplied.
+    Overwritten,
+}
+
+/// What a change in the ledger did to a note, hunk by hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedHunks {
+    /// The change.
+    pub effect: EffectId,
+    /// Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
+    /// for a rename or a folder, and none that are too old.
+    pub hunks: Vec<NoteHunk>,
+    /// The places of those that were taken back, in order.
+    pub undone: Vec<u32>,
+}
+
+/// What changed in a note since a change in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedSince {
+    /// The change.
+    pub effect: EffectId,
+    /// Where the note is now; `None` when it is gone.
+    pub path: Option<NotePath>,
+    /// From what the change left to what stands there now, from top to bottom; none where that is
+    /// the same.
+    pub hunks: Vec<NoteHunk>,
+}
+
+/// Which changes to take back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum UndoScope {
+    /// One change. If it belongs to a rename, the whole rename.
+    Effect {
+        /// The change.
+        effect: EffectId,
+        /// Its hunks, by their place in [`AppliedHunks`]; empty for the whole change.
+        hunks: Vec<u32>,
+    },
+    /// All changes of a set.
+    ChangeSet {
+        /// The set.
+        change_set: ChangeSetId,
+    },
+    /// All changes that a turn led to.
+    Turn {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// All changes that a conversation led to.
+    Conversation {
+        /// The conversation.
+        conversation: ConversationId,
+    },
+}
+
+/// What came of taking changes back, or of putting them in again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoResult {
+    /// The set that did it: to undo that set puts everything back. `None` when nothing changed.
+    pub change_set: Option<ChangeSetId>,
+    /// Notes that were changed.
+    pub changed: Vec<NotePath>,
+    /// What could not be taken back without a guess: the notes are as they were in these places.
+    pub conflicts: Vec<UndoConflict>,
+    /// How many notes were left as they were because the user stopped it, or because one that they go
+    /// along with could not be changed.
+    pub left: u32,
+}
+
+/// A change that could not be taken back whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoConflict {
+    /// The change.
+    pub effect: EffectId,
+    /// Where the note is now, or was last.
+    pub path: NotePath,
+    /// Why, in words with what to do.
+    pub why: String,
+    /// The places, each with both versions.
+    pub places: Vec<ConflictingLines>,
+    /// Notes that may be the one that was changed, where that is not certain; the likeliest first. The
+    /// user says which it is with [`UndoTarget`].
+    pub candidates: Vec<NotePath>,
+}
+
+/// The user says which note a change is about, where others moved or replaced it unseen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoTarget {
+    /// The change.
+    pub effect: EffectId,
+    /// The note.
+    pub path: NotePath,
+}
+
+/// Lines that were changed by both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConflictingLines {
+    /// 1-based line of the note as it is now.
+    pub line: u32,
+    /// What stands there now.
+    pub now: String,
+    /// What would stand there if the change were taken back.
+    pub back: String,
+}
+
+/// Lines of a note that stand as a change of the assistant left them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AssistantLines {
+    /// The first of them, 1-based.
+    pub first: u32,
+    /// The last of them.
+    pub last: u32,
+    /// The set that the change belongs to.
+    pub change_set: ChangeSetId,
+    /// The conversation that led to it, if it is still known.
+    pub conversation: Option<ConversationId>,
+    /// The user's words that led to it; empty where they are not kept.
+    pub request: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What of a note the assistant wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct NoteAttribution {
+    /// The text that the lines are of.
+    pub text: String,
+    /// From top to bottom; none where it is not known.
+    pub marks: Vec<AssistantLines>,
 }

@@ -9,18 +9,18 @@ use std::ops::Range;
 /// joiners in emoji and between letters of scripts that have them, the style of an emoji, the three
 /// flags that are spelled in tags.
 #[must_use]
-pub fn strays(text: &str) -> Vec<Range<usize>> {
+pub fn invisible_ranges(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     if text.is_ascii() {
         return found;
     }
-    let mut around = Around::default();
+    let mut around = CharContext::default();
     let mut flag_until = 0;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let end = at + c.len_utf8();
         around.after = chars.peek().map(|(_, next)| *next);
-        if at >= flag_until && is_invisible(c) && !around.needs(c) {
+        if at >= flag_until && is_invisible(c) && !around.needs_invisible(c) {
             match found.last_mut() {
                 Some(last) if last.end == at => last.end = end,
                 _ => found.push(at..end),
@@ -31,15 +31,15 @@ pub fn strays(text: &str) -> Vec<Range<usize>> {
             let spelled = FLAGS.iter().find(|flag| rest.starts_with(*flag));
             flag_until = end + spelled.map_or(0, |flag| flag.len());
         }
-        around.pass(c);
+        around.advance(c);
     }
     found
 }
 
-/// The text without the characters that [`strays`] finds. The same text gives the same.
+/// The text without the characters that [`invisible_ranges`] finds. The same text gives the same.
 #[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    let strays = strays(text);
+pub fn without_invisible(text: &str) -> Cow<'_, str> {
+    let strays = invisible_ranges(text);
     if strays.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -55,23 +55,23 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// What stands beside a character.
 #[derive(Debug, Default)]
-struct Around {
+struct CharContext {
     /// The sign before it, and the emoji before it without style and skin tone.
     before: Option<char>,
     base: Option<char>,
     after: Option<char>,
 }
 
-impl Around {
+impl CharContext {
     /// Whether writing needs the invisible `c` here.
-    fn needs(&self, c: char) -> bool {
+    fn needs_invisible(&self, c: char) -> bool {
         let before = |is: fn(char) -> bool| self.before.is_some_and(is);
         let after = |is: fn(char) -> bool| self.after.is_some_and(is);
         match c {
             JOINER if self.base.is_some_and(is_pictographic) && self.before != Some(JOINER) => {
                 after(is_pictographic)
             }
-            JOINER | NON_JOINER => before(joins) && after(joins),
+            JOINER | NON_JOINER => before(is_joining_script) && after(is_joining_script),
             TEXT_STYLE | EMOJI_STYLE => before(is_pictographic) || before(is_keycap_base),
             '\u{180B}'..='\u{180D}' | '\u{180F}' => before(is_mongolian),
             // They part lines and paragraphs, as a person sees.
@@ -80,7 +80,7 @@ impl Around {
         }
     }
 
-    fn pass(&mut self, c: char) {
+    fn advance(&mut self, c: char) {
         self.before = Some(c);
         if c != EMOJI_STYLE && c != JOINER && !is_skin_tone(c) {
             self.base = Some(c);
@@ -132,7 +132,7 @@ pub(crate) const fn is_skin_tone(c: char) -> bool {
 /// Letters and marks of scripts whose spelling has joiners: Arabic, Syriac, N'Ko and their like, those
 /// of India, Myanmar and Khmer, Mongolian. Source: the Unicode Standard, chapter 23.2, “Cursive
 /// Connection and Ligatures”.
-fn joins(c: char) -> bool {
+fn is_joining_script(c: char) -> bool {
     let letter = matches!(c,
         '\u{0620}'..='\u{08FF}' | '\u{0900}'..='\u{0DFF}' | '\u{0F00}'..='\u{109F}'
         | '\u{1780}'..='\u{17D3}' | '\u{1820}'..='\u{18AA}' | '\u{A840}'..='\u{A8FF}'
@@ -155,7 +155,7 @@ mod tests {
     const TABLE: &str = include_str!("invisible/cases.json");
 
     #[derive(Deserialize)]
-    struct Case {
+    struct InvisibleCase {
         name: String,
         text: String,
         visible: String,
@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn what_nobody_sees_goes_and_what_writing_needs_stays() {
-        let cases: Vec<Case> = serde_json::from_str(TABLE).expect("a table");
-        for Case { name, text, visible: expected } in cases {
-            assert_eq!(visible(&text), expected, "{name}");
+        let cases: Vec<InvisibleCase> = serde_json::from_str(TABLE).expect("a table");
+        for InvisibleCase { name, text, visible: expected } in cases {
+            assert_eq!(without_invisible(&text), expected, "{name}");
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
     proptest! {
         #[test]
         fn only_invisible_characters_go_and_no_tag_or_direction_is_left(text in odd()) {
-            let left = visible(&text).into_owned();
+            let left = without_invisible(&text).into_owned();
             let shown = |text: &str| text.chars().filter(|&c| !is_invisible(c)).collect::<String>();
             prop_assert_eq!(shown(&left), shown(&text));
             let bare = FLAGS.iter().fold(left.clone(), |text, flag| text.replace(flag, ""));
@@ -195,7 +195,7 @@ mod tests {
 
         #[test]
         fn strays_are_in_order_and_apart(text in odd()) {
-            let found = strays(&text);
+            let found = invisible_ranges(&text);
             for pair in found.windows(2) {
                 prop_assert!(pair[0].end < pair[1].start, "{found:?}");
             }

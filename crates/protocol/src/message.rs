@@ -43,7 +43,7 @@ pub enum Role {
 /// A piece of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Part {
+pub enum MessagePart {
     /// What was said.
     Text {
         /// Markdown.
@@ -91,7 +91,7 @@ pub enum Part {
         content: serde_json::Value,
         /// Who made it: nobody else is given it back. Not known of what was stored long ago.
         #[serde(default)]
-        maker: Option<Maker>,
+        maker: Option<AnswerAuthor>,
     },
 }
 
@@ -110,7 +110,7 @@ pub struct OpenNote {
 
 /// Who made an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Maker {
+pub struct AnswerAuthor {
     /// Whose server, by its kind and where it stands; empty where nothing is kept verbatim.
     pub vendor: String,
     /// The model's id or alias.
@@ -129,7 +129,7 @@ pub struct Message {
     /// Who speaks.
     pub role: Role,
     /// Its pieces, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MessagePart>,
     /// When it was stored.
     pub at: Timestamp,
 }
@@ -142,7 +142,7 @@ impl Message {
             .parts
             .iter()
             .filter_map(|part| match part {
-                Part::Text { text } => Some(text.as_str()),
+                MessagePart::Text { text } => Some(text.as_str()),
                 _ => None,
             })
             .collect();
@@ -154,7 +154,7 @@ impl Message {
     #[must_use]
     pub fn open_note(&self) -> Option<Option<&OpenNote>> {
         self.parts.iter().find_map(|part| match part {
-            Part::OpenNote { note } => Some(note.as_ref()),
+            MessagePart::OpenNote { note } => Some(note.as_ref()),
             _ => None,
         })
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::Usage;
+use crate::TokenUsage;
 
 /// A model, as far as its provider's list, our own or the user's settings know it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
@@ -69,7 +69,7 @@ pub enum Effort {
 impl Price {
     /// What an answer cost, in billionths of a US dollar.
     #[must_use]
-    pub fn of(&self, usage: &Usage) -> u64 {
+    pub fn cost(&self, usage: &TokenUsage) -> u64 {
         [
             (usage.input, self.input),
             (usage.output, self.output),
@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn an_answer_costs_what_each_kind_of_its_tokens_costs() {
         let price = Price { input: 1_000, output: 5_000, cache_read: 100, cache_write: 1_250 };
-        let usage = Usage { input: 10, output: 3, cache_read: 1_000, cache_write: 8 };
-        assert_eq!(price.of(&usage), 10_000 + 15_000 + 100_000 + 10_000);
-        let most = Usage {
+        let usage = TokenUsage { input: 10, output: 3, cache_read: 1_000, cache_write: 8 };
+        assert_eq!(price.cost(&usage), 10_000 + 15_000 + 100_000 + 10_000);
+        let most = TokenUsage {
             input: u32::MAX,
             output: u32::MAX,
             cache_read: u32::MAX,
@@ -114,7 +114,7 @@ mod tests {
         let dearest = u32::MAX;
         let dearest =
             Price { input: dearest, output: dearest, cache_read: dearest, cache_write: dearest };
-        assert_eq!(dearest.of(&most), u64::MAX);
+        assert_eq!(dearest.cost(&most), u64::MAX);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! [`NotePath`] names something that exists or may exist. [`NewNotePath`] has also passed the
 //! rules for names that we create, judged as if the vault were on every system, because it syncs.
 
-mod characters;
-mod new;
+mod invisible_in_names;
+mod new_note_path;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +13,7 @@ use thiserror::Error;
 use ts_rs::TS;
 use unicode_normalization::UnicodeNormalization;
 
-pub use new::{Naming, NewNotePath};
+pub use new_note_path::{NewNotePath, NewPathKind};
 
 /// Why a text is not a path in the vault. The message says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -38,18 +38,18 @@ impl NotePath {
     /// protected part (every dot-name, whatever the spelling); a part over 255 bytes; more than
     /// 64 levels.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        refuse_outside(text)?;
+        reject_outside(text)?;
         let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         if parts.is_empty() {
-            return refusal(text, "names no note", "Write a path such as `Projects/Plan.md`");
+            return path_error(text, "names no note", "Write a path such as `Projects/Plan.md`");
         }
-        if parts.len() > LEVELS {
-            return refusal(text, "has more than 64 folders", "Use fewer folders");
+        if parts.len() > MAX_DEPTH {
+            return path_error(text, "has more than 64 folders", "Use fewer folders");
         }
         for part in &parts {
-            refuse_part(part)?;
+            reject_part(part)?;
         }
-        Ok(Self::trusted(parts.join("/")))
+        Ok(Self::from_valid(parts.join("/")))
     }
 
     /// The path as spelled on disk.
@@ -89,7 +89,7 @@ impl NotePath {
 
     /// Whether a text is this path, case, `.md` and slashes around it aside.
     #[must_use]
-    pub fn is_spelled_by(&self, text: &str) -> bool {
+    pub fn matches_spelling(&self, text: &str) -> bool {
         let bare = |text: &str| {
             let text = text.trim().trim_matches('/').to_lowercase();
             text.strip_suffix(".md").map(str::to_owned).unwrap_or(text)
@@ -123,18 +123,18 @@ impl NotePath {
     /// Where this is once `from`, a file or folder, has become `to`; `None` when it is not in
     /// `from`.
     #[must_use]
-    pub fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
+    pub fn after_move(&self, from: &Self, to: &Self) -> Option<Self> {
         if !self.is_in(from) {
             return None;
         }
         // By parts: two spellings of one folder differ in length.
         let rest = self.parts().skip(from.parts().count());
         let parts = to.parts().chain(rest);
-        Some(Self::trusted(parts.collect::<Vec<_>>().join("/")))
+        Some(Self::from_valid(parts.collect::<Vec<_>>().join("/")))
     }
 
     /// Takes parts that were judged.
-    fn trusted(spelled: String) -> Self {
+    fn from_valid(spelled: String) -> Self {
         let key = if spelled.is_ascii() { spelled.clone() } else { spelled.nfc().collect() };
         Self { spelled, key }
     }
@@ -187,47 +187,47 @@ impl std::fmt::Display for NotePath {
 }
 
 /// How deep a path may go.
-const LEVELS: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// How long a part may be in UTF-8, on every file system we know.
-const PART_BYTES: usize = 255;
+const MAX_PART_BYTES: usize = 255;
 
 /// Folders with settings or code that other programs run, without their dot: what an 8.3 alias
 /// may stand for.
 const DOT_FOLDERS: [&str; 6] = ["obsidian", "git", "trash", "vaultmate", "stfolder", "vscode"];
 
-fn refuse_outside(text: &str) -> Result<(), PathError> {
+fn reject_outside(text: &str) -> Result<(), PathError> {
     let mut chars = text.chars();
     let drive = chars.next().is_some_and(|first| first.is_ascii_alphabetic())
         && chars.next() == Some(':')
         && chars.next() != Some(' ');
     let advice = "Write the path from the top of the vault, such as `Projects/Plan.md`";
     if text.contains(char::is_control) {
-        refusal(text, "holds a control character", "Leave it out")
+        path_error(text, "holds a control character", "Leave it out")
     } else if text.contains("://") {
-        refusal(text, "is a URL", advice)
+        path_error(text, "is a URL", advice)
     } else if text.contains('\\') {
-        refusal(text, "holds a backslash", "Write `/` between folders")
+        path_error(text, "holds a backslash", "Write `/` between folders")
     } else if text.starts_with('/') || drive {
-        refusal(text, "is absolute", advice)
+        path_error(text, "is absolute", advice)
     } else {
         Ok(())
     }
 }
 
-fn refuse_part(part: &str) -> Result<(), PathError> {
-    let visible = characters::visible(part);
+fn reject_part(part: &str) -> Result<(), PathError> {
+    let visible = invisible_in_names::visible_form(part);
     let bare = visible.trim();
     if bare.trim_matches(['.', ' ']).is_empty() {
         let advice = "Write the path from the top of the vault, without `..`";
-        return refusal(part, "leads nowhere or to another folder", advice);
+        return path_error(part, "leads nowhere or to another folder", advice);
     }
     if bare.starts_with('.') || is_dot_folder_alias(bare) {
         let advice = "Leave hidden files and folders alone and use another path";
-        return refusal(part, "is hidden and protected", advice);
+        return path_error(part, "is hidden and protected", advice);
     }
-    if part.len() > PART_BYTES {
-        return refusal(part, "is longer than 255 bytes", "Use a shorter name");
+    if part.len() > MAX_PART_BYTES {
+        return path_error(part, "is longer than 255 bytes", "Use a shorter name");
     }
     Ok(())
 }
@@ -249,7 +249,7 @@ fn is_dot_folder_alias(part: &str) -> bool {
 }
 
 /// A sentence that names the text (shortened, nothing invisible), the fault and the remedy.
-fn refusal<T>(text: &str, fault: &str, remedy: &str) -> Result<T, PathError> {
+fn path_error<T>(text: &str, fault: &str, remedy: &str) -> Result<T, PathError> {
     const SHOWN: usize = 60;
     let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if text.chars().nth(SHOWN).is_some() {

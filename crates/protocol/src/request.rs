@@ -8,7 +8,7 @@ use crate::{ChangeSetId, ConversationId, MessageId, NotePath, QuestionId};
 /// A message to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct SendMessage {
+pub struct SendMessageRequest {
     /// Where; `None` begins a new conversation.
     pub conversation: Option<ConversationId>,
     /// The words.
@@ -22,7 +22,7 @@ pub struct SendMessage {
 /// A message of the user to be answered anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct AskAnew {
+pub struct RegenerateRequest {
     /// The message.
     pub message: MessageId,
     /// Other words for it; `None` tries the same again, which only the last message can be.
@@ -44,7 +44,7 @@ pub enum OldChanges {
 /// What came of asking anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum AskedAnew {
+pub enum RegenerateOutcome {
     /// It is being answered.
     Begun,
     /// Nothing happened yet: the user is to say what becomes of what the old answer did.
@@ -63,26 +63,26 @@ pub struct DecideReview {
     /// The change set.
     pub review: ChangeSetId,
     /// What becomes of which note.
-    pub notes: Vec<NoteVerdict>,
+    pub notes: Vec<NoteDecision>,
 }
 
 /// What becomes of the changes of one note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct NoteVerdict {
+pub struct NoteDecision {
     /// The note.
     pub path: NotePath,
     /// What the verdict is about, as [`crate::NoteDiff::seen`] named it. Of changes that are other
     /// ones by now nothing is decided.
     pub seen: String,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ReviewDecision,
 }
 
 /// A verdict on the changes of one note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ReviewDecision {
     /// Make them.
     Accept,
     /// Leave the note as it is.
@@ -91,14 +91,14 @@ pub enum Verdict {
     /// and belong to no unit.
     Hunks {
         /// One for each.
-        hunks: Vec<HunkVerdict>,
+        hunks: Vec<HunkDecision>,
     },
 }
 
 /// A verdict on one hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum HunkVerdict {
+pub enum HunkDecision {
     /// Make it.
     Accept,
     /// Leave these lines as they are.
@@ -135,7 +135,7 @@ pub enum SavedAnswer {
 /// A note to show beside the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct NoteText {
+pub struct NoteContent {
     /// Events about the note with a number up to this one are in it already.
     pub seq: u32,
     /// The note, as spelled on disk.
@@ -147,7 +147,7 @@ pub struct NoteText {
 /// What a test of the provider found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct ProviderTest {
+pub struct ProviderTestResult {
     /// Whether it answered.
     pub ok: bool,
     /// What it said or what is wrong, in words.
@@ -199,7 +199,7 @@ pub struct TokenStatus {
 /// Where a key is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum KeyPlace {
+pub enum KeyStorage {
     /// The system's keyring.
     Keyring,
     /// A file that only the user can read; an explicit choice.

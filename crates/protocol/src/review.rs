@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::request::{DecideReview, NoteVerdict, Verdict};
+use crate::request::{DecideReview, NoteDecision, ReviewDecision};
 use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath, Source};
 
 /// Changes that wait for a verdict.
@@ -25,16 +25,16 @@ pub struct Review {
 impl Review {
     /// The verdict on whole notes; those in neither list keep waiting.
     #[must_use]
-    pub fn verdict(&self, accepted: &[NotePath], rejected: &[NotePath]) -> DecideReview {
+    pub fn decide_request(&self, accepted: &[NotePath], rejected: &[NotePath]) -> DecideReview {
         let verdict = |note: &NoteDiff| {
             let verdict = if accepted.contains(&note.path) {
-                Verdict::Accept
+                ReviewDecision::Accept
             } else if rejected.contains(&note.path) {
-                Verdict::Reject
+                ReviewDecision::Reject
             } else {
                 return None;
             };
-            Some(NoteVerdict { path: note.path.clone(), seen: note.seen.clone(), verdict })
+            Some(NoteDecision { path: note.path.clone(), seen: note.seen.clone(), verdict })
         };
         let notes = self.notes.iter().filter_map(verdict).collect();
         DecideReview { review: self.id.clone(), notes }
@@ -58,7 +58,7 @@ pub struct NoteDiff {
     /// Lines removed.
     pub removed: u32,
     /// What changes, each by itself, with up to three lines around it.
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<NoteHunk>,
     /// Names exactly these changes, for the verdict on them.
     pub seen: String,
     /// Whether it words rules for the assistant after more was read than the user's own words.
@@ -70,7 +70,7 @@ pub struct NoteDiff {
 /// One changed region.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct Hunk {
+pub struct NoteHunk {
     /// The heading it stands under, if any.
     pub heading: Option<String>,
     /// Whether it begins among the properties at the top of the note.
@@ -88,15 +88,15 @@ pub struct Hunk {
 #[serde(rename_all = "camelCase")]
 pub struct DiffLine {
     /// Kept, added or removed.
-    pub sign: Sign,
+    pub sign: DiffLineKind,
     /// The line in pieces; `marked` pieces are the words that differ.
-    pub words: Vec<Words>,
+    pub words: Vec<DiffSpan>,
 }
 
 /// A run of words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct Words {
+pub struct DiffSpan {
     /// The text.
     pub text: String,
     /// Whether it differs from the line it replaces.
@@ -106,7 +106,7 @@ pub struct Words {
 /// What happened to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum Sign {
+pub enum DiffLineKind {
     /// As it was.
     Same,
     /// New.

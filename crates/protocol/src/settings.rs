@@ -22,7 +22,7 @@ pub enum Mode {
 /// Whether a turn that was cut goes on by itself at the next start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum Resume {
+pub enum ResumePolicy {
     /// It does, whatever it was doing.
     Always,
     /// It does if that cannot surprise anyone; else the user is asked.
@@ -64,7 +64,7 @@ pub enum KeyPolicy {
 /// Who names a conversation that the user has given no name, and says what it was about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum Titles {
+pub enum TitleSource {
     /// The model that sums up, in the background; without one its first words.
     #[default]
     Model,
@@ -202,7 +202,7 @@ pub struct Settings {
     /// The provider's address; empty means the vendor's own.
     pub base_url: String,
     /// Whether a turn that was cut goes on by itself at the next start.
-    pub resume: Resume,
+    pub resume: ResumePolicy,
     /// How several keys are used.
     pub key_policy: KeyPolicy,
     /// Whether the offer of a model server on this computer was answered; it is made once.
@@ -218,7 +218,7 @@ pub struct Settings {
     /// How earlier messages are put together.
     pub compaction: CompactionSettings,
     /// Who names conversations.
-    pub titles: Titles,
+    pub titles: TitleSource,
     /// The look.
     pub theme: Theme,
     /// The language of the window, the tray and notifications.
@@ -238,7 +238,7 @@ pub struct Settings {
 /// Why the settings file does not count. No model is asked until it is whole again or the user has decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct SettingsTrouble {
+pub struct SettingsProblem {
     /// In words, with what to do.
     pub message: String,
     /// What the user can decide.

@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use crate::{
     CallId, ContentHash, ConversationId, Message, MessageId, NotePath, Origin, Question,
-    QuestionId, Reaction, Source, Timestamp, TurnId, UserError,
+    QuestionId, Source, Timestamp, ToolEvent, TurnId, UserError,
 };
 
 /// Where a turn stands. Everything after `Running` is terminal.
@@ -41,7 +41,7 @@ impl TurnStatus {
 /// Tokens, as the provider reported them; zero where it did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct Usage {
+pub struct TokenUsage {
     /// Tokens of the prompt that were not cached.
     pub input: u32,
     /// Tokens of the answer.
@@ -52,7 +52,7 @@ pub struct Usage {
     pub cache_write: u32,
 }
 
-impl std::ops::AddAssign for Usage {
+impl std::ops::AddAssign for TokenUsage {
     fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
@@ -97,11 +97,11 @@ pub struct OpenTurn {
 
 /// One answer of the model that calls tools, stored before any of them runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct TurnStep {
     /// The assistant's message: text and calls, in order.
     pub message: Message,
     /// What it cost.
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 /// The one result of a call.
@@ -114,18 +114,18 @@ pub struct CallResult {
     /// Whether it reports a failure.
     pub is_error: bool,
     /// What the window is told.
-    pub reactions: Vec<Reaction>,
+    pub reactions: Vec<ToolEvent>,
     /// Contents that the conversation has now read, by note.
     pub seen: Vec<(NotePath, ContentHash)>,
     /// Where what it tells comes from.
     pub sources: Vec<Source>,
     /// All of it, when `output` is only its beginning.
-    pub whole: Option<WholeResult>,
+    pub whole: Option<FullResult>,
 }
 
 /// A result that was too long to be told at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WholeResult {
+pub struct FullResult {
     /// What a model names it by.
     pub handle: String,
     /// All of it.
@@ -134,7 +134,7 @@ pub struct WholeResult {
 
 /// How a turn ends: one durable commit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ending {
+pub struct TurnEnding {
     /// The terminal status.
     pub status: TurnStatus,
     /// Results of calls that had none yet.
@@ -150,7 +150,7 @@ pub struct Ending {
     /// What failed.
     pub error: Option<UserError>,
     /// What the last answer cost.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// When.
     pub at: Timestamp,
 }

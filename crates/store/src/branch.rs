@@ -3,14 +3,14 @@
 //! A branch holds the turns that were stored in it, and before them those of its parent that ran
 //! before the turn it stands in for. The first branch of a conversation is 0 and has no row.
 
-use protocol::conversation::Variant;
+use protocol::conversation::MessageVariant;
 use protocol::{ConversationId, MessageId, QuestionId, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::Columns;
-use crate::commit::{commit, read};
 use crate::error::Failure;
+use crate::row_ext::RowExt;
+use crate::transaction::{commit, read};
 use crate::{Store, StoreError};
 
 impl Store {
@@ -31,32 +31,39 @@ impl Store {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<(), StoreError> {
-        commit!(self, "show_turn", "show another variant", |db| show_with(db, conversation, turn))
+        commit!(self, "show_turn", "show another variant", |db| show_branch_with_turn(
+            db,
+            conversation,
+            turn
+        ))
     }
 
     /// The messages of the shown branch that were put in several ways, in order.
     pub async fn variants(
         &self,
         conversation: &ConversationId,
-    ) -> Result<Vec<Variant>, StoreError> {
+    ) -> Result<Vec<MessageVariant>, StoreError> {
         read!(self, "read the variants", |db| all_variants(db, conversation))
     }
 
     /// The turn that a message of the user opened, and whether anything ran after it in the branch
     /// that is shown; `None` for a message that opened none, or whose turn has not begun.
-    pub async fn opened_by(&self, message: &MessageId) -> Result<Option<Opened>, StoreError> {
-        read!(self, "look for the turn of a message", |db| opened(db, message))
+    pub async fn turn_opened_by(
+        &self,
+        message: &MessageId,
+    ) -> Result<Option<OpenedTurn>, StoreError> {
+        read!(self, "look for the turn of a message", |db| opened_turn(db, message))
     }
 
     /// The turns of the shown branch that a fork at `turn` leaves behind, itself among them.
     pub async fn turns_from(&self, turn: &TurnId) -> Result<Vec<TurnId>, StoreError> {
-        read!(self, "read the turns since", |db| since(db, turn))
+        read!(self, "read the turns since", |db| turns_since(db, turn))
     }
 }
 
 /// A turn by the message that opened it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedTurn {
     /// Where.
     pub conversation: ConversationId,
     /// The turn.
@@ -67,9 +74,9 @@ pub struct Opened {
 
 /// The branches from which a model hears in branch `?2` of conversation `?1`, and the number in the
 /// order of turns before which it hears of each.
-macro_rules! line {
+macro_rules! ancestry {
     () => {
-        $crate::branch::line!("?2")
+        $crate::branch::ancestry!("?2")
     };
     ($from:literal) => {
         concat!(
@@ -84,7 +91,7 @@ macro_rules! line {
         )
     };
 }
-pub(crate) use line;
+pub(crate) use ancestry;
 
 /// The branch that is shown.
 pub(crate) async fn shown(
@@ -111,7 +118,7 @@ pub(crate) async fn fork(
     conversation: &ConversationId,
     turn: &TurnId,
 ) -> Result<(), Failure> {
-    let place = place_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let place = fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
     let number: i64 = sqlx::query_scalar(
         "SELECT coalesce(max(number), 0) + 1 FROM branch WHERE conversation = ?",
     )
@@ -129,14 +136,17 @@ pub(crate) async fn fork(
 }
 
 /// Where variants of a turn stand beside each other.
-struct Place {
+struct ForkPoint {
     conversation: ConversationId,
     parent: i64,
     fork: i64,
 }
 
 /// The place of a turn: the first one of a branch stands where the branch began.
-async fn place_of(db: &mut SqliteConnection, turn: &TurnId) -> Result<Option<Place>, sqlx::Error> {
+async fn fork_point_of(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<ForkPoint>, sqlx::Error> {
     sqlx::query(
         "SELECT t.conversation, coalesce(b.parent, t.branch) AS parent,
              coalesce(b.fork, t.ran) AS fork
@@ -149,7 +159,7 @@ async fn place_of(db: &mut SqliteConnection, turn: &TurnId) -> Result<Option<Pla
     )
     .bind(turn.as_str())
     .try_map(|row: SqliteRow| {
-        Ok(Place {
+        Ok(ForkPoint {
             conversation: row.text("conversation")?,
             parent: row.try_get("parent")?,
             fork: row.try_get("fork")?,
@@ -160,7 +170,7 @@ async fn place_of(db: &mut SqliteConnection, turn: &TurnId) -> Result<Option<Pla
 }
 
 /// The branches that stand beside each other at a place, the parent first.
-async fn variants(db: &mut SqliteConnection, place: &Place) -> Result<Vec<i64>, sqlx::Error> {
+async fn variants(db: &mut SqliteConnection, place: &ForkPoint) -> Result<Vec<i64>, sqlx::Error> {
     let others: Vec<i64> = sqlx::query_scalar(
         "SELECT number FROM branch WHERE conversation = ? AND parent = ? AND fork = ?
          ORDER BY number",
@@ -177,9 +187,9 @@ async fn variants(db: &mut SqliteConnection, place: &Place) -> Result<Vec<i64>, 
 pub(crate) async fn all_variants(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<Variant>, sqlx::Error> {
+) -> Result<Vec<MessageVariant>, sqlx::Error> {
     let turns: Vec<(TurnId, MessageId, i64)> = sqlx::query(concat!(
-        line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+        ancestry!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
         "SELECT t.id, m.id AS message, t.branch
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND t.ran < line.until
@@ -194,12 +204,16 @@ pub(crate) async fn all_variants(
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let mut found = Vec::new();
     for (turn, message, branch) in turns {
-        let Some(place) = place_of(db, &turn).await? else { continue };
+        let Some(place) = fork_point_of(db, &turn).await? else { continue };
         let beside = variants(db, &place).await?;
         if let Some(at) = beside.iter().position(|number| *number == branch)
             && beside.len() > 1
         {
-            found.push(Variant { message, number: count(at + 1), count: count(beside.len()) });
+            found.push(MessageVariant {
+                message,
+                number: count(at + 1),
+                count: count(beside.len()),
+            });
         }
     }
     Ok(found)
@@ -211,8 +225,8 @@ async fn show(
     number: u32,
 ) -> Result<ConversationId, Failure> {
     let missing = || Failure::not_found("variant of message", message);
-    let found = opened(db, message).await?.ok_or_else(missing)?;
-    let place = place_of(db, &found.turn).await?.ok_or_else(missing)?;
+    let found = opened_turn(db, message).await?.ok_or_else(missing)?;
+    let place = fork_point_of(db, &found.turn).await?.ok_or_else(missing)?;
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let branch = variants(db, &place).await?;
     let branch = at.and_then(|at| branch.get(at)).ok_or_else(missing)?;
@@ -220,14 +234,14 @@ async fn show(
     Ok(found.conversation)
 }
 
-async fn show_with(
+async fn show_branch_with_turn(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: &TurnId,
 ) -> Result<(), Failure> {
     let branch = shown(db, conversation).await?;
     let elsewhere: Option<i64> = sqlx::query_scalar(concat!(
-        line!(),
+        ancestry!(),
         "SELECT t.branch FROM turn t
          WHERE t.id = ?3 AND t.conversation = ?1 AND NOT EXISTS (
              SELECT 1 FROM line WHERE line.branch = t.branch
@@ -259,7 +273,7 @@ async fn set_shown(
 }
 
 /// An answer belongs where its question was asked.
-pub(crate) async fn show_asked(
+pub(crate) async fn show_branch_of_question(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     question: &QuestionId,
@@ -276,10 +290,10 @@ pub(crate) async fn show_asked(
     Ok(())
 }
 
-async fn opened(
+async fn opened_turn(
     db: &mut SqliteConnection,
     message: &MessageId,
-) -> Result<Option<Opened>, sqlx::Error> {
+) -> Result<Option<OpenedTurn>, sqlx::Error> {
     sqlx::query(
         "SELECT t.conversation, t.id, NOT EXISTS (
              SELECT 1 FROM turn e
@@ -290,7 +304,7 @@ async fn opened(
     )
     .bind(message.as_str())
     .try_map(|row: SqliteRow| {
-        Ok(Opened {
+        Ok(OpenedTurn {
             conversation: row.text("conversation")?,
             turn: row.text("id")?,
             is_last: row.try_get("is_last")?,
@@ -300,11 +314,11 @@ async fn opened(
     .await
 }
 
-async fn since(db: &mut SqliteConnection, turn: &TurnId) -> Result<Vec<TurnId>, Failure> {
-    let place = place_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
+async fn turns_since(db: &mut SqliteConnection, turn: &TurnId) -> Result<Vec<TurnId>, Failure> {
+    let place = fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
     let branch = shown(db, &place.conversation).await?;
     let turns = sqlx::query(concat!(
-        line!(),
+        ancestry!(),
         "SELECT t.id
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
              AND t.ran < line.until

@@ -6,10 +6,10 @@ use protocol::{
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
-use crate::column::Columns;
-use crate::commit::{commit, look, read};
 use crate::error::Failure;
-use crate::planned_change::{self, Decided, PlannedRow, Verdict};
+use crate::planned_change::{self, ChangeSetDecision, DecidedChange, PlannedChangeRow};
+use crate::row_ext::RowExt;
+use crate::transaction::{commit, read, read_one};
 use crate::{Store, StoreError, conversation, message};
 
 /// What waits for the user's verdict.
@@ -18,14 +18,14 @@ pub struct OpenChangeSet {
     /// Its id.
     pub id: ChangeSetId,
     /// The changes that wait, in the order they were planned.
-    pub planned: Vec<PlannedRow>,
+    pub planned: Vec<PlannedChangeRow>,
     /// The user's words that led to it.
     pub request: String,
 }
 
 /// What the user decided at one time about one change set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VerdictRow {
+pub struct DecisionRow {
     /// Stable id, for the chat.
     pub id: MessageId,
     /// The change set.
@@ -48,7 +48,7 @@ impl Store {
         conversation: &ConversationId,
     ) -> Result<Option<OpenChangeSet>, StoreError> {
         // Mostly there is none, and whatever opens meanwhile is as if it had come later.
-        let waits = look!(self, "look for waiting changes", |db| find_open(db, conversation))?;
+        let waits = read_one!(self, "look for waiting changes", |db| find_open(db, conversation))?;
         if waits.is_none() {
             return Ok(None);
         }
@@ -61,7 +61,7 @@ impl Store {
     /// They join as [`ChangeSet::extend`] says, and fail as it does. What the plan touches takes
     /// its turn and call, and an old problem is forgotten. A set in which nothing is left to wait
     /// for is closed.
-    pub async fn add_planned(
+    pub async fn add_planned_changes(
         &self,
         conversation: &ConversationId,
         set_id_if_new: &ChangeSetId,
@@ -70,18 +70,18 @@ impl Store {
         call: &CallId,
         at: Timestamp,
     ) -> Result<ChangeSetId, StoreError> {
-        let set = NewSet { conversation, id: set_id_if_new, turn, call, at };
+        let set = NewChangeSet { conversation, id: set_id_if_new, turn, call, at };
         commit!(self, "add_planned", "store planned changes", |db| extend(db, &set, changes))
     }
 
     /// Notes which verdicts on hunks (in whatever form the caller reads again) are about to be
     /// carried out, so that they can be completed after a crash.
-    pub async fn choose(
+    pub async fn store_hunk_choices(
         &self,
         set: &ChangeSetId,
         choices: &[(NotePath, String)],
     ) -> Result<(), StoreError> {
-        commit!(self, "choose", "store the verdict on hunks", |db| chosen(db, set, choices))
+        commit!(self, "choose", "store the verdict on hunks", |db| store_choices(db, set, choices))
     }
 
     /// Stores a verdict on waiting changes; a path that does not wait is left as it is. Returns
@@ -89,16 +89,16 @@ impl Store {
     pub async fn decide(
         &self,
         set: &ChangeSetId,
-        verdict: &Verdict,
+        verdict: &ChangeSetDecision,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        commit!(self, "decide", "store the verdict", |db| settle(db, set, verdict, at))
+        commit!(self, "decide", "store the verdict", |db| store_decision(db, set, verdict, at))
     }
 
     /// What a verdict rejected of notes of which it applied something else.
-    pub async fn declined(&self, verdict: &VerdictRow) -> Result<Vec<Change>, StoreError> {
+    pub async fn rejected_parts(&self, verdict: &DecisionRow) -> Result<Vec<Change>, StoreError> {
         let (set, at) = (&verdict.change_set, verdict.at);
-        read!(self, "read what was rejected", |db| planned_change::declined(db, set, at))
+        read!(self, "read what was rejected", |db| planned_change::rejected_parts(db, set, at))
     }
 
     /// The conversation that a change set belongs to; `None` when there is no such set.
@@ -110,32 +110,32 @@ impl Store {
     }
 
     /// Every verdict in a conversation, oldest first.
-    pub async fn verdicts(
+    pub async fn decisions(
         &self,
         conversation: &ConversationId,
-    ) -> Result<Vec<VerdictRow>, StoreError> {
-        read!(self, "read the verdicts", |db| verdicts_in(db, conversation))
+    ) -> Result<Vec<DecisionRow>, StoreError> {
+        read!(self, "read the verdicts", |db| decisions_in(db, conversation))
     }
 
     /// Verdicts the model has not been told of, oldest first.
-    pub async fn untold_verdicts(
+    pub async fn unreported_decisions(
         &self,
         conversation: &ConversationId,
-    ) -> Result<Vec<VerdictRow>, StoreError> {
-        read!(self, "read the new verdicts", |db| untold_in(db, conversation))
+    ) -> Result<Vec<DecisionRow>, StoreError> {
+        read!(self, "read the new verdicts", |db| unreported_in(db, conversation))
     }
 
     /// Notes that the model is told of these verdicts with the words that open a turn.
-    pub async fn mark_told(
+    pub async fn mark_decisions_reported(
         &self,
-        verdicts: &[VerdictRow],
+        verdicts: &[DecisionRow],
         turn: &TurnId,
     ) -> Result<(), StoreError> {
-        commit!(self, "mark_told", "note the told verdicts", |db| told(db, verdicts, turn))
+        commit!(self, "mark_told", "note the told verdicts", |db| set_reported(db, verdicts, turn))
     }
 }
 
-struct NewSet<'a> {
+struct NewChangeSet<'a> {
     conversation: &'a ConversationId,
     id: &'a ChangeSetId,
     turn: &'a TurnId,
@@ -160,26 +160,29 @@ pub(crate) async fn open(
     conversation: &ConversationId,
 ) -> Result<Option<OpenChangeSet>, Failure> {
     let Some((id, turn)) = find_open(db, conversation).await? else { return Ok(None) };
-    let planned = planned_change::waiting(db, &id).await?;
-    let request = message::request_of(db, &turn).await?.unwrap_or_default();
+    let planned = planned_change::pending(db, &id).await?;
+    let request = message::request_text(db, &turn).await?.unwrap_or_default();
     Ok(Some(OpenChangeSet { id, planned, request }))
 }
 
 async fn extend(
     db: &mut SqliteConnection,
-    new: &NewSet<'_>,
+    new: &NewChangeSet<'_>,
     changes: &ChangeSet,
 ) -> Result<ChangeSetId, Failure> {
     let id = match find_open(db, new.conversation).await? {
         Some((id, _)) => id,
         None => insert(db, new).await?,
     };
-    planned_change::plan(db, &id, changes, new.turn, new.call).await?;
-    close_if_nothing_waits(db, &id, new.at).await?;
+    planned_change::add_plan(db, &id, changes, new.turn, new.call).await?;
+    close_if_empty(db, &id, new.at).await?;
     Ok(id)
 }
 
-async fn insert(db: &mut SqliteConnection, new: &NewSet<'_>) -> Result<ChangeSetId, sqlx::Error> {
+async fn insert(
+    db: &mut SqliteConnection,
+    new: &NewChangeSet<'_>,
+) -> Result<ChangeSetId, sqlx::Error> {
     sqlx::query(
         "INSERT INTO change_set (id, conversation, turn, state, opened_at)
          VALUES (?, ?, ?, 'open', ?)",
@@ -204,40 +207,40 @@ async fn conversation_of(
         .await
 }
 
-async fn told(
+async fn set_reported(
     db: &mut SqliteConnection,
-    verdicts: &[VerdictRow],
+    verdicts: &[DecisionRow],
     turn: &TurnId,
 ) -> Result<(), sqlx::Error> {
     for verdict in verdicts {
-        planned_change::mark_told(db, &verdict.change_set, verdict.at, turn).await?;
+        planned_change::mark_reported(db, &verdict.change_set, verdict.at, turn).await?;
     }
     Ok(())
 }
 
-async fn settle(
+async fn store_decision(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    verdict: &Verdict,
+    verdict: &ChangeSetDecision,
     at: Timestamp,
 ) -> Result<bool, Failure> {
     let conversation =
         conversation_of(db, set).await?.ok_or_else(|| Failure::not_found("change set", set))?;
     planned_change::decide(db, set, verdict, at).await?;
     conversation::touch(db, &conversation, at).await?;
-    Ok(close_if_nothing_waits(db, set, at).await?)
+    Ok(close_if_empty(db, set, at).await?)
 }
 
-async fn chosen(
+async fn store_choices(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     choices: &[(NotePath, String)],
 ) -> Result<(), Failure> {
-    Ok(planned_change::choose(db, set, choices).await?)
+    Ok(planned_change::store_choices(db, set, choices).await?)
 }
 
 /// Whether the set is closed when it returns.
-async fn close_if_nothing_waits(
+async fn close_if_empty(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     at: Timestamp,
@@ -258,29 +261,29 @@ async fn close_if_nothing_waits(
         .await
 }
 
-pub(crate) async fn verdicts_in(
+pub(crate) async fn decisions_in(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<VerdictRow>, sqlx::Error> {
-    Ok(gather(planned_change::decided(db, conversation).await?))
+) -> Result<Vec<DecisionRow>, sqlx::Error> {
+    Ok(group_by_decision(planned_change::decided_in(db, conversation).await?))
 }
 
-async fn untold_in(
+async fn unreported_in(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<VerdictRow>, sqlx::Error> {
-    let mut decided = planned_change::decided(db, conversation).await?;
-    decided.retain(|row| !row.told);
-    Ok(gather(decided))
+) -> Result<Vec<DecisionRow>, sqlx::Error> {
+    let mut decided = planned_change::decided_in(db, conversation).await?;
+    decided.retain(|row| !row.reported);
+    Ok(group_by_decision(decided))
 }
 
 /// Rows that were decided at one time in one set make one verdict.
-fn gather(decided: Vec<Decided>) -> Vec<VerdictRow> {
-    let mut verdicts: Vec<VerdictRow> = Vec::new();
+fn group_by_decision(decided: Vec<DecidedChange>) -> Vec<DecisionRow> {
+    let mut verdicts: Vec<DecisionRow> = Vec::new();
     for row in decided {
         let id = MessageId::from(format!("{}@{}", row.change_set, row.at.0));
         if verdicts.last().is_none_or(|last| last.id != id) {
-            verdicts.push(VerdictRow {
+            verdicts.push(DecisionRow {
                 id,
                 change_set: row.change_set,
                 applied: Vec::new(),

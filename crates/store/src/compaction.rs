@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 
 use protocol::{
     CallId, Compaction, ContentHash, ConversationId, Message, NotePath, OpenTurn, Origin,
-    QuestionId, Source, Summary, Timestamp, TurnId, Utility,
+    QuestionId, Source, Summary, Timestamp, TurnId, UtilityRequest,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, json};
-use crate::commit::{commit, read};
-use crate::{Store, StoreError, branch, source, transcript, turn, usage};
+use crate::row_ext::{RowExt, to_json};
+use crate::transaction::{commit, read};
+use crate::{Store, StoreError, branch, provenance, transcript, turn, usage};
 
 /// A compaction as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct CompactionRow {
     /// What a model is told, and how far it reaches.
     pub compaction: Compaction,
     /// Marks what was hidden from whoever put it together.
-    pub heard: String,
+    pub privacy_view: String,
     /// All it came from.
     pub sources: Vec<Source>,
     /// When it was stored.
@@ -46,7 +46,7 @@ impl Store {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<Option<CompactionRow>, StoreError> {
-        read!(self, "read what was summed up", |db| heard_in(db, conversation, turn))
+        read!(self, "read what was summed up", |db| compaction_for_turn(db, conversation, turn))
     }
 
     /// Stores what stands in for the first turns of a branch from now on, and with it what asking
@@ -56,24 +56,30 @@ impl Store {
         turn: &TurnId,
         new: &Compaction,
         heard: &str,
-        asked: Option<&Utility>,
+        asked: Option<&UtilityRequest>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let new = New { turn, compaction: new, heard, asked, at };
+        let new = NewCompaction { turn, compaction: new, heard, asked, at };
         commit!(self, "store_compaction", "store what was summed up", |db| insert(db, &new))
     }
 
     /// Counts a request that belongs to no answer for `turn`.
-    pub async fn charge(&self, turn: &TurnId, asked: &Utility) -> Result<(), StoreError> {
-        commit!(self, "charge", "note what a request took", |db| usage::insert_of(db, turn, asked))
+    pub async fn record_turn_usage(
+        &self,
+        turn: &TurnId,
+        asked: &UtilityRequest,
+    ) -> Result<(), StoreError> {
+        commit!(self, "charge", "note what a request took", |db| usage::insert_utility(
+            db, turn, asked
+        ))
     }
 
     /// Which calls of a conversation asked the user, and the ids of their questions.
-    pub async fn asking_calls(
+    pub async fn question_calls(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<(TurnId, CallId, QuestionId)>, StoreError> {
-        read!(self, "find the questions", |db| asking_calls(db, conversation))
+        read!(self, "find the questions", |db| question_calls(db, conversation))
     }
 
     /// The turn of the branch that is shown which began last; `None` when none has.
@@ -85,11 +91,11 @@ impl Store {
     }
 }
 
-struct New<'a> {
+struct NewCompaction<'a> {
     turn: &'a TurnId,
     compaction: &'a Compaction,
     heard: &'a str,
-    asked: Option<&'a Utility>,
+    asked: Option<&'a UtilityRequest>,
     at: Timestamp,
 }
 
@@ -98,23 +104,23 @@ async fn recent(
     conversation: &ConversationId,
     turn: &TurnId,
 ) -> Result<(Option<CompactionRow>, Vec<Message>), sqlx::Error> {
-    let found = heard_in(db, conversation, turn).await?;
+    let found = compaction_for_turn(db, conversation, turn).await?;
     let after = match &found {
-        Some(row) => turn::ran(db, &row.compaction.until).await?.unwrap_or_default(),
+        Some(row) => turn::run_order(db, &row.compaction.until).await?.unwrap_or_default(),
         None => 0,
     };
     let rows = transcript::replay(db, conversation, turn, after).await?;
     Ok((found, rows))
 }
 
-async fn heard_in(
+async fn compaction_for_turn(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: &TurnId,
 ) -> Result<Option<CompactionRow>, sqlx::Error> {
     let branch = branch::of_turn(db, turn).await?;
     sqlx::query(concat!(
-        branch::line!(),
+        branch::ancestry!(),
         "SELECT c.*
          FROM compaction c JOIN turn u ON u.id = c.until JOIN line ON line.branch = u.branch
          WHERE c.conversation = ?1 AND u.ran < min(
@@ -137,7 +143,7 @@ pub(crate) async fn shown(
     conversation: &ConversationId,
 ) -> Result<Option<CompactionRow>, sqlx::Error> {
     sqlx::query(concat!(
-        branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+        branch::ancestry!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
         "SELECT c.*
          FROM compaction c JOIN turn u ON u.id = c.until JOIN line ON line.branch = u.branch
          WHERE c.conversation = ?1 AND u.ran < line.until
@@ -149,10 +155,10 @@ pub(crate) async fn shown(
     .await
 }
 
-async fn insert(db: &mut SqliteConnection, new: &New<'_>) -> Result<(), sqlx::Error> {
+async fn insert(db: &mut SqliteConnection, new: &NewCompaction<'_>) -> Result<(), sqlx::Error> {
     let Compaction { until, text, summary } = new.compaction;
     let mut sources = sources(db, until).await?;
-    sources.extend(source::heard(db, until).await?);
+    sources.extend(provenance::of_context(db, until).await?);
     sqlx::query(
         "INSERT INTO compaction (conversation, until, text, summary, summed, heard, sources, at)
          VALUES ((SELECT conversation FROM turn WHERE id = ?1), ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -162,12 +168,12 @@ async fn insert(db: &mut SqliteConnection, new: &New<'_>) -> Result<(), sqlx::Er
     .bind(summary.as_ref().map(|summary| summary.words.as_str()))
     .bind(summary.as_ref().map(|summary| summary.until.as_str()))
     .bind(new.heard)
-    .bind(json(&sources)?)
+    .bind(to_json(&sources)?)
     .bind(new.at.0)
     .execute(&mut *db)
     .await?;
     match new.asked {
-        Some(asked) => usage::insert_of(db, new.turn, asked).await,
+        Some(asked) => usage::insert_utility(db, new.turn, asked).await,
         None => Ok(()),
     }
 }
@@ -184,7 +190,7 @@ async fn sources(
         .await?;
     let branch = branch::of_turn(db, until).await?;
     let found: Vec<Vec<Source>> = sqlx::query(concat!(
-        branch::line!(),
+        branch::ancestry!(),
         "SELECT t.origin, c.tool, c.seen
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND t.ran < line.until
@@ -194,22 +200,22 @@ async fn sources(
     .bind(conversation)
     .bind(branch)
     .bind(until.as_str())
-    .try_map(|row| of_call(&row))
+    .try_map(|row| sources_of_call(&row))
     .fetch_all(db)
     .await?;
     Ok(found.into_iter().flatten().collect())
 }
 
-fn of_call(row: &SqliteRow) -> Result<Vec<Source>, sqlx::Error> {
-    let origin: Origin = row.word("origin")?;
+fn sources_of_call(row: &SqliteRow) -> Result<Vec<Source>, sqlx::Error> {
+    let origin: Origin = row.enum_value("origin")?;
     let speaker = if origin.is_hub() { Source::Hub } else { Source::User };
     let tool: Option<String> = row.try_get("tool")?;
-    let seen: Option<Vec<(NotePath, ContentHash)>> = row.maybe_json("seen")?;
+    let seen: Option<Vec<(NotePath, ContentHash)>> = row.optional_json("seen")?;
     let notes = seen.into_iter().flatten().map(|(path, _)| Source::Note(path));
     Ok(std::iter::once(speaker).chain(tool.map(Source::Tool)).chain(notes).collect())
 }
 
-async fn asking_calls(
+async fn question_calls(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<(TurnId, CallId, QuestionId)>, sqlx::Error> {
@@ -230,13 +236,13 @@ async fn last_shown(
 
 fn from_row(row: &SqliteRow) -> Result<CompactionRow, sqlx::Error> {
     let words: Option<String> = row.try_get("summary")?;
-    let summed: Option<TurnId> = row.maybe_text("summed")?;
+    let summed: Option<TurnId> = row.optional_text("summed")?;
     let summary = words.zip(summed).map(|(words, until)| Summary { words, until });
     let compaction = Compaction { until: row.text("until")?, text: row.text("text")?, summary };
     Ok(CompactionRow {
         compaction,
-        heard: row.text("heard")?,
+        privacy_view: row.text("heard")?,
         sources: row.json("sources")?,
-        at: row.at("at")?,
+        at: row.timestamp("at")?,
     })
 }

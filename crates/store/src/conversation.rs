@@ -1,13 +1,13 @@
 //! The table `conversation`: names, states and the list.
 
-use protocol::shelf::{ConversationPage, Shelf};
+use protocol::conversation_list::{ArchiveState, ConversationPage};
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, word};
-use crate::commit::{commit, look, read};
 use crate::error::Failure;
+use crate::row_ext::{RowExt, enum_text};
+use crate::transaction::{commit, read, read_one};
 use crate::{Store, StoreError};
 
 impl Store {
@@ -37,7 +37,7 @@ impl Store {
 
     /// Puts a conversation that was begun unlisted into the list.
     pub async fn list_conversation(&self, id: &ConversationId) -> Result<(), StoreError> {
-        commit!(self, "list_conversation", "list a conversation", |db| list(db, id))
+        commit!(self, "list_conversation", "list a conversation", |db| set_listed(db, id))
     }
 
     /// One row of the list; `None` for one that is not listed.
@@ -45,23 +45,23 @@ impl Store {
         &self,
         id: &ConversationId,
     ) -> Result<Option<Conversation>, StoreError> {
-        read!(self, "read the conversation", |db| one(db, id))
+        read!(self, "read the conversation", |db| find_listed(db, id))
     }
 
     /// A page of the list, newest first, at most `limit` long: what stands behind `before`, or the
     /// beginning.
     pub async fn conversations(
         &self,
-        shelf: Shelf,
+        shelf: ArchiveState,
         before: Option<&ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        look!(self, "list the conversations", |db| page(db, shelf, before, limit))
+        read_one!(self, "list the conversations", |db| page(db, shelf, before, limit))
     }
 
     /// All that wait for the user, wherever they lie, newest first.
-    pub async fn awaited_conversations(&self) -> Result<Vec<Conversation>, StoreError> {
-        read!(self, "list what waits", |db| awaited(db))
+    pub async fn conversations_needing_you(&self) -> Result<Vec<Conversation>, StoreError> {
+        read!(self, "list what waits", |db| needing_you(db))
     }
 
     /// The conversation that gathers a day's hub messages.
@@ -94,7 +94,7 @@ struct NewConversation<'a> {
     at: Timestamp,
 }
 
-async fn list(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), Failure> {
+async fn set_listed(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), Failure> {
     let query = sqlx::query("UPDATE conversation SET listed = 1 WHERE id = ?1").bind(id.as_str());
     match query.execute(db).await?.rows_affected() {
         0 => Err(Failure::not_found("conversation", id)),
@@ -133,7 +133,7 @@ macro_rules! row {
     };
 }
 
-pub(crate) async fn one(
+pub(crate) async fn find_listed(
     db: &mut SqliteConnection,
     id: &ConversationId,
 ) -> Result<Option<Conversation>, sqlx::Error> {
@@ -146,7 +146,7 @@ pub(crate) async fn one(
 
 async fn page(
     db: &mut SqliteConnection,
-    shelf: Shelf,
+    shelf: ArchiveState,
     before: Option<&ConversationId>,
     limit: u32,
 ) -> Result<ConversationPage, sqlx::Error> {
@@ -157,7 +157,7 @@ async fn page(
          )
          ORDER BY updated_at DESC, id DESC LIMIT ?3"
     ))
-    .bind(shelf == Shelf::Archived)
+    .bind(shelf == ArchiveState::Archived)
     .bind(before.map_or("", ConversationId::as_str))
     .bind(i64::from(limit) + 1)
     .try_map(|row| from_row(&row))
@@ -170,7 +170,7 @@ async fn page(
     Ok(ConversationPage { conversations, behind })
 }
 
-async fn awaited(db: &mut SqliteConnection) -> Result<Vec<Conversation>, sqlx::Error> {
+async fn needing_you(db: &mut SqliteConnection) -> Result<Vec<Conversation>, sqlx::Error> {
     sqlx::query(concat!(
         row!(),
         " WHERE id IN (SELECT id FROM awaited) ORDER BY updated_at DESC, id DESC"
@@ -201,7 +201,7 @@ async fn set_title(
         .bind(title)
         .execute(db)
         .await?;
-    found(renamed.rows_affected(), id)
+    require_found(renamed.rows_affected(), id)
 }
 
 pub(crate) async fn store_state(
@@ -211,10 +211,10 @@ pub(crate) async fn store_state(
 ) -> Result<(), Failure> {
     let stored = sqlx::query("UPDATE conversation SET state = ?2 WHERE id = ?1")
         .bind(id.as_str())
-        .bind(word(&state)?)
+        .bind(enum_text(&state)?)
         .execute(db)
         .await?;
-    found(stored.rows_affected(), id)
+    require_found(stored.rows_affected(), id)
 }
 
 /// Somebody writes in it: it goes on, and lies in the list.
@@ -244,7 +244,7 @@ pub(crate) async fn touch(
     .bind(at.0)
     .execute(db)
     .await?;
-    found(touched.rows_affected(), id)
+    require_found(touched.rows_affected(), id)
 }
 
 pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
@@ -252,11 +252,11 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
         id: row.text("id")?,
         title: row.text("title")?,
         summary: row.try_get("summary")?,
-        state: row.word("state")?,
+        state: row.enum_value("state")?,
         from_hub: row.try_get("from_hub")?,
         archived: row.try_get("archived")?,
-        updated_at: row.at("updated_at")?,
-        waiting_question: row.maybe_text("waiting_question")?,
+        updated_at: row.timestamp("updated_at")?,
+        waiting_question: row.optional_text("waiting_question")?,
         waiting_notes: row.try_get("waiting_notes")?,
         held: row.try_get("held")?,
         interrupted: row.try_get("interrupted")?,
@@ -264,6 +264,6 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
     })
 }
 
-pub(crate) fn found(rows: u64, id: &ConversationId) -> Result<(), Failure> {
+pub(crate) fn require_found(rows: u64, id: &ConversationId) -> Result<(), Failure> {
     if rows == 0 { Err(Failure::not_found("conversation", id)) } else { Ok(()) }
 }

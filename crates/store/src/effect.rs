@@ -3,44 +3,51 @@
 use std::borrow::Cow;
 
 use protocol::{
-    CallId, ContentHash, EffectId, Ended, FileId, Intent, IntentState, NotePath, Timestamp, TurnId,
-    fault,
+    CallId, ContentHash, EffectId, FileId, Intent, IntentState, NotePath, SettledIntent, Timestamp,
+    TurnId, fault_injection,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::act::ActRow;
-use crate::column::{Columns, decode, json};
-use crate::commit::{commit, read};
-use crate::error::{Doing, Failure};
-use crate::{Store, StoreError, image};
+use crate::change_columns::ChangeColumns;
+use crate::error::{Failure, FailureContext};
+use crate::row_ext::{RowExt, decode_error, to_json};
+use crate::transaction::{commit, read};
+use crate::{Store, StoreError, content};
 
 impl Store {
     /// Stores all intents as open, with both contents, in one commit.
-    pub async fn intend(&self, intents: &[Intent], at: Timestamp) -> Result<(), StoreError> {
+    pub async fn record_intents(
+        &self,
+        intents: &[Intent],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let doing = "store what shall change";
-        let rows = Rows::of(intents, at).map_err(Failure::from).doing(self, doing)?;
+        let rows = IntentBatch::new(intents, at).map_err(Failure::from).doing(self, doing)?;
         if rows.large.is_empty() {
-            return self.store_at_once(&rows).await.doing(self, doing);
+            return self.insert_intents(&rows).await.doing(self, doing);
         }
         commit!(self, "intend", "store what shall change", |db| rows.insert(db))
     }
 
     /// Notes the file that was made ready for each of these open intents, all in one commit. Does not wait
-    /// for the disk, as [`Store::settle`] does not.
-    pub async fn stage(&self, files: &[(EffectId, FileId)]) -> Result<(), StoreError> {
-        self.store_files(files).await.doing(self, "note the files of a change")
+    /// for the disk, as [`Store::record_outcomes`] does not.
+    pub async fn record_staged_files(
+        &self,
+        files: &[(EffectId, FileId)],
+    ) -> Result<(), StoreError> {
+        self.update_staged_files(files).await.doing(self, "note the files of a change")
     }
 
     /// Notes how intents ended, all in one commit. Does not wait for the disk: a power cut may take
     /// it back (a later commit makes it durable), and recovery finds out again.
-    pub async fn settle(&self, ended: &[Ended]) -> Result<(), StoreError> {
-        self.store_outcomes(ended).await.doing(self, "note how a change ended")
+    pub async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), StoreError> {
+        self.update_outcomes(ended).await.doing(self, "note how a change ended")
     }
 
     /// Intents that are still open, in the order they were stored.
     pub async fn open_intents(&self) -> Result<Vec<Intent>, StoreError> {
-        read!(self, "look for unfinished changes", |db| open(db))
+        read!(self, "look for unfinished changes", |db| open_intents_in_order(db))
     }
 
     /// What became of the changes of one call, in the order they were stored.
@@ -64,24 +71,24 @@ impl Store {
 
     /// The whole commit in one go: each step of its own is a detour over the thread of the
     /// connection. Whoever drops it half-way leaves a transaction that the writer finds.
-    async fn store_at_once(&self, rows: &Rows<'_>) -> Result<(), Failure> {
-        let mut lent = self.writer.lend().await?;
+    async fn insert_intents(&self, rows: &IntentBatch<'_>) -> Result<(), Failure> {
+        let mut lent = self.writer.acquire().await?;
         let db = lent.durable().await?;
-        fault::point("store.intend.before");
+        fault_injection::point("store.intend.before");
         rows.run(concat!("BEGIN IMMEDIATE;", insert_all!(), ";COMMIT"), db).await?;
-        fault::point("store.intend.after");
-        lent.give_back();
+        fault_injection::point("store.intend.after");
+        lent.release();
         Ok(())
     }
 
-    async fn store_files(&self, files: &[(EffectId, FileId)]) -> Result<(), Failure> {
-        let mut lent = self.writer.lend().await?;
-        let db = lent.settling().await?;
+    async fn update_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), Failure> {
+        let mut lent = self.writer.acquire().await?;
+        let db = lent.relaxed().await?;
         let word = |(effect, file): &(EffectId, FileId)| {
             (effect.as_str().to_owned(), file.inode.cast_signed(), file.born)
         };
-        let words = json(&files.iter().map(word).collect::<Vec<_>>())?;
-        fault::point("store.stage.before");
+        let words = to_json(&files.iter().map(word).collect::<Vec<_>>())?;
+        fault_injection::point("store.stage.before");
         sqlx::query(
             "UPDATE effect SET inode = file.value ->> 1, born = file.value ->> 2
              FROM json_each(?1) AS file WHERE effect.id = file.value ->> 0 AND state = 'open'",
@@ -89,22 +96,22 @@ impl Store {
         .bind(&words)
         .execute(db)
         .await?;
-        fault::point("store.stage.after");
-        lent.give_back();
+        fault_injection::point("store.stage.after");
+        lent.release();
         Ok(())
     }
 
-    async fn store_outcomes(&self, ended: &[Ended]) -> Result<(), Failure> {
+    async fn update_outcomes(&self, ended: &[SettledIntent]) -> Result<(), Failure> {
         // Lent with the right to write: without it SQLite would wait by trying again.
-        let mut lent = self.writer.lend().await?;
-        let db = lent.settling().await?;
-        let word = |ended: &Ended| {
+        let mut lent = self.writer.acquire().await?;
+        let db = lent.relaxed().await?;
+        let word = |ended: &SettledIntent| {
             let inode = ended.file.map(|file| file.inode.cast_signed());
             let born = ended.file.and_then(|file| file.born);
-            (ended.effect.as_str().to_owned(), state_word(ended.state), inode, born)
+            (ended.effect.as_str().to_owned(), state_name(ended.state), inode, born)
         };
-        let words = json(&ended.iter().map(word).collect::<Vec<_>>())?;
-        fault::point("store.settle.before");
+        let words = to_json(&ended.iter().map(word).collect::<Vec<_>>())?;
+        fault_injection::point("store.settle.before");
         let settled = sqlx::query(
             "UPDATE effect SET state = ended.value ->> 1, inode = ended.value ->> 2,
                  born = ended.value ->> 3
@@ -113,9 +120,9 @@ impl Store {
         .bind(&words)
         .execute(&mut *db)
         .await?;
-        fault::point("store.settle.after");
+        fault_injection::point("store.settle.after");
         if settled.rows_affected() >= ended.len() as u64 {
-            lent.give_back();
+            lent.release();
             return Ok(());
         }
         let lost: String = sqlx::query_scalar(
@@ -129,7 +136,7 @@ impl Store {
 }
 
 /// Intents as they are stored.
-struct Rows<'a> {
+struct IntentBatch<'a> {
     /// Of all contents, the small ones, packed.
     images: String,
     /// The others.
@@ -142,7 +149,7 @@ struct Rows<'a> {
 macro_rules! insert_all {
     () => {
         concat!(
-            image::insert_packed!(),
+            content::insert_packed!(),
             "; INSERT INTO effect
                  (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
                   before, after, base_inode, base_born, state, at)
@@ -157,22 +164,22 @@ macro_rules! insert_all {
 }
 use insert_all;
 
-impl<'a> Rows<'a> {
-    fn of(intents: &'a [Intent], at: Timestamp) -> Result<Self, sqlx::Error> {
-        let acts = intents.iter().map(|intent| ActRow::naming(&intent.change));
+impl<'a> IntentBatch<'a> {
+    fn new(intents: &'a [Intent], at: Timestamp) -> Result<Self, sqlx::Error> {
+        let acts = intents.iter().map(|intent| ChangeColumns::from_change(&intent.change));
         let acts = acts.collect::<Result<Vec<_>, _>>()?;
         let contents = acts.iter().zip(intents);
         let contents = contents.flat_map(|(act, intent)| act.contents(&intent.change));
-        let (small, large) = image::by_size(contents);
+        let (small, large) = content::split_by_size(contents);
         let large = large.into_iter().map(|(hash, content)| (hash.clone(), content)).collect();
         let effects: Vec<_> =
-            intents.iter().zip(&acts).map(|(intent, act)| row(intent, act)).collect();
-        Ok(Self { images: image::packed(&small)?, large, effects: json(&effects)?, at })
+            intents.iter().zip(&acts).map(|(intent, act)| intent_columns(intent, act)).collect();
+        Ok(Self { images: content::packed_json(&small)?, large, effects: to_json(&effects)?, at })
     }
 
     async fn insert(&self, db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         for (hash, content) in &self.large {
-            image::put_large(db, hash, content).await?;
+            content::insert_large(db, hash, content).await?;
         }
         self.run(insert_all!(), db).await
     }
@@ -185,7 +192,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Numbers as text: all columns of a row are of one type here.
-fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<Cow<'a, str>>; 13] {
+fn intent_columns<'a>(intent: &'a Intent, act: &'a ChangeColumns) -> [Option<Cow<'a, str>>; 13] {
     let number = |number: i64| Cow::Owned(number.to_string());
     let text = |text: &'a str| Cow::Borrowed(text);
     let base = intent.base;
@@ -206,7 +213,7 @@ fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<Cow<'a, str>>; 13] {
     ]
 }
 
-async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
+async fn open_intents_in_order(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
     let rows = sqlx::query(
         "SELECT id, change_set, turn, call, unit, kind, path, target, temp_name, before, after,
              base_inode, base_born, inode, born
@@ -221,12 +228,12 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
             change_set: row.text("change_set")?,
             turn: row.text("turn")?,
             call: row.text("call")?,
-            unit: row.maybe_text("unit")?,
+            unit: row.optional_text("unit")?,
             temp_name: row.text("temp_name")?,
-            base: row.file("base_inode", "base_born")?,
+            base: row.file_id("base_inode", "base_born")?,
             is_exact: false,
-            staged: row.file("inode", "born")?,
-            change: ActRow::of(&row)?.change(db, row.path("path")?).await?,
+            staged: row.file_id("inode", "born")?,
+            change: ChangeColumns::from_row(&row)?.into_change(db, row.path("path")?).await?,
         });
     }
     Ok(intents)
@@ -250,10 +257,10 @@ async fn of_call(
 }
 
 fn outcome(row: &SqliteRow) -> Result<(NotePath, IntentState), sqlx::Error> {
-    Ok((row.path("path")?, state_of(row.try_get("state")?)?))
+    Ok((row.path("path")?, parse_state(row.try_get("state")?)?))
 }
 
-const fn state_word(state: IntentState) -> &'static str {
+const fn state_name(state: IntentState) -> &'static str {
     match state {
         IntentState::Open => "open",
         IntentState::Done => "done",
@@ -263,13 +270,13 @@ const fn state_word(state: IntentState) -> &'static str {
     }
 }
 
-fn state_of(word: &str) -> Result<IntentState, sqlx::Error> {
+fn parse_state(word: &str) -> Result<IntentState, sqlx::Error> {
     match word {
         "open" => Ok(IntentState::Open),
         "done" => Ok(IntentState::Done),
         "stale" => Ok(IntentState::Stale),
         "parked" => Ok(IntentState::Parked),
         "failed" => Ok(IntentState::Failed),
-        other => Err(decode(format!("`{other}` is not a state of an effect"))),
+        other => Err(decode_error(format!("`{other}` is not a state of an effect"))),
     }
 }

@@ -61,7 +61,7 @@ pub enum StoreError {
     },
     /// A plan does not fit on the changes that wait.
     #[error(transparent)]
-    Unplannable(#[from] protocol::Unplannable),
+    Unplannable(#[from] protocol::ChangeSetConflict),
     /// The file could not be made or secured.
     #[error("cannot {verb} `{}`: check the folder's rights", file.display())]
     File {
@@ -114,11 +114,11 @@ impl From<sqlx::migrate::MigrateError> for Failure {
 }
 
 /// Turns a failure into the error that says what was being done.
-pub(crate) trait Doing<T> {
+pub(crate) trait FailureContext<T> {
     fn doing(self, store: &Store, what: &'static str) -> Result<T, StoreError>;
 }
 
-impl<T> Doing<T> for Result<T, Failure> {
+impl<T> FailureContext<T> for Result<T, Failure> {
     fn doing(self, store: &Store, what: &'static str) -> Result<T, StoreError> {
         self.map_err(|failure| match failure {
             Failure::Refused(error) => error,

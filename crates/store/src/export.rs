@@ -8,15 +8,15 @@ use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, json};
-use crate::commit::read;
 use crate::error::Failure;
+use crate::row_ext::{RowExt, to_json};
+use crate::transaction::read;
 use crate::{Store, StoreError, conversation, message};
 
 impl Store {
     /// Conversations to write down, in the order in which they began: at most `limit` behind
     /// `after`, those that were put away among them.
-    pub async fn all_conversations(
+    pub async fn conversation_ids(
         &self,
         after: Option<&ConversationId>,
         limit: u32,
@@ -25,19 +25,22 @@ impl Store {
     }
 
     /// What is known of a conversation as a whole; `None` when it is not there.
-    pub async fn outline(&self, id: &ConversationId) -> Result<Option<Outline>, StoreError> {
+    pub async fn conversation_outline(
+        &self,
+        id: &ConversationId,
+    ) -> Result<Option<ConversationOutline>, StoreError> {
         read!(self, "read the conversation", |db| outline(db, id))
     }
 
     /// Turns of an outline with all that was said and called in them, in the order of `numbers`.
-    pub async fn told_turns(&self, numbers: &[i64]) -> Result<Vec<ToldTurn>, StoreError> {
+    pub async fn exported_turns(&self, numbers: &[i64]) -> Result<Vec<ExportedTurn>, StoreError> {
         read!(self, "read turns", |db| turns(db, numbers))
     }
 }
 
 /// A conversation as a whole.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outline {
+pub struct ConversationOutline {
     /// Its row in the list.
     pub row: Conversation,
     /// When it began.
@@ -45,14 +48,14 @@ pub struct Outline {
     /// The branch that is shown; 0 is the first.
     pub shown: i64,
     /// The others.
-    pub branches: Vec<Branch>,
+    pub branches: Vec<ExportedBranch>,
     /// Its turns by number, branch after branch, each in the order in which they ran.
     pub turns: Vec<i64>,
 }
 
 /// Another way in which a conversation went on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Branch {
+pub struct ExportedBranch {
     /// Its number.
     pub number: i64,
     /// The branch that it left.
@@ -63,7 +66,7 @@ pub struct Branch {
 
 /// A turn with all that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToldTurn {
+pub struct ExportedTurn {
     /// Which.
     pub turn: TurnId,
     /// The branch that it was stored in.
@@ -79,12 +82,12 @@ pub struct ToldTurn {
     /// What was said, in order.
     pub messages: Vec<Message>,
     /// What was called, in order.
-    pub calls: Vec<ToldCall>,
+    pub calls: Vec<ExportedCall>,
 }
 
 /// A call with its result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToldCall {
+pub struct ExportedCall {
     /// The message that called.
     pub message: MessageId,
     /// The call.
@@ -118,8 +121,8 @@ async fn ids(
 async fn outline(
     db: &mut SqliteConnection,
     id: &ConversationId,
-) -> Result<Option<Outline>, Failure> {
-    let Some(row) = conversation::one(db, id).await? else { return Ok(None) };
+) -> Result<Option<ConversationOutline>, Failure> {
+    let Some(row) = conversation::find_listed(db, id).await? else { return Ok(None) };
     let (created_at, shown): (i64, i64) =
         sqlx::query_as("SELECT created_at, branch FROM conversation WHERE id = ?")
             .bind(id.as_str())
@@ -132,7 +135,7 @@ async fn outline(
     )
     .bind(id.as_str())
     .try_map(|row: SqliteRow| {
-        Ok(Branch {
+        Ok(ExportedBranch {
             number: row.try_get("number")?,
             parent: row.try_get("parent")?,
             instead_of: row.text("turn")?,
@@ -147,22 +150,25 @@ async fn outline(
     .bind(id.as_str())
     .fetch_all(db)
     .await?;
-    Ok(Some(Outline { row, created_at: Timestamp(created_at), shown, branches, turns }))
+    Ok(Some(ConversationOutline { row, created_at: Timestamp(created_at), shown, branches, turns }))
 }
 
-async fn turns(db: &mut SqliteConnection, numbers: &[i64]) -> Result<Vec<ToldTurn>, sqlx::Error> {
-    let numbers = json(numbers)?;
-    let mut turns: Vec<ToldTurn> = sqlx::query(
+async fn turns(
+    db: &mut SqliteConnection,
+    numbers: &[i64],
+) -> Result<Vec<ExportedTurn>, sqlx::Error> {
+    let numbers = to_json(numbers)?;
+    let mut turns: Vec<ExportedTurn> = sqlx::query(
         "SELECT t.id, t.branch, t.origin, t.status, t.error, t.model
          FROM json_each(?) wanted JOIN turn t ON t.number = wanted.value ORDER BY wanted.key",
     )
     .bind(&numbers)
     .try_map(|row: SqliteRow| {
-        Ok(ToldTurn {
+        Ok(ExportedTurn {
             turn: row.text("id")?,
             branch: row.try_get("branch")?,
-            origin: row.word("origin")?,
-            status: row.word("status")?,
+            origin: row.enum_value("origin")?,
+            status: row.enum_value("status")?,
             error: row
                 .try_get::<Option<&str>, _>("error")?
                 .and_then(|error| serde_json::from_str(error).ok()),
@@ -191,7 +197,7 @@ async fn turns(db: &mut SqliteConnection, numbers: &[i64]) -> Result<Vec<ToldTur
             turn.messages.push(row.message);
         }
     }
-    let calls: Vec<(TurnId, ToldCall)> = sqlx::query(
+    let calls: Vec<(TurnId, ExportedCall)> = sqlx::query(
         "SELECT c.turn, c.message, c.call, c.tool, c.arguments, c.output, c.is_error
          FROM json_each(?) wanted JOIN turn t ON t.number = wanted.value
              JOIN message m ON m.turn = t.id JOIN tool_call c ON c.turn = t.id AND c.message = m.id
@@ -209,8 +215,8 @@ async fn turns(db: &mut SqliteConnection, numbers: &[i64]) -> Result<Vec<ToldTur
     Ok(turns)
 }
 
-fn call(row: &SqliteRow) -> Result<(TurnId, ToldCall), sqlx::Error> {
-    let call = ToldCall {
+fn call(row: &SqliteRow) -> Result<(TurnId, ExportedCall), sqlx::Error> {
+    let call = ExportedCall {
         message: row.text("message")?,
         call: row.text("call")?,
         tool: row.try_get("tool")?,

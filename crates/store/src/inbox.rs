@@ -4,11 +4,11 @@ use protocol::{ConversationId, Origin, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, word};
-use crate::commit::{commit, read};
+use crate::approvals;
 use crate::error::Failure;
-use crate::held;
 use crate::outbox::{self, OutboxPush};
+use crate::row_ext::{RowExt, enum_text};
+use crate::transaction::{commit, read};
 use crate::{Store, StoreError};
 
 /// A hub message and how far it has come.
@@ -34,7 +34,7 @@ pub struct InboxRow {
 
 /// A message as a hub delivers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveredMessage {
     /// The hub's id for it.
     pub id: String,
     /// The words.
@@ -45,7 +45,7 @@ pub struct Delivered {
 
 /// What became of a message that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum DeliveryOutcome {
     /// It is stored.
     New,
     /// It was already, and nothing has changed.
@@ -62,10 +62,10 @@ impl Store {
     pub async fn inbox_insert(
         &self,
         hub: &str,
-        messages: &[Delivered],
+        messages: &[DeliveredMessage],
         most: u32,
         at: Timestamp,
-    ) -> Result<Vec<Taken>, StoreError> {
+    ) -> Result<Vec<DeliveryOutcome>, StoreError> {
         commit!(self, "inbox_insert", "store hub messages", |db| insert(
             db, hub, messages, most, at
         ))
@@ -88,7 +88,7 @@ impl Store {
 
     /// Names the turn that will work on a message. To be called before that turn is submitted: a
     /// start after a crash in between submits it under this id instead of making a second one.
-    pub async fn inbox_assign(
+    pub async fn inbox_assign_turn(
         &self,
         hub: &str,
         id: &str,
@@ -133,21 +133,21 @@ impl Store {
 async fn insert(
     db: &mut SqliteConnection,
     hub: &str,
-    messages: &[Delivered],
+    messages: &[DeliveredMessage],
     most: u32,
     at: Timestamp,
-) -> Result<Vec<Taken>, sqlx::Error> {
+) -> Result<Vec<DeliveryOutcome>, sqlx::Error> {
     let mut open = count_open(db).await?;
     let mut taken = Vec::with_capacity(messages.len());
     for message in messages {
         taken.push(match is_same(db, hub, message).await? {
-            Some(true) => Taken::Known,
-            Some(false) => Taken::Differs,
-            None if open >= most => Taken::Full,
+            Some(true) => DeliveryOutcome::Known,
+            Some(false) => DeliveryOutcome::Differs,
+            None if open >= most => DeliveryOutcome::Full,
             None => {
                 insert_one(db, hub, message, at).await?;
                 open += 1;
-                Taken::New
+                DeliveryOutcome::New
             }
         });
     }
@@ -158,7 +158,7 @@ async fn insert(
 async fn is_same(
     db: &mut SqliteConnection,
     hub: &str,
-    message: &Delivered,
+    message: &DeliveredMessage,
 ) -> Result<Option<bool>, sqlx::Error> {
     sqlx::query_scalar("SELECT text = ?3 FROM inbox WHERE hub = ?1 AND id = ?2")
         .bind(hub)
@@ -171,7 +171,7 @@ async fn is_same(
 async fn insert_one(
     db: &mut SqliteConnection,
     hub: &str,
-    message: &Delivered,
+    message: &DeliveredMessage,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
@@ -181,7 +181,7 @@ async fn insert_one(
     .bind(hub)
     .bind(&message.id)
     .bind(&message.text)
-    .bind(word(&message.origin)?)
+    .bind(enum_text(&message.origin)?)
     .bind(at.0)
     .execute(db)
     .await?;
@@ -241,7 +241,7 @@ async fn assign(
             .bind(turn.as_str())
             .execute(db)
             .await?;
-    found(assigned.rows_affected(), id)
+    require_found(assigned.rows_affected(), id)
 }
 
 async fn close(
@@ -255,13 +255,13 @@ async fn close(
         .bind(state)
         .execute(&mut *db)
         .await?;
-    found(closed.rows_affected(), &said.message_id)?;
+    require_found(closed.rows_affected(), &said.message_id)?;
     Ok(outbox::insert(db, said).await?)
 }
 
 async fn park(db: &mut SqliteConnection, said: &OutboxPush) -> Result<(), Failure> {
     close(db, said, "parked").await?;
-    Ok(held::keep_failed(db, &said.hub, &said.message_id, said.at).await?)
+    Ok(approvals::hold_failed(db, &said.hub, &said.message_id, said.at).await?)
 }
 
 /// The message of a turn, if it has one, is done.
@@ -296,7 +296,7 @@ async fn count_failure(
     .ok_or_else(|| Failure::not_found("hub message", id))
 }
 
-fn found(rows: u64, id: &str) -> Result<(), Failure> {
+fn require_found(rows: u64, id: &str) -> Result<(), Failure> {
     if rows == 0 { Err(Failure::not_found("hub message", id)) } else { Ok(()) }
 }
 
@@ -305,10 +305,10 @@ fn from_row(row: &SqliteRow) -> Result<InboxRow, sqlx::Error> {
         hub: row.text("hub")?,
         id: row.text("id")?,
         text: row.text("text")?,
-        origin: row.word("origin")?,
-        received_at: row.at("received_at")?,
-        conversation: row.maybe_text("conversation")?,
-        turn: row.maybe_text("turn")?,
+        origin: row.enum_value("origin")?,
+        received_at: row.timestamp("received_at")?,
+        conversation: row.optional_text("conversation")?,
+        turn: row.optional_text("turn")?,
         attempts: row.try_get("attempts")?,
     })
 }

@@ -3,51 +3,51 @@
 //!
 //! A table is a module. [`Store`]'s methods stand in the module of the table they are about; what
 //! a turn stores, over several tables, stands in `transcript`; what the chat shows is put
-//! together in [`view`]. Each writing method is one commit that is durable when it returns and
+//! together in [`chat_view`]. Each writing method is one commit that is durable when it returns and
 //! that leaves nothing behind when it fails or is dropped. Times are handed in.
 
-mod act;
+mod approvals;
 mod branch;
+mod change_columns;
 mod change_set;
-mod column;
-mod commit;
-mod compact;
+pub mod chat_view;
+mod cjk_search;
 mod compaction;
+mod content;
 mod conversation;
 mod effect;
-mod emptied;
+mod effect_history;
 mod error;
 mod export;
-mod forgotten;
-mod gist;
-mod held;
-mod history;
-mod image;
+mod full_result;
+mod fulltext;
 mod inbox;
-mod keep;
+mod interrupted;
+mod lifecycle;
+mod loss_detection;
 mod message;
+mod message_queue;
 mod open;
 mod outbox;
-mod passage;
-mod past;
 mod planned_change;
+mod provenance;
+mod purged;
 #[cfg(test)]
-mod plans;
+mod query_plans;
 mod question;
-mod queued;
-mod seen;
-mod shelf;
-mod source;
+mod read_state;
+mod retention;
+mod retention_stats;
+mod reverts;
+mod row_ext;
 mod succession;
-mod taken_up;
+mod title_queue;
 mod tool_call;
+mod transaction;
 mod transcript;
 mod turn;
-mod undoing;
-mod unspaced;
 mod usage;
-pub mod view;
-mod whole_result;
+mod vacuum;
 mod writer;
 
 use std::path::Path;
@@ -56,22 +56,22 @@ use std::sync::Arc;
 use sqlx::SqlitePool;
 use writer::Writer;
 
-pub use branch::Opened;
-pub use change_set::{OpenChangeSet, VerdictRow};
+pub use branch::OpenedTurn;
+pub use change_set::{DecisionRow, OpenChangeSet};
+pub use chat_view::OpenedConversation;
 pub use compaction::CompactionRow;
-pub use emptied::Emptied;
 pub use error::StoreError;
-pub use export::{Branch, Outline, ToldCall, ToldTurn};
-pub use forgotten::{Gone, Losing, Part};
-pub use gist::EndedRow;
-pub use history::Kept;
-pub use inbox::{Delivered, InboxRow, Taken};
-pub use keep::Keep;
-pub use outbox::{Forgotten, OutboxPush, OutboxRow, Unheard};
-pub use planned_change::{PlannedParts, PlannedRow, Verdict};
-pub use question::AskedRow;
-pub use undoing::{OwnSet, UndoingRow};
-pub use view::OpenedConversation;
+pub use export::{ConversationOutline, ExportedBranch, ExportedCall, ExportedTurn};
+pub use inbox::{DeliveredMessage, DeliveryOutcome, InboxRow};
+pub use loss_detection::LostDatabase;
+pub use outbox::{ExpiredNotification, ForgottenReplies, OutboxPush, OutboxRow};
+pub use planned_change::{ChangeSetDecision, PartialDecision, PlannedChangeRow};
+pub use purged::{PurgeBatch, PurgeStats, PurgedEffect};
+pub use question::AnswerableQuestion;
+pub use retention::RetentionPolicy;
+pub use retention_stats::RetentionStats;
+pub use reverts::{RevertRow, UserChangeSet};
+pub use title_queue::EndedConversation;
 
 /// The database of one vault. Clones share it; one process at a time may hold it.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! The table `message`: what was said, in pieces, as it is replayed to a model.
 
-use protocol::{CallId, ConversationId, Message, MessageId, Part, Role, Timestamp, TurnId};
+use protocol::{CallId, ConversationId, Message, MessageId, MessagePart, Role, Timestamp, TurnId};
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::branch;
-use crate::column::{Columns, json, word};
+use crate::row_ext::{RowExt, enum_text, to_json};
 
 /// A message, and whether the model was cut off in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +29,8 @@ pub(crate) async fn insert(db: &mut SqliteConnection, row: &MessageRow) -> Resul
     .bind(message.id.as_str())
     .bind(message.conversation.as_str())
     .bind(message.turn.as_str())
-    .bind(word(&message.role)?)
-    .bind(json(&message.parts)?)
+    .bind(enum_text(&message.role)?)
+    .bind(to_json(&message.parts)?)
     .bind(row.cut)
     .bind(message.at.0)
     .execute(db)
@@ -40,7 +40,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, row: &MessageRow) -> Resul
 
 /// What a model may hear in `turn` of what ran after number `after`: the turns that ran before it in
 /// its branch, in that order, and itself.
-pub(crate) async fn until(
+pub(crate) async fn history_until(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: &TurnId,
@@ -48,7 +48,7 @@ pub(crate) async fn until(
 ) -> Result<Vec<Message>, sqlx::Error> {
     let branch = branch::of_turn(db, turn).await?;
     sqlx::query(concat!(
-        branch::line!(),
+        branch::ancestry!(),
         "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at
          FROM turn this, line, turn t JOIN message m ON m.turn = t.id
          WHERE this.id = ?3 AND t.conversation = ?1 AND t.branch = line.branch
@@ -82,23 +82,23 @@ pub(crate) fn unpacked(
     row: &SqliteRow,
     conversation: &ConversationId,
 ) -> Result<Vec<MessageRow>, sqlx::Error> {
-    let all: Vec<Packed> = row.json("messages")?;
-    Ok(all.into_iter().map(|packed| packed.of(conversation)).collect())
+    let all: Vec<PackedMessage> = row.json("messages")?;
+    Ok(all.into_iter().map(|packed| packed.into_row(conversation)).collect())
 }
 
 /// A message as SQLite packs it.
 #[derive(Deserialize)]
-struct Packed {
+struct PackedMessage {
     id: MessageId,
     turn: TurnId,
     role: Role,
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
     cut: u8,
     at: Timestamp,
 }
 
-impl Packed {
-    fn of(self, conversation: &ConversationId) -> MessageRow {
+impl PackedMessage {
+    fn into_row(self, conversation: &ConversationId) -> MessageRow {
         let Self { id, turn, role, parts, cut, at } = self;
         let message = Message { id, conversation: conversation.clone(), turn, role, parts, at };
         MessageRow { message, cut: cut != 0 }
@@ -109,7 +109,7 @@ impl Packed {
 pub(crate) async fn of_turn(
     db: &mut SqliteConnection,
     turn: &TurnId,
-) -> Result<Vec<(Message, Vec<Part>)>, sqlx::Error> {
+) -> Result<Vec<(Message, Vec<MessagePart>)>, sqlx::Error> {
     sqlx::query(
         "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at,
              (SELECT json_group_array(json_array(c.call, c.output, c.is_error) ORDER BY c.position)
@@ -120,8 +120,11 @@ pub(crate) async fn of_turn(
     .bind(turn.as_str())
     .try_map(|row: SqliteRow| {
         let results: Vec<(CallId, String, u8)> = row.json("results")?;
-        let result =
-            |(call, output, is_error)| Part::Result { call, output, is_error: is_error != 0 };
+        let result = |(call, output, is_error)| MessagePart::Result {
+            call,
+            output,
+            is_error: is_error != 0,
+        };
         Ok((from_row(&row)?.message, results.into_iter().map(result).collect()))
     })
     .fetch_all(db)
@@ -141,7 +144,7 @@ pub(crate) async fn turn_of(
 }
 
 /// The user's message that opened `turn`.
-pub(crate) async fn opening(
+pub(crate) async fn opening_message(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<Option<Message>, sqlx::Error> {
@@ -156,11 +159,11 @@ pub(crate) async fn opening(
 }
 
 /// The words of that message.
-pub(crate) async fn request_of(
+pub(crate) async fn request_text(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<Option<String>, sqlx::Error> {
-    Ok(opening(db, turn).await?.map(|message| message.text()))
+    Ok(opening_message(db, turn).await?.map(|message| message.text()))
 }
 
 pub(crate) fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {
@@ -168,9 +171,9 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {
         id: row.text("id")?,
         conversation: row.text("conversation")?,
         turn: row.text("turn")?,
-        role: row.word("role")?,
+        role: row.enum_value("role")?,
         parts: row.json("parts")?,
-        at: row.at("at")?,
+        at: row.timestamp("at")?,
     };
     Ok(MessageRow { message, cut: row.try_get("cut")? })
 }

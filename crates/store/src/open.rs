@@ -9,16 +9,16 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
 
 use crate::Store;
-use crate::error::{Doing, Failure, StoreError, from_sql};
+use crate::error::{Failure, FailureContext, StoreError, from_sql};
 use crate::writer::Writer;
 
 /// How long a connection waits for a lock that another one holds.
-const BUSY: Duration = Duration::from_secs(5);
-const READERS: u32 = 4;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_READERS: u32 = 4;
 /// Of its pages a connection that writes keeps so many KiB, and any other the fewer: the system keeps the
 /// file's pages as well, once for all connections.
-const PAGES_OF_WRITER: &str = "-2048";
-const PAGES: &str = "-512";
+const WRITER_CACHE_SIZE: &str = "-2048";
+const READER_CACHE_SIZE: &str = "-512";
 
 /// All migrations; the last one's number is also the file's `user_version`.
 fn migrations() -> Vec<Migration> {
@@ -55,7 +55,7 @@ impl Store {
     /// The file and those that SQLite puts beside it can be read by their owner only. A database
     /// of a newer version is refused with [`StoreError::Newer`] before anything is written.
     pub async fn open(file: &Path) -> Result<Self, StoreError> {
-        if holds_something(file) {
+        if is_not_empty(file) {
             refuse_newer(file).await?;
         }
         make_private(file).map_err(|source| StoreError::File {
@@ -63,15 +63,15 @@ impl Store {
             file: file.to_owned(),
             source,
         })?;
-        let writing = writing(file);
+        let writing = writer_options(file);
         let store = Self {
             file: Arc::from(file),
             writer: Arc::new(Writer::new(
-                writing.clone().pragma("cache_size", PAGES_OF_WRITER),
+                writing.clone().pragma("cache_size", WRITER_CACHE_SIZE),
                 writing.clone().synchronous(SqliteSynchronous::Normal),
-                forgetting(writing),
+                secure_delete_options(writing),
             )),
-            readers: readers().connect_lazy_with(base(file).read_only(true)),
+            readers: reader_pool_options().connect_lazy_with(base_options(file).read_only(true)),
         };
         match migrate(&store.writer).await.doing(&store, "bring the database up to date") {
             Ok(()) => Ok(store),
@@ -89,57 +89,57 @@ impl Store {
     }
 }
 
-pub(crate) fn base(file: &Path) -> SqliteConnectOptions {
+pub(crate) fn base_options(file: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(false)
         .foreign_keys(true)
-        .busy_timeout(BUSY)
-        .pragma("cache_size", PAGES)
+        .busy_timeout(BUSY_TIMEOUT)
+        .pragma("cache_size", READER_CACHE_SIZE)
         .disable_statement_logging()
 }
 
-fn writing(file: &Path) -> SqliteConnectOptions {
-    base(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
+fn writer_options(file: &Path) -> SqliteConnectOptions {
+    base_options(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
 }
 
 /// What is deleted here is overwritten with zeros. What the keys promise, the one commit that uses
 /// it keeps by itself: SQLite would look through both tables for each content that goes.
-fn forgetting(writing: SqliteConnectOptions) -> SqliteConnectOptions {
+fn secure_delete_options(writing: SqliteConnectOptions) -> SqliteConnectOptions {
     writing.foreign_keys(false).pragma("secure_delete", "ON")
 }
 
 async fn migrate(writer: &Writer) -> Result<(), Failure> {
-    let mut lent = writer.lend().await?;
+    let mut lent = writer.acquire().await?;
     Migrator::with_migrations(migrations()).run_direct(None, lent.durable().await?, false).await?;
-    lent.give_back();
+    lent.release();
     Ok(())
 }
 
 /// Connections live as long as the store: reopening one would only cost.
-pub(crate) fn readers() -> SqlitePoolOptions {
+pub(crate) fn reader_pool_options() -> SqlitePoolOptions {
     SqlitePoolOptions::new()
-        .max_connections(READERS)
+        .max_connections(MAX_READERS)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
 }
 
-pub(crate) fn holds_something(file: &Path) -> bool {
+pub(crate) fn is_not_empty(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|found| found.len() > 0)
 }
 
 /// Whether no log waits to be read with the file.
-pub(crate) fn is_settled(file: &Path) -> bool {
+pub(crate) fn has_no_pending_log(file: &Path) -> bool {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
-    !holds_something(Path::new(&log))
+    !is_not_empty(Path::new(&log))
 }
 
 /// Looks at the versions without a trace: read-only, and where no log waits to be read with it
 /// also as immutable, so that SQLite makes no files of its own.
 async fn refuse_newer(file: &Path) -> Result<(), StoreError> {
-    let looking = base(file).read_only(true).immutable(is_settled(file));
+    let looking = base_options(file).read_only(true).immutable(has_no_pending_log(file));
     let newest = async {
         let mut db = looking.connect().await?;
         let newest = newest_version(&mut db).await;

@@ -4,10 +4,10 @@ use protocol::{ConversationId, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::Columns;
-use crate::commit::{commit, read};
 use crate::error::Failure;
-use crate::{Store, StoreError, held};
+use crate::row_ext::RowExt;
+use crate::transaction::{commit, read};
+use crate::{Store, StoreError, approvals};
 
 /// A notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct OutboxRow {
 
 /// Notifications that answer messages which a hub may have forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Forgotten {
+pub struct ForgottenReplies {
     /// How many there are.
     pub count: i64,
     /// The number of the last; 0 where there is none.
@@ -48,7 +48,7 @@ pub struct Forgotten {
 
 /// A notification that was never sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unheard {
+pub struct ExpiredNotification {
     /// It.
     pub push: OutboxPush,
     /// The conversation in which it waits for the user now; `None` when that is not kept.
@@ -75,7 +75,11 @@ impl Store {
 
     /// The waiting notifications above the number `after` that answer one of the messages which a hub
     /// with so large a `memory` has forgotten.
-    pub async fn outbox_forgotten(&self, after: i64, memory: i64) -> Result<Forgotten, StoreError> {
+    pub async fn outbox_forgotten_replies(
+        &self,
+        after: i64,
+        memory: i64,
+    ) -> Result<ForgottenReplies, StoreError> {
         read!(self, "read the outbox", |db| forgotten(db, after, memory))
     }
 
@@ -86,8 +90,11 @@ impl Store {
 
     /// Drops what has waited since before `at` and returns it, oldest first. It waits for the user
     /// among what is held, in the conversation that it comes from.
-    pub async fn outbox_drop_older(&self, at: Timestamp) -> Result<Vec<Unheard>, StoreError> {
-        commit!(self, "outbox_drop_older", "drop old notifications", |db| drop_older(db, at))
+    pub async fn outbox_expire(
+        &self,
+        at: Timestamp,
+    ) -> Result<Vec<ExpiredNotification>, StoreError> {
+        commit!(self, "outbox_drop_older", "drop old notifications", |db| expire(db, at))
     }
 }
 
@@ -150,7 +157,7 @@ async fn forgotten(
     db: &mut SqliteConnection,
     after: i64,
     memory: i64,
-) -> Result<Forgotten, sqlx::Error> {
+) -> Result<ForgottenReplies, sqlx::Error> {
     sqlx::query(over_waiting!(
         "SELECT count(*) AS count, coalesce(max(number), 0) AS last
          FROM waiting WHERE newer >= ? AND number > ?"
@@ -158,7 +165,7 @@ async fn forgotten(
     .bind(memory)
     .bind(after)
     .try_map(|row: SqliteRow| {
-        Ok(Forgotten { count: row.try_get("count")?, last: row.try_get("last")? })
+        Ok(ForgottenReplies { count: row.try_get("count")?, last: row.try_get("last")? })
     })
     .fetch_one(db)
     .await
@@ -172,7 +179,10 @@ async fn mark_sent(db: &mut SqliteConnection, id: i64) -> Result<(), Failure> {
     if sent.rows_affected() == 0 { Err(Failure::not_found("notification", id)) } else { Ok(()) }
 }
 
-async fn drop_older(db: &mut SqliteConnection, at: Timestamp) -> Result<Vec<Unheard>, sqlx::Error> {
+async fn expire(
+    db: &mut SqliteConnection,
+    at: Timestamp,
+) -> Result<Vec<ExpiredNotification>, sqlx::Error> {
     let mut dropped = sqlx::query(
         "UPDATE outbox SET state = 'dropped' WHERE state = 'waiting' AND at < ?
          RETURNING number, hub, message_id, title, body, priority, at, 0 AS newer",
@@ -184,8 +194,8 @@ async fn drop_older(db: &mut SqliteConnection, at: Timestamp) -> Result<Vec<Unhe
     dropped.sort_by_key(|row| row.id);
     let mut unheard = Vec::with_capacity(dropped.len());
     for row in dropped {
-        let conversation = held::keep_unheard(db, row.id).await?;
-        unheard.push(Unheard { push: row.push, conversation });
+        let conversation = approvals::hold_expired(db, row.id).await?;
+        unheard.push(ExpiredNotification { push: row.push, conversation });
     }
     Ok(unheard)
 }
@@ -194,10 +204,10 @@ fn from_row(row: &SqliteRow) -> Result<OutboxRow, sqlx::Error> {
     let push = OutboxPush {
         hub: row.text("hub")?,
         message_id: row.text("message_id")?,
-        title: row.maybe_text("title")?,
+        title: row.optional_text("title")?,
         body: row.text("body")?,
         priority: row.text("priority")?,
-        at: row.at("at")?,
+        at: row.timestamp("at")?,
     };
     Ok(OutboxRow { id: row.try_get("number")?, push, newer: row.try_get("newer")? })
 }

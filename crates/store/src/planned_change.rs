@@ -7,13 +7,13 @@ use protocol::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::act::{self, ActRow};
-use crate::column::Columns;
+use crate::change_columns::{self, ChangeColumns};
 use crate::error::{Failure, StoreError};
+use crate::row_ext::RowExt;
 
 /// A change that waits for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedRow {
+pub struct PlannedChangeRow {
     /// The change, contents included.
     pub change: Change,
     /// The turn that planned it last.
@@ -24,9 +24,9 @@ pub struct PlannedRow {
     pub unit: Option<CallId>,
     /// Why it could not be applied when it was tried, in words.
     pub problem: Option<String>,
-    /// The verdict on its hunks that was being carried out, as [`Store::choose`] was given it.
+    /// The verdict on its hunks that was being carried out, as [`Store::store_hunk_choices`] was given it.
     ///
-    /// [`Store::choose`]: crate::Store::choose
+    /// [`Store::store_hunk_choices`]: crate::Store::store_hunk_choices
     pub choice: Option<String>,
     /// Effects with a number up to this one are not its own, though call and path are.
     pub since: i64,
@@ -34,24 +34,24 @@ pub struct PlannedRow {
 
 /// What is decided about waiting changes, at one time. A path in no list is left as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ChangeSetDecision {
     /// Notes that were changed as planned.
     pub applied: Vec<NotePath>,
     /// Notes that stay as they are.
     pub rejected: Vec<NotePath>,
     /// Notes whose hunks go different ways.
-    pub parts: Vec<(NotePath, PlannedParts)>,
+    pub parts: Vec<(NotePath, PartialDecision)>,
     /// Notes that could not be changed and keep waiting, with why.
     pub problems: Vec<(NotePath, String)>,
 }
 
 /// A change of contents that was taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedParts {
+pub struct PartialDecision {
     /// What was done, if anything.
     pub applied: Option<Change>,
     /// What was rejected, on top of that.
-    pub declined: Option<Change>,
+    pub rejected: Option<Change>,
     /// What keeps waiting, on top of what was done.
     pub left: Option<Change>,
     /// Whether some of the lines are the user's own.
@@ -59,12 +59,12 @@ pub struct PlannedParts {
 }
 
 /// A change that does not wait any more.
-pub(crate) struct Decided {
+pub(crate) struct DecidedChange {
     pub(crate) change_set: ChangeSetId,
     pub(crate) path: NotePath,
     pub(crate) applied: bool,
     pub(crate) edited: bool,
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
     pub(crate) at: Timestamp,
 }
 
@@ -72,18 +72,18 @@ pub(crate) struct Decided {
 ///
 /// What the plan does not touch keeps its turn, call and problem. Changes of a plan that moves
 /// something happen all or not at all, with those that it builds on.
-pub(crate) async fn plan(
+pub(crate) async fn add_plan(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     later: &ChangeSet,
     turn: &TurnId,
     call: &CallId,
 ) -> Result<(), Failure> {
-    let earlier = waiting(db, set).await?;
+    let earlier = pending(db, set).await?;
     let mut grown: ChangeSet = earlier.iter().map(|row| row.change.clone()).collect();
     grown.extend(later.clone()).map_err(StoreError::from).map_err(Failure::Refused)?;
-    let rows = joined(earlier, &grown, turn, call, later.is_unit());
-    delete_waiting(db, set).await?;
+    let rows = merge_rows(earlier, &grown, turn, call, later.is_unit());
+    delete_pending(db, set).await?;
     for row in &rows {
         insert(db, set, row).await?;
     }
@@ -91,13 +91,13 @@ pub(crate) async fn plan(
 }
 
 /// The rows of the grown set: those of before where the change is the same, else of this call.
-fn joined(
-    earlier: Vec<PlannedRow>,
+fn merge_rows(
+    earlier: Vec<PlannedChangeRow>,
     grown: &ChangeSet,
     turn: &TurnId,
     call: &CallId,
     is_unit: bool,
-) -> Vec<PlannedRow> {
+) -> Vec<PlannedChangeRow> {
     let mut swallowed = Vec::new();
     let mut rows = Vec::with_capacity(grown.len());
     for change in grown.changes() {
@@ -108,7 +108,7 @@ fn joined(
         let unit = before.and_then(|row| row.unit.clone());
         rows.push(match same {
             Some(row) => row.clone(),
-            None => PlannedRow {
+            None => PlannedChangeRow {
                 change: change.clone(),
                 turn: turn.clone(),
                 call: call.clone(),
@@ -135,9 +135,9 @@ fn joined(
 async fn insert(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    row: &PlannedRow,
+    row: &PlannedChangeRow,
 ) -> Result<i64, sqlx::Error> {
-    let act = act::put(db, &row.change).await?;
+    let act = change_columns::store_contents(db, &row.change).await?;
     sqlx::query_scalar(
         "INSERT INTO planned_change
              (change_set, position, kind, path, target, before, after, unit, turn, call, state,
@@ -164,7 +164,7 @@ async fn insert(
     .await
 }
 
-async fn delete_waiting(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<(), sqlx::Error> {
+async fn delete_pending(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM planned_change WHERE change_set = ? AND state = 'waiting'")
         .bind(set.as_str())
         .execute(db)
@@ -173,12 +173,12 @@ async fn delete_waiting(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<
 }
 
 /// Notes the verdicts on hunks that are about to be carried out; every other waiting row has none.
-pub(crate) async fn choose(
+pub(crate) async fn store_choices(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     choices: &[(NotePath, String)],
 ) -> Result<(), sqlx::Error> {
-    for Waiting { position, path, .. } in rows_waiting(db, set).await? {
+    for PendingChange { position, path, .. } in pending_rows(db, set).await? {
         let choice = choices.iter().find(|(at, _)| *at == path).map(|(_, choice)| choice);
         sqlx::query(
             "UPDATE planned_change SET choice = ?3 WHERE change_set = ?1 AND position = ?2",
@@ -196,16 +196,16 @@ pub(crate) async fn choose(
 pub(crate) async fn decide(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    verdict: &Verdict,
+    verdict: &ChangeSetDecision,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    for row in rows_waiting(db, set).await? {
+    for row in pending_rows(db, set).await? {
         let problem = verdict.problems.iter().find(|(at, _)| *at == row.path);
         let parts = verdict.parts.iter().find(|(at, _)| *at == row.path);
         if let Some((_, why)) = problem {
             store_problem(db, set, row.position, why).await?;
         } else if let Some((_, parts)) = parts {
-            take_apart(db, set, row, parts, at).await?;
+            split_pending(db, set, row, parts, at).await?;
         } else if verdict.applied.contains(&row.path) {
             store_state(db, set, row.position, "applied", at).await?;
         } else if verdict.rejected.contains(&row.path) {
@@ -216,16 +216,16 @@ pub(crate) async fn decide(
 }
 
 /// What is left to wait stays where the whole was; what was decided gets rows of its own.
-async fn take_apart(
+async fn split_pending(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    row: Waiting,
-    parts: &PlannedParts,
+    row: PendingChange,
+    parts: &PartialDecision,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    let PlannedParts { applied, declined, left, edited } = parts;
+    let PartialDecision { applied, rejected: declined, left, edited } = parts;
     match left {
-        Some(left) => replace(db, set, row.position, left).await?,
+        Some(left) => replace_pending(db, set, row.position, left).await?,
         None => delete(db, set, row.position).await?,
     }
     let decided = [(applied, "applied"), (declined, "rejected")];
@@ -234,7 +234,8 @@ async fn take_apart(
     {
         let (turn, call, unit) = (row.turn.clone(), row.call.clone(), row.unit.clone());
         let change = change.clone();
-        let row = PlannedRow { change, turn, call, unit, problem: None, choice: None, since: 0 };
+        let row =
+            PlannedChangeRow { change, turn, call, unit, problem: None, choice: None, since: 0 };
         let position = insert(db, set, &row).await?;
         store_state(db, set, position, state, at).await?;
         if *edited && state == "applied" {
@@ -245,13 +246,13 @@ async fn take_apart(
 }
 
 /// Another change waits in this row, on top of all effects so far.
-async fn replace(
+async fn replace_pending(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     position: i64,
     change: &Change,
 ) -> Result<(), sqlx::Error> {
-    let act = act::put(db, change).await?;
+    let act = change_columns::store_contents(db, change).await?;
     sqlx::query(
         "UPDATE planned_change
          SET kind = ?3, before = ?4, after = ?5, problem = NULL, choice = NULL,
@@ -330,14 +331,14 @@ async fn store_problem(
 }
 
 /// The changes of a set that wait, with their contents.
-pub(crate) async fn waiting(
+pub(crate) async fn pending(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-) -> Result<Vec<PlannedRow>, Failure> {
+) -> Result<Vec<PlannedChangeRow>, Failure> {
     let mut planned = Vec::new();
-    for row in rows_waiting(db, set).await? {
-        planned.push(PlannedRow {
-            change: row.act.change(db, row.path).await?,
+    for row in pending_rows(db, set).await? {
+        planned.push(PlannedChangeRow {
+            change: row.act.into_change(db, row.path).await?,
             turn: row.turn,
             call: row.call,
             unit: row.unit,
@@ -351,10 +352,10 @@ pub(crate) async fn waiting(
 
 /// A waiting row without its contents. Paths are compared here and not in SQL, because only the
 /// type knows that two spellings are one path.
-struct Waiting {
+struct PendingChange {
     position: i64,
     path: NotePath,
-    act: ActRow,
+    act: ChangeColumns,
     turn: TurnId,
     call: CallId,
     unit: Option<CallId>,
@@ -363,10 +364,10 @@ struct Waiting {
     since: i64,
 }
 
-async fn rows_waiting(
+async fn pending_rows(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-) -> Result<Vec<Waiting>, sqlx::Error> {
+) -> Result<Vec<PendingChange>, sqlx::Error> {
     sqlx::query(
         "SELECT position, kind, path, target, before, after, unit, turn, call, problem, choice,
                 since
@@ -374,15 +375,15 @@ async fn rows_waiting(
     )
     .bind(set.as_str())
     .try_map(|row: SqliteRow| {
-        Ok(Waiting {
+        Ok(PendingChange {
             position: row.try_get("position")?,
             path: row.path("path")?,
-            act: ActRow::of(&row)?,
+            act: ChangeColumns::from_row(&row)?,
             turn: row.text("turn")?,
             call: row.text("call")?,
-            unit: row.maybe_text("unit")?,
-            problem: row.maybe_text("problem")?,
-            choice: row.maybe_text("choice")?,
+            unit: row.optional_text("unit")?,
+            problem: row.optional_text("problem")?,
+            choice: row.optional_text("choice")?,
             since: row.try_get("since")?,
         })
     })
@@ -391,10 +392,10 @@ async fn rows_waiting(
 }
 
 /// Decided changes of a conversation, in the order of the decisions.
-pub(crate) async fn decided(
+pub(crate) async fn decided_in(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<Decided>, sqlx::Error> {
+) -> Result<Vec<DecidedChange>, sqlx::Error> {
     sqlx::query(
         "SELECT p.change_set, p.path, p.state = 'applied' AS applied, p.edited, p.told, p.decided_at
          FROM change_set s JOIN planned_change p ON p.change_set = s.id
@@ -403,20 +404,20 @@ pub(crate) async fn decided(
     )
     .bind(conversation.as_str())
     .try_map(|row: SqliteRow| {
-        Ok(Decided {
+        Ok(DecidedChange {
             change_set: row.text("change_set")?,
             path: row.path("path")?,
             applied: row.try_get("applied")?,
             edited: row.try_get("edited")?,
-            told: row.try_get("told")?,
-            at: row.at("decided_at")?,
+            reported: row.try_get("told")?,
+            at: row.timestamp("decided_at")?,
         })
     })
     .fetch_all(db)
     .await
 }
 
-pub(crate) async fn mark_told(
+pub(crate) async fn mark_reported(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     decided_at: Timestamp,
@@ -435,12 +436,12 @@ pub(crate) async fn mark_told(
 }
 
 /// What was rejected of notes of which something else was applied, at one time.
-pub(crate) async fn declined(
+pub(crate) async fn rejected_parts(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     decided_at: Timestamp,
 ) -> Result<Vec<Change>, Failure> {
-    let rows: Vec<(NotePath, ActRow)> = sqlx::query(
+    let rows: Vec<(NotePath, ChangeColumns)> = sqlx::query(
         "SELECT kind, path, target, before, after FROM planned_change AS declined
          WHERE change_set = ?1 AND decided_at = ?2 AND state = 'rejected' AND EXISTS (
              SELECT 1 FROM planned_change AS other
@@ -451,12 +452,12 @@ pub(crate) async fn declined(
     )
     .bind(set.as_str())
     .bind(decided_at.0)
-    .try_map(|row: SqliteRow| Ok((row.path("path")?, ActRow::of(&row)?)))
+    .try_map(|row: SqliteRow| Ok((row.path("path")?, ChangeColumns::from_row(&row)?)))
     .fetch_all(&mut *db)
     .await?;
     let mut changes = Vec::new();
     for (path, act) in rows {
-        changes.push(act.change(db, path).await?);
+        changes.push(act.into_change(db, path).await?);
     }
     Ok(changes)
 }

@@ -6,9 +6,9 @@ use protocol::{ConversationId, Origin, Question, QuestionId, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, json};
-use crate::commit::{commit, read};
 use crate::error::Failure;
+use crate::row_ext::{RowExt, to_json};
+use crate::transaction::{commit, read};
 use crate::{Store, StoreError, message};
 
 impl Store {
@@ -17,26 +17,26 @@ impl Store {
         &self,
         conversation: &ConversationId,
     ) -> Result<Option<Question>, StoreError> {
-        read!(self, "read the open question", |db| open(db, conversation))
+        read!(self, "read the open question", |db| find_open(db, conversation))
     }
 
     /// The question that waits in a conversation, or the one that `turn` has answered there.
-    pub async fn question_before(
+    pub async fn question_for_turn(
         &self,
         conversation: &ConversationId,
         turn: Option<&TurnId>,
-    ) -> Result<Option<AskedRow>, StoreError> {
-        read!(self, "read the question that waits", |db| before(db, conversation, turn))
+    ) -> Result<Option<AnswerableQuestion>, StoreError> {
+        read!(self, "read the question that waits", |db| find_for_turn(db, conversation, turn))
     }
 
     /// The conversation of the hub in which a question of a hub turn waits that was asked since
     /// `since` and until `until`; of several the one that was asked last.
-    pub async fn hub_asked(
+    pub async fn conversation_of_hub_question(
         &self,
         since: Timestamp,
         until: Timestamp,
     ) -> Result<Option<ConversationId>, StoreError> {
-        read!(self, "look for a question to the hub", |db| of_hub(db, since, until))
+        read!(self, "look for a question to the hub", |db| find_hub_conversation(db, since, until))
     }
 
     /// Marks a question as answered by the words of a turn that is stored already. The same again
@@ -47,16 +47,18 @@ impl Store {
         question: &QuestionId,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        commit!(self, "answer_question", "store the answer", |db| answer_by(db, turn, question, at))
+        commit!(self, "answer_question", "store the answer", |db| answer_with_turn(
+            db, turn, question, at
+        ))
     }
 
     /// The turns of a turn's conversation whose question waits, or is answered by that turn.
-    pub async fn asked_before(&self, turn: &TurnId) -> Result<BTreeSet<TurnId>, StoreError> {
-        read!(self, "find who asked", |db| heard_by(db, turn))
+    pub async fn asking_turns(&self, turn: &TurnId) -> Result<BTreeSet<TurnId>, StoreError> {
+        read!(self, "find who asked", |db| find_asking_turns(db, turn))
     }
 
     /// All ready answers that were ever offered in a conversation.
-    pub async fn options_in(
+    pub async fn offered_options(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<String>, StoreError> {
@@ -65,13 +67,13 @@ impl Store {
 
     /// The words that answered a question; `None` while it waits, or when it was withdrawn.
     pub async fn answer_of(&self, question: &QuestionId) -> Result<Option<String>, StoreError> {
-        read!(self, "read the answer", |db| words_of_answer(db, question))
+        read!(self, "read the answer", |db| answer_text(db, question))
     }
 }
 
 /// A question that a message may be about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskedRow {
+pub struct AnswerableQuestion {
     /// The question.
     pub question: Question,
     /// The channel of the turn that asked.
@@ -101,7 +103,10 @@ async fn options(
 }
 
 /// Stores a question as the open one; an older open one is withdrawn.
-pub(crate) async fn ask(db: &mut SqliteConnection, question: &Question) -> Result<(), sqlx::Error> {
+pub(crate) async fn insert_open(
+    db: &mut SqliteConnection,
+    question: &Question,
+) -> Result<(), sqlx::Error> {
     withdraw(db, &question.conversation, question.asked_at).await?;
     sqlx::query(
         "INSERT INTO question
@@ -115,7 +120,7 @@ pub(crate) async fn ask(db: &mut SqliteConnection, question: &Question) -> Resul
     .bind(question.call.as_str())
     .bind(question.original_message.as_str())
     .bind(&question.text)
-    .bind(json(&question.options)?)
+    .bind(to_json(&question.options)?)
     .bind(question.tool_calls_completed)
     .bind(question.asked_at.0)
     .execute(db)
@@ -124,7 +129,7 @@ pub(crate) async fn ask(db: &mut SqliteConnection, question: &Question) -> Resul
 }
 
 /// Marks a question as answered by a stored turn. Only an open one can be.
-pub(crate) async fn answer(
+pub(crate) async fn mark_answered(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     question: &QuestionId,
@@ -146,12 +151,14 @@ pub(crate) async fn answer(
         return Ok(());
     }
     Err(Failure::Refused(match why_not_open(db, conversation, question).await? {
-        StoreError::AlreadyAnswered { answer } if is_same(&answer, words) => StoreError::AnsweredSo,
+        StoreError::AlreadyAnswered { answer } if is_same_answer(&answer, words) => {
+            StoreError::AnsweredSo
+        }
         why => why,
     }))
 }
 
-async fn answer_by(
+async fn answer_with_turn(
     db: &mut SqliteConnection,
     turn: &TurnId,
     question: &QuestionId,
@@ -174,8 +181,8 @@ async fn answer_by(
             .fetch_optional(&mut *db)
             .await?;
     let conversation = conversation.ok_or_else(|| Failure::not_found("turn", turn))?;
-    let words = message::request_of(db, turn).await?.unwrap_or_default();
-    answer(db, &conversation, question, turn, &words, at).await
+    let words = message::request_text(db, turn).await?.unwrap_or_default();
+    mark_answered(db, &conversation, question, turn, &words, at).await
 }
 
 /// Withdraws the open question of a conversation, if there is one.
@@ -196,7 +203,7 @@ pub(crate) async fn withdraw(
 }
 
 /// Spaces and capitals make no other answer.
-fn is_same(answer: &str, words: &str) -> bool {
+fn is_same_answer(answer: &str, words: &str) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     plain(answer) == plain(words)
 }
@@ -216,12 +223,12 @@ async fn why_not_open(
         None => StoreError::NotFound { what: "question", id: question.to_string() },
         Some("withdrawn") => StoreError::Withdrawn,
         Some(_) => StoreError::AlreadyAnswered {
-            answer: words_of_answer(db, question).await?.unwrap_or_default(),
+            answer: answer_text(db, question).await?.unwrap_or_default(),
         },
     })
 }
 
-async fn open(
+async fn find_open(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Option<Question>, sqlx::Error> {
@@ -236,11 +243,11 @@ async fn open(
     .await
 }
 
-async fn before(
+async fn find_for_turn(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: Option<&TurnId>,
-) -> Result<Option<AskedRow>, sqlx::Error> {
+) -> Result<Option<AnswerableQuestion>, sqlx::Error> {
     sqlx::query(
         "SELECT q.id, q.conversation, q.turn, q.call, q.original_message, q.text, q.options,
              q.tool_calls_completed, q.asked_at, q.state, q.answered_by, t.origin
@@ -252,13 +259,13 @@ async fn before(
     .bind(turn.map(TurnId::as_str))
     .try_map(|row| {
         let QuestionRow { question, answered_by, .. } = from_row(&row)?;
-        Ok(AskedRow { question, origin: row.word("origin")?, answered_by })
+        Ok(AnswerableQuestion { question, origin: row.enum_value("origin")?, answered_by })
     })
     .fetch_optional(db)
     .await
 }
 
-async fn of_hub(
+async fn find_hub_conversation(
     db: &mut SqliteConnection,
     since: Timestamp,
     until: Timestamp,
@@ -294,7 +301,7 @@ pub(crate) async fn of_conversation(
     .await
 }
 
-async fn heard_by(
+async fn find_asking_turns(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<BTreeSet<TurnId>, sqlx::Error> {
@@ -309,7 +316,7 @@ async fn heard_by(
     Ok(asked.into_iter().collect())
 }
 
-async fn words_of_answer(
+async fn answer_text(
     db: &mut SqliteConnection,
     question: &QuestionId,
 ) -> Result<Option<String>, sqlx::Error> {
@@ -320,7 +327,7 @@ async fn words_of_answer(
             .fetch_optional(&mut *db)
             .await?;
     match turn {
-        Some(turn) => message::request_of(db, &turn).await,
+        Some(turn) => message::request_text(db, &turn).await,
         None => Ok(None),
     }
 }
@@ -335,12 +342,12 @@ fn from_row(row: &SqliteRow) -> Result<QuestionRow, sqlx::Error> {
         text: row.text("text")?,
         options: row.json("options")?,
         tool_calls_completed: row.try_get("tool_calls_completed")?,
-        asked_at: row.at("asked_at")?,
+        asked_at: row.timestamp("asked_at")?,
     };
     let state: &str = row.try_get("state")?;
     Ok(QuestionRow {
         question,
-        answered_by: row.maybe_text("answered_by")?,
+        answered_by: row.optional_text("answered_by")?,
         withdrawn: state == "withdrawn",
     })
 }

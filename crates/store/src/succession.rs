@@ -1,16 +1,16 @@
 //! The table `succession`: which file took the place of which, and the files that the ledger knows.
 
-use protocol::{FileId, NotePath, Succession};
+use protocol::{FileId, FileReplacement, NotePath};
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
-use crate::column::{Columns, json};
-use crate::commit::{commit, read};
+use crate::row_ext::{RowExt, to_json};
+use crate::transaction::{commit, read};
 use crate::{Store, StoreError};
 
 impl Store {
     /// Stores successions, in order. A file whose place is taken again and again takes one row.
-    pub async fn add_successions(&self, successions: &[Succession]) -> Result<(), StoreError> {
+    pub async fn add_successions(&self, successions: &[FileReplacement]) -> Result<(), StoreError> {
         commit!(self, "add_successions", "note files that took the place of others", |db| add(
             db,
             successions
@@ -18,24 +18,30 @@ impl Store {
     }
 
     /// All successions that are stored.
-    pub async fn successions(&self) -> Result<Vec<Succession>, StoreError> {
+    pub async fn successions(&self) -> Result<Vec<FileReplacement>, StoreError> {
         read!(self, "read which files took the place of others", |db| all(db))
     }
 
     /// The files in which changes left notes, with the path of each, the newest changes first; at most
     /// `limit`.
-    pub async fn files_left(&self, limit: u32) -> Result<Vec<(NotePath, FileId)>, StoreError> {
-        read!(self, "read the files of changed notes", |db| left(db, limit))
+    pub async fn recently_changed_files(
+        &self,
+        limit: u32,
+    ) -> Result<Vec<(NotePath, FileId)>, StoreError> {
+        read!(self, "read the files of changed notes", |db| recent_files(db, limit))
     }
 }
 
-async fn add(db: &mut SqliteConnection, successions: &[Succession]) -> Result<(), sqlx::Error> {
-    let numbers = |succession: &Succession| {
-        let Succession { from, to } = succession;
+async fn add(
+    db: &mut SqliteConnection,
+    successions: &[FileReplacement],
+) -> Result<(), sqlx::Error> {
+    let numbers = |succession: &FileReplacement| {
+        let FileReplacement { from, to } = succession;
         Some((from.inode.cast_signed(), from.born?, to.inode.cast_signed(), to.born?))
     };
     for numbers in successions.iter().filter_map(numbers) {
-        let row = json(&numbers)?;
+        let row = to_json(&numbers)?;
         // What was replaced by a file goes on as the one that replaces that, so that chains stay short.
         let joined = sqlx::query(
             "UPDATE succession SET next_inode = ?1 ->> 2, next_born = ?1 ->> 3
@@ -60,19 +66,19 @@ async fn add(db: &mut SqliteConnection, successions: &[Succession]) -> Result<()
     Ok(())
 }
 
-async fn all(db: &mut SqliteConnection) -> Result<Vec<Succession>, sqlx::Error> {
+async fn all(db: &mut SqliteConnection) -> Result<Vec<FileReplacement>, sqlx::Error> {
     sqlx::query("SELECT inode, born, next_inode, next_born FROM succession")
         .try_map(|row: SqliteRow| {
-            Ok(Succession {
-                from: row.file("inode", "born")?.ok_or(sqlx::Error::RowNotFound)?,
-                to: row.file("next_inode", "next_born")?.ok_or(sqlx::Error::RowNotFound)?,
+            Ok(FileReplacement {
+                from: row.file_id("inode", "born")?.ok_or(sqlx::Error::RowNotFound)?,
+                to: row.file_id("next_inode", "next_born")?.ok_or(sqlx::Error::RowNotFound)?,
             })
         })
         .fetch_all(db)
         .await
 }
 
-async fn left(
+async fn recent_files(
     db: &mut SqliteConnection,
     limit: u32,
 ) -> Result<Vec<(NotePath, FileId)>, sqlx::Error> {
@@ -88,7 +94,7 @@ async fn left(
          GROUP BY place ORDER BY newest DESC LIMIT ?",
     )
     .bind(limit)
-    .try_map(|row: SqliteRow| Ok((row.path("place")?, row.file("inode", "born")?)))
+    .try_map(|row: SqliteRow| Ok((row.path("place")?, row.file_id("inode", "born")?)))
     .fetch_all(db)
     .await?;
     Ok(rows.into_iter().filter_map(|(path, file)| Some((path, file?))).collect())

@@ -1,22 +1,27 @@
 //! The table `tool_call`: every call of the model, and the one result it gets.
 
-use protocol::{CallId, CallResult, ConversationId, Message, MessageId, Part, Reaction, TurnId};
+use protocol::{
+    CallId, CallResult, ConversationId, Message, MessageId, MessagePart, ToolEvent, TurnId,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, json};
-use crate::commit::read;
 use crate::error::Failure;
-use crate::{Store, StoreError, source, whole_result};
+use crate::row_ext::{RowExt, to_json};
+use crate::transaction::read;
+use crate::{Store, StoreError, full_result, provenance};
 
 /// What a model is told about a call that nobody answered before its turn ended.
-const NEVER_RUN: &str = "Not run: the turn ended before this call.";
+const NOT_RUN_OUTPUT: &str = "Not run: the turn ended before this call.";
 
 impl Store {
     /// Calls of a turn that have no result yet, with their tools, in call order.
-    pub async fn open_calls(&self, turn: &TurnId) -> Result<Vec<(CallId, String)>, StoreError> {
+    pub async fn unanswered_calls(
+        &self,
+        turn: &TurnId,
+    ) -> Result<Vec<(CallId, String)>, StoreError> {
         read!(self, "look for open calls", |db| without_result(db, turn))
     }
 
@@ -27,15 +32,15 @@ impl Store {
     }
 
     /// What the calls of a conversation gave as the place that they are about, as they spelled it.
-    pub async fn places_given(
+    pub async fn path_arguments(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<String>, StoreError> {
-        read!(self, "read what calls were about", |db| places(db, conversation))
+        read!(self, "read what calls were about", |db| select_path_arguments(db, conversation))
     }
 }
 
-async fn places(
+async fn select_path_arguments(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<String>, sqlx::Error> {
@@ -59,7 +64,7 @@ pub(crate) struct CallRow {
     pub(crate) arguments: Value,
     pub(crate) output: Option<String>,
     pub(crate) is_error: bool,
-    pub(crate) reactions: Vec<Reaction>,
+    pub(crate) reactions: Vec<ToolEvent>,
 }
 
 /// Stores the calls of an assistant's message, without results.
@@ -68,7 +73,7 @@ pub(crate) async fn insert_of(
     message: &Message,
 ) -> Result<(), sqlx::Error> {
     for (position, part) in (0_i64..).zip(&message.parts) {
-        let Part::Call { id, tool, arguments } = part else { continue };
+        let MessagePart::Call { id, tool, arguments } = part else { continue };
         sqlx::query(
             "INSERT INTO tool_call
                  (turn, message, position, call, tool, arguments, is_error, reactions, seen)
@@ -79,7 +84,7 @@ pub(crate) async fn insert_of(
         .bind(position)
         .bind(id.as_str())
         .bind(tool)
-        .bind(json(arguments)?)
+        .bind(to_json(arguments)?)
         .execute(&mut *db)
         .await?;
     }
@@ -87,7 +92,7 @@ pub(crate) async fn insert_of(
 }
 
 /// Stores results. The first result of a call stands; another one changes nothing.
-pub(crate) async fn answer(
+pub(crate) async fn store_results(
     db: &mut SqliteConnection,
     turn: &TurnId,
     results: &[CallResult],
@@ -104,17 +109,17 @@ pub(crate) async fn answer(
         .bind(turn.as_str())
         .bind(result.call.as_str())
         .bind(result.is_error)
-        .bind(json(&result.reactions)?)
-        .bind(json(&result.seen)?)
+        .bind(to_json(&result.reactions)?)
+        .bind(to_json(&result.seen)?)
         .bind(&result.output)
         .execute(&mut *db)
         .await?;
         if stored.rows_affected() == 0 {
             return Err(Failure::not_found("stored call", &result.call));
         }
-        source::add(db, turn, &result.sources).await?;
+        provenance::add(db, turn, &result.sources).await?;
         if let Some(whole) = &result.whole {
-            whole_result::insert(db, turn, &result.call, whole).await?;
+            full_result::insert(db, turn, &result.call, whole).await?;
         }
     }
     Ok(())
@@ -122,12 +127,15 @@ pub(crate) async fn answer(
 
 /// Gives every call that is still open a result: a history with an unanswered call is refused by
 /// every vendor, so a turn never ends with one.
-pub(crate) async fn close(db: &mut SqliteConnection, turn: &TurnId) -> Result<(), sqlx::Error> {
+pub(crate) async fn close_unanswered(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<(), sqlx::Error> {
     sqlx::query(
         "UPDATE tool_call SET output = ?2, is_error = 1 WHERE turn = ?1 AND output IS NULL",
     )
     .bind(turn.as_str())
-    .bind(NEVER_RUN)
+    .bind(NOT_RUN_OUTPUT)
     .execute(db)
     .await?;
     Ok(())
@@ -150,13 +158,13 @@ pub(crate) use packed;
 
 /// The calls of a row that has them packed as `calls`.
 pub(crate) fn unpacked(row: &SqliteRow) -> Result<Vec<CallRow>, sqlx::Error> {
-    let all: Vec<Packed> = row.json("calls")?;
+    let all: Vec<PackedCall> = row.json("calls")?;
     Ok(all.into_iter().map(CallRow::from).collect())
 }
 
 /// A call as SQLite packs it.
 #[derive(Deserialize)]
-struct Packed {
+struct PackedCall {
     message: MessageId,
     turn: TurnId,
     call: CallId,
@@ -164,12 +172,13 @@ struct Packed {
     arguments: Value,
     output: Option<String>,
     is_error: u8,
-    reactions: Vec<Reaction>,
+    reactions: Vec<ToolEvent>,
 }
 
-impl From<Packed> for CallRow {
-    fn from(packed: Packed) -> Self {
-        let Packed { message, turn, call, tool, arguments, output, is_error, reactions } = packed;
+impl From<PackedCall> for CallRow {
+    fn from(packed: PackedCall) -> Self {
+        let PackedCall { message, turn, call, tool, arguments, output, is_error, reactions } =
+            packed;
         Self { message, turn, call, tool, arguments, output, is_error: is_error != 0, reactions }
     }
 }
@@ -236,7 +245,7 @@ fn from_row(row: &SqliteRow) -> Result<CallRow, sqlx::Error> {
         call: row.text("call")?,
         tool: row.text("tool")?,
         arguments: row.json("arguments")?,
-        output: row.maybe_text("output")?,
+        output: row.optional_text("output")?,
         is_error: row.try_get("is_error")?,
         reactions: row.json("reactions")?,
     })

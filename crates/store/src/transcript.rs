@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use protocol::{
-    CallResult, ConversationId, ConversationState, Ending, Message, MessageId, NewTurn, OpenTurn,
-    Origin, Part, Role, Source, Step, TurnId, TurnStatus,
+    CallResult, ConversationId, ConversationState, Message, MessageId, MessagePart, NewTurn,
+    OpenTurn, Origin, Role, Source, TurnEnding, TurnId, TurnStatus, TurnStep,
 };
 use sqlx::SqliteConnection;
 
-use crate::commit::{commit, look, note, read};
 use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
+use crate::transaction::{commit, commit_relaxed, read, read_one};
 use crate::{
-    Store, StoreError, branch, conversation, held, inbox, message, outbox, question, source,
-    taken_up, tool_call, turn, usage,
+    Store, StoreError, approvals, branch, conversation, inbox, interrupted, message, outbox,
+    provenance, question, tool_call, turn, usage,
 };
 
 impl Store {
@@ -46,7 +46,7 @@ impl Store {
         conversation: &ConversationId,
     ) -> Result<Option<OpenTurn>, StoreError> {
         // After a power cut it is queued as it was.
-        note!(self, "begin_turn", "begin a turn", |db| begin(db, conversation))
+        commit_relaxed!(self, "begin_turn", "begin a turn", |db| begin(db, conversation))
     }
 
     /// What a model may hear in `turn`: all messages of the turns that ran before it and of
@@ -61,21 +61,21 @@ impl Store {
     }
 
     /// Of [`Store::history`], what `turn` itself has said and heard.
-    pub async fn said_in(&self, turn: &TurnId) -> Result<Vec<Message>, StoreError> {
-        let own = look!(self, "read the turn", |db| message::of_turn(db, turn))?;
-        Ok(own.into_iter().flat_map(|(message, results)| answered(message, results)).collect())
+    pub async fn messages_of_turn(&self, turn: &TurnId) -> Result<Vec<Message>, StoreError> {
+        let own = read_one!(self, "read the turn", |db| message::of_turn(db, turn))?;
+        Ok(own.into_iter().flat_map(|(message, results)| with_results(message, results)).collect())
     }
 
     /// The message that opened `turn`, and how it stands.
-    pub async fn opening(
+    pub async fn opening_message(
         &self,
         turn: &TurnId,
     ) -> Result<Option<(Message, TurnStatus)>, StoreError> {
-        read!(self, "read a message", |db| opening(db, turn))
+        read!(self, "read a message", |db| find_opening(db, turn))
     }
 
     /// Stores an answer that calls tools, and the calls, before any of them runs.
-    pub async fn store_step(&self, turn: &TurnId, step: &Step) -> Result<(), StoreError> {
+    pub async fn store_step(&self, turn: &TurnId, step: &TurnStep) -> Result<(), StoreError> {
         commit!(self, "store_step", "store an answer with calls", |db| record_step(db, turn, step))
     }
 
@@ -87,13 +87,15 @@ impl Store {
         turn: &TurnId,
         results: &[CallResult],
     ) -> Result<(), StoreError> {
-        note!(self, "store_results", "store results", |db| tool_call::answer(db, turn, results))
+        commit_relaxed!(self, "store_results", "store results", |db| tool_call::store_results(
+            db, turn, results
+        ))
     }
 
     /// Ends an open turn: last words, results, question, status, conversation and usage in one
     /// commit. A call that has no result even then gets one that says it was not run. A turn
     /// that has ended is refused with [`StoreError::NotFound`].
-    pub async fn finish_turn(&self, turn: &TurnId, ending: &Ending) -> Result<(), StoreError> {
+    pub async fn finish_turn(&self, turn: &TurnId, ending: &TurnEnding) -> Result<(), StoreError> {
         commit!(self, "finish_turn", "end the turn", |db| finish(db, turn, ending)).map(drop)
     }
 
@@ -102,7 +104,7 @@ impl Store {
     pub async fn finish_hub_turn(
         &self,
         turn: &TurnId,
-        ending: &Ending,
+        ending: &TurnEnding,
         said: &[OutboxPush],
         held: &[OutboxPush],
     ) -> Result<(), StoreError> {
@@ -117,20 +119,20 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     conversation::touch(db, &message.conversation, message.at).await?;
     conversation::reopen(db, &message.conversation).await?;
     if let Some(asked) = &new.answers {
-        branch::show_asked(db, &message.conversation, asked).await?;
+        branch::show_branch_of_question(db, &message.conversation, asked).await?;
     }
     turn::insert(db, new).await?;
     message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
     let shown = new.shown.iter().cloned();
     let sources: Vec<Source> = std::iter::once(new.origin.into()).chain(shown).collect();
-    source::add(db, turn, &sources).await?;
+    provenance::add(db, turn, &sources).await?;
     match &new.answers {
         Some(asked) => {
             let (conversation, words) = (&message.conversation, message.text());
-            question::answer(db, conversation, asked, turn, &words, message.at).await
+            question::mark_answered(db, conversation, asked, turn, &words, message.at).await
         }
         None if new.origin == Origin::Window => {
-            taken_up::withdraw(db, &message.conversation).await?;
+            interrupted::withdraw(db, &message.conversation).await?;
             Ok(question::withdraw(db, &message.conversation, message.at).await?)
         }
         None => Ok(()),
@@ -144,7 +146,7 @@ async fn submit_instead(
 ) -> Result<(), Failure> {
     branch::fork(db, &new.message.conversation, instead_of).await?;
     submit(db, new).await?;
-    Ok(source::inherit_of(db, &new.turn, instead_of).await?)
+    Ok(provenance::inherit_from(db, &new.turn, instead_of).await?)
 }
 
 async fn begin(
@@ -153,7 +155,7 @@ async fn begin(
 ) -> Result<Option<OpenTurn>, Failure> {
     let begun = turn::begin(db, conversation).await?;
     if let Some(turn) = &begun {
-        source::inherit(db, conversation, &turn.turn).await?;
+        provenance::inherit(db, conversation, &turn.turn).await?;
         // The turn before it may have ended the conversation.
         conversation::store_state(db, conversation, ConversationState::Active).await?;
     }
@@ -167,37 +169,37 @@ pub(crate) async fn replay(
     turn: &TurnId,
     after: i64,
 ) -> Result<Vec<Message>, sqlx::Error> {
-    let mut results: HashMap<MessageId, Vec<Part>> = HashMap::new();
+    let mut results: HashMap<MessageId, Vec<MessagePart>> = HashMap::new();
     for row in tool_call::since(db, conversation, after).await? {
         let Some(output) = row.output else { continue };
-        let result = Part::Result { call: row.call, output, is_error: row.is_error };
+        let result = MessagePart::Result { call: row.call, output, is_error: row.is_error };
         results.entry(row.message).or_default().push(result);
     }
     let mut history = Vec::new();
-    for message in message::until(db, conversation, turn, after).await? {
+    for message in message::history_until(db, conversation, turn, after).await? {
         let parts = results.remove(&message.id).unwrap_or_default();
-        history.extend(answered(message, parts));
+        history.extend(with_results(message, parts));
     }
     Ok(history)
 }
 
 /// A message, followed by that with the results of its calls.
-fn answered(message: Message, results: Vec<Part>) -> impl Iterator<Item = Message> {
-    let answers = (!results.is_empty()).then(|| results_of(&message, results));
+fn with_results(message: Message, results: Vec<MessagePart>) -> impl Iterator<Item = Message> {
+    let answers = (!results.is_empty()).then(|| results_message(&message, results));
     std::iter::once(message).chain(answers)
 }
 
-async fn opening(
+async fn find_opening(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<Option<(Message, TurnStatus)>, sqlx::Error> {
     let Some(status) = turn::status(db, turn).await? else { return Ok(None) };
-    let message = message::opening(db, turn).await?;
+    let message = message::opening_message(db, turn).await?;
     Ok(message.map(|message| (message, status)))
 }
 
 /// The message that holds a step's results; its id follows from the step's.
-fn results_of(step: &Message, parts: Vec<Part>) -> Message {
+fn results_message(step: &Message, parts: Vec<MessagePart>) -> Message {
     Message {
         id: MessageId::from(format!("{}:results", step.id)),
         conversation: step.conversation.clone(),
@@ -211,7 +213,7 @@ fn results_of(step: &Message, parts: Vec<Part>) -> Message {
 async fn record_step(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    step: &Step,
+    step: &TurnStep,
 ) -> Result<(), sqlx::Error> {
     record(db, &MessageRow { message: step.message.clone(), cut: false }).await?;
     usage::insert(db, turn, step.usage, step.message.at).await
@@ -226,16 +228,16 @@ async fn record(db: &mut SqliteConnection, row: &MessageRow) -> Result<(), sqlx:
 pub(crate) async fn finish(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    ending: &Ending,
+    ending: &TurnEnding,
 ) -> Result<ConversationId, Failure> {
     let conversation = turn::end(db, turn, ending).await?;
     if let Some(message) = &ending.message {
         record(db, &MessageRow { message: message.clone(), cut: ending.cut }).await?;
     }
-    tool_call::answer(db, turn, &ending.results).await?;
-    tool_call::close(db, turn).await?;
+    tool_call::store_results(db, turn, &ending.results).await?;
+    tool_call::close_unanswered(db, turn).await?;
     if let Some(question) = &ending.question {
-        question::ask(db, question).await?;
+        question::insert_open(db, question).await?;
     }
     usage::insert(db, turn, ending.usage, ending.at).await?;
     if ending.ends_conversation {
@@ -248,13 +250,13 @@ pub(crate) async fn finish(
 async fn finish_for_hub(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    ending: &Ending,
+    ending: &TurnEnding,
     said: &[OutboxPush],
     held: &[OutboxPush],
 ) -> Result<(), Failure> {
     let conversation = finish(db, turn, ending).await?;
     for push in held {
-        held::insert(db, &conversation, push).await?;
+        approvals::insert(db, &conversation, push).await?;
     }
     for push in said {
         outbox::insert(db, push).await?;

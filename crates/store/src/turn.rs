@@ -3,16 +3,16 @@
 use protocol::conversation::Interruption;
 use protocol::model::Price;
 use protocol::{
-    ConversationId, Ending, MessageId, NewTurn, NotePath, OpenTurn, Origin, Timestamp, TurnId,
+    ConversationId, MessageId, NewTurn, NotePath, OpenTurn, Origin, Timestamp, TurnEnding, TurnId,
     TurnStatus, UserError,
 };
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, json, word};
-use crate::commit::{note, read};
 use crate::error::Failure;
+use crate::row_ext::{RowExt, enum_text, to_json};
+use crate::transaction::{commit_relaxed, read};
 use crate::{Store, StoreError};
 
 impl Store {
@@ -49,7 +49,9 @@ impl Store {
         model: &str,
         price: Option<Price>,
     ) -> Result<(), StoreError> {
-        note!(self, "set_model", "note the turn's model", |db| store_model(db, turn, model, price))
+        commit_relaxed!(self, "set_model", "note the turn's model", |db| store_model(
+            db, turn, model, price
+        ))
     }
 
     /// Notes that the turn has changed or plans to change, each once.
@@ -73,7 +75,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(
     )
     .bind(new.turn.as_str())
     .bind(new.message.conversation.as_str())
-    .bind(word(&new.origin)?)
+    .bind(enum_text(&new.origin)?)
     .bind(new.answers.as_ref().map(protocol::QuestionId::as_str))
     .bind(new.message.at.0)
     .execute(db)
@@ -127,9 +129,9 @@ pub(crate) async fn begin(
 pub(crate) async fn end(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    ending: &Ending,
+    ending: &TurnEnding,
 ) -> Result<ConversationId, Failure> {
-    let error = ending.error.as_ref().map(json).transpose()?;
+    let error = ending.error.as_ref().map(to_json).transpose()?;
     sqlx::query(
         "UPDATE turn SET status = ?2, error = ?3, ended_at = ?4,
              ran = coalesce(ran, (SELECT coalesce(max(ran), 0) + 1 FROM turn))
@@ -137,7 +139,7 @@ pub(crate) async fn end(
          RETURNING conversation",
     )
     .bind(turn.as_str())
-    .bind(word(&ending.status)?)
+    .bind(enum_text(&ending.status)?)
     .bind(error)
     .bind(ending.at.0)
     .try_map(|row: SqliteRow| row.text("conversation"))
@@ -179,13 +181,13 @@ pub(crate) async fn status(
 ) -> Result<Option<TurnStatus>, sqlx::Error> {
     sqlx::query("SELECT status FROM turn WHERE id = ?")
         .bind(turn.as_str())
-        .try_map(|row: SqliteRow| row.word("status"))
+        .try_map(|row: SqliteRow| row.enum_value("status"))
         .fetch_optional(db)
         .await
 }
 
 /// The place of a turn in the order in which turns ran; `None` before it began.
-pub(crate) async fn ran(
+pub(crate) async fn run_order(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<Option<i64>, sqlx::Error> {
@@ -201,7 +203,7 @@ async fn store_model(
     let stored = sqlx::query("UPDATE turn SET model = ?2, price = ?3 WHERE id = ?1")
         .bind(turn.as_str())
         .bind(model)
-        .bind(price.as_ref().map(json).transpose()?)
+        .bind(price.as_ref().map(to_json).transpose()?)
         .execute(db)
         .await?;
     if stored.rows_affected() == 0 { Err(Failure::not_found("turn", turn)) } else { Ok(()) }
@@ -253,7 +255,7 @@ pub(crate) async fn of_conversation(
 macro_rules! packed {
     () => {
         concat!(
-            $crate::branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+            $crate::branch::ancestry!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
             "SELECT json_group_array(json_object(
                  'id', t.id, 'message', m.id, 'origin', t.origin, 'status', t.status, 'at', t.at,
                  'resumed', t.resumed, 'error', json(t.error), 'offered', t.offered,
@@ -285,13 +287,13 @@ pub(crate) fn unpacked(
     row: &SqliteRow,
     conversation: &ConversationId,
 ) -> Result<Vec<TurnRow>, sqlx::Error> {
-    let all: Vec<Packed> = row.json("turns")?;
-    Ok(all.into_iter().map(|packed| packed.of(conversation)).collect())
+    let all: Vec<PackedTurn> = row.json("turns")?;
+    Ok(all.into_iter().map(|packed| packed.into_row(conversation)).collect())
 }
 
 /// A turn as SQLite packs it.
 #[derive(Deserialize)]
-struct Packed {
+struct PackedTurn {
     id: TurnId,
     message: MessageId,
     origin: Origin,
@@ -304,8 +306,8 @@ struct Packed {
     waiting: u32,
 }
 
-impl Packed {
-    fn of(self, conversation: &ConversationId) -> TurnRow {
+impl PackedTurn {
+    fn into_row(self, conversation: &ConversationId) -> TurnRow {
         let Self { id, message, origin, status, at, resumed, .. } = self;
         let done = Interruption { changed: self.changed, waiting: self.waiting };
         let conversation = conversation.clone();
@@ -319,9 +321,9 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {
         turn: row.text("id")?,
         conversation: row.text("conversation")?,
         message: row.text("message")?,
-        origin: row.word("origin")?,
-        status: row.word("status")?,
-        at: row.at("at")?,
+        origin: row.enum_value("origin")?,
+        status: row.enum_value("status")?,
+        at: row.timestamp("at")?,
         resumed: row.try_get("resumed")?,
     })
 }

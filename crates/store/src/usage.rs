@@ -1,13 +1,13 @@
 //! The table `usage`: what each request to a model has cost.
 
+use protocol::cost::{ModelCost, TurnCost};
 use protocol::model::Price;
-use protocol::spent::{Spent, TurnSpent};
-use protocol::{ConversationId, MessageId, Timestamp, TurnId, Usage, Utility};
+use protocol::{ConversationId, MessageId, Timestamp, TokenUsage, TurnId, UtilityRequest};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::Columns;
-use crate::commit::{commit, look, read};
+use crate::row_ext::RowExt;
+use crate::transaction::{commit, read, read_one};
 use crate::{Store, StoreError};
 
 /// The columns of a sum over requests. A total is exact up to 2^53 and never too large, as a sum
@@ -24,35 +24,35 @@ macro_rules! sum {
 
 impl Store {
     /// What a turn has cost so far.
-    pub async fn spent_in_turn(&self, turn: &TurnId) -> Result<Spent, StoreError> {
-        look!(self, "sum up what the turn cost", |db| in_turn(db, turn))
+    pub async fn turn_cost(&self, turn: &TurnId) -> Result<ModelCost, StoreError> {
+        read_one!(self, "sum up what the turn cost", |db| in_turn(db, turn))
     }
 
     /// What each turn of a conversation has cost, in the order in which they ran. Turns that asked
     /// no model are not among them.
-    pub async fn spent_in_conversation(
+    pub async fn turn_costs(
         &self,
         conversation: &ConversationId,
-    ) -> Result<Vec<TurnSpent>, StoreError> {
+    ) -> Result<Vec<TurnCost>, StoreError> {
         read!(self, "sum up what the conversation cost", |db| by_turn(db, conversation))
     }
 
     /// What was spent in all conversations since `from` and before `until`.
-    pub async fn spent_between(
+    pub async fn cost_between(
         &self,
         from: Timestamp,
         until: Timestamp,
-    ) -> Result<Spent, StoreError> {
-        look!(self, "sum up what a time cost", |db| between(db, from, until))
+    ) -> Result<ModelCost, StoreError> {
+        read_one!(self, "sum up what a time cost", |db| between(db, from, until))
     }
 
     /// Counts a request that belongs to no turn.
-    pub async fn count_apart(&self, asked: &Utility) -> Result<(), StoreError> {
-        commit!(self, "count_apart", "count what a request cost", |db| insert_apart(db, asked))
+    pub async fn record_standalone_usage(&self, asked: &UtilityRequest) -> Result<(), StoreError> {
+        commit!(self, "count_apart", "count what a request cost", |db| insert_standalone(db, asked))
     }
 
     /// When something was spent first; `None` when nothing was.
-    pub async fn first_spent(&self) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn first_cost_at(&self) -> Result<Option<Timestamp>, StoreError> {
         read!(self, "look for the first use", |db| first(db))
     }
 }
@@ -62,55 +62,60 @@ impl Store {
 pub(crate) async fn insert(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    usage: Usage,
+    usage: TokenUsage,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    if usage == Usage::default() {
+    if usage == TokenUsage::default() {
         return Ok(());
     }
     let (model, price): (Option<String>, Option<Price>) =
         sqlx::query("SELECT model, price FROM turn WHERE id = ?")
             .bind(turn.as_str())
-            .try_map(|row: SqliteRow| Ok((row.maybe_text("model")?, row.maybe_json("price")?)))
+            .try_map(|row: SqliteRow| {
+                Ok((row.optional_text("model")?, row.optional_json("price")?))
+            })
             .fetch_one(&mut *db)
             .await?;
     insert_row(db, turn, model.as_deref(), price, usage, at).await
 }
 
 /// It counts for the model that was asked, at its own price.
-pub(crate) async fn insert_of(
+pub(crate) async fn insert_utility(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    asked: &Utility,
+    asked: &UtilityRequest,
 ) -> Result<(), sqlx::Error> {
-    if asked.usage == Usage::default() {
+    if asked.usage == TokenUsage::default() {
         return Ok(());
     }
     insert_row(db, turn, Some(&asked.model), asked.price, asked.usage, asked.at).await
 }
 
 /// The same for a turn that may be gone: then it counts for none that is kept.
-pub(crate) async fn insert_beside(
+pub(crate) async fn insert_if_turn_exists(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    asked: &Utility,
+    asked: &UtilityRequest,
 ) -> Result<(), sqlx::Error> {
     let is_there: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM turn WHERE id = ?)")
         .bind(turn.as_str())
         .fetch_one(&mut *db)
         .await?;
     if is_there {
-        return insert_of(db, turn, asked).await;
+        return insert_utility(db, turn, asked).await;
     }
-    insert_apart(db, asked).await
+    insert_standalone(db, asked).await
 }
 
 /// A request that reported nothing leaves no row.
-async fn insert_apart(db: &mut SqliteConnection, asked: &Utility) -> Result<(), sqlx::Error> {
-    if asked.usage == Usage::default() {
+async fn insert_standalone(
+    db: &mut SqliteConnection,
+    asked: &UtilityRequest,
+) -> Result<(), sqlx::Error> {
+    if asked.usage == TokenUsage::default() {
         return Ok(());
     }
-    let cost = asked.price.map(|price| i64::try_from(price.of(&asked.usage)).unwrap_or(i64::MAX));
+    let cost = asked.price.map(|price| i64::try_from(price.cost(&asked.usage)).unwrap_or(i64::MAX));
     sqlx::query(
         "INSERT INTO usage_apart (model, input, output, cache_read, cache_write, at, cost)
          VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -132,10 +137,10 @@ async fn insert_row(
     turn: &TurnId,
     model: Option<&str>,
     price: Option<Price>,
-    usage: Usage,
+    usage: TokenUsage,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    let cost = price.map(|price| i64::try_from(price.of(&usage)).unwrap_or(i64::MAX));
+    let cost = price.map(|price| i64::try_from(price.cost(&usage)).unwrap_or(i64::MAX));
     sqlx::query(
         "INSERT INTO usage (turn, model, input, output, cache_read, cache_write, at, cost)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -153,10 +158,10 @@ async fn insert_row(
     Ok(())
 }
 
-async fn in_turn(db: &mut SqliteConnection, turn: &TurnId) -> Result<Spent, sqlx::Error> {
+async fn in_turn(db: &mut SqliteConnection, turn: &TurnId) -> Result<ModelCost, sqlx::Error> {
     sqlx::query(concat!("SELECT ", sum!(), " FROM usage WHERE turn = ?"))
         .bind(turn.as_str())
-        .try_map(|row| spent(&row))
+        .try_map(|row| total_from_row(&row))
         .fetch_one(db)
         .await
 }
@@ -165,7 +170,7 @@ async fn between(
     db: &mut SqliteConnection,
     from: Timestamp,
     until: Timestamp,
-) -> Result<Spent, sqlx::Error> {
+) -> Result<ModelCost, sqlx::Error> {
     sqlx::query(concat!(
         "SELECT ",
         sum!(),
@@ -179,7 +184,7 @@ async fn between(
     ))
     .bind(from.0)
     .bind(until.0)
-    .try_map(|row| spent(&row))
+    .try_map(|row| total_from_row(&row))
     .fetch_one(db)
     .await
 }
@@ -198,8 +203,8 @@ async fn first(db: &mut SqliteConnection) -> Result<Option<Timestamp>, sqlx::Err
 async fn by_turn(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<TurnSpent>, sqlx::Error> {
-    let rows: Vec<(TurnId, Option<MessageId>, Spent)> = sqlx::query(
+) -> Result<Vec<TurnCost>, sqlx::Error> {
+    let rows: Vec<(TurnId, Option<MessageId>, ModelCost)> = sqlx::query(
         "SELECT u.*, (
              SELECT m.id FROM message m WHERE m.turn = t.id AND m.role = 'assistant'
              ORDER BY m.position DESC LIMIT 1
@@ -209,25 +214,27 @@ async fn by_turn(
          ORDER BY t.ran, u.number",
     )
     .bind(conversation.as_str())
-    .try_map(|row: SqliteRow| Ok((row.text("turn")?, row.maybe_text("answer")?, request(&row)?)))
+    .try_map(|row: SqliteRow| {
+        Ok((row.text("turn")?, row.optional_text("answer")?, cost_from_row(&row)?))
+    })
     .fetch_all(db)
     .await?;
-    let mut turns: Vec<TurnSpent> = Vec::new();
+    let mut turns: Vec<TurnCost> = Vec::new();
     for (turn, answer, request) in rows {
         match turns.last_mut() {
             Some(last) if last.turn == turn => last.spent += request,
-            _ => turns.push(TurnSpent { turn, answer, spent: request }),
+            _ => turns.push(TurnCost { turn, answer, spent: request }),
         }
     }
     Ok(turns)
 }
 
 /// One request.
-fn request(row: &SqliteRow) -> Result<Spent, sqlx::Error> {
+fn cost_from_row(row: &SqliteRow) -> Result<ModelCost, sqlx::Error> {
     let cost: Option<i64> = row.try_get("cost")?;
-    Ok(Spent {
+    Ok(ModelCost {
         requests: 1,
-        usage: Usage {
+        usage: TokenUsage {
             input: row.try_get("input")?,
             output: row.try_get("output")?,
             cache_read: row.try_get("cache_read")?,
@@ -239,15 +246,15 @@ fn request(row: &SqliteRow) -> Result<Spent, sqlx::Error> {
 }
 
 /// A sum of requests, as [`sum!`] gives it.
-fn spent(row: &SqliteRow) -> Result<Spent, sqlx::Error> {
+fn total_from_row(row: &SqliteRow) -> Result<ModelCost, sqlx::Error> {
     let count = |name: &str| {
         let sum: i64 = row.try_get(name)?;
         Ok::<_, sqlx::Error>(u32::try_from(sum.max(0)).unwrap_or(u32::MAX))
     };
     let cost: i64 = row.try_get("cost")?;
-    Ok(Spent {
+    Ok(ModelCost {
         requests: count("requests")?,
-        usage: Usage {
+        usage: TokenUsage {
             input: count("input")?,
             output: count("output")?,
             cache_read: count("cache_read")?,

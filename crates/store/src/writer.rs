@@ -9,25 +9,25 @@ use tokio::sync::{Mutex, MutexGuard};
 #[derive(Debug)]
 pub(crate) struct Writer {
     durable: SqliteConnectOptions,
-    settling: SqliteConnectOptions,
-    forgetting: SqliteConnectOptions,
-    connections: Mutex<Connections>,
+    relaxed: SqliteConnectOptions,
+    secure_delete: SqliteConnectOptions,
+    connections: Mutex<WriteConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Connections {
+struct WriteConnections {
     durable: Option<SqliteConnection>,
-    settling: Option<SqliteConnection>,
-    forgetting: Option<SqliteConnection>,
+    relaxed: Option<SqliteConnection>,
+    secure_delete: Option<SqliteConnection>,
     /// Whether whoever had them last gave them back as they were.
-    trusted: bool,
+    returned_clean: bool,
     closed: bool,
 }
 
 /// The connections, as long as it is held.
-pub(crate) struct Lent<'a> {
+pub(crate) struct WriteGuard<'a> {
     writer: &'a Writer,
-    connections: MutexGuard<'a, Connections>,
+    connections: MutexGuard<'a, WriteConnections>,
 }
 
 impl Writer {
@@ -38,22 +38,28 @@ impl Writer {
         settling: SqliteConnectOptions,
         forgetting: SqliteConnectOptions,
     ) -> Self {
-        Self { durable, settling, forgetting, connections: Mutex::default() }
+        Self {
+            durable,
+            relaxed: settling,
+            secure_delete: forgetting,
+            connections: Mutex::default(),
+        }
     }
 
     /// Waits until nobody else has them.
-    pub(crate) async fn lend(&self) -> Result<Lent<'_>, sqlx::Error> {
+    pub(crate) async fn acquire(&self) -> Result<WriteGuard<'_>, sqlx::Error> {
         let mut connections = self.connections.lock().await;
         if connections.closed {
             return Err(sqlx::Error::PoolClosed);
         }
-        if !std::mem::take(&mut connections.trusted) {
-            let Connections { durable, settling, forgetting, .. } = &mut *connections;
+        if !std::mem::take(&mut connections.returned_clean) {
+            let WriteConnections { durable, relaxed: settling, secure_delete: forgetting, .. } =
+                &mut *connections;
             for connection in [durable, settling, forgetting] {
-                drop_unsound(connection).await;
+                discard_broken(connection).await;
             }
         }
-        Ok(Lent { writer: self, connections })
+        Ok(WriteGuard { writer: self, connections })
     }
 
     /// Waits for what runs and closes them; nothing is lent after that.
@@ -61,8 +67,8 @@ impl Writer {
         let mut connections = self.connections.lock().await;
         connections.closed = true;
         let open = [
-            connections.forgetting.take(),
-            connections.settling.take(),
+            connections.secure_delete.take(),
+            connections.relaxed.take(),
             connections.durable.take(),
         ];
         for connection in open.into_iter().flatten() {
@@ -72,25 +78,25 @@ impl Writer {
     }
 }
 
-impl Lent<'_> {
+impl WriteGuard<'_> {
     /// The one whose commits are on the disk when they return.
     pub(crate) async fn durable(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
         open(&mut self.connections.durable, &self.writer.durable).await
     }
 
     /// The one for what recovery can find out again.
-    pub(crate) async fn settling(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
-        open(&mut self.connections.settling, &self.writer.settling).await
+    pub(crate) async fn relaxed(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        open(&mut self.connections.relaxed, &self.writer.relaxed).await
     }
 
     /// The one that overwrites what it deletes.
-    pub(crate) async fn forgetting(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
-        open(&mut self.connections.forgetting, &self.writer.forgetting).await
+    pub(crate) async fn secure_delete(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        open(&mut self.connections.secure_delete, &self.writer.secure_delete).await
     }
 
     /// Gives them back after all went well. Who drops it instead leaves them to be examined.
-    pub(crate) fn give_back(mut self) {
-        self.connections.trusted = true;
+    pub(crate) fn release(mut self) {
+        self.connections.returned_clean = true;
     }
 }
 
@@ -109,7 +115,7 @@ async fn open<'a>(
 /// is in a transaction: every later commit on it would fail. The ping waits for what the last
 /// holder has left to be done. A transaction that was begun and not ended in one text of SQL is one
 /// that the connection does not know of.
-async fn drop_unsound(connection: &mut Option<SqliteConnection>) {
+async fn discard_broken(connection: &mut Option<SqliteConnection>) {
     if let Some(open) = connection {
         if open.ping().await.is_err() || open.is_in_transaction() {
             *connection = None;

@@ -8,12 +8,12 @@ use llm::{ChangingTool as _, Tool as _};
 use vault::Vault;
 
 use crate::append_file::AppendFile;
-use crate::archive::Archive;
+use crate::conversation_archive::ConversationArchive;
 use crate::create_folder::CreateFolder;
 use crate::delete_file::DeleteFile;
-use crate::desk::Desk;
 use crate::edit_file::EditFile;
 use crate::end_conversation::EndConversation;
+use crate::environment::Environment;
 use crate::find_notes::FindNotes;
 use crate::get_active_note::GetActiveNote;
 use crate::get_conversation::GetConversation;
@@ -23,8 +23,8 @@ use crate::get_links::GetLinks;
 use crate::list_files::ListFiles;
 use crate::list_tags::ListTags;
 use crate::move_file::MoveFile;
-use crate::notes::Notes;
-use crate::questions::Questions;
+use crate::notes_view::NotesView;
+use crate::question_resolver::QuestionResolver;
 use crate::read_file::ReadFile;
 use crate::read_result::ReadResult;
 use crate::resolve_question::ResolveQuestion;
@@ -35,7 +35,7 @@ use crate::show_note::ShowNote;
 use crate::write_file::WriteFile;
 
 /// The tools for a model that loses its way among many: to find, to read, to change, to ask.
-pub const FEW: [&str; 8] = [
+pub const SMALL_MODEL_TOOLS: [&str; 8] = [
     FindNotes::NAME,
     ListFiles::NAME,
     ReadFile::NAME,
@@ -43,14 +43,15 @@ pub const FEW: [&str; 8] = [
     AppendFile::NAME,
     WriteFile::NAME,
     SendMessage::NAME,
-    RESOLVES,
+    RESOLVE_QUESTION,
 ];
 
 /// The tools for a model with room for hardly anything: to find, to read, to add.
-pub const FEWEST: [&str; 4] = [FindNotes::NAME, ReadFile::NAME, AppendFile::NAME, RESOLVES];
+pub const MINIMAL_TOOLS: [&str; 4] =
+    [FindNotes::NAME, ReadFile::NAME, AppendFile::NAME, RESOLVE_QUESTION];
 
 /// The tools that find, list and read notes.
-pub const LOOKING: [&str; 8] = [
+pub const READ_ONLY_TOOLS: [&str; 8] = [
     FindNotes::NAME,
     SearchFiles::NAME,
     ListFiles::NAME,
@@ -62,40 +63,40 @@ pub const LOOKING: [&str; 8] = [
 ];
 
 /// The tool that shows a note in the window.
-pub const SHOWS: &str = ShowNote::NAME;
+pub const SHOW_NOTE: &str = ShowNote::NAME;
 
 /// The tools that need a window.
-pub const IN_WINDOW: [&str; 2] = [SHOWS, ShowChanges::NAME];
+pub const IN_WINDOW: [&str; 2] = [SHOW_NOTE, ShowChanges::NAME];
 
 /// The tool that says whether a message answers the question that waits.
-pub const RESOLVES: &str = ResolveQuestion::NAME;
+pub const RESOLVE_QUESTION: &str = ResolveQuestion::NAME;
 
 /// What the tools work on.
 #[derive(Clone)]
-pub struct Shelf {
+pub struct ToolDeps {
     /// The notes.
     pub vault: Vault,
     /// Their index.
     pub index: Index,
     /// Conversations that have ended.
-    pub archive: Arc<dyn Archive>,
+    pub archive: Arc<dyn ConversationArchive>,
     /// The open note and the clock.
-    pub desk: Arc<dyn Desk>,
+    pub environment: Arc<dyn Environment>,
     /// Questions that wait.
-    pub questions: Arc<dyn Questions>,
+    pub questions: Arc<dyn QuestionResolver>,
 }
 
 /// The registry of all tools over `shelf`. The order is part of the prompt: it does not change
 /// from start to start.
-pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
-    let Shelf { vault, index, archive, desk, questions } = shelf;
-    let notes = Notes::new(vault, index, desk.clone());
+pub fn catalog(shelf: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
+    let ToolDeps { vault, index, archive, environment: desk, questions } = shelf;
+    let notes = NotesView::new(vault, index, desk.clone());
     let mut tools = ToolRegistry::new();
     tools.register(FindNotes(notes.clone()))?;
     tools.register(SearchFiles(notes.clone()))?;
-    tools.register(ListFiles { notes: notes.clone(), desk: desk.clone() })?;
+    tools.register(ListFiles { notes: notes.clone(), environment: desk.clone() })?;
     tools.register(ReadFile(notes.clone()))?;
-    tools.register(GetFileInfo { notes: notes.clone(), desk: desk.clone() })?;
+    tools.register(GetFileInfo { notes: notes.clone(), environment: desk.clone() })?;
     tools.register(GetLinks(notes.clone()))?;
     tools.register(ListTags(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
@@ -106,9 +107,9 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(CreateFolder(notes.clone()))?;
     tools.register(ShowNote(notes.clone()))?;
     tools.register(ShowChanges)?;
-    tools.register(GetActiveNote { notes, desk: desk.clone() })?;
+    tools.register(GetActiveNote { notes, environment: desk.clone() })?;
     tools.register(GetCurrentTime(desk.clone()))?;
-    tools.register(GetConversation { archive: archive.clone(), desk })?;
+    tools.register(GetConversation { archive: archive.clone(), environment: desk })?;
     tools.register(ReadResult(archive))?;
     tools.register(SendMessage)?;
     tools.register(ResolveQuestion(questions))?;

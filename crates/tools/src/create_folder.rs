@@ -1,12 +1,12 @@
 //! `create_folder`: a folder, with those above it.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
-use protocol::{Act, Change, ChangeSet};
+use llm::tool::{ChangePlan, ChangingTool, SourceLabels, ToolContext, ToolEffect, ToolFailure};
+use protocol::{Change, ChangeAction, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::notes::Notes;
+use crate::notes_view::NotesView;
 
 /// Creates an empty folder. Not needed before a note is written or moved: those make the folders
 /// they need.
@@ -17,7 +17,7 @@ pub(crate) struct CreateFolderInput {
     path: String,
 }
 
-pub(crate) struct CreateFolder(pub(crate) Notes);
+pub(crate) struct CreateFolder(pub(crate) NotesView);
 
 #[async_trait]
 impl ChangingTool for CreateFolder {
@@ -28,10 +28,10 @@ impl ChangingTool for CreateFolder {
         &self,
         input: CreateFolderInput,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure> {
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let path = self.0.free_path(&input.path, None, context).await?;
         let summary = format!("Created the folder `{path}`");
-        let change_set = ChangeSet::one(Change { path, act: Act::MakeFolder });
-        Ok((Effect::Folder, Plan { change_set, summary, labels: Labels::Complete }))
+        let change_set = ChangeSet::one(Change { path, act: ChangeAction::MakeFolder });
+        Ok((ToolEffect::Folder, ChangePlan { change_set, summary, labels: SourceLabels::Complete }))
     }
 }

@@ -1,12 +1,12 @@
 //! `delete_file`: a note or folder into the trash.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
-use protocol::{Act, Change, ChangeSet};
+use llm::tool::{ChangePlan, ChangingTool, SourceLabels, ToolContext, ToolEffect, ToolFailure};
+use protocol::{Change, ChangeAction, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::notes::{Notes, Thing};
+use crate::notes_view::{FileOrFolder, NotesView};
 
 /// Puts a note, another file or a whole folder into the trash, from where the user can take it
 /// back. Nothing is ever removed for good.
@@ -18,7 +18,7 @@ pub(crate) struct DeleteFileInput {
     path: String,
 }
 
-pub(crate) struct DeleteFile(pub(crate) Notes);
+pub(crate) struct DeleteFile(pub(crate) NotesView);
 
 #[async_trait]
 impl ChangingTool for DeleteFile {
@@ -29,32 +29,36 @@ impl ChangingTool for DeleteFile {
         &self,
         input: DeleteFileInput,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure> {
-        let (change, summary) = match self.0.thing(&input.path, context).await? {
-            Thing::File(path) => {
-                let note = self.0.current(path, context).await?;
-                self.0.may_change(&note).await?;
-                let lost = self.0.links_to(&note.path, context).await?;
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let (change, summary) = match self.0.find_file_or_folder(&input.path, context).await? {
+            FileOrFolder::File(path) => {
+                let note = self.0.read_current(path, context).await?;
+                self.0.require_writable(&note).await?;
+                let lost = self.0.broken_links_suffix(&note.path, context).await?;
                 let summary = format!("Put `{}` into the trash{lost}", note.path);
                 (Change::trash(note.path, note.bytes), summary)
             }
-            Thing::Folder(path) => {
-                refuse_waiting(&path, context)?;
-                self.0.may_move(&Thing::Folder(path.clone()), context).await?;
+            FileOrFolder::Folder(path) => {
+                refuse_pending(&path, context)?;
+                self.0.require_movable(&FileOrFolder::Folder(path.clone()), context).await?;
                 let holds = self.0.folder_contents(&path).await?;
                 let summary = format!("Put the folder `{path}` into the trash");
-                (Change { path, act: Act::TrashFolder { holds: Some(holds) } }, summary)
+                (Change { path, act: ChangeAction::TrashFolder { holds: Some(holds) } }, summary)
             }
         };
         Ok((
-            Effect::Delete,
-            Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete },
+            ToolEffect::Delete,
+            ChangePlan {
+                change_set: ChangeSet::one(change),
+                summary,
+                labels: SourceLabels::Complete,
+            },
         ))
     }
 }
 
 /// A folder takes everything in it along, also what the user has not decided about.
-fn refuse_waiting(folder: &protocol::NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
+fn refuse_pending(folder: &protocol::NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
     let inside = |change: &&Change| {
         change.path.is_in(folder) || change.target().is_some_and(|to| to.is_in(folder))
     };

@@ -1,15 +1,17 @@
 //! `edit_file`: one edit of a part of a note; everything else in it keeps its bytes.
 
 use async_trait::async_trait;
-use llm::tool::{Brief, ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
+use llm::tool::{
+    ChangePlan, ChangingTool, SourceLabels, ToolBrief, ToolContext, ToolEffect, ToolFailure,
+};
 use protocol::{Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::edit::{Action, Edit, Reading};
-use crate::note_text::decode;
-use crate::notes::{Current, Notes};
+use crate::edit::{Action, Freshness, NoteEdit};
+use crate::notes_view::{CurrentNote, NotesView};
+use crate::text_encoding::decode;
 
 /// Changes one part of a note. Read the note first, then give `path` and exactly one of these:
 /// - text: `old_text` and `new_text`. `old_text` must occur exactly once: copy it from the note
@@ -61,13 +63,13 @@ fn value_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     })
 }
 
-pub(crate) struct EditFile(pub(crate) Notes);
+pub(crate) struct EditFile(pub(crate) NotesView);
 
 #[async_trait]
 impl ChangingTool for EditFile {
     const NAME: &'static str = "edit_file";
     type Input = EditFileInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Replaces text in a note. old_text: copied from the note, without line numbers, and found there once.",
         required: &["path", "old_text", "new_text"],
         optional: &[],
@@ -77,20 +79,26 @@ impl ChangingTool for EditFile {
         &self,
         input: EditFileInput,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure> {
-        let edit = Edit::of(&input).map_err(ToolFailure::labeled)?;
-        let note = self.0.named(&input.path, context).await?;
-        self.0.may_change(&note).await?;
-        let reading = Reading::of(&note, input.expect_hash.as_deref(), context);
-        if matches!(edit, Edit::Section(_)) {
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let edit = NoteEdit::from_input(&input).map_err(ToolFailure::labeled)?;
+        let note = self.0.find_note(&input.path, context).await?;
+        self.0.require_writable(&note).await?;
+        let reading = Freshness::of_note(&note, input.expect_hash.as_deref(), context);
+        if matches!(edit, NoteEdit::Section(_)) {
             // The heading is told as it stands in the note.
-            context.shows.name(&note.path);
+            context.sources.record_name(&note.path);
         }
-        plan(note, &edit, reading).map(|plan| (Effect::Edit, plan)).map_err(ToolFailure::labeled)
+        plan_edit(note, &edit, reading)
+            .map(|plan| (ToolEffect::Edit, plan))
+            .map_err(ToolFailure::labeled)
     }
 }
 
-fn plan(note: Current, edit: &Edit<'_>, reading: Reading) -> Result<Plan, String> {
+fn plan_edit(
+    note: CurrentNote,
+    edit: &NoteEdit<'_>,
+    reading: Freshness,
+) -> Result<ChangePlan, String> {
     let text = decode(&note.path, &note.bytes)?;
     let edited = edit.apply(&note.path, text, reading)?;
     if edited.text == text {
@@ -103,12 +111,12 @@ fn plan(note: Current, edit: &Edit<'_>, reading: Reading) -> Result<Plan, String
     let mark = note.bytes.len() - text.len();
     let mut after = note.bytes.get(..mark).unwrap_or_default().to_vec();
     after.extend_from_slice(edited.text.as_bytes());
-    let mut summary = edited.did;
-    if reading == Reading::Outdated {
+    let mut summary = edited.summary;
+    if reading == Freshness::Outdated {
         summary.push_str(
             "; the note had changed since it was read, and the edit was made on what is there now",
         );
     }
     let change = Change::replace(note.path, note.bytes, after);
-    Ok(Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete })
+    Ok(ChangePlan { change_set: ChangeSet::one(change), summary, labels: SourceLabels::Complete })
 }

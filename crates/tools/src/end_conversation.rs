@@ -1,8 +1,8 @@
 //! `end_conversation`: the last word.
 
 use async_trait::async_trait;
-use llm::tool::{Control, Effect, Tool, ToolContext, ToolOutcome};
-use protocol::Reaction;
+use llm::tool::{Control, Tool, ToolContext, ToolEffect, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -19,14 +19,14 @@ pub(crate) struct EndConversation;
 #[async_trait]
 impl Tool for EndConversation {
     const NAME: &'static str = "end_conversation";
-    const EFFECT: Effect = Effect::End;
+    const EFFECT: ToolEffect = ToolEffect::End;
     type Input = EndConversationInput;
 
     async fn run(&self, input: EndConversationInput, _: &ToolContext) -> ToolOutcome {
         let reason = input.reason.map(|reason| reason.trim().to_owned());
         let reason = reason.filter(|reason| !reason.is_empty());
         ToolOutcome {
-            reactions: vec![Reaction::ConversationEnded { reason: reason.clone() }],
+            reactions: vec![ToolEvent::ConversationEnded { reason: reason.clone() }],
             control: Some(Control::End { reason }),
             ..ToolOutcome::ok("The conversation has ended.").labeled()
         }

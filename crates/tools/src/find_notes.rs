@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use index::{Cut, Narrow, Ranked};
-use llm::tool::{Brief, Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::Reaction;
-use protocol::reaction::Why;
+use index::{CutReason, NoteFilter, RankedPassages};
+use llm::tool::{LookupScope, Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::ToolEvent;
+use protocol::tool_event::MatchReason;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::notes::{Notes, of_search, off_thread};
+use crate::notes_view::{NotesView, run_blocking, search_failure};
 
-const MOST: u16 = 50;
+const MAX_RESULTS: u16 = 50;
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Finds the notes whose name, headings or text match the words best, each with its best passage;
@@ -55,14 +55,14 @@ const fn seven() -> u16 {
     7
 }
 
-pub(crate) struct FindNotes(pub(crate) Notes);
+pub(crate) struct FindNotes(pub(crate) NotesView);
 
 #[async_trait]
 impl Tool for FindNotes {
     const NAME: &'static str = "find_notes";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = FindNotesInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Finds notes by a few words. Begin here.",
         required: &["query"],
         optional: &[],
@@ -71,10 +71,13 @@ impl Tool for FindNotes {
     async fn run(&self, input: FindNotesInput, context: &ToolContext) -> ToolOutcome {
         match self.find(&input, context).await {
             Ok(ranked) => {
-                ranked.passages.iter().for_each(|passage| context.shows.note(&passage.path));
+                ranked
+                    .passages
+                    .iter()
+                    .for_each(|passage| context.sources.record_note(&passage.path));
                 ToolOutcome {
-                    output: words(&input.query, &ranked),
-                    reactions: vec![Reaction::Passages {
+                    output: result_text(&input.query, &ranked),
+                    reactions: vec![ToolEvent::Passages {
                         query: input.query,
                         passages: ranked.passages,
                         total: ranked.notes,
@@ -93,67 +96,67 @@ impl FindNotes {
         &self,
         input: &FindNotesInput,
         context: &ToolContext,
-    ) -> Result<Ranked, ToolFailure> {
-        let narrow = self.narrow(input, context).await?;
-        let has_words = given(Some(&input.query)).is_some();
-        if !has_words && narrow == Narrow::default() {
+    ) -> Result<RankedPassages, ToolFailure> {
+        let narrow = self.filter(input, context).await?;
+        let has_words = non_blank(Some(&input.query)).is_some();
+        if !has_words && narrow == NoteFilter::default() {
             return Err(ToolFailure::labeled(
                 "There is nothing to look for.\nGive a few words in `query`, or one of `folder`, \
                  `tags`, `property` and `linked_to`.",
             ));
         }
-        let scope = narrow.folder.clone().map_or(Scope::Vault, Scope::Below);
-        context.shows.searched(&scope);
+        let scope = narrow.folder.clone().map_or(LookupScope::Vault, LookupScope::Below);
+        context.sources.record_search(&scope);
         let needs_index = !has_words || narrow.needs_index();
-        let index = if needs_index { self.0.standing_index().await? } else { self.0.index() };
+        let index = if needs_index { self.0.ready_index().await? } else { self.0.index() };
         let (vault, plan, query) = (self.0.vault(), context.overlay.clone(), input.query.clone());
-        let limit = input.limit.clamp(1, MOST);
-        off_thread(move || index.find(&vault, &plan, &query, &narrow, limit, DEADLINE))
+        let limit = input.limit.clamp(1, MAX_RESULTS);
+        run_blocking(move || index.find(&vault, &plan, &query, &narrow, limit, DEADLINE))
             .await?
-            .map_err(|error| of_search(&error))
+            .map_err(|error| search_failure(&error))
     }
 
-    async fn narrow(
+    async fn filter(
         &self,
         input: &FindNotesInput,
         context: &ToolContext,
-    ) -> Result<Narrow, ToolFailure> {
-        let folder = match given(input.folder.as_deref()) {
+    ) -> Result<NoteFilter, ToolFailure> {
+        let folder = match non_blank(input.folder.as_deref()) {
             Some(folder) => Some(self.0.existing_folder(folder, context).await?),
             None => None,
         };
-        let linked_to = match given(input.linked_to.as_deref()) {
-            Some(note) => Some(self.0.path_of(note, context).await?),
+        let linked_to = match non_blank(input.linked_to.as_deref()) {
+            Some(note) => Some(self.0.find_path(note, context).await?),
             None => None,
         };
-        let property = given(input.property.as_deref()).map(|property| {
+        let property = non_blank(input.property.as_deref()).map(|property| {
             let (name, value) = property.split_once(':').unwrap_or((property, ""));
-            (name.trim().to_owned(), given(Some(value)).map(str::to_owned))
+            (name.trim().to_owned(), non_blank(Some(value)).map(str::to_owned))
         });
         let tags = input.tags.iter().map(|tag| tag.trim().trim_start_matches('#').to_owned());
         let tags = tags.filter(|tag| !tag.is_empty()).collect();
-        Ok(Narrow { folder, tags, property, linked_to })
+        Ok(NoteFilter { folder, tags, property, linked_to })
     }
 }
 
 /// What was given, unless it is blank.
-fn given(text: Option<&str>) -> Option<&str> {
+fn non_blank(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// Reads a result back: how many notes match, in words; `None` when none does.
-pub(crate) fn read(output: &str) -> Option<&str> {
+pub(crate) fn parse_result(output: &str) -> Option<&str> {
     let (matching, _) = output.lines().next()?.split_once("; ")?;
     (matching.ends_with(" match") || matching.ends_with(" matches")).then_some(matching)
 }
 
-fn words(query: &str, ranked: &Ranked) -> String {
-    let cut = if ranked.cut == Some(Cut::Time) {
+fn result_text(query: &str, ranked: &RankedPassages) -> String {
+    let cut = if ranked.cut == Some(CutReason::Time) {
         " The time was up before all notes were looked at."
     } else {
         ""
     };
-    let has_words = given(Some(query)).is_some();
+    let has_words = non_blank(Some(query)).is_some();
     if ranked.passages.is_empty() && !has_words {
         return format!("No note has all that was asked for.{cut}\nLeave out one of the filters.");
     }
@@ -173,7 +176,7 @@ fn words(query: &str, ranked: &Ranked) -> String {
     for passage in &ranked.passages {
         let _ = write!(out, "\n\n`{}` line {}", passage.path, passage.line);
         if has_words {
-            let _ = write!(out, ", {}", place(passage.why));
+            let _ = write!(out, ", {}", match_location(passage.why));
         }
         if let Some(heading) = &passage.heading {
             let _ = write!(out, ", under “{heading}”");
@@ -185,12 +188,12 @@ fn words(query: &str, ranked: &Ranked) -> String {
     out
 }
 
-const fn place(why: Why) -> &'static str {
+const fn match_location(why: MatchReason) -> &'static str {
     match why {
-        Why::Title => "in its name",
-        Why::Alias => "in another name of it",
-        Why::Heading => "in a heading",
-        Why::Text => "in the text",
-        Why::Property => "in its properties",
+        MatchReason::Title => "in its name",
+        MatchReason::Alias => "in another name of it",
+        MatchReason::Heading => "in a heading",
+        MatchReason::Text => "in the text",
+        MatchReason::Property => "in its properties",
     }
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
-use protocol::{NotePath, Seen};
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
+use protocol::{NotePath, PlannedState};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use vault::Setting;
+use vault::ObsidianFile;
 
-use crate::desk::{ActiveNote, Desk, SentNote, Source};
-use crate::notes::{Notes, off_thread};
-use crate::workspace;
+use crate::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
+use crate::notes_view::{NotesView, run_blocking};
+use crate::obsidian_workspace;
 
 /// Says which note the user has open, and the words that are selected in it. Use it when the user
 /// speaks of "this note". Read the note with read_file.
@@ -26,25 +26,25 @@ const LEFT_OUT: &str = "The user did not send the open note with this message. A
                         meant, or look for it with find_notes.";
 
 pub(crate) struct GetActiveNote {
-    pub(crate) notes: Notes,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) notes: NotesView,
+    pub(crate) environment: Arc<dyn Environment>,
 }
 
 #[async_trait]
 impl Tool for GetActiveNote {
     const NAME: &'static str = "get_active_note";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = GetActiveNoteInput;
 
     async fn run(&self, _: GetActiveNoteInput, context: &ToolContext) -> ToolOutcome {
-        let active = match self.desk.sent_note(&context.turn).await {
+        let active = match self.environment.sent_note(&context.turn).await {
             SentNote::Sent(note) => Some(note),
             SentNote::LeftOut => return ToolOutcome::ok(LEFT_OUT).labeled(),
             SentNote::NoneOpen => self.in_obsidian(),
         };
         let Some(active) = active else { return ToolOutcome::ok(NONE_OPEN).labeled() };
         let (vault, path) = (self.notes.vault(), active.path.clone());
-        if off_thread(move || vault.hides(&path)).await.unwrap_or(true) {
+        if run_blocking(move || vault.hides(&path)).await.unwrap_or(true) {
             return ToolOutcome::ok(
                 "A note is open that the user keeps private. You cannot see it; say so if it is \
                  meant.",
@@ -58,12 +58,14 @@ impl Tool for GetActiveNote {
             )
             .labeled();
         };
-        context.shows.note(&active.path);
+        context.sources.record_note(&active.path);
         let source = match active.source {
-            Source::Message => "open when the user sent the message",
-            Source::Obsidian => "open in Obsidian (this may lag behind: ask if it matters)",
+            ActiveNoteSource::Message => "open when the user sent the message",
+            ActiveNoteSource::Obsidian => {
+                "open in Obsidian (this may lag behind: ask if it matters)"
+            }
         };
-        match self.notes.current(path, context).await {
+        match self.notes.read_current(path, context).await {
             Ok(note) => {
                 let hash = note.hash.short();
                 let at = selection(&active);
@@ -81,18 +83,25 @@ impl GetActiveNote {
     /// Where exactly this note is, with what waits; no other one of its name.
     async fn place_of(&self, active: &ActiveNote, context: &ToolContext) -> Option<NotePath> {
         let (vault, path) = (self.notes.vault(), active.path.clone());
-        let is_there = off_thread(move || vault.dates(&path).is_ok()).await.unwrap_or(false);
-        match context.overlay.seen_at(&active.path) {
-            Seen::Planned(_) => Some(active.path.clone()),
-            _ if is_there => context.overlay.seen_from(&active.path),
+        let is_there = run_blocking(move || vault.file_times(&path).is_ok()).await.unwrap_or(false);
+        match context.overlay.planned_state(&active.path) {
+            PlannedState::Planned(_) => Some(active.path.clone()),
+            _ if is_there => context.overlay.disk_path(&active.path),
             _ => None,
         }
     }
 
     fn in_obsidian(&self) -> Option<ActiveNote> {
-        let file = workspace::open_file(&self.notes.vault().obsidian(Setting::Workspace)?)?;
+        let file = obsidian_workspace::open_file(
+            &self.notes.vault().obsidian_config(ObsidianFile::Workspace)?,
+        )?;
         let path = NotePath::parse(&file).ok()?;
-        Some(ActiveNote { path, source: Source::Obsidian, selected: String::new(), heading: None })
+        Some(ActiveNote {
+            path,
+            source: ActiveNoteSource::Obsidian,
+            selected: String::new(),
+            heading: None,
+        })
     }
 }
 

@@ -4,16 +4,18 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
 use protocol::{ConversationId, Role};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::archive::{Archive, ArchiveError, Ended, Said};
-use crate::desk::Desk;
-use crate::note_text::count;
+use crate::conversation_archive::{
+    ArchiveError, ArchivedConversation, ArchivedMessage, ConversationArchive,
+};
+use crate::environment::Environment;
+use crate::text_encoding::pluralize;
 
-const MOST: u32 = 50;
+const MAX_RESULTS: u32 = 50;
 /// Bytes of a conversation shown in full at most.
 const MAX_BYTES: usize = 20_000;
 
@@ -36,31 +38,35 @@ const fn ten() -> u32 {
 }
 
 pub(crate) struct GetConversation {
-    pub(crate) archive: Arc<dyn Archive>,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) archive: Arc<dyn ConversationArchive>,
+    pub(crate) environment: Arc<dyn Environment>,
 }
 
 #[async_trait]
 impl Tool for GetConversation {
     const NAME: &'static str = "get_conversation";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = GetConversationInput;
 
     async fn run(&self, input: GetConversationInput, context: &ToolContext) -> ToolOutcome {
         let answer = match &input.conversation_id {
-            Some(id) => self.whole(id.trim(), context).await,
-            None => self.listed(&input, context).await,
+            Some(id) => self.full_transcript(id.trim(), context).await,
+            None => self.list(&input, context).await,
         };
         answer.unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
     }
 }
 
 impl GetConversation {
-    async fn whole(&self, id: &str, context: &ToolContext) -> Result<ToolOutcome, ArchiveError> {
-        Ok(match self.archive.whole(&ConversationId::from(id)).await? {
+    async fn full_transcript(
+        &self,
+        id: &str,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, ArchiveError> {
+        Ok(match self.archive.transcript(&ConversationId::from(id)).await? {
             Some(heard) => {
-                heard.sources.into_iter().for_each(|source| context.shows.add(source));
-                ToolOutcome::ok(transcript(&heard.said)).labeled()
+                heard.sources.into_iter().for_each(|source| context.sources.record(source));
+                ToolOutcome::ok(transcript(&heard.messages)).labeled()
             }
             None => ToolOutcome::failed(format!(
                 "No ended conversation has the id `{id}`.\nCall without conversation_id to list \
@@ -70,19 +76,19 @@ impl GetConversation {
         })
     }
 
-    async fn listed(
+    async fn list(
         &self,
         input: &GetConversationInput,
         context: &ToolContext,
     ) -> Result<ToolOutcome, ArchiveError> {
-        let limit = input.list_recent.clamp(1, MOST);
+        let limit = input.list_recent.clamp(1, MAX_RESULTS);
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let found = match query {
             Some(query) => self.archive.search(query, limit).await?,
             None => self.archive.recent(limit).await?,
         };
         let sources = found.iter().flat_map(|one| &one.sources);
-        sources.for_each(|source| context.shows.add(source.clone()));
+        sources.for_each(|source| context.sources.record(source.clone()));
         Ok(ToolOutcome::ok(match (found.as_slice(), query) {
             ([], None) => "No conversation has ended yet.".to_owned(),
             ([], Some(query)) => format!(
@@ -94,18 +100,18 @@ impl GetConversation {
         .labeled())
     }
 
-    fn line(&self, one: &Ended) -> String {
-        let zone = self.desk.now().time_zone().clone();
+    fn line(&self, one: &ArchivedConversation) -> String {
+        let zone = self.environment.now().time_zone().clone();
         let at = jiff::Timestamp::from_millisecond(one.ended_at.0)
             .map(|at| format!(", {}", at.to_zoned(zone).strftime("%Y-%m-%d %H:%M")))
             .unwrap_or_default();
-        format!("- {} (id `{}`{at})\n  {}", one.title, one.id, one.gist.replace('\n', " "))
+        format!("- {} (id `{}`{at})\n  {}", one.title, one.id, one.summary.replace('\n', " "))
     }
 }
 
 /// The words in order; of a long conversation the last ones, because they hold what came of it.
-fn transcript(said: &[Said]) -> String {
-    let told: Vec<String> = said.iter().map(tell).collect();
+fn transcript(said: &[ArchivedMessage]) -> String {
+    let told: Vec<String> = said.iter().map(message_text).collect();
     let mut room = MAX_BYTES;
     let fits = told.iter().rev().take_while(|one| {
         let left = room.checked_sub(one.len());
@@ -121,7 +127,7 @@ fn transcript(said: &[Said]) -> String {
             "The first {} left out.\n\n",
             match left_out {
                 1 => "message is".to_owned(),
-                more => format!("{} are", count(more, "message")),
+                more => format!("{} are", pluralize(more, "message")),
             }
         );
     }
@@ -129,8 +135,8 @@ fn transcript(said: &[Said]) -> String {
     out
 }
 
-fn tell(said: &Said) -> String {
-    let by = match said.by {
+fn message_text(said: &ArchivedMessage) -> String {
+    let by = match said.role {
         Role::User => "User",
         Role::Assistant => "Assistant",
     };

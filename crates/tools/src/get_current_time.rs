@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::desk::Desk;
+use crate::environment::Environment;
 
 /// Says the user's local date, time, weekday and time zone. Use it before you work out dates such
 /// as "next Friday".
@@ -15,12 +15,12 @@ use crate::desk::Desk;
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetCurrentTimeInput {}
 
-pub(crate) struct GetCurrentTime(pub(crate) Arc<dyn Desk>);
+pub(crate) struct GetCurrentTime(pub(crate) Arc<dyn Environment>);
 
 #[async_trait]
 impl Tool for GetCurrentTime {
     const NAME: &'static str = "get_current_time";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = GetCurrentTimeInput;
 
     async fn run(&self, _: GetCurrentTimeInput, _: &ToolContext) -> ToolOutcome {

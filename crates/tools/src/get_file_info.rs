@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use index::markdown::{Document, Heading};
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::{Reaction, Seen, Timestamp};
+use index::parser::{Document, Heading};
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::{PlannedState, Timestamp, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::desk::Desk;
+use crate::environment::Environment;
 use crate::get_links::{self, incoming, outgoing};
-use crate::note_text::{count, decode};
-use crate::notes::{Current, Notes, off_thread};
+use crate::notes_view::{CurrentNote, NotesView, run_blocking};
+use crate::text_encoding::{decode, pluralize};
 
 /// Headings, and links in each direction, listed at most.
-const MOST: usize = 30;
+const MAX_LISTED: usize = 30;
 
 /// Tells about a note without showing its text: dates, size, number of words, properties, tags,
 /// outline, links in it and to it.
@@ -28,14 +28,14 @@ pub(crate) struct GetFileInfoInput {
 }
 
 pub(crate) struct GetFileInfo {
-    pub(crate) notes: Notes,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) notes: NotesView,
+    pub(crate) environment: Arc<dyn Environment>,
 }
 
 #[async_trait]
 impl Tool for GetFileInfo {
     const NAME: &'static str = "get_file_info";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = GetFileInfoInput;
 
     async fn run(&self, input: GetFileInfoInput, context: &ToolContext) -> ToolOutcome {
@@ -49,41 +49,48 @@ impl GetFileInfo {
         input: &GetFileInfoInput,
         context: &ToolContext,
     ) -> Result<ToolOutcome, ToolFailure> {
-        let note = self.notes.named(&input.path, context).await?;
-        let mut out = format!("`{}` · {}", note.path, count(note.bytes.len(), "byte"));
+        let note = self.notes.find_note(&input.path, context).await?;
+        let mut out = format!("`{}` · {}", note.path, pluralize(note.bytes.len(), "byte"));
         let text =
             if note.path.is_markdown() { decode(&note.path, &note.bytes).ok() } else { None };
         match text {
-            Some(text) => about(text, &note, &mut out),
+            Some(text) => describe_text(text, &note, &mut out),
             None => out.push_str("\nIt is not a note with text."),
         }
         out.push_str(&self.dates(&note, context).await?);
         let (links, backlinks) = self.notes.links_of(&note.path, context).await?;
-        get_links::note(&note.path, &links, &backlinks, context);
-        let links = [outgoing(&note.path, &links, MOST), incoming(&note.path, &backlinks, MOST)];
+        get_links::record_sources(&note.path, &links, &backlinks, context);
+        let links = [
+            outgoing(&note.path, &links, MAX_LISTED),
+            incoming(&note.path, &backlinks, MAX_LISTED),
+        ];
         let _ = write!(out, "\n{}", links.join("\n"));
-        let reactions = vec![Reaction::Read { path: note.path }];
+        let reactions = vec![ToolEvent::Read { path: note.path }];
         Ok(ToolOutcome { output: out, reactions, ..ToolOutcome::default() }.labeled())
     }
 
     /// A line with its dates here, or that it waits.
-    async fn dates(&self, note: &Current, context: &ToolContext) -> Result<String, ToolFailure> {
+    async fn dates(
+        &self,
+        note: &CurrentNote,
+        context: &ToolContext,
+    ) -> Result<String, ToolFailure> {
         let waits = "\nIt holds changes that wait for the user's review.";
-        let Seen::OnDisk(path) = context.overlay.seen_at(&note.path) else {
+        let PlannedState::OnDisk(path) = context.overlay.planned_state(&note.path) else {
             return Ok(waits.to_owned());
         };
         let vault = self.notes.vault();
-        let dates = off_thread(move || vault.dates(&path)).await?;
+        let dates = run_blocking(move || vault.file_times(&path)).await?;
         let dates = dates.map_err(|error| ToolFailure::new(error.to_string()))?;
-        let mut line = format!("\nChanged {}", self.local(dates.modified));
+        let mut line = format!("\nChanged {}", self.local_time(dates.modified));
         if let Some(created) = dates.created {
-            let _ = write!(line, ", created {}", self.local(created));
+            let _ = write!(line, ", created {}", self.local_time(created));
         }
-        Ok(if note.waiting { line + waits } else { line })
+        Ok(if note.pending { line + waits } else { line })
     }
 
-    fn local(&self, at: Timestamp) -> String {
-        let zone = self.desk.now().time_zone().clone();
+    fn local_time(&self, at: Timestamp) -> String {
+        let zone = self.environment.now().time_zone().clone();
         jiff::Timestamp::from_millisecond(at.0)
             .map(|at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
             .unwrap_or_default()
@@ -91,11 +98,11 @@ impl GetFileInfo {
 }
 
 /// What its text says about itself.
-fn about(text: &str, note: &Current, out: &mut String) {
+fn describe_text(text: &str, note: &CurrentNote, out: &mut String) {
     let document = Document::parse(text);
     let body = document.frontmatter.as_ref().map_or(0, |matter| matter.span.end);
-    let words = count(words(text.get(body..).unwrap_or_default()), "word");
-    let _ = write!(out, " · {} · {words} · hash {}", lines(text), note.hash.short());
+    let words = pluralize(word_count(text.get(body..).unwrap_or_default()), "word");
+    let _ = write!(out, " · {} · {words} · hash {}", line_count(text), note.hash.short());
     if !document.properties.is_empty() {
         out.push_str("\nProperties:");
     }
@@ -114,20 +121,20 @@ fn outline(headings: &[Heading], out: &mut String) {
         return;
     }
     out.push_str("\nOutline:");
-    for heading in headings.iter().take(MOST) {
-        let _ = write!(out, "\n- line {}: {}", heading.line, heading.spelled());
+    for heading in headings.iter().take(MAX_LISTED) {
+        let _ = write!(out, "\n- line {}: {}", heading.line, heading.to_markdown());
     }
-    if let Some(more) = headings.len().checked_sub(MOST).filter(|more| *more > 0) {
-        let _ = write!(out, "\nand {} not shown.", count(more, "more heading"));
+    if let Some(more) = headings.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+        let _ = write!(out, "\nand {} not shown.", pluralize(more, "more heading"));
     }
 }
 
-fn lines(text: &str) -> String {
-    count(text.lines().count(), "line")
+fn line_count(text: &str) -> String {
+    pluralize(text.lines().count(), "line")
 }
 
 /// Words between blanks; in scripts that part no words, every sign is one.
-fn words(text: &str) -> usize {
+fn word_count(text: &str) -> usize {
     let mut words = 0;
     let mut inside = false;
     for sign in text.chars() {
@@ -147,8 +154,8 @@ mod tests {
 
     #[test]
     fn words_are_counted_as_a_person_counts_them() {
-        assert_eq!(words("One two-three, it's 3.5 — **four**."), 5);
-        assert_eq!(words("日本語 text"), 4);
-        assert_eq!(words("- \n\n# "), 0);
+        assert_eq!(word_count("One two-three, it's 3.5 — **four**."), 5);
+        assert_eq!(word_count("日本語 text"), 4);
+        assert_eq!(word_count("- \n\n# "), 0);
     }
 }

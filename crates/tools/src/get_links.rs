@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use async_trait::async_trait;
-use index::links::{Backlink, MOST_TARGETS, Outgoing};
-use llm::tool::{Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::{NotePath, Reaction};
+use index::links::{Backlink, MAX_TARGETS, OutgoingLink};
+use llm::tool::{LookupScope, Tool, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::{NotePath, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::note_text::count;
-use crate::notes::Notes;
+use crate::notes_view::NotesView;
+use crate::text_encoding::pluralize;
 
 /// Links listed at most in each direction.
-const MOST: usize = 100;
+const MAX_LINKS: usize = 100;
 
 /// Shows the links of a note: those in it, with the note each leads to, and those in other notes
 /// that lead to it.
@@ -25,24 +25,24 @@ pub(crate) struct GetLinksInput {
     path: String,
     /// `out` for the links in the note, `in` for the links to it. Leave out for both.
     #[serde(default)]
-    direction: Direction,
+    direction: LinkDirection,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Direction {
+enum LinkDirection {
     In,
     Out,
     #[default]
     Both,
 }
 
-pub(crate) struct GetLinks(pub(crate) Notes);
+pub(crate) struct GetLinks(pub(crate) NotesView);
 
 #[async_trait]
 impl Tool for GetLinks {
     const NAME: &'static str = "get_links";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = GetLinksInput;
 
     async fn run(&self, input: GetLinksInput, context: &ToolContext) -> ToolOutcome {
@@ -56,25 +56,25 @@ impl GetLinks {
         input: &GetLinksInput,
         context: &ToolContext,
     ) -> Result<ToolOutcome, ToolFailure> {
-        let path = self.0.path_of(&input.path, context).await?;
-        self.0.note_real(&path, context).await?;
+        let path = self.0.find_path(&input.path, context).await?;
+        self.0.record_real_path(&path, context).await?;
         let (out, into) = self.0.links_of(&path, context).await?;
-        note(&path, &out, &into, context);
+        record_sources(&path, &out, &into, context);
         let mut parts = Vec::new();
         let mut hits = 0;
-        if input.direction != Direction::In {
+        if input.direction != LinkDirection::In {
             hits += out.len();
-            parts.push(outgoing(&path, &out, MOST));
+            parts.push(outgoing(&path, &out, MAX_LINKS));
         }
-        if input.direction != Direction::Out {
+        if input.direction != LinkDirection::Out {
             hits += into.len();
-            parts.push(incoming(&path, &into, MOST));
+            parts.push(incoming(&path, &into, MAX_LINKS));
         }
         let hits = u32::try_from(hits).unwrap_or(u32::MAX);
         let query = path.as_str().to_owned();
         Ok(ToolOutcome {
             output: parts.join("\n"),
-            reactions: vec![Reaction::Searched { query, hits }],
+            reactions: vec![ToolEvent::Searched { query, hits }],
             ..ToolOutcome::default()
         }
         .labeled())
@@ -83,28 +83,31 @@ impl GetLinks {
 
 /// Notes where the words of links come from: from the note that has them, and from the names of
 /// those they lead to and of those that have one to it.
-pub(crate) fn note(
+pub(crate) fn record_sources(
     path: &NotePath,
-    links: &[Outgoing],
+    links: &[OutgoingLink],
     backlinks: &[Backlink],
     context: &ToolContext,
 ) {
     // That no other note links here, or has the name of a link, is told of every note.
-    context.shows.searched(&Scope::Vault);
+    context.sources.record_search(&LookupScope::Vault);
     if !links.is_empty() {
-        context.shows.note(path);
+        context.sources.record_note(path);
     }
-    links.iter().flat_map(|link| &link.targets).for_each(|target| context.shows.note(target));
-    backlinks.iter().for_each(|link| context.shows.note(&link.source));
+    links
+        .iter()
+        .flat_map(|link| &link.targets)
+        .for_each(|target| context.sources.record_note(target));
+    backlinks.iter().for_each(|link| context.sources.record_note(&link.source));
 }
 
 /// The links of a note, one a line, at most `most`.
-pub(crate) fn outgoing(path: &NotePath, links: &[Outgoing], most: usize) -> String {
+pub(crate) fn outgoing(path: &NotePath, links: &[OutgoingLink], most: usize) -> String {
     if links.is_empty() {
         return format!("`{path}` links to nothing.");
     }
-    let mut out = format!("`{path}` has {}:", count(links.len(), "link"));
-    for Outgoing { link, targets } in links.iter().take(most) {
+    let mut out = format!("`{path}` has {}:", pluralize(links.len(), "link"));
+    for OutgoingLink { link, targets } in links.iter().take(most) {
         let embed = if link.is_embed { "shows " } else { "" };
         let _ = match targets.as_slice() {
             [] => {
@@ -114,12 +117,12 @@ pub(crate) fn outgoing(path: &NotePath, links: &[Outgoing], most: usize) -> Stri
         };
         if let Some((_, others @ [_, ..])) = targets.split_first() {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
-            let more = if targets.len() < MOST_TARGETS { "" } else { ", …" };
+            let more = if targets.len() < MAX_TARGETS { "" } else { ", …" };
             let others = others.join(", ");
             let _ = write!(out, " (“{}” could also mean {others}{more})", link.path);
         }
     }
-    out + &more(links.len(), most)
+    out + &more_note(links.len(), most)
 }
 
 /// The links to a note, one line a note that has some, at most `most`.
@@ -139,12 +142,12 @@ pub(crate) fn incoming(path: &NotePath, links: &[Backlink], most: usize) -> Stri
         let told: Vec<String> = lines.iter().take(most).map(usize::to_string).collect();
         let _ = write!(out, "\n- `{}`, {noun} {}{cut}", first.source, told.join(", "));
     }
-    out + &more(sources.len(), most)
+    out + &more_note(sources.len(), most)
 }
 
 /// The links of a note as they were told, each once.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Linked<'a> {
+pub(crate) struct ParsedLinks<'a> {
     /// Files that it links to.
     pub(crate) out: Vec<&'a str>,
     /// Names in it that lead nowhere.
@@ -156,8 +159,8 @@ pub(crate) struct Linked<'a> {
 }
 
 /// Reads a result back.
-pub(crate) fn read(output: &str) -> Linked<'_> {
-    let mut linked = Linked::default();
+pub(crate) fn parse_result(output: &str) -> ParsedLinks<'_> {
+    let mut linked = ParsedLinks::default();
     for line in output.lines() {
         if line.starts_with("and ") {
             linked.more = true;
@@ -183,7 +186,7 @@ pub(crate) fn read(output: &str) -> Linked<'_> {
     linked
 }
 
-fn more(total: usize, most: usize) -> String {
+fn more_note(total: usize, most: usize) -> String {
     match total.checked_sub(most) {
         None | Some(0) => String::new(),
         Some(more) => format!("\nand {more} more, not shown."),

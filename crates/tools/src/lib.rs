@@ -4,13 +4,13 @@
 //! them see the notes as the conversation does: the files with the waiting changes on top. A
 //! failure is text that says what to do next, well enough for a weak model to repair its call.
 
-pub mod archive;
 pub mod catalog;
 pub mod commands;
-pub mod daily;
-pub mod desk;
-pub mod questions;
-pub mod verdict;
+pub mod conversation_archive;
+pub mod daily_note;
+pub mod environment;
+pub mod plan_outcome;
+pub mod question_resolver;
 
 mod append_file;
 mod create_folder;
@@ -35,18 +35,18 @@ mod show_changes;
 mod show_note;
 mod write_file;
 
-mod address;
-mod candidates;
-mod closest;
-mod folders;
-mod in_the_way;
-mod link_keeping;
-mod note_text;
-mod notes;
-mod page;
-mod region;
+mod folder_lookup;
+mod heading_ref;
+mod link_updates;
+mod notes_view;
+mod numbered_page;
+mod obsidian_workspace;
+mod path_conflict;
 mod resolve_question;
-mod workspace;
+mod similar_lines;
+mod suggestions;
+mod text_encoding;
+mod text_span;
 
 #[cfg(test)]
 mod tests;

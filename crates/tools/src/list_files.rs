@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use index::{Globbed, SearchError};
-use llm::tool::{Brief, Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::Reaction;
+use index::{GlobResult, SearchError};
+use llm::tool::{Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use vault::{Entry, EntryKind, Unlisted, VaultError};
+use vault::{EntryKind, Unlisted, VaultEntry, VaultError};
 
-use crate::desk::Desk;
-use crate::folders::scope_of_pattern;
-use crate::note_text::count;
-use crate::notes::{Notes, of_search, off_thread};
+use crate::environment::Environment;
+use crate::folder_lookup::scope_of_pattern;
+use crate::notes_view::{NotesView, run_blocking, search_failure};
+use crate::text_encoding::pluralize;
 
-const MOST: u16 = 1_000;
+const MAX_RESULTS: u16 = 1_000;
 
 /// Lists notes, files and folders by name, newest first. `*` matches within one folder, `**/*.md`
 /// finds notes in all folders below.
@@ -43,16 +43,16 @@ const fn hundred() -> u16 {
 }
 
 pub(crate) struct ListFiles {
-    pub(crate) notes: Notes,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) notes: NotesView,
+    pub(crate) environment: Arc<dyn Environment>,
 }
 
 #[async_trait]
 impl Tool for ListFiles {
     const NAME: &'static str = "list_files";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = ListFilesInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Lists notes and folders by name.",
         required: &[],
         optional: &["path", "pattern"],
@@ -61,10 +61,13 @@ impl Tool for ListFiles {
     async fn run(&self, input: ListFilesInput, context: &ToolContext) -> ToolOutcome {
         match self.list(&input, context).await {
             Ok(found) => {
-                found.entries.iter().for_each(|entry| context.shows.note(&entry.path));
+                found.entries.iter().for_each(|entry| context.sources.record_note(&entry.path));
                 let told = ToolOutcome {
-                    output: self.words(&input, &found),
-                    reactions: vec![Reaction::Searched { query: input.place(), hits: found.total }],
+                    output: self.result_text(&input, &found),
+                    reactions: vec![ToolEvent::Searched {
+                        query: input.folder_name(),
+                        hits: found.total,
+                    }],
                     ..ToolOutcome::default()
                 };
                 // What cannot be listed has a name all the same, and it may be no path.
@@ -80,7 +83,7 @@ impl ListFiles {
         &self,
         input: &ListFilesInput,
         context: &ToolContext,
-    ) -> Result<Globbed, ToolFailure> {
+    ) -> Result<GlobResult, ToolFailure> {
         if let Some(path) = &input.path
             && path.trim_matches([' ', '.', '/']).is_empty()
             && !path.contains("..")
@@ -90,48 +93,48 @@ impl ListFiles {
                  folder such as `Projects`."
             )));
         }
-        context.shows.searched(&scope_of_pattern(&input.place()));
+        context.sources.record_search(&scope_of_pattern(&input.folder_name()));
         let (vault, overlay) = (self.notes.vault(), context.overlay.clone());
         let (pattern, base) = (input.pattern().to_owned(), input.folder().map(str::to_owned));
-        let limit = input.max_results.clamp(1, MOST);
-        off_thread(move || index::glob(&vault, &overlay, &pattern, base.as_deref(), limit))
+        let limit = input.max_results.clamp(1, MAX_RESULTS);
+        run_blocking(move || index::glob(&vault, &overlay, &pattern, base.as_deref(), limit))
             .await?
             .map_err(|error| refusal(input, &error))
     }
 
-    fn words(&self, input: &ListFilesInput, found: &Globbed) -> String {
+    fn result_text(&self, input: &ListFilesInput, found: &GlobResult) -> String {
         if found.entries.is_empty() {
             return format!(
                 "Nothing matches `{}`.\n`**/*.md` lists all notes; find_notes looks for words in \
                  them.{}",
-                input.place(),
+                input.folder_name(),
                 left_out(&found.problems)
             );
         }
         let total = usize::try_from(found.total).unwrap_or(usize::MAX);
         let noun = if total == 1 { "1 entry matches" } else { &format!("{total} entries match") };
-        let mut out = format!("{noun} `{}`, newest first:", input.place());
+        let mut out = format!("{noun} `{}`, newest first:", input.folder_name());
         for entry in &found.entries {
-            let _ = write!(out, "\n- `{}`{}", entry.path, self.about(entry));
+            let _ = write!(out, "\n- `{}`{}", entry.path, self.entry_line(entry));
         }
         if total > found.entries.len() {
             let _ = write!(
                 out,
-                "\n{} more are not shown: narrow the pattern, or raise max_results (at most {MOST}).",
+                "\n{} more are not shown: narrow the pattern, or raise max_results (at most {MAX_RESULTS}).",
                 total - found.entries.len()
             );
         }
         out + &left_out(&found.problems)
     }
 
-    fn about(&self, entry: &Entry) -> String {
+    fn entry_line(&self, entry: &VaultEntry) -> String {
         match entry.kind {
             EntryKind::Folder => " (folder)".to_owned(),
             EntryKind::Link => " (link, not followed)".to_owned(),
             EntryKind::Placeholder => " (not downloaded)".to_owned(),
             EntryKind::Note | EntryKind::Attachment | EntryKind::Conflict => {
                 let bytes = usize::try_from(entry.size).unwrap_or(usize::MAX);
-                let zone = self.desk.now().time_zone().clone();
+                let zone = self.environment.now().time_zone().clone();
                 let written = jiff::Timestamp::from_millisecond(entry.modified.0)
                     .map(|at| format!(", {}", at.to_zoned(zone).strftime("%Y-%m-%d %H:%M")))
                     .unwrap_or_default();
@@ -139,7 +142,7 @@ impl ListFiles {
                     EntryKind::Conflict => ", a conflict copy that searches leave out",
                     _ => "",
                 };
-                format!(" ({}{written}{copy})", count(bytes, "byte"))
+                format!(" ({}{written}{copy})", pluralize(bytes, "byte"))
             }
         }
     }
@@ -167,12 +170,12 @@ fn refusal(input: &ListFilesInput, error: &SearchError) -> ToolFailure {
                  others are; to see a note use read_file."
             ))
         }
-        _ => of_search(error),
+        _ => search_failure(error),
     }
 }
 
 /// Reads a result back: how many entries match, and the paths shown; `None` when none does.
-pub(crate) fn read(output: &str) -> Option<(usize, Vec<&str>)> {
+pub(crate) fn parse_result(output: &str) -> Option<(usize, Vec<&str>)> {
     let (total, _) = output.split_once(' ')?;
     let paths =
         output.lines().filter_map(|line| Some(line.strip_prefix("- `")?.split_once('`')?.0));
@@ -190,7 +193,7 @@ impl ListFilesInput {
         self.pattern.trim_start_matches("./").trim_start_matches('/')
     }
 
-    fn place(&self) -> String {
+    fn folder_name(&self) -> String {
         match self.folder() {
             Some(folder) => format!("{folder}/{}", self.pattern()),
             None => self.pattern().to_owned(),

@@ -1,12 +1,12 @@
 //! `move_file`: another path for a note, another file or a folder.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangePlan, ChangingTool, SourceLabels, ToolContext, ToolEffect, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::notes::{Notes, Thing};
+use crate::notes_view::{FileOrFolder, NotesView};
 
 /// Moves or renames a note, another file or a folder. All links to it are rewritten, so that they
 /// still lead to it. Folders that the destination needs are made. The destination must not exist.
@@ -21,7 +21,7 @@ pub(crate) struct MoveFileInput {
     destination: String,
 }
 
-pub(crate) struct MoveFile(pub(crate) Notes);
+pub(crate) struct MoveFile(pub(crate) NotesView);
 
 #[async_trait]
 impl ChangingTool for MoveFile {
@@ -32,11 +32,11 @@ impl ChangingTool for MoveFile {
         &self,
         input: MoveFileInput,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure> {
-        let thing = self.0.thing(&input.source, context).await?;
-        let (Thing::File(from) | Thing::Folder(from)) = &thing;
-        self.0.may_move(&thing, context).await?;
-        if is_top(&input.destination) {
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let thing = self.0.find_file_or_folder(&input.source, context).await?;
+        let (FileOrFolder::File(from) | FileOrFolder::Folder(from)) = &thing;
+        self.0.require_movable(&thing, context).await?;
+        if is_vault_root(&input.destination) {
             return Err(ToolFailure::new(format!(
                 "`{}` names no folder.\nTo move `{from}` into the top folder give destination \
                  `{}`.",
@@ -50,22 +50,22 @@ impl ChangingTool for MoveFile {
         if to.is_in(from) && to != *from {
             return Err(into_itself(from, &to));
         }
-        self.0.refuse_folder(&thing, &asked, &to, context).await?;
+        self.0.refuse_folder_destination(&thing, &asked, &to, context).await?;
         if to.as_str() == from.as_str() {
             return Err(ToolFailure::new(format!(
                 "`{from}` is there already. Nothing is to be done."
             )));
         }
-        let kept = self.0.links_after_moving(from, &to, context).await?;
+        let kept = self.0.updates_after_move(from, &to, context).await?;
         // That no link had to change is told of every note as well.
-        context.shows.tell(Source::Vault);
-        let summary = format!("Moved `{from}` to `{to}`{}", kept.words(context));
+        context.sources.record_named_source(Source::Vault);
+        let summary = format!("Moved `{from}` to `{to}`{}", kept.summary_suffix(context));
         let change = match thing {
-            Thing::File(from) => Change::rename(from, to),
-            Thing::Folder(from) => Change::rename_folder(from, to),
+            FileOrFolder::File(from) => Change::rename(from, to),
+            FileOrFolder::Folder(from) => Change::rename_folder(from, to),
         };
         let change_set: ChangeSet = kept.changes.into_iter().chain([change]).collect();
-        Ok((Effect::Move, Plan { change_set, summary, labels: Labels::Complete }))
+        Ok((ToolEffect::Move, ChangePlan { change_set, summary, labels: SourceLabels::Complete }))
     }
 }
 
@@ -78,7 +78,7 @@ fn destination(from: &NotePath, asked: &str) -> String {
 }
 
 /// `/` and `./` name no folder in the vault.
-fn is_top(asked: &str) -> bool {
+fn is_vault_root(asked: &str) -> bool {
     asked.contains('/') && asked.split('/').all(|part| matches!(part, "" | "."))
 }
 

@@ -1,14 +1,14 @@
 //! `read_file`: a note with numbered lines.
 
 use async_trait::async_trait;
-use llm::tool::{Brief, Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::Reaction;
+use llm::tool::{Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::note_text::{count, decode};
-use crate::notes::Notes;
-use crate::page::Page;
+use crate::notes_view::NotesView;
+use crate::numbered_page::NumberedPage;
+use crate::text_encoding::{decode, pluralize};
 
 /// Shows a note with numbered lines, at most 2,000 lines or 100 kB at a time. The first line of the
 /// result holds the note's real path, its length and its hash; a long note begins with its outline.
@@ -24,14 +24,14 @@ pub(crate) struct ReadFileInput {
     end_line: Option<u32>,
 }
 
-pub(crate) struct ReadFile(pub(crate) Notes);
+pub(crate) struct ReadFile(pub(crate) NotesView);
 
 #[async_trait]
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = ReadFileInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Shows a note with numbered lines. Read a note before you edit it.",
         required: &["path"],
         optional: &["start_line", "end_line"],
@@ -48,39 +48,39 @@ impl ReadFile {
         input: &ReadFileInput,
         context: &ToolContext,
     ) -> Result<ToolOutcome, ToolFailure> {
-        let note = self.0.named(&input.path, context).await?;
+        let note = self.0.find_note(&input.path, context).await?;
         let text = decode(&note.path, &note.bytes).map_err(ToolFailure::labeled)?;
         let all: Vec<&str> = text.lines().collect();
         let total = all.len();
-        let first = line(input.start_line, 1);
-        let last = line(input.end_line, usize::MAX);
+        let first = line_or(input.start_line, 1);
+        let last = line_or(input.end_line, usize::MAX);
         if first == 0 || last < first {
             return Err(ToolFailure::labeled(format!(
                 "start_line {first} to end_line {last} is no range: lines are counted from 1, and \
                  end_line is not before start_line. `{}` has {}.",
                 note.path,
-                count(total, "line")
+                pluralize(total, "line")
             )));
         }
         if first > total.max(1) {
             return Err(ToolFailure::labeled(format!(
                 "`{}` has only {}, so it cannot be read from line {first}. Leave out start_line.",
                 note.path,
-                count(total, "line")
+                pluralize(total, "line")
             )));
         }
-        let page = Page {
+        let page = NumberedPage {
             path: &note.path,
             text,
             all: &all,
             hash: &note.hash,
-            waiting: note.waiting,
+            pending: note.pending,
             lines: first..=last,
-            room: context.room,
+            max_bytes: context.max_output_bytes,
         };
         Ok(ToolOutcome {
             output: page.print(),
-            reactions: vec![Reaction::Read { path: note.path.clone() }],
+            reactions: vec![ToolEvent::Read { path: note.path.clone() }],
             seen: vec![(note.path, note.hash)],
             ..ToolOutcome::default()
         }
@@ -88,6 +88,6 @@ impl ReadFile {
     }
 }
 
-fn line(given: Option<u32>, otherwise: usize) -> usize {
+fn line_or(given: Option<u32>, otherwise: usize) -> usize {
     given.map_or(otherwise, |line| usize::try_from(line).unwrap_or(usize::MAX))
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::shorten::{READ_RESULT, parts};
-use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
+use llm::truncate::{READ_RESULT, split_into_parts};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::archive::{Archive, Whole};
+use crate::conversation_archive::{ArchivedResult, ConversationArchive};
 
 /// Reads on in a long result of an earlier call: the result says its handle and how many parts it
 /// has.
@@ -21,19 +21,19 @@ pub(crate) struct ReadResultInput {
     part: u32,
 }
 
-pub(crate) struct ReadResult(pub(crate) Arc<dyn Archive>);
+pub(crate) struct ReadResult(pub(crate) Arc<dyn ConversationArchive>);
 
 #[async_trait]
 impl Tool for ReadResult {
     const NAME: &'static str = READ_RESULT;
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = ReadResultInput;
 
     async fn run(&self, input: ReadResultInput, context: &ToolContext) -> ToolOutcome {
         let handle = input.handle.trim().trim_matches('`');
-        let whole = match self.0.result(&context.conversation, handle).await {
-            Ok(Some(Whole { text, sources })) => {
-                sources.into_iter().for_each(|source| context.shows.add(source));
+        let whole = match self.0.full_result(&context.conversation, handle).await {
+            Ok(Some(ArchivedResult { text, sources })) => {
+                sources.into_iter().for_each(|source| context.sources.record(source));
                 text
             }
             Ok(None) => {
@@ -45,7 +45,7 @@ impl Tool for ReadResult {
             }
             Err(error) => return ToolOutcome::failed(error.to_string()),
         };
-        let parts = parts(&whole);
+        let parts = split_into_parts(&whole);
         let all = parts.len();
         let number = usize::try_from(input.part).unwrap_or(usize::MAX);
         let Some(part) = number.checked_sub(1).and_then(|at| parts.get(at)) else {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::tool::{Brief, Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
 use protocol::QuestionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::questions::{Questions, Verdict};
+use crate::question_resolver::{QuestionResolution, QuestionResolver};
 
 /// Says whether the user's message answers your question that still waits. Call it first, before
 /// anything else, and then go on: with what you asked about, or with the message as a request of its own.
@@ -21,14 +21,14 @@ pub(crate) struct ResolveQuestionInput {
     is_answer: bool,
 }
 
-pub(crate) struct ResolveQuestion(pub(crate) Arc<dyn Questions>);
+pub(crate) struct ResolveQuestion(pub(crate) Arc<dyn QuestionResolver>);
 
 #[async_trait]
 impl Tool for ResolveQuestion {
     const NAME: &'static str = "resolve_question";
-    const EFFECT: Effect = Effect::Speak;
+    const EFFECT: ToolEffect = ToolEffect::Speak;
     type Input = ResolveQuestionInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Says whether the message answers the question.",
         required: &["question_id", "is_answer"],
         optional: &[],
@@ -37,13 +37,13 @@ impl Tool for ResolveQuestion {
     async fn run(&self, input: ResolveQuestionInput, context: &ToolContext) -> ToolOutcome {
         let question = QuestionId::from(input.question_id.trim());
         let (verdict, told) = match input.is_answer {
-            true => (Verdict::Answer, "Noted: the question is answered. Go on with it."),
+            true => (QuestionResolution::Answer, "Noted: the question is answered. Go on with it."),
             false => (
-                Verdict::NoAnswer,
+                QuestionResolution::NoAnswer,
                 "Noted: the question waits on. Take the message as a request of its own.",
             ),
         };
-        match self.0.settle(&context.turn, &question, verdict).await {
+        match self.0.resolve(&context.turn, &question, verdict).await {
             Ok(()) => ToolOutcome::ok(told).labeled(),
             Err(why) => ToolOutcome::failed(why.to_string()).labeled(),
         }

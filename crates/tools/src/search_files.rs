@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use index::{Cut, Found, Query};
-use llm::tool::{Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::Reaction;
+use index::{CutReason, GrepQuery, GrepResult};
+use llm::tool::{LookupScope, Tool, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::folders::scope_of_pattern;
-use crate::note_text::count;
-use crate::notes::{Notes, of_search, off_thread};
+use crate::folder_lookup::scope_of_pattern;
+use crate::notes_view::{NotesView, run_blocking, search_failure};
+use crate::text_encoding::pluralize;
 
-const MOST: u16 = 200;
-const MOST_CONTEXT: u8 = 10;
+const MAX_RESULTS: u16 = 200;
+const MAX_CONTEXT_LINES: u8 = 10;
 /// With the listing before it and the words after it, an answer comes within five seconds.
 const DEADLINE: Duration = Duration::from_secs(4);
 
@@ -48,22 +48,22 @@ const fn ten() -> u16 {
     10
 }
 
-pub(crate) struct SearchFiles(pub(crate) Notes);
+pub(crate) struct SearchFiles(pub(crate) NotesView);
 
 #[async_trait]
 impl Tool for SearchFiles {
     const NAME: &'static str = "search_files";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = SearchFilesInput;
 
     async fn run(&self, input: SearchFilesInput, context: &ToolContext) -> ToolOutcome {
         let pattern = input.pattern.clone();
         match self.search(input, context).await {
             Ok(found) => {
-                found.hits.iter().for_each(|hit| context.shows.note(&hit.path));
+                found.hits.iter().for_each(|hit| context.sources.record_note(&hit.path));
                 ToolOutcome {
-                    output: words(&pattern, &found),
-                    reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
+                    output: result_text(&pattern, &found),
+                    reactions: vec![ToolEvent::Searched { query: pattern, hits: found.total }],
                     ..ToolOutcome::default()
                 }
                 .labeled()
@@ -78,31 +78,31 @@ impl SearchFiles {
         &self,
         input: SearchFilesInput,
         context: &ToolContext,
-    ) -> Result<Found, ToolFailure> {
+    ) -> Result<GrepResult, ToolFailure> {
         if input.pattern.is_empty() {
             return Err(ToolFailure::labeled("pattern is empty. Give the text to look for."));
         }
-        let scope = input.file_pattern.as_deref().map_or(Scope::Vault, scope_of_pattern);
-        let query = Query {
+        let scope = input.file_pattern.as_deref().map_or(LookupScope::Vault, scope_of_pattern);
+        let query = GrepQuery {
             pattern: input.pattern,
             file_pattern: input.file_pattern,
-            context_lines: input.context_lines.min(MOST_CONTEXT),
-            max_results: input.max_results.clamp(1, MOST),
+            context_lines: input.context_lines.min(MAX_CONTEXT_LINES),
+            max_results: input.max_results.clamp(1, MAX_RESULTS),
             case_sensitive: input.case_sensitive,
         };
         let (vault, index, overlay) = (self.0.vault(), self.0.index(), context.overlay.clone());
-        let found = off_thread(move || index.search(&vault, &overlay, &query, DEADLINE))
+        let found = run_blocking(move || index.search(&vault, &overlay, &query, DEADLINE))
             .await?
-            .map_err(|error| of_search(&error))?;
+            .map_err(|error| search_failure(&error))?;
         // A pattern that is none is told without a look.
-        context.shows.searched(&scope);
+        context.sources.record_search(&scope);
         Ok(found)
     }
 }
 
 /// The matching lines as they were told.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Told<'a> {
+pub(crate) struct ParsedMatches<'a> {
     /// How many lines match, shown or not.
     pub(crate) total: usize,
     /// Notes with their lines that are shown.
@@ -110,7 +110,7 @@ pub(crate) struct Told<'a> {
 }
 
 /// Reads a result back; `None` when no line matches.
-pub(crate) fn read(output: &str) -> Option<Told<'_>> {
+pub(crate) fn parse_result(output: &str) -> Option<ParsedMatches<'_>> {
     let (total, _) = output.split_once(" matching line")?;
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in output.lines().skip(1) {
@@ -121,15 +121,17 @@ pub(crate) fn read(output: &str) -> Option<Told<'_>> {
             lines.extend(matching);
         }
     }
-    Some(Told { total: total.parse().ok()?, notes })
+    Some(ParsedMatches { total: total.parse().ok()?, notes })
 }
 
-fn words(pattern: &str, found: &Found) -> String {
+fn result_text(pattern: &str, found: &GrepResult) -> String {
     let cut = match found.cut {
-        Some(Cut::Time) => {
+        Some(CutReason::Time) => {
             "\nThe time was up before all notes were searched: narrow it with file_pattern."
         }
-        Some(Cut::Results) => "\nNot all are shown: narrow the pattern, or raise max_results.",
+        Some(CutReason::Results) => {
+            "\nNot all are shown: narrow the pattern, or raise max_results."
+        }
         None => "",
     };
     if found.hits.is_empty() {
@@ -141,8 +143,8 @@ fn words(pattern: &str, found: &Found) -> String {
     let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let mut out = format!(
         "{} in {}{}",
-        count(number(found.total), "matching line"),
-        count(number(found.files), "note"),
+        pluralize(number(found.total), "matching line"),
+        pluralize(number(found.files), "note"),
         cut
     );
     let mut note = None;
@@ -154,17 +156,17 @@ fn words(pattern: &str, found: &Found) -> String {
         }
         let before = u32::try_from(hit.before.len()).unwrap_or_default();
         for (line, text) in (hit.line.saturating_sub(before)..).zip(&hit.before) {
-            let _ = write!(out, "\n  {line}| {}", shortened(text));
+            let _ = write!(out, "\n  {line}| {}", truncate_line(text));
         }
-        let _ = write!(out, "\n> {}| {}", hit.line, shortened(&hit.text));
+        let _ = write!(out, "\n> {}| {}", hit.line, truncate_line(&hit.text));
         for (line, text) in (hit.line + 1..).zip(&hit.after) {
-            let _ = write!(out, "\n  {line}| {}", shortened(text));
+            let _ = write!(out, "\n  {line}| {}", truncate_line(text));
         }
     }
     out
 }
 
-fn shortened(line: &str) -> String {
+fn truncate_line(line: &str) -> String {
     const MOST: usize = 400;
     match line.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}… (cut)", line.get(..at).unwrap_or_default()),

@@ -1,7 +1,7 @@
 //! `send_message`: words for the user, or a question that ends the turn.
 
 use async_trait::async_trait;
-use llm::tool::{Brief, Control, Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Control, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -29,27 +29,27 @@ pub(crate) struct SendMessage;
 #[async_trait]
 impl Tool for SendMessage {
     const NAME: &'static str = "send_message";
-    const EFFECT: Effect = Effect::Speak;
+    const EFFECT: ToolEffect = ToolEffect::Speak;
     type Input = SendMessageInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Asks the user, with is_question, or says something.",
         required: &["message"],
         optional: &["is_question", "options"],
     });
 
     async fn run(&self, input: SendMessageInput, _: &ToolContext) -> ToolOutcome {
-        said(input).labeled()
+        deliver(input).labeled()
     }
 }
 
 /// What is made of the words, which are the call's.
-fn said(input: SendMessageInput) -> ToolOutcome {
+fn deliver(input: SendMessageInput) -> ToolOutcome {
     let message = input.message.trim();
     if message.is_empty() {
         return ToolOutcome::failed("message is empty. Say something, or call another tool.");
     }
     if !input.is_question && input.options.is_empty() {
-        return spoken("Delivered.", Control::Say(message.to_owned()));
+        return with_control("Delivered.", Control::Say(message.to_owned()));
     }
     if !input.is_question {
         return ToolOutcome::failed(
@@ -70,9 +70,9 @@ fn said(input: SendMessageInput) -> ToolOutcome {
         ));
     }
     let ask = Control::Ask { message: message.to_owned(), options };
-    spoken("Delivered. The question waits for the user's answer.", ask)
+    with_control("Delivered. The question waits for the user's answer.", ask)
 }
 
-fn spoken(output: &str, control: Control) -> ToolOutcome {
+fn with_control(output: &str, control: Control) -> ToolOutcome {
     ToolOutcome { control: Some(control), ..ToolOutcome::ok(output) }
 }

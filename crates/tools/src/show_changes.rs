@@ -1,8 +1,8 @@
 //! `show_changes`: puts the list of changes in front of the user.
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
-use protocol::Reaction;
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -20,14 +20,14 @@ pub(crate) struct ShowChanges;
 #[async_trait]
 impl Tool for ShowChanges {
     const NAME: &'static str = "show_changes";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = ShowChangesInput;
 
     async fn run(&self, input: ShowChangesInput, context: &ToolContext) -> ToolOutcome {
         let of_this = !input.all.unwrap_or_default();
         let conversation = of_this.then(|| context.conversation.clone());
         ToolOutcome {
-            reactions: vec![Reaction::ShowChanges { conversation }],
+            reactions: vec![ToolEvent::ShowChanges { conversation }],
             ..ToolOutcome::ok(SHOWN).labeled()
         }
     }

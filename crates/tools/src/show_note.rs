@@ -1,14 +1,14 @@
 //! `show_note`: puts a note in front of the user.
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
-use protocol::Reaction;
+use llm::tool::{Tool, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::address;
-use crate::note_text::decode;
-use crate::notes::Notes;
+use crate::heading_ref;
+use crate::notes_view::NotesView;
+use crate::text_encoding::decode;
 
 /// Shows a note to the user, beside the chat. Use it when the user wants to see or open a note; to
 /// read one yourself use read_file.
@@ -21,12 +21,12 @@ pub(crate) struct ShowNoteInput {
     heading: Option<String>,
 }
 
-pub(crate) struct ShowNote(pub(crate) Notes);
+pub(crate) struct ShowNote(pub(crate) NotesView);
 
 #[async_trait]
 impl Tool for ShowNote {
     const NAME: &'static str = "show_note";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = ShowNoteInput;
 
     async fn run(&self, input: ShowNoteInput, context: &ToolContext) -> ToolOutcome {
@@ -40,19 +40,19 @@ impl ShowNote {
         input: &ShowNoteInput,
         context: &ToolContext,
     ) -> Result<ToolOutcome, ToolFailure> {
-        let note = self.0.named(&input.path, context).await?;
+        let note = self.0.find_note(&input.path, context).await?;
         let line = match &input.heading {
             None => None,
             Some(asked) => {
                 let text = decode(&note.path, &note.bytes).map_err(ToolFailure::labeled)?;
-                let heading = address::heading(&note.path, text, asked);
+                let heading = heading_ref::resolve_heading(&note.path, text, asked);
                 Some(heading.map_err(ToolFailure::labeled)?.line)
             }
         };
         let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
         Ok(ToolOutcome {
             output: format!("Shown to the user{at}: `{}`", note.path),
-            reactions: vec![Reaction::OpenNote {
+            reactions: vec![ToolEvent::OpenNote {
                 path: note.path,
                 line: line.and_then(|line| u32::try_from(line).ok()),
             }],
@@ -63,6 +63,6 @@ impl ShowNote {
 }
 
 /// Reads a result back: the path of the note that is shown.
-pub(crate) fn read(output: &str) -> Option<&str> {
+pub(crate) fn parse_result(output: &str) -> Option<&str> {
     output.strip_prefix("Shown to the user")?.split_once(": `")?.1.strip_suffix('`')
 }

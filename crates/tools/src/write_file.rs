@@ -1,13 +1,15 @@
 //! `write_file`: a whole note.
 
 use async_trait::async_trait;
-use llm::tool::{Brief, ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
+use llm::tool::{
+    ChangePlan, ChangingTool, SourceLabels, ToolBrief, ToolContext, ToolEffect, ToolFailure,
+};
 use protocol::{Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::note_text::count;
-use crate::notes::{Current, Notes, Place};
+use crate::notes_view::{CurrentNote, NotesView, PathState};
+use crate::text_encoding::pluralize;
 
 /// Creates a note, with the folders it needs. An existing note is replaced only with
 /// overwrite: true, and only after it was read; for smaller changes use edit_file or append_file.
@@ -26,13 +28,13 @@ pub(crate) struct WriteFileInput {
     expect_hash: Option<String>,
 }
 
-pub(crate) struct WriteFile(pub(crate) Notes);
+pub(crate) struct WriteFile(pub(crate) NotesView);
 
 #[async_trait]
 impl ChangingTool for WriteFile {
     const NAME: &'static str = "write_file";
     type Input = WriteFileInput;
-    const BRIEF: Option<Brief> = Some(Brief {
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
         description: "Makes a new note.",
         required: &["path", "content"],
         optional: &[],
@@ -42,33 +44,37 @@ impl ChangingTool for WriteFile {
         &self,
         input: WriteFileInput,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure> {
-        let lines = count(input.content.lines().count(), "line");
-        match self.0.place(&input.path, context).await? {
-            Place::Free(path) => {
-                let kept = self.0.links_after_creating(&path, context).await?;
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let lines = pluralize(input.content.lines().count(), "line");
+        match self.0.path_state(&input.path, context).await? {
+            PathState::Free(path) => {
+                let kept = self.0.updates_after_creation(&path, context).await?;
                 let summary = format!("Created `{path}` with {lines}");
-                Ok(kept.create(path, input.content.into_bytes(), &summary, context))
+                Ok(kept.plan_creation(path, input.content.into_bytes(), &summary, context))
             }
-            Place::Taken(note) => {
-                self.0.may_change(&note).await?;
-                may_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
+            PathState::Taken(note) => {
+                self.0.require_writable(&note).await?;
+                require_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
                 let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =
                     format!("Replaced all of `{}`: {lines} instead of {before}", note.path);
                 let after = input.content.into_bytes();
                 let change = Change::replace(note.path, note.bytes, after);
                 Ok((
-                    Effect::Overwrite,
-                    Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete },
+                    ToolEffect::Overwrite,
+                    ChangePlan {
+                        change_set: ChangeSet::one(change),
+                        summary,
+                        labels: SourceLabels::Complete,
+                    },
                 ))
             }
         }
     }
 }
 
-fn may_overwrite(
-    note: &Current,
+fn require_overwrite(
+    note: &CurrentNote,
     input: &WriteFileInput,
     context: &ToolContext,
 ) -> Result<(), String> {

@@ -4,35 +4,35 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use protocol::{
-    Act, CallId, Change, ChangeKind, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState,
-    NotePath, Succession, TurnId,
+    CallId, Change, ChangeAction, ChangeKind, ChangeSetId, EffectId, FileId, FileReplacement,
+    Intent, IntentState, NotePath, SettledIntent, TurnId,
 };
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
+use crate::atomic_group::{self, FileAfter, IntentGroup, Outcomes};
+use crate::fault_point::with_fault_points;
 use crate::ledger::Ledger;
-use crate::leftovers::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::progress::Progress;
-use crate::rebase::{self, Again, Patience};
-use crate::root::Changing;
-use crate::step::step;
-use crate::swap::Refusal;
-use crate::unit::{self, Group, Left, Outcomes};
+use crate::rebase::{self, RetryLimit, RetryPlan};
+use crate::replace::StepError;
+use crate::temp_files::{TEMP_PREFIX, TEMP_SUFFIX};
+use crate::vault::ChangeLockState;
 use crate::{ApplyError, Vault, VaultError, system_trash, trash};
 
 /// Changes to carry out together, ordered as a [`protocol::ChangeSet`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct ChangeBatch {
     /// The set they belong to.
     pub change_set: ChangeSetId,
     /// What to do, in order.
-    pub changes: Vec<Planned>,
+    pub changes: Vec<PlannedChange>,
 }
 
 /// A change and who planned it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedChange {
     /// What to do.
     pub change: Change,
     /// The turn that planned it.
@@ -58,7 +58,7 @@ pub struct Applied {
     pub problems: Vec<(NotePath, VaultError)>,
     /// Of the notes that were left, those that are in another file now, because they had been changed and
     /// were taken back with their unit. To be stored, so that earlier changes of them can be undone.
-    pub replaced: Vec<Succession>,
+    pub replaced: Vec<FileReplacement>,
 }
 
 impl Vault {
@@ -73,7 +73,11 @@ impl Vault {
     ///
     /// Cancel safe: if the future is dropped, the files are finished behind it, or by [`Vault::recover`] or
     /// the next order, which also settle the intents. Orders run one after the other.
-    pub async fn apply(&self, order: Order, ledger: &dyn Ledger) -> Result<Applied, ApplyError> {
+    pub async fn apply(
+        &self,
+        order: ChangeBatch,
+        ledger: &dyn Ledger,
+    ) -> Result<Applied, ApplyError> {
         self.apply_until(&Progress::default(), order, ledger).await
     }
 
@@ -82,94 +86,102 @@ impl Vault {
     pub async fn apply_until(
         &self,
         progress: &Progress,
-        order: Order,
+        order: ChangeBatch,
         ledger: &dyn Ledger,
     ) -> Result<Applied, ApplyError> {
-        let mut held = self.changing().lock_owned().await;
+        let mut held = self.change_lock().lock_owned().await;
         if held.unsettled {
-            held = self.put_right(held, ledger).await?.0;
+            held = self.settle_open_intents(held, ledger).await?.0;
         }
         held.unsettled = true;
-        let mut settled = Settled::All;
+        let mut settled = LedgerRecord::All;
         let places: Vec<NotePath> =
             order.changes.iter().map(|planned| planned.change.path.clone()).collect();
         // Before anything is recorded: by it a later start knows what the record is about.
-        self.identify();
+        self.write_pending_id();
         let mut intents = order.into_intents(self);
-        let (mut course, patience) = (Course::default(), Patience::default());
+        let (mut course, patience) = (Attempts::default(), RetryLimit::default());
         for tries in 1.. {
             if intents.is_empty() {
                 break;
             }
-            match step!("intend", ledger.intend(&intents).await) {
+            match with_fault_points!("intend", ledger.record_intents(&intents).await) {
                 Ok(()) => course.stale.clear(),
                 Err(error) if tries == 1 => return Err(error.into()),
                 // What was tried before stands as it ended.
                 Err(_) => {
-                    settled = Settled::Part;
+                    settled = LedgerRecord::Part;
                     break;
                 }
             }
             let outcomes;
-            (held, outcomes) = self.make(held, intents, progress, ledger).await?;
+            (held, outcomes) = self.apply_intents(held, intents, progress, ledger).await?;
             // An intent that may still be open must not stand beside another one for its note.
-            if settle(ledger, &outcomes).await == Settled::Part {
-                settled = Settled::Part;
-                course.take(outcomes, Again::default());
+            if record_outcomes(ledger, &outcomes).await == LedgerRecord::Part {
+                settled = LedgerRecord::Part;
+                course.record_attempt(outcomes, RetryPlan::default());
                 break;
             }
             // Looked at last of all: what is saved from here on makes the next try stale.
-            let (outcomes, again) = match patience.lasts(tries) {
-                true => self.once_saved(outcomes).await?,
-                false => (outcomes, Again::default()),
+            let (outcomes, again) = match patience.allows_retry(tries) {
+                true => self.wait_and_plan_retry(outcomes).await?,
+                false => (outcomes, RetryPlan::default()),
             };
-            intents = course.take(outcomes, again);
+            intents = course.record_attempt(outcomes, again);
         }
-        held.unsettled = settled == Settled::Part;
+        held.unsettled = settled == LedgerRecord::Part;
         let (vault, trashed) = (self.clone(), course.trashed());
         let tidy_up = move || {
             let _held = held;
-            vault.let_go();
+            vault.release_replaced_files();
             for (path, name) in trashed {
-                system_trash::hand_on(&vault, &path, &name);
+                system_trash::move_to_system_trash(&vault, &path, &name);
             }
         };
         spawn_blocking(tidy_up).await.map_err(|_| ApplyError::Interrupted)?;
-        Ok(Applied { replaced: self.seats().take_ours(), ..course.applied(&places) })
+        Ok(Applied {
+            replaced: self.tracked_files().take_own_successions(),
+            ..course.into_applied(&places)
+        })
     }
 }
 
 impl Vault {
     /// Makes what is intended, for whom the vault is `held`.
-    async fn make(
+    async fn apply_intents(
         &self,
-        held: OwnedMutexGuard<Changing>,
+        held: OwnedMutexGuard<ChangeLockState>,
         intents: Vec<Intent>,
         progress: &Progress,
         ledger: &dyn Ledger,
-    ) -> Result<(OwnedMutexGuard<Changing>, Outcomes), ApplyError> {
+    ) -> Result<(OwnedMutexGuard<ChangeLockState>, Outcomes), ApplyError> {
         let (vault, going) = (self.clone(), progress.clone());
-        let work = move || (held, stage(&vault, intents, &going));
+        let work = move || (held, stage_all(&vault, intents, &going));
         let (held, staged) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
-        note_files(ledger, &staged).await;
+        record_staged_files(ledger, &staged).await;
         let (vault, going) = (self.clone(), progress.clone());
-        let work = move || (held, carry_out(&vault, staged, &going));
+        let work = move || (held, commit_all(&vault, staged, &going));
         spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)
     }
 
     /// What can be tried again; waits a while for programs that are in the middle of saving a note.
-    async fn once_saved(&self, mut outcomes: Outcomes) -> Result<(Outcomes, Again), ApplyError> {
+    async fn wait_and_plan_retry(
+        &self,
+        mut outcomes: Outcomes,
+    ) -> Result<(Outcomes, RetryPlan), ApplyError> {
         let began = Instant::now();
         loop {
             let (vault, waited) = (self.clone(), began.elapsed());
             let look = move || {
-                let again = rebase::again(&vault, &outcomes, waited);
+                let again = rebase::plan_retry(&vault, &outcomes, waited);
                 (outcomes, again)
             };
             let again;
             (outcomes, again) = spawn_blocking(look).await.map_err(|_| ApplyError::Interrupted)?;
             match again.pause {
-                Some(pause) if began.elapsed() < rebase::WAIT => tokio::time::sleep(pause).await,
+                Some(pause) if began.elapsed() < rebase::WRITER_TIMEOUT => {
+                    tokio::time::sleep(pause).await
+                }
                 _ => return Ok((outcomes, again)),
             }
         }
@@ -178,46 +190,46 @@ impl Vault {
 
 /// Whether the ledger knows how all changes ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub(crate) enum LedgerRecord {
     All,
     Part,
 }
 
 /// How far an order has come.
 #[derive(Default)]
-struct Course {
-    ended: Outcomes,
+struct Attempts {
+    finished: Outcomes,
     /// Stale, and about to be tried again.
     stale: Outcomes,
     /// Made on something else than what they were planned on.
     rebased: Vec<EffectId>,
 }
 
-impl Course {
+impl Attempts {
     /// The notes that are in the trash now, and their names there.
     fn trashed(&self) -> Vec<(NotePath, String)> {
-        let is_trash = |intent: &Intent| matches!(intent.change.act, Act::Trash { .. });
-        let done = self.ended.iter().filter(|(intent, how)| how.is_ok() && is_trash(intent));
+        let is_trash = |intent: &Intent| matches!(intent.change.act, ChangeAction::Trash { .. });
+        let done = self.finished.iter().filter(|(intent, how)| how.is_ok() && is_trash(intent));
         done.map(|(intent, _)| (intent.change.path.clone(), intent.temp_name.clone())).collect()
     }
 
     /// Takes in how one try ended; returns what to try next.
-    fn take(&mut self, outcomes: Outcomes, again: Again) -> Vec<Intent> {
+    fn record_attempt(&mut self, outcomes: Outcomes, again: RetryPlan) -> Vec<Intent> {
         for (intent, outcome) in outcomes {
-            if again.instead_of.contains(&intent.effect) {
+            if again.replaced_intents.contains(&intent.effect) {
                 self.stale.push((intent, outcome));
-            } else if again.there_already.contains(&intent.effect) {
-                self.ended.push((intent, Ok(None)));
+            } else if again.already_applied.contains(&intent.effect) {
+                self.finished.push((intent, Ok(None)));
             } else {
-                self.ended.push((intent, outcome));
+                self.finished.push((intent, outcome));
             }
         }
         self.rebased.extend(again.rebased);
         again.intents
     }
 
-    fn applied(self, places: &[NotePath]) -> Applied {
-        let Self { mut ended, stale, rebased } = self;
+    fn into_applied(self, places: &[NotePath]) -> Applied {
+        let Self { finished: mut ended, stale, rebased } = self;
         ended.extend(stale);
         let places: HashMap<&NotePath, usize> = places.iter().zip(0..).collect();
         ended.sort_by_key(|(intent, _)| places.get(&intent.change.path).copied());
@@ -238,21 +250,21 @@ impl Course {
     }
 }
 
-impl Order {
+impl ChangeBatch {
     fn into_intents(self, vault: &Vault) -> Vec<Intent> {
         let Self { change_set, changes } = self;
         let mut trashed = Vec::new();
         let mut name = |change: &Change| match change.act {
-            Act::Trash { .. } | Act::TrashFolder { .. } => {
+            ChangeAction::Trash { .. } | ChangeAction::TrashFolder { .. } => {
                 let name = trash::free_name(vault, change.path.name(), &trashed);
                 trashed.push(name.clone());
                 name
             }
             _ => temp_name(),
         };
-        let mut touched = Touched::default();
-        let intent = |Planned { change, turn, call, unit, file }| {
-            let stands = touched.base(vault, &change);
+        let mut touched = TouchedPaths::default();
+        let intent = |PlannedChange { change, turn, call, unit, file }| {
+            let stands = touched.base_file(vault, &change);
             // Where an earlier change of the order makes the file there is none to ask for.
             let meant = file.filter(|_| stands.is_some());
             Intent {
@@ -274,14 +286,14 @@ impl Order {
 
 /// What earlier changes of an order are about: the file that a later one changes is not there yet.
 #[derive(Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedPaths {
     paths: HashSet<NotePath>,
     folders: Vec<NotePath>,
 }
 
-impl Touched {
+impl TouchedPaths {
     /// The file that `change` is made on, if no earlier change of the order makes it.
-    pub(crate) fn base(&mut self, vault: &Vault, change: &Change) -> Option<FileId> {
+    pub(crate) fn base_file(&mut self, vault: &Vault, change: &Change) -> Option<FileId> {
         let is_fresh = !self.paths.contains(&change.path)
             && !self.folders.iter().any(|folder| change.path.is_in(folder));
         let is_folder = matches!(
@@ -305,27 +317,31 @@ pub(crate) fn temp_name() -> String {
 
 /// Stores how intents ended, but for those of which nobody knows. The notes are what counts: if the
 /// ledger does not take it, the next recovery finds the same out again.
-pub(crate) async fn settle(ledger: &dyn Ledger, outcomes: &Outcomes) -> Settled {
-    let ended = |(intent, outcome): &(Intent, Result<Left, Refusal>)| {
+pub(crate) async fn record_outcomes(ledger: &dyn Ledger, outcomes: &Outcomes) -> LedgerRecord {
+    let ended = |(intent, outcome): &(Intent, Result<FileAfter, StepError>)| {
         let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |_| IntentState::Done);
         let file = outcome.as_ref().ok().copied().flatten();
-        (state != IntentState::Open).then(|| Ended { effect: intent.effect.clone(), state, file })
+        (state != IntentState::Open).then(|| SettledIntent {
+            effect: intent.effect.clone(),
+            state,
+            file,
+        })
     };
     let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
     if !ended.is_empty()
-        && let Err(error) = step!("settle", ledger.settle(&ended).await)
+        && let Err(error) = with_fault_points!("settle", ledger.record_outcomes(&ended).await)
     {
         tracing::warn!(%error, "how changes ended could not be stored");
-        return Settled::Part;
+        return LedgerRecord::Part;
     }
-    if ended.len() == outcomes.len() { Settled::All } else { Settled::Part }
+    if ended.len() == outcomes.len() { LedgerRecord::All } else { LedgerRecord::Part }
 }
 
 /// Follows the files that changes left from now on, and those that they did not change.
-pub(crate) fn follow(vault: &Vault, outcomes: &Outcomes) {
+pub(crate) fn track_changed_files(vault: &Vault, outcomes: &Outcomes) {
     let refused = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
     let as_before = refused.filter_map(|(intent, _)| Some((&intent.change.path, intent.base?)));
-    vault.follow_files(as_before.map(|(path, base)| (path.clone(), base)));
+    vault.track_files(as_before.map(|(path, base)| (path.clone(), base)));
     let left: Vec<(&Intent, FileId)> = outcomes
         .iter()
         .filter_map(|(intent, outcome)| Some((intent, outcome.as_ref().ok().copied()??)))
@@ -335,50 +351,54 @@ pub(crate) fn follow(vault: &Vault, outcomes: &Outcomes) {
         // What later changes of the order renamed is followed where it is now.
         let later = left.iter().skip(at + 1).map(|(intent, _)| &intent.change);
         let path = later.fold(left_at, |path, change| match change.target() {
-            Some(target) => path.moved(&change.path, target).unwrap_or(path),
+            Some(target) => path.after_move(&change.path, target).unwrap_or(path),
             None => path,
         });
-        vault.follow_files([(path, *file)]);
+        vault.track_files([(path, *file)]);
     }
 }
 
 /// Groups in the order in which they are carried out, and those that are not, with why.
-type Staged = Vec<Result<Group, Outcomes>>;
+type StagedGroups = Vec<Result<IntentGroup, Outcomes>>;
 
 /// Makes everything ready. No folder is held open until it is carried out, because an order may touch more
 /// folders than a process may hold open.
-fn stage(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Staged {
+fn stage_all(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> StagedGroups {
     let stage = |group| {
-        if progress.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
+        if progress.is_stopped() {
+            Err(atomic_group::mark_stopped(group))
+        } else {
+            atomic_group::stage(vault, group)
+        }
     };
-    unit::groups(intents).into_iter().map(stage).collect()
+    atomic_group::groups(intents).into_iter().map(stage).collect()
 }
 
 /// Stores which files were made ready. Without that a copy in the place of a changed note might be taken for
 /// it after a kill, and nothing else happens.
-async fn note_files(ledger: &dyn Ledger, staged: &Staged) {
+async fn record_staged_files(ledger: &dyn Ledger, staged: &StagedGroups) {
     let groups = staged.iter().filter_map(|staged| staged.as_ref().ok());
     let files: Vec<_> = groups
         .flatten()
         .filter_map(|intent| Some((intent.effect.clone(), intent.staged?)))
         .collect();
     if !files.is_empty()
-        && let Err(error) = step!("staged", ledger.staged(&files).await)
+        && let Err(error) = with_fault_points!("staged", ledger.record_staged_files(&files).await)
     {
         tracing::warn!(%error, "the files that were made ready could not be stored");
     }
 }
 
 /// Carries out what is ready. All temporary files are durable before the first note changes.
-fn carry_out(vault: &Vault, staged: Staged, progress: &Progress) -> Outcomes {
-    let commit = |staged: Result<Group, Outcomes>| match staged {
-        Ok(group) if progress.is_stopped() => unit::give_up(vault, group),
+fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outcomes {
+    let commit = |staged: Result<IntentGroup, Outcomes>| match staged {
+        Ok(group) if progress.is_stopped() => atomic_group::discard_group(vault, group),
         Ok(group) => {
             // The watch must not take our own exchange for somebody's save.
             for intent in &group {
-                vault.seats().leave(&intent.change.path);
+                vault.tracked_files().untrack(&intent.change.path);
             }
-            let outcomes = unit::commit(vault, group);
+            let outcomes = atomic_group::commit(vault, group);
             // What is refused may be tried again.
             progress.advance(outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count());
             outcomes
@@ -388,7 +408,7 @@ fn carry_out(vault: &Vault, staged: Staged, progress: &Progress) -> Outcomes {
     let mut all = Outcomes::new();
     for staged in staged {
         let outcomes = commit(staged);
-        follow(vault, &outcomes);
+        track_changed_files(vault, &outcomes);
         all.extend(outcomes);
     }
     all

@@ -52,7 +52,7 @@ pub enum OpenError {
 #[non_exhaustive]
 pub enum VaultError {
     /// Nothing in the vault answers to this name.
-    #[error("There is no note `{asked}`.{}", nearest_notes(nearest))]
+    #[error("There is no note `{asked}`.{}", suggestion_sentence(nearest))]
     NotFound {
         /// The name as it was given.
         asked: String,
@@ -60,7 +60,7 @@ pub enum VaultError {
         nearest: Vec<NotePath>,
     },
     /// Several notes answer to this name.
-    #[error("`{asked}` could be {}. Use one of these paths.", listed(candidates))]
+    #[error("`{asked}` could be {}. Use one of these paths.", join_paths(candidates))]
     Ambiguous {
         /// The name as it was given.
         asked: String,
@@ -204,7 +204,7 @@ pub enum VaultError {
         /// The file.
         path: NotePath,
     },
-    /// The picture is over [`crate::PICTURE_LIMIT`].
+    /// The picture is over [`crate::IMAGE_LIMIT`].
     #[error("`{path}` is {} MiB, over the limit of 32 MiB for a picture. Save a smaller one.", size.div_ceil(1 << 20))]
     PictureTooLarge {
         /// The file.
@@ -212,7 +212,7 @@ pub enum VaultError {
         /// Its size in bytes.
         size: u64,
     },
-    /// The picture is over [`crate::POINTS_LIMIT`].
+    /// The picture is over [`crate::PIXEL_LIMIT`].
     #[error(
         "`{path}` has {width} × {height} points, over the limit of 120 million for a picture. Save a smaller one."
     )]
@@ -306,7 +306,7 @@ pub enum ApplyError {
 
 impl VaultError {
     /// Sorts what the system said about `path` by what can be done about it.
-    pub(crate) fn system(verb: &'static str, path: &NotePath, error: Errno) -> Self {
+    pub(crate) fn from_errno(verb: &'static str, path: &NotePath, error: Errno) -> Self {
         let path = path.clone();
         match error {
             Errno::NOENT | Errno::NOTDIR => {
@@ -325,14 +325,14 @@ impl VaultError {
     }
 }
 
-fn nearest_notes(nearest: &[NotePath]) -> String {
+fn suggestion_sentence(nearest: &[NotePath]) -> String {
     match nearest {
         [] => " List or search the notes to find its path.".to_owned(),
-        _ => format!(" Did you mean {}?", listed(nearest)),
+        _ => format!(" Did you mean {}?", join_paths(nearest)),
     }
 }
 
-fn listed(paths: &[NotePath]) -> String {
+fn join_paths(paths: &[NotePath]) -> String {
     let mut names: Vec<&str> = paths.iter().map(NotePath::as_str).collect();
     match names.pop() {
         Some(last) if names.is_empty() => format!("`{last}`"),

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 /// An open folder. Nothing reached through it leads outside, whatever is renamed meanwhile.
 #[derive(Debug)]
-pub(crate) struct Folder(OwnedFd);
+pub(crate) struct FolderHandle(OwnedFd);
 
 /// What `openat2` must refuse: the way out, links of both kinds, other file systems.
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH
@@ -17,9 +17,9 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-impl Folder {
+impl FolderHandle {
     /// Takes the vault's own folder; all others are reached from it.
-    pub(crate) fn root(handle: OwnedFd) -> Self {
+    pub(crate) fn from_root(handle: OwnedFd) -> Self {
         Self(handle)
     }
 
@@ -29,7 +29,7 @@ impl Folder {
 
     /// Opens the folder `path`, which is `/`-separated and has been through `NotePath`. A link in
     /// its place is `LOOP`, a file is `NOTDIR`.
-    pub(crate) fn folder(&self, path: &str) -> Result<Self, Errno> {
+    pub(crate) fn open_folder(&self, path: &str) -> Result<Self, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         match self.open(path, flags, Mode::empty()) {
             Err(Errno::NOTDIR) if self.is_link(path) => Err(Errno::LOOP),
@@ -38,22 +38,22 @@ impl Folder {
     }
 
     /// Opens the folder `path`, or this one again for `None`.
-    pub(crate) fn folder_or_self(&self, path: Option<&str>) -> Result<Self, Errno> {
-        self.folder(path.unwrap_or("."))
+    pub(crate) fn open_folder_or_self(&self, path: Option<&str>) -> Result<Self, Errno> {
+        self.open_folder(path.unwrap_or("."))
     }
 
     /// Opens `path` as it is: a link is refused. With `NONBLOCK` a pipe does not block.
     pub(crate) fn open(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match retried(|| fs::openat2(self, path, flags, mode, BENEATH)) {
-            Err(Errno::NOSYS) => self.walk(path, flags, mode),
+        match retry_open(|| fs::openat2(self, path, flags, mode, BENEATH)) {
+            Err(Errno::NOSYS) => self.open_stepwise(path, flags, mode),
             opened => opened,
         }
     }
 
     /// Opens the file `path` for reading if the system knows the whole way without asking a disk;
     /// `AGAIN` or `NOSYS` if not.
-    pub(crate) fn open_at_hand(&self, path: &str) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open_cached(&self, path: &str) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         fs::openat2(self, path, flags, Mode::empty(), BENEATH | ResolveFlags::CACHED)
     }
@@ -65,7 +65,7 @@ impl Folder {
 
     /// Which file or folder stands at `path`, without following a link in its last part.
     pub(crate) fn file_id(&self, path: &str) -> Result<FileId, Errno> {
-        id_of(&self.open(path, OFlags::PATH, Mode::empty())?)
+        file_id_of(&self.open(path, OFlags::PATH, Mode::empty())?)
     }
 
     /// The device that it is on.
@@ -79,7 +79,7 @@ impl Folder {
     }
 
     /// Whether anything is in it.
-    pub(crate) fn is_filled(&self) -> bool {
+    pub(crate) fn has_entries(&self) -> bool {
         let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
         self.entries().is_ok_and(|mut entries| {
             entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name().to_bytes())))
@@ -106,19 +106,19 @@ impl Folder {
 
     /// What a kernel without `openat2` offers: one part after the other, no link followed and no
     /// other file system entered.
-    fn walk(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    fn open_stepwise(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let ours = Mount::of(self)?;
+        let ours = Mount::from_handle(self)?;
         let mut here = fs::openat(self, ".", step, Mode::empty())?;
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         for part in folders.split_terminator('/') {
-            here = ours.admit(fs::openat(&here, part, step, Mode::empty())?)?;
+            here = ours.check_same_mount(fs::openat(&here, part, step, Mode::empty())?)?;
         }
-        ours.admit(fs::openat(&here, name, flags, mode)?)
+        ours.check_same_mount(fs::openat(&here, name, flags, mode)?)
     }
 }
 
-impl AsFd for Folder {
+impl AsFd for FolderHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -136,7 +136,7 @@ enum Mount {
 }
 
 impl Mount {
-    fn of(handle: impl AsFd) -> Result<Self, Errno> {
+    fn from_handle(handle: impl AsFd) -> Result<Self, Errno> {
         let about = fs::statx(handle, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
         let is_numbered = StatxFlags::from_bits_retain(about.stx_mask).contains(StatxFlags::MNT_ID);
         Ok(if is_numbered {
@@ -147,13 +147,13 @@ impl Mount {
     }
 
     /// Lets through what is on this mount.
-    fn admit(&self, handle: OwnedFd) -> Result<OwnedFd, Errno> {
-        if Self::of(&handle)? == *self { Ok(handle) } else { Err(Errno::XDEV) }
+    fn check_same_mount(&self, handle: OwnedFd) -> Result<OwnedFd, Errno> {
+        if Self::from_handle(&handle)? == *self { Ok(handle) } else { Err(Errno::XDEV) }
     }
 }
 
 /// `openat2` says "again" when a rename elsewhere kept it from being sure.
-pub(crate) fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
+pub(crate) fn retry_open(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     const TRIES: usize = 64;
     (1..TRIES)
         .map(|_| open())
@@ -163,12 +163,12 @@ pub(crate) fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<Owned
 
 /// Whether `now` is the file that was `then`. Where the system does not say by now when a file was made, as
 /// in some sandboxes, the number has to do.
-pub(crate) fn is_same(then: FileId, now: FileId) -> bool {
+pub(crate) fn is_same_file(then: FileId, now: FileId) -> bool {
     then.inode == now.inode && (now.born.is_none() || then.born == now.born)
 }
 
 /// Which file an open one is.
-pub(crate) fn id_of(file: &impl AsFd) -> Result<FileId, Errno> {
+pub(crate) fn file_id_of(file: &impl AsFd) -> Result<FileId, Errno> {
     let wanted = StatxFlags::INO | StatxFlags::BTIME;
     match fs::statx(file, c"", AtFlags::EMPTY_PATH, wanted) {
         Ok(found) => {
@@ -197,12 +197,12 @@ mod tests {
     fn the_walk_enters_no_other_mount_than_its_own() {
         let (here, there) =
             (std::fs::File::open("/").unwrap(), std::fs::File::open("/proc").unwrap());
-        let ours = Mount::of(&here).unwrap();
-        assert_eq!(ours.admit(there.into()).err(), Some(Errno::XDEV));
-        assert!(ours.admit(std::fs::File::open("/").unwrap().into()).is_ok());
-        let top = Folder::root(here.into());
+        let ours = Mount::from_handle(&here).unwrap();
+        assert_eq!(ours.check_same_mount(there.into()).err(), Some(Errno::XDEV));
+        assert!(ours.check_same_mount(std::fs::File::open("/").unwrap().into()).is_ok());
+        let top = FolderHandle::from_root(here.into());
         for path in ["proc/version", "proc"] {
-            let walked = top.walk(path, OFlags::RDONLY | OFlags::NOFOLLOW, Mode::empty());
+            let walked = top.open_stepwise(path, OFlags::RDONLY | OFlags::NOFOLLOW, Mode::empty());
             assert_eq!(walked.err(), Some(Errno::XDEV), "{path}");
         }
     }
@@ -217,7 +217,7 @@ mod tests {
         std::fs::write(root.join("a/b/note.md"), "note").unwrap();
         std::os::unix::fs::symlink(&out, root.join("a/link")).unwrap();
         std::os::unix::fs::symlink(out.join("secret.md"), root.join("a/link.md")).unwrap();
-        let folder = Folder::root(std::fs::File::open(&root).unwrap().into());
+        let folder = FolderHandle::from_root(std::fs::File::open(&root).unwrap().into());
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW;
         for (path, is_inside) in [
             ("a/b/note.md", true),
@@ -225,7 +225,11 @@ mod tests {
             ("a/link.md", false),
             ("a/gone.md", false),
         ] {
-            assert_eq!(folder.walk(path, flags, Mode::empty()).is_ok(), is_inside, "{path}");
+            assert_eq!(
+                folder.open_stepwise(path, flags, Mode::empty()).is_ok(),
+                is_inside,
+                "{path}"
+            );
             assert_eq!(folder.open(path, flags, Mode::empty()).is_ok(), is_inside, "{path}");
         }
     }

@@ -6,22 +6,22 @@ use protocol::{FileState, FolderContents, NotePath};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::folder::Folder;
-use crate::old_file::is_open_for_writing;
+use crate::folder::FolderHandle;
+use crate::replaced_file::is_open_for_writing;
 use crate::{Vault, VaultError, permission, read};
 
 impl Vault {
     /// Everything in the folder at `path`, at any depth, hidden files too. Nothing is opened but
     /// folders, and no link is followed.
     pub fn folder_contents(&self, path: &NotePath) -> Result<FolderContents, VaultError> {
-        let folder = self.root().folder(path.as_str());
-        let found = folder.and_then(|folder| contents(&folder));
-        found.map_err(|error| VaultError::system("listed", path, error))
+        let folder = self.root().open_folder(path.as_str());
+        let found = folder.and_then(|folder| read_folder_contents(&folder));
+        found.map_err(|error| VaultError::from_errno("listed", path, error))
     }
 }
 
 /// Everything in a folder.
-pub(crate) fn contents(top: &Folder) -> Result<FolderContents, Errno> {
+pub(crate) fn read_folder_contents(top: &FolderHandle) -> Result<FolderContents, Errno> {
     let mut found: Vec<(Vec<u8>, Option<FileState>)> = Vec::new();
     walk(top, |_, path, stat| {
         let state = (!is_folder(stat)).then(|| FileState {
@@ -31,12 +31,12 @@ pub(crate) fn contents(top: &Folder) -> Result<FolderContents, Errno> {
         found.push((path.to_vec(), state));
         true
     })?;
-    Ok(FolderContents::of(found.iter().map(|(path, state)| (path.as_slice(), *state))))
+    Ok(FolderContents::from_entries(found.iter().map(|(path, state)| (path.as_slice(), *state))))
 }
 
 /// What keeps a folder from being deleted, with the path of the file below it.
 #[derive(Debug)]
-pub(crate) enum Obstacle {
+pub(crate) enum DeletionObstacle {
     /// A program has it open for writing.
     BeingWritten(String),
     /// It is a note that this user may not write.
@@ -45,7 +45,10 @@ pub(crate) enum Obstacle {
 
 /// The first obstacle below `top`. Only notes count as write-protected: the files of a repository of Git, for
 /// one, are so in every folder.
-pub(crate) fn obstacle(top: &Folder, path: &NotePath) -> Result<Option<Obstacle>, Errno> {
+pub(crate) fn deletion_obstacle(
+    top: &FolderHandle,
+    path: &NotePath,
+) -> Result<Option<DeletionObstacle>, Errno> {
     let mut found = None;
     walk(top, |folder, below, stat| {
         if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
@@ -55,15 +58,15 @@ pub(crate) fn obstacle(top: &Folder, path: &NotePath) -> Result<Option<Obstacle>
             let is_protected = || {
                 let note = NotePath::parse(&format!("{path}/{below}")).ok();
                 note.filter(NotePath::is_markdown).is_some_and(|note| {
-                    let may_write = permission::admit_name(folder, name, &note);
+                    let may_write = permission::check_name_writable(folder, name, &note);
                     matches!(may_write, Err(VaultError::Protected { .. }))
                 })
             };
             let file = folder.open(name, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty());
             if file.is_ok_and(|file| is_open_for_writing(&File::from(file))) {
-                found = Some(Obstacle::BeingWritten(below.to_owned()));
+                found = Some(DeletionObstacle::BeingWritten(below.to_owned()));
             } else if is_protected() {
-                found = Some(Obstacle::Protected(below.to_owned()));
+                found = Some(DeletionObstacle::Protected(below.to_owned()));
             }
         }
         found.is_none()
@@ -73,13 +76,16 @@ pub(crate) fn obstacle(top: &Folder, path: &NotePath) -> Result<Option<Obstacle>
 
 /// Shows everything in a folder, at any depth, until `show` has seen enough: the folder that it is in, its
 /// path below `top` and what it is.
-fn walk(top: &Folder, mut show: impl FnMut(&Folder, &[u8], &Stat) -> bool) -> Result<(), Errno> {
+fn walk(
+    top: &FolderHandle,
+    mut show: impl FnMut(&FolderHandle, &[u8], &Stat) -> bool,
+) -> Result<(), Errno> {
     let mut folders: Vec<Vec<u8>> = vec![Vec::new()];
     while let Some(at) = folders.pop() {
         let folder = match at.is_empty() {
-            true => top.folder_or_self(None)?,
+            true => top.open_folder_or_self(None)?,
             // A folder whose name is no text cannot be looked into, and so not be told from another.
-            false => top.folder(std::str::from_utf8(&at).map_err(|_| Errno::ILSEQ)?)?,
+            false => top.open_folder(std::str::from_utf8(&at).map_err(|_| Errno::ILSEQ)?)?,
         };
         for entry in folder.entries()? {
             let entry = entry?;

@@ -1,7 +1,7 @@
 //! Where intents are kept before a file is touched, and how they ended.
 
 use async_trait::async_trait;
-use protocol::{EffectId, Ended, FileId, Intent};
+use protocol::{EffectId, FileId, Intent, SettledIntent};
 use thiserror::Error;
 
 /// The ledger could not be written or read; the sentence says what and why.
@@ -13,20 +13,20 @@ pub struct LedgerError(pub String);
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Stores all intents, with both images, in one commit that is durable when it returns.
-    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError>;
+    async fn record_intents(&self, intents: &[Intent]) -> Result<(), LedgerError>;
 
     /// Notes the file that was made ready for each of these intents, all in one commit, before any of them
     /// gets the note's name: by it recovery tells the changed note from a copy that somebody put in its
     /// place. May be lost with the power, and recovery then goes by what else it finds.
-    async fn staged(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
+    async fn record_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
         let _ = files;
         Ok(())
     }
 
     /// Notes how intents ended, all in one commit. May be lost with the power; recovery finds out
     /// again.
-    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError>;
+    async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), LedgerError>;
 
     /// Intents that are still open, in the order they were stored.
-    async fn open(&self) -> Result<Vec<Intent>, LedgerError>;
+    async fn open_intents(&self) -> Result<Vec<Intent>, LedgerError>;
 }

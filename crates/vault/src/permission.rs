@@ -10,24 +10,28 @@ use rustix::fs::{self, Access, AtFlags, IFlags, Mode, Stat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::folder::Folder;
+use crate::folder::FolderHandle;
 use crate::{Vault, VaultError};
 
 impl Vault {
     /// Refuses a note that this user may not write, whatever the folder allows: `Protected`, or
     /// `ReadOnly` for the whole disk. To be asked before a change is planned; a change is refused by
     /// the same rule when it is carried out. Where nothing is, nothing is refused.
-    pub fn may_write(&self, path: &NotePath) -> Result<(), VaultError> {
-        match self.root().folder_or_self(path.folder()) {
-            Ok(folder) => admit_name(&folder, path.name(), path),
+    pub fn check_writable(&self, path: &NotePath) -> Result<(), VaultError> {
+        match self.root().open_folder_or_self(path.folder()) {
+            Ok(folder) => check_name_writable(&folder, path.name(), path),
             Err(_) => Ok(()),
         }
     }
 }
 
 /// The same for an open note, named `path.name()` in `folder`.
-pub(crate) fn admit(folder: &Folder, path: &NotePath, note: &File) -> Result<(), VaultError> {
-    let stat = fs::fstat(note).map_err(|error| VaultError::system("changed", path, error))?;
+pub(crate) fn check_note_writable(
+    folder: &FolderHandle,
+    path: &NotePath,
+    note: &File,
+) -> Result<(), VaultError> {
+    let stat = fs::fstat(note).map_err(|error| VaultError::from_errno("changed", path, error))?;
     let is_fixed = fs::ioctl_getflags(note)
         .is_ok_and(|flags| flags.intersects(IFlags::IMMUTABLE | IFlags::APPEND));
     if is_fixed || denies_owner(&stat) {
@@ -37,16 +41,20 @@ pub(crate) fn admit(folder: &Folder, path: &NotePath, note: &File) -> Result<(),
     match fs::accessat(folder, path.name(), Access::WRITE_OK, AtFlags::EACCESS) {
         Ok(()) => Ok(()),
         Err(Errno::ACCESS | Errno::PERM) => Err(VaultError::Protected { path: path.clone() }),
-        Err(error) => Err(VaultError::system("changed", path, error)),
+        Err(error) => Err(VaultError::from_errno("changed", path, error)),
     }
 }
 
 /// The same for what `folder` has under `name`; `path` is what it is called in messages. Nothing
 /// there, or something that is no file, is left to whoever opens it.
-pub(crate) fn admit_name(folder: &Folder, name: &str, path: &NotePath) -> Result<(), VaultError> {
+pub(crate) fn check_name_writable(
+    folder: &FolderHandle,
+    name: &str,
+    path: &NotePath,
+) -> Result<(), VaultError> {
     let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
     match folder.open(name, flags, Mode::empty()) {
-        Ok(note) => admit(folder, path, &File::from(note)),
+        Ok(note) => check_note_writable(folder, path, &File::from(note)),
         // Who may not even read it, may not write it either.
         Err(Errno::ACCESS | Errno::PERM) => Err(VaultError::Protected { path: path.clone() }),
         Err(_) => Ok(()),
@@ -55,7 +63,10 @@ pub(crate) fn admit_name(folder: &Folder, name: &str, path: &NotePath) -> Result
 
 /// Refuses a folder in which files can be made but not replaced or removed, before a temporary file is
 /// made there that could not be taken away again.
-pub(crate) fn admit_folder(folder: &Folder, path: &NotePath) -> Result<(), VaultError> {
+pub(crate) fn check_folder_writable(
+    folder: &FolderHandle,
+    path: &NotePath,
+) -> Result<(), VaultError> {
     let denied = || VaultError::Denied { verb: "changed", path: path.clone() };
     let is_fixed = fs::ioctl_getflags(folder)
         .is_ok_and(|flags| flags.intersects(IFlags::IMMUTABLE | IFlags::APPEND));
@@ -64,7 +75,7 @@ pub(crate) fn admit_folder(folder: &Folder, path: &NotePath) -> Result<(), Vault
     }
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     fs::accessat(folder, ".", wanted, AtFlags::EACCESS)
-        .map_err(|error| VaultError::system("changed", path, error))
+        .map_err(|error| VaultError::from_errno("changed", path, error))
 }
 
 /// The system lets root write to everything. A note that its owner may not write is protected on

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// changes are carried out; of those that must happen together all are counted at once. What could not
 /// be changed is never counted, so not all that was expected may be done at the end.
 #[derive(Debug, Clone, Default)]
-pub struct Progress(Arc<State>);
+pub struct Progress(Arc<ProgressState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ProgressState {
     stopped: AtomicBool,
     done: AtomicUsize,
     all: AtomicUsize,

@@ -6,7 +6,7 @@ use std::io::Read;
 use protocol::{ContentHash, FileId, NotePath, Timestamp};
 use rustix::fs::{self, FileType, Stat};
 
-use crate::{Stamp, Vault, VaultError, sync};
+use crate::{Fingerprint, Vault, VaultError, sync_artifacts};
 
 /// The most a note may weigh, in bytes. A larger file is listed but never opened.
 pub const NOTE_LIMIT: u64 = 10 << 20;
@@ -29,11 +29,11 @@ pub struct Note {
 impl Vault {
     /// Reads the note at `path`, spelled as on disk (see [`Vault::resolve`]).
     ///
-    /// Refuses whatever is not a regular file with one name: links (unless [`Links::Inside`] lets
+    /// Refuses whatever is not a regular file with one name: links (unless [`SymlinkPolicy::Inside`] lets
     /// them be followed), hard links (their bytes may live outside), folders, pipes, devices. None
     /// of them is waited for.
     ///
-    /// [`Links::Inside`]: crate::Links::Inside
+    /// [`SymlinkPolicy::Inside`]: crate::SymlinkPolicy::Inside
     pub fn read(&self, path: &NotePath) -> Result<Note, VaultError> {
         let (real, (bytes, stat)) = self.read_file(path)?;
         let hash = ContentHash::of(&bytes);
@@ -42,13 +42,16 @@ impl Vault {
 
     /// The bytes of the note at `path`, under the same rules as [`Vault::read`], unhashed: for
     /// scans over many notes.
-    pub fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+    pub fn read_bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
         self.read_file(path).map(|(_, (bytes, _))| bytes)
     }
 
     /// The same with the stamp of what was read.
-    pub fn stamped(&self, path: &NotePath) -> Result<(Vec<u8>, Stamp), VaultError> {
-        self.read_file(path).map(|(_, (bytes, stat))| (bytes, Stamp::of(&stat)))
+    pub fn read_with_fingerprint(
+        &self,
+        path: &NotePath,
+    ) -> Result<(Vec<u8>, Fingerprint), VaultError> {
+        self.read_file(path).map(|(_, (bytes, stat))| (bytes, Fingerprint::from_stat(&stat)))
     }
 
     /// Which file or folder stands at `path` in the vault itself, a link not followed; `None` for
@@ -63,18 +66,18 @@ impl Vault {
     #[must_use]
     pub fn is_on_its_device(&self, path: &NotePath) -> bool {
         let root = self.root();
-        let folder = root.folder(path.as_str());
+        let folder = root.open_folder(path.as_str());
         root.device().is_none_or(|device| folder.is_ok_and(|it| it.device() == Some(device)))
     }
 
     /// Refuses to change what stands at `path` if it is no regular file with one name, or in an
     /// extra root, without opening it; of any size.
-    pub fn admits(&self, path: &NotePath) -> Result<(), VaultError> {
-        self.screened_path(path)?;
-        self.takes_changes(path)?;
+    pub fn check_changeable(&self, path: &NotePath) -> Result<(), VaultError> {
+        self.check_path_visible(path)?;
+        self.check_not_in_extra_root(path)?;
         let stat = self.root().stat(path.as_str());
-        let stat = stat.map_err(|error| VaultError::system("read", path, error))?;
-        match admit(path, &stat) {
+        let stat = stat.map_err(|error| VaultError::from_errno("read", path, error))?;
+        match check_readable(path, &stat) {
             Err(VaultError::TooLarge { .. }) => Ok(()),
             judged => judged,
         }
@@ -82,19 +85,19 @@ impl Vault {
 
     /// What was read, behind the path at which it is.
     fn read_file(&self, path: &NotePath) -> Result<(NotePath, (Vec<u8>, Stat)), VaultError> {
-        self.screened_path(path)?;
-        let real = self.followed(path)?;
+        self.check_path_visible(path)?;
+        let real = self.follow_symlinks(path)?;
         let read = self.read_real(&real).map_err(|error| match real == *path {
             true => error,
-            false => asked(path, error),
+            false => with_requested_path(path, error),
         })?;
         Ok((real, read))
     }
 
     fn read_real(&self, real: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
-        self.screened_path(real)?;
+        self.check_path_visible(real)?;
         let read = self.open_and_read(real).map_err(|error| self.not_downloaded(real, error));
-        self.screened_text(real, read)
+        self.filter_text(real, read)
     }
 
     /// What is not there may be elsewhere.
@@ -104,7 +107,9 @@ impl Vault {
             self.stat_to_read(&format!("{folder}{name}")).is_ok()
         };
         match error {
-            VaultError::NotFound { .. } if sync::stand_ins(path.name()).iter().any(stands_in) => {
+            VaultError::NotFound { .. }
+                if sync_artifacts::placeholder_names(path.name()).iter().any(stands_in) =>
+            {
                 VaultError::NotDownloaded { path: path.clone() }
             }
             other => other,
@@ -112,24 +117,25 @@ impl Vault {
     }
 
     fn open_and_read(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
-        let (file, stat) = self.open_ordinary(path)?;
-        under_limit(path, size(&stat))?;
-        let bytes = contents(path, &file, &stat)?;
+        let (file, stat) = self.open_regular_file(path)?;
+        check_size(path, size(&stat))?;
+        let bytes = read_contents(path, &file, &stat)?;
         Ok((bytes, stat))
     }
 
     /// Opens the file at `path` of any size, whatever a screen keeps back.
-    pub(crate) fn open_ordinary(&self, path: &NotePath) -> Result<(File, Stat), VaultError> {
+    pub(crate) fn open_regular_file(&self, path: &NotePath) -> Result<(File, Stat), VaultError> {
         let handle =
-            self.open_to_read(path).map_err(|error| VaultError::system("read", path, error))?;
-        let stat = fs::fstat(&handle).map_err(|error| VaultError::system("read", path, error))?;
-        ordinary(path, &stat)?;
+            self.open_to_read(path).map_err(|error| VaultError::from_errno("read", path, error))?;
+        let stat =
+            fs::fstat(&handle).map_err(|error| VaultError::from_errno("read", path, error))?;
+        check_regular_file(path, &stat)?;
         Ok((File::from(handle), stat))
     }
 }
 
 /// The same error about the path that was asked for: where a link leads may be private.
-fn asked(path: &NotePath, error: VaultError) -> VaultError {
+fn with_requested_path(path: &NotePath, error: VaultError) -> VaultError {
     let path = path.clone();
     match error {
         VaultError::NotFound { .. } => {
@@ -145,12 +151,12 @@ fn asked(path: &NotePath, error: VaultError) -> VaultError {
 }
 
 /// Whether the file may be read and changed as a note.
-pub(crate) fn admit(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
-    ordinary(path, stat)?;
-    under_limit(path, size(stat))
+pub(crate) fn check_readable(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
+    check_regular_file(path, stat)?;
+    check_size(path, size(stat))
 }
 
-fn ordinary(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
+fn check_regular_file(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if stat.st_nlink > 1 => "a file with several names (a hard link)",
         FileType::RegularFile => return Ok(()),
@@ -163,7 +169,7 @@ fn ordinary(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
 
 /// When the file was last written, in milliseconds.
 pub(crate) fn modified(stat: &Stat) -> Timestamp {
-    Stamp::of(stat).modified()
+    Fingerprint::from_stat(stat).modified()
 }
 
 /// The file's size in bytes.
@@ -171,7 +177,7 @@ pub(crate) fn size(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or_default()
 }
 
-fn under_limit(path: &NotePath, size: u64) -> Result<(), VaultError> {
+fn check_size(path: &NotePath, size: u64) -> Result<(), VaultError> {
     if size > NOTE_LIMIT {
         return Err(VaultError::TooLarge { path: path.clone(), size });
     }
@@ -179,13 +185,17 @@ fn under_limit(path: &NotePath, size: u64) -> Result<(), VaultError> {
 }
 
 /// Reads to the end, but never past the limit: the file may grow while it is read.
-pub(crate) fn contents(path: &NotePath, file: &File, stat: &Stat) -> Result<Vec<u8>, VaultError> {
+pub(crate) fn read_contents(
+    path: &NotePath,
+    file: &File,
+    stat: &Stat,
+) -> Result<Vec<u8>, VaultError> {
     let mut bytes = Vec::with_capacity(usize::try_from(size(stat)).unwrap_or_default() + 1);
     file.take(NOTE_LIMIT + 1).read_to_end(&mut bytes).map_err(|source| VaultError::Io {
         verb: "read",
         path: path.clone(),
         source,
     })?;
-    under_limit(path, bytes.len() as u64)?;
+    check_size(path, bytes.len() as u64)?;
     Ok(bytes)
 }

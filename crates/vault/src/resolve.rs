@@ -1,12 +1,12 @@
 //! From what a person or a model wrote to the one note it means, or to a new note's path.
 
-use protocol::invisible::visible;
-use protocol::{Naming, NewNotePath, NotePath, PathError};
+use protocol::invisible::without_invisible;
+use protocol::{NewNotePath, NewPathKind, NotePath, PathError};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::fold::fold;
-use crate::{EntryKind, Listing, Vault, VaultError, nearest, sync};
+use crate::name_key::name_key;
+use crate::{EntryKind, Listing, Vault, VaultError, suggestions, sync_artifacts};
 
 impl Vault {
     /// Finds the existing note that `text` means. Tolerates other case, another Unicode form, a
@@ -16,7 +16,7 @@ impl Vault {
     pub fn resolve(&self, text: &str) -> Result<NotePath, VaultError> {
         let asked = note_path(text)?;
         for spelling in spellings(&asked)? {
-            if self.is_there(&spelling)? && !self.hides(&spelling) {
+            if self.is_occupied(&spelling)? && !self.hides(&spelling) {
                 return Ok(spelling);
             }
         }
@@ -29,7 +29,7 @@ impl Vault {
                 Err(VaultError::Ambiguous { asked: text.to_owned(), candidates })
             }
             (None, _) => {
-                let nearest = nearest::nearest(&listing, &asked);
+                let nearest = suggestions::suggest_notes(&listing, &asked);
                 Err(VaultError::NotFound { asked: text.to_owned(), nearest })
             }
         }
@@ -43,41 +43,49 @@ impl Vault {
     /// What is kept private is `Withheld`, whether it is there or not, by the name that was asked
     /// for; what would be in an extra root is `InExtraRoot`.
     pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
-        self.new_place(&note_path(text)?, Naming::Note)
+        self.visible_new_path(&note_path(text)?, NewPathKind::Note)
     }
 
     /// Judges `text` as the path of a folder to create, as [`Vault::new_path`] does.
     pub fn new_folder(&self, text: &str) -> Result<NewNotePath, VaultError> {
-        self.new_place(&NotePath::parse(text)?, Naming::Folder)
+        self.visible_new_path(&NotePath::parse(text)?, NewPathKind::Folder)
     }
 
     /// Judges `text` as the path that the file `from` shall have, as [`Vault::new_path`] does; its
     /// extension stays. Itself is not in its way: its name may change in case or Unicode form.
-    pub fn new_path_of(&self, from: &NotePath, text: &str) -> Result<NewNotePath, VaultError> {
+    pub fn new_path_for_rename(
+        &self,
+        from: &NotePath,
+        text: &str,
+    ) -> Result<NewNotePath, VaultError> {
         let asked = note_path(text)?;
-        match self.new_place(&asked, Naming::Moved(from)) {
+        match self.visible_new_path(&asked, NewPathKind::Moved(from)) {
             // Not where `from` is to become a folder above itself.
             Err(VaultError::Exists { path })
                 if path == *from && asked.parts().count() == from.parts().count() =>
             {
                 let folder = from.folder().map(NotePath::parse).transpose()?;
-                Ok(NewNotePath::judge(folder.as_ref(), asked.name(), Naming::Moved(from))?)
+                Ok(NewNotePath::parse_in(folder.as_ref(), asked.name(), NewPathKind::Moved(from))?)
             }
             judged => judged,
         }
     }
 
-    fn new_place(&self, asked: &NotePath, naming: Naming<'_>) -> Result<NewNotePath, VaultError> {
+    fn visible_new_path(
+        &self,
+        asked: &NotePath,
+        naming: NewPathKind<'_>,
+    ) -> Result<NewNotePath, VaultError> {
         let is_hidden = |path: &NotePath| self.hides(path);
         let withheld = || VaultError::Withheld { path: asked.clone() };
         if is_hidden(asked) {
             return Err(withheld());
         }
         // A note without an extension may still have the name of a root: it gets another one.
-        if asked.folder().is_some() || matches!(naming, Naming::Folder) {
-            self.takes_changes(asked)?;
+        if asked.folder().is_some() || matches!(naming, NewPathKind::Folder) {
+            self.check_not_in_extra_root(asked)?;
         }
-        match self.free_path(asked, naming) {
+        match self.find_free_path(asked, naming) {
             Ok(new) if is_hidden(new.path()) => Err(withheld()),
             Err(
                 VaultError::Exists { path }
@@ -88,18 +96,22 @@ impl Vault {
             Err(VaultError::Ambiguous { candidates, .. }) if candidates.iter().any(is_hidden) => {
                 Err(withheld())
             }
-            Ok(new) => self.takes_changes(new.path()).map(|()| new),
+            Ok(new) => self.check_not_in_extra_root(new.path()).map(|()| new),
             refused => refused,
         }
     }
 
-    fn free_path(&self, asked: &NotePath, naming: Naming<'_>) -> Result<NewNotePath, VaultError> {
+    fn find_free_path(
+        &self,
+        asked: &NotePath,
+        naming: NewPathKind<'_>,
+    ) -> Result<NewNotePath, VaultError> {
         let (mut folder, mut rest) = (None, asked.as_str());
         while let Some((part, deeper)) = rest.split_once('/') {
             let Some(found) = self.sibling(folder.as_ref(), part)? else { break };
             (folder, rest) = (Some(found), deeper);
         }
-        let new = NewNotePath::judge(folder.as_ref(), rest, naming)?;
+        let new = NewNotePath::parse_in(folder.as_ref(), rest, naming)?;
         let folder_is_there = !rest.contains('/');
         if folder_is_there && let Some(path) = self.sibling(folder.as_ref(), new.path().name())? {
             return Err(VaultError::Exists { path });
@@ -107,12 +119,12 @@ impl Vault {
         if folder_is_there
             && rest != new.path().name()
             && let Some(path) = self.sibling(folder.as_ref(), rest)?
-            && self.is_there(&path)?
+            && self.is_occupied(&path)?
         {
             return Err(VaultError::Exists { path });
         }
         if folder_is_there
-            && let Some(stand_in) = self.stand_in(folder.as_ref(), new.path().name())?
+            && let Some(stand_in) = self.placeholder_for(folder.as_ref(), new.path().name())?
         {
             return Err(VaultError::NotDownloaded { path: stand_in });
         }
@@ -120,7 +132,7 @@ impl Vault {
     }
 
     /// The path of a file called `name` that a sync program keeps elsewhere.
-    fn stand_in(
+    fn placeholder_for(
         &self,
         folder: Option<&NotePath>,
         name: &str,
@@ -129,7 +141,7 @@ impl Vault {
             folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"))
         };
         let is_there = |name: &String| self.root().stat(&joined(name)).is_ok();
-        let stands = sync::stand_ins(name).iter().any(is_there);
+        let stands = sync_artifacts::placeholder_names(name).iter().any(is_there);
         Ok(stands.then(|| NotePath::parse(&joined(name))).transpose()?)
     }
 
@@ -139,13 +151,15 @@ impl Vault {
         folder: Option<&NotePath>,
         name: &str,
     ) -> Result<Option<NotePath>, VaultError> {
-        let open = self.root().folder_or_self(folder.map(NotePath::as_str));
+        let open = self.root().open_folder_or_self(folder.map(NotePath::as_str));
         let open = match (open, folder) {
             (Ok(open), _) => open,
             (Err(Errno::NOTDIR), Some(file)) => {
                 return Err(VaultError::Exists { path: file.clone() });
             }
-            (Err(error), Some(folder)) => return Err(VaultError::system("listed", folder, error)),
+            (Err(error), Some(folder)) => {
+                return Err(VaultError::from_errno("listed", folder, error));
+            }
             (Err(error), None) => return Err(VaultError::Unlistable { source: error.into() }),
         };
         let spelled = |name: &str| {
@@ -153,13 +167,13 @@ impl Vault {
             NotePath::parse(&path)
         };
         let wanted = spelled(name)?;
-        let failed = |error| VaultError::system("listed", &wanted, error);
+        let failed = |error| VaultError::from_errno("listed", &wanted, error);
         let mut same = Vec::new();
         for entry in open.entries().map_err(failed)? {
             let entry = entry.map_err(failed)?;
             match entry.file_name().to_str() {
                 Ok(found) if found == name => return Ok(Some(wanted)),
-                Ok(found) if fold(found) == fold(name) => same.push(spelled(found)?),
+                Ok(found) if name_key(found) == name_key(name) => same.push(spelled(found)?),
                 _ => {}
             }
         }
@@ -174,14 +188,14 @@ impl Vault {
     }
 
     /// Whether something other than a folder stands at exactly this spelling.
-    fn is_there(&self, path: &NotePath) -> Result<bool, VaultError> {
+    fn is_occupied(&self, path: &NotePath) -> Result<bool, VaultError> {
         match self.stat_to_read(path.as_str()) {
             Ok(stat) => {
                 Ok(FileType::from_raw_mode(stat.st_mode) != FileType::Directory
                     || path.is_markdown())
             }
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
-            Err(error) => Err(VaultError::system("read", path, error)),
+            Err(error) => Err(VaultError::from_errno("read", path, error)),
         }
     }
 }
@@ -208,12 +222,12 @@ pub(crate) fn spellings(asked: &NotePath) -> Result<Vec<NotePath>, VaultError> {
 /// The notes that answer to `asked`. Each way of answering counts only if none before it found
 /// any: the same path in another Unicode form, in another case, at the end of a longer path.
 fn candidates(listing: &Listing, asked: &NotePath) -> Vec<NotePath> {
-    let wanted = fold(&visible(asked.as_str()));
+    let wanted = name_key(&without_invisible(asked.as_str()));
     let wanted = wanted.strip_suffix(".md").unwrap_or(&wanted);
     let mut answers: [Vec<NotePath>; 3] = Default::default();
     let files = listing.entries.iter().filter(|entry| entry.kind != EntryKind::Folder);
     for path in files.map(|entry| &entry.path) {
-        let folded = fold(&visible(path.as_str()));
+        let folded = name_key(&without_invisible(path.as_str()));
         let named = folded.strip_suffix(".md").unwrap_or(&folded);
         let [same, same_case, ending] = &mut answers;
         if path == asked {

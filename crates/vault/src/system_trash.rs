@@ -14,27 +14,29 @@ use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde_json::Value;
 
-use crate::spot::TRASH;
-use crate::{Setting, Vault};
+use crate::dir_entry::TRASH;
+use crate::{ObsidianFile, Vault};
 
 /// Hands on what lies in the vault's trash as `name` and was the note at `path`. It stays in the
 /// vault's trash when the setting does not ask for more, when the user's trash is on another disk,
 /// and when anything fails: nothing is ever removed, and the ledger has the bytes.
-pub(crate) fn hand_on(vault: &Vault, path: &NotePath, name: &str) {
-    if !is_wanted(vault) {
+pub(crate) fn move_to_system_trash(vault: &Vault, path: &NotePath, name: &str) {
+    if !is_enabled(vault) {
         return;
     }
     let handed = home_trash().ok_or(Errno::NOENT).and_then(|trash| {
         let was = std::path::absolute(vault.folder().join(path.as_str()));
-        move_in(vault, name, &trash, &was.map_err(|_| Errno::INVAL)?)
+        move_into(vault, name, &trash, &was.map_err(|_| Errno::INVAL)?)
     });
     if let Err(error) = handed {
         tracing::info!(%error, "a deleted note stays in the vault's own trash");
     }
 }
 
-fn is_wanted(vault: &Vault) -> bool {
-    let settings = vault.obsidian(Setting::App).and_then(|json| serde_json::from_slice(&json).ok());
+fn is_enabled(vault: &Vault) -> bool {
+    let settings = vault
+        .obsidian_config(ObsidianFile::App)
+        .and_then(|json| serde_json::from_slice(&json).ok());
     let option = settings.as_ref().and_then(|json: &Value| json.get("trashOption")?.as_str());
     option == Some("system")
 }
@@ -45,9 +47,10 @@ fn home_trash() -> Option<PathBuf> {
     data.or_else(home).map(|data| data.join("Trash"))
 }
 
-fn move_in(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), Errno> {
-    let (files, info) = (folder(&trash.join("files"))?, folder(&trash.join("info"))?);
-    let ours = vault.root().folder(TRASH)?;
+fn move_into(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), Errno> {
+    let (files, info) =
+        (open_or_create_folder(&trash.join("files"))?, open_or_create_folder(&trash.join("info"))?);
+    let ours = vault.root().open_folder(TRASH)?;
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) => (stem, format!(".{extension}")),
         None => (name, String::new()),
@@ -74,7 +77,7 @@ fn move_in(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), Er
     Err(Errno::EXIST)
 }
 
-fn folder(path: &Path) -> Result<OwnedFd, Errno> {
+fn open_or_create_folder(path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => {}
@@ -95,13 +98,13 @@ fn write_info(info: &OwnedFd, name: &str, was: &Path) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = fs::openat(info, name, flags, Mode::from_raw_mode(0o600))?;
     let date = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S");
-    let text = format!("[Trash Info]\nPath={}\nDeletionDate={date}\n", escaped(was));
+    let text = format!("[Trash Info]\nPath={}\nDeletionDate={date}\n", percent_encode(was));
     let written = std::fs::File::from(file).write_all(text.as_bytes());
     written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
 /// A path as in a URL, its slashes kept (RFC 2396, section 2).
-fn escaped(path: &Path) -> String {
+fn percent_encode(path: &Path) -> String {
     let mut text = String::new();
     for byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
@@ -126,13 +129,13 @@ mod tests {
         let vault = Vault::open(&root).unwrap();
         for text in ["one", "two"] {
             std::fs::write(root.join(".trash/A b.md"), text).unwrap();
-            move_in(&vault, "A b.md", &trash, Path::new("/v/É/A b.md")).unwrap();
+            move_into(&vault, "A b.md", &trash, Path::new("/v/É/A b.md")).unwrap();
         }
         assert_eq!(std::fs::read_to_string(trash.join("files/A b.md")).unwrap(), "one");
         assert_eq!(std::fs::read_to_string(trash.join("files/A b.2.md")).unwrap(), "two");
         let info = std::fs::read_to_string(trash.join("info/A b.2.md.trashinfo")).unwrap();
         assert!(info.starts_with("[Trash Info]\nPath=/v/%C3%89/A%20b.md\nDeletionDate=20"));
-        assert!(move_in(&vault, "gone.md", &trash, Path::new("/v/gone.md")).is_err());
+        assert!(move_into(&vault, "gone.md", &trash, Path::new("/v/gone.md")).is_err());
         assert_eq!(std::fs::read_dir(trash.join("info")).unwrap().count(), 2);
     }
 
@@ -143,9 +146,9 @@ mod tests {
         let vault = Vault::open(all.path()).unwrap();
         let check = |json: &str, expected: bool| {
             std::fs::write(all.path().join(".obsidian/app.json"), json).unwrap();
-            assert_eq!(is_wanted(&vault), expected, "{json}");
+            assert_eq!(is_enabled(&vault), expected, "{json}");
         };
-        assert!(!is_wanted(&vault));
+        assert!(!is_enabled(&vault));
         check("{}", false);
         check(r#"{ "trashOption": "local" }"#, false);
         check(r#"{ "trashOption": "none" }"#, false);

@@ -1,32 +1,32 @@
 //! Being told when files in the vault change, whoever changes them.
 
-mod extra;
-mod inside;
-mod lookout;
-mod mark;
+mod event;
+mod extra_roots;
+mod listing;
+mod polling;
 mod queue;
-mod rounds;
-mod sighting;
-mod succession;
+mod replacement;
+mod sync_cookie;
+mod thread;
 
 use std::io;
 use std::sync::Arc;
 
-use protocol::{FileId, NotePath, Succession};
+use protocol::{FileId, FileReplacement, NotePath};
 
 use crate::{Vault, VaultError};
-use lookout::{Bell, Lookout};
-use queue::Queue;
-pub(crate) use succession::Seats;
+use queue::ChangeQueue;
+pub(crate) use replacement::TrackedFiles;
+use thread::{EventSender, WatchThread};
 
 /// What changed in the vault. What is protected, our own temporary files among it, never counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Changed {
+pub enum VaultChange {
     /// These files were made, written, renamed or removed; sorted, notes and attachments alike. Of
     /// many each time only some: the rest follows.
     Notes(Vec<NotePath>),
     /// Followed files whose place another one took in one step, in order: the notes go on in these.
-    Replaced(Vec<Succession>),
+    Replaced(Vec<FileReplacement>),
     /// Anything may have changed: look again. Also comes once, when the watch stands: what
     /// happened before may not have been noticed, what happens from then on is.
     Everything,
@@ -47,61 +47,61 @@ pub enum Changed {
 /// A save is told when it has ended, what is half-way after 5 ms. Nobody has to keep up: what was
 /// not fetched yet is joined, and comes in parts, in which what was saved last comes first.
 #[derive(Debug)]
-pub struct Watch {
-    queue: Arc<Queue>,
-    bell: Bell,
+pub struct VaultWatch {
+    queue: Arc<ChangeQueue>,
+    sender: EventSender,
 }
 
 impl Vault {
     /// Begins to watch the vault, on a thread of its own: a large vault is not waited for. Where
     /// the system gives no watches the folders are looked at in rounds.
-    pub fn watch(&self) -> Result<Watch, VaultError> {
-        let queue = Arc::new(Queue::default());
-        let (bell, heard) = lookout::bell();
+    pub fn watch(&self) -> Result<VaultWatch, VaultError> {
+        let queue = Arc::new(ChangeQueue::default());
+        let (bell, heard) = thread::event_channel();
         let (vault, told, rung) = (self.clone(), Arc::clone(&queue), bell.clone());
         std::thread::Builder::new()
             .name("vault-watch".to_owned())
-            .spawn(move || Lookout::new(vault, told, rung).run(&heard))
+            .spawn(move || WatchThread::new(vault, told, rung).run(&heard))
             .map_err(|source: io::Error| VaultError::Unwatched { source })?;
-        Ok(Watch { queue, bell })
+        Ok(VaultWatch { queue, sender: bell })
     }
 }
 
 impl Vault {
-    /// Follows these files from now on, with all that [`Vault::apply`] writes: a [`Watch`] tells which
+    /// Follows these files from now on, with all that [`Vault::apply`] writes: a [`VaultWatch`] tells which
     /// files take their place. What is not at its path any more is passed over. Blocks on the disk.
-    pub fn follow_files(&self, files: impl IntoIterator<Item = (NotePath, FileId)>) {
+    pub fn track_files(&self, files: impl IntoIterator<Item = (NotePath, FileId)>) {
         for (path, file) in files {
             if self.file_id(&path) == Some(file) {
-                self.seats().take(&path, file);
+                self.tracked_files().track(&path, file);
             }
         }
     }
 
     /// Whether this file is followed and was at `path` when it was last heard of: a change of ours put it
-    /// there, or a [`Watch`] saw it come.
+    /// there, or a [`VaultWatch`] saw it come.
     #[must_use]
-    pub fn is_followed(&self, path: &NotePath, file: FileId) -> bool {
-        self.seats().at(path.as_str()) == Some(file)
+    pub fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
+        self.tracked_files().file_at(path.as_str()) == Some(file)
     }
 
-    /// Whether the note that was in `from` was seen by a [`Watch`] to go on in `to`, by one save that replaced
+    /// Whether the note that was in `from` was seen by a [`VaultWatch`] to go on in `to`, by one save that replaced
     /// the file or several. Some thousand saves are remembered, and none from before the start.
     #[must_use]
-    pub(crate) fn goes_on(&self, from: FileId, to: FileId) -> bool {
-        self.seats().goes_on(from, to)
+    pub(crate) fn was_replaced_by(&self, from: FileId, to: FileId) -> bool {
+        self.tracked_files().was_replaced_by(from, to)
     }
 }
 
-impl Watch {
+impl VaultWatch {
     /// The next change; `None` when the watch has ended by itself. Cancel safe.
-    pub async fn next(&mut self) -> Option<Changed> {
+    pub async fn next(&mut self) -> Option<VaultChange> {
         self.queue.next().await
     }
 }
 
-impl Drop for Watch {
+impl Drop for VaultWatch {
     fn drop(&mut self) {
-        self.bell.stop();
+        self.sender.stop();
     }
 }

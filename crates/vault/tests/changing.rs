@@ -179,15 +179,15 @@ struct BrokenLedger;
 
 #[async_trait::async_trait]
 impl Ledger for BrokenLedger {
-    async fn intend(&self, _: &[protocol::Intent]) -> Result<(), LedgerError> {
+    async fn record_intents(&self, _: &[protocol::Intent]) -> Result<(), LedgerError> {
         Err(LedgerError("the database is full".into()))
     }
 
-    async fn settle(&self, _: &[protocol::Ended]) -> Result<(), LedgerError> {
+    async fn record_outcomes(&self, _: &[protocol::SettledIntent]) -> Result<(), LedgerError> {
         Err(LedgerError("the database is full".into()))
     }
 
-    async fn open(&self) -> Result<Vec<protocol::Intent>, LedgerError> {
+    async fn open_intents(&self) -> Result<Vec<protocol::Intent>, LedgerError> {
         Ok(Vec::new())
     }
 }

@@ -15,7 +15,7 @@ mod support;
 use protocol::{Change, FileId};
 use support::stops::{SWAPS, faults, recover, run_until};
 use support::{Folder, MemoryLedger, order, path, replace};
-use vault::{Applied, Order, VaultError};
+use vault::{Applied, ChangeBatch, VaultError};
 
 const TEXT: &str = "one\ntwo\n";
 const EDITED: &str = "one, edited\ntwo\n";
@@ -34,7 +34,7 @@ fn changes() -> [Change; 3] {
 }
 
 /// An order about the file at `a.md`, and about no other.
-fn about_the_note(folder: &Folder, change: Change) -> (Order, FileId) {
+fn about_the_note(folder: &Folder, change: Change) -> (ChangeBatch, FileId) {
     let file = folder.vault().file_id(&path("a.md")).unwrap();
     let mut order = order([change]);
     order.changes[0].file = Some(file);
@@ -59,7 +59,7 @@ fn assert_both_are_as_they_were(folder: &Folder, change: &Change) {
 }
 
 /// Fault points are the whole process's, so each test takes its turn.
-fn apply(folder: &Folder, order: Order, ledger: &MemoryLedger) -> Applied {
+fn apply(folder: &Folder, order: ChangeBatch, ledger: &MemoryLedger) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
 }

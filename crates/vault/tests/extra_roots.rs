@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use protocol::settings::{ExtraRoot, PrivateSettings};
-use protocol::{Act, Change, IntentState, Privacy, PrivateRules};
+use protocol::{Change, ChangeAction, IntentState, Privacy, PrivateRules};
 use support::{Folder, MemoryLedger, SECRET, create, extra, order, path, replace, unit};
-use vault::{EntryKind, Links, Screen, Vault, VaultError, admit_extra_roots};
+use vault::{EntryKind, PrivacyFilter, SymlinkPolicy, Vault, VaultError, validate_extra_roots};
 
 const BREAD: &str = "flour, water, salt";
 
@@ -65,7 +65,7 @@ fn the_notes_of_a_root_are_listed_found_and_read_as_in_a_folder_of_the_vault() {
     }
     let note = vault.read(&path("Recipes/Bread.md")).unwrap();
     assert_eq!((note.bytes.as_slice(), note.path.as_str()), (BREAD.as_bytes(), "Recipes/Bread.md"));
-    assert!(vault.dates(&path("Recipes/sweet/Cake.md")).unwrap().modified.0 > 0);
+    assert!(vault.file_times(&path("Recipes/sweet/Cake.md")).unwrap().modified.0 > 0);
     // Without the setting there is nothing of it.
     vault.set_extra_roots(&[]);
     assert_eq!(names(&vault), ["a.md", "notes"]);
@@ -104,7 +104,7 @@ async fn nothing_may_change(folder: &Folder, vault: &Vault, root: &Path) {
     let before = folder.names();
     let rename = |from: &str, to: &str| Change::rename(path(from), path(to));
     let (bread, new) = ("Recipes/Bread.md", "Recipes/New.md");
-    let act = |at: &str, act: Act| Change { path: path(at), act };
+    let act = |at: &str, act: ChangeAction| Change { path: path(at), act };
     let trashed = || "Recipes".to_owned();
     for (change, at) in [
         (create(new, "x"), new),
@@ -116,11 +116,14 @@ async fn nothing_may_change(folder: &Folder, vault: &Vault, root: &Path) {
         (Change::rename_folder(path("Recipes/sweet"), path("sweet")), "Recipes/sweet"),
         (Change::rename_folder(path("notes"), path("Recipes/notes")), "Recipes/notes"),
         (Change::rename_folder(path("notes"), path("Recipes")), "Recipes"),
-        (act("Recipes/sub", Act::MakeFolder), "Recipes/sub"),
-        (act("RECIPES", Act::MakeFolder), "RECIPES"),
-        (act("Recipes/sweet", Act::TrashFolder { holds: None }), "Recipes/sweet"),
-        (act("Recipes", Act::TrashFolder { holds: None }), "Recipes"),
-        (act("Recipes", Act::RestoreFolder { trashed: trashed(), holds: None }), "Recipes"),
+        (act("Recipes/sub", ChangeAction::MakeFolder), "Recipes/sub"),
+        (act("RECIPES", ChangeAction::MakeFolder), "RECIPES"),
+        (act("Recipes/sweet", ChangeAction::TrashFolder { holds: None }), "Recipes/sweet"),
+        (act("Recipes", ChangeAction::TrashFolder { holds: None }), "Recipes"),
+        (
+            act("Recipes", ChangeAction::RestoreFolder { trashed: trashed(), holds: None }),
+            "Recipes",
+        ),
     ] {
         let ledger = MemoryLedger::default();
         let applied = vault.apply(order([change]), &ledger).await.unwrap();
@@ -154,7 +157,7 @@ fn no_new_path_leads_into_a_root_and_a_note_may_have_its_name() {
     let vault = folder.vault_with(&[&recipes(&folder)]);
     for asked in ["Recipes/New", "recipes/Bread.md", "Recipes/sweet/deep/New.md"] {
         in_extra_root(&vault.new_path(asked).unwrap_err(), path(asked).as_str());
-        let moved = vault.new_path_of(&path("a.md"), asked).unwrap_err();
+        let moved = vault.new_path_for_rename(&path("a.md"), asked).unwrap_err();
         assert!(matches!(moved, VaultError::InExtraRoot { .. }), "{asked}: {moved}");
     }
     for asked in ["Recipes", "RECIPES", "Recipes/new"] {
@@ -162,9 +165,9 @@ fn no_new_path_leads_into_a_root_and_a_note_may_have_its_name() {
     }
     assert_eq!(vault.new_path("Recipes").unwrap().path().as_str(), "Recipes.md");
     for at in ["Recipes/Bread.md", "Recipes/sweet/Cake.md"] {
-        in_extra_root(&vault.admits(&path(at)).unwrap_err(), at);
+        in_extra_root(&vault.check_changeable(&path(at)).unwrap_err(), at);
     }
-    in_extra_root(&vault.admits_folder(&path("Recipes")).unwrap_err(), "Recipes");
+    in_extra_root(&vault.check_folder_movable(&path("Recipes")).unwrap_err(), "Recipes");
 }
 
 #[test]
@@ -184,8 +187,8 @@ fn what_a_vault_refuses_is_refused_in_a_root() {
     fs::File::create(root.join("huge.md")).unwrap().set_len(5 << 30).unwrap();
     fs::write(root.join(std::ffi::OsStr::from_bytes(b"bad\xFF.md")), "x").unwrap();
     let vault = folder.vault_with(&[&root]);
-    for follow in [Links::Refused, Links::Inside] {
-        vault.set_links(follow);
+    for follow in [SymlinkPolicy::Refused, SymlinkPolicy::Inside] {
+        vault.set_symlink_policy(follow);
         for at in [
             "link.md",
             "door/secret.md",
@@ -224,12 +227,12 @@ fn a_link_in_the_vault_with_the_name_of_a_root_is_stood_for_by_it() {
 
     vault.set_extra_roots(&[extra(&root)]);
     assert_eq!(listed(&vault)[0], ("Recipes".to_owned(), EntryKind::Folder));
-    assert_eq!(vault.bytes(&path("Recipes/Bread.md")).unwrap(), BREAD.as_bytes());
+    assert_eq!(vault.read_bytes(&path("Recipes/Bread.md")).unwrap(), BREAD.as_bytes());
     in_extra_root(&vault.new_path("Recipes/New").unwrap_err(), "Recipes/New");
     // A link of another name leads there only where the user wants links followed.
     assert!(vault.read(&path("short.md")).is_err());
-    vault.set_links(Links::Inside);
-    assert_eq!(vault.bytes(&path("short.md")).unwrap(), BREAD.as_bytes());
+    vault.set_symlink_policy(SymlinkPolicy::Inside);
+    assert_eq!(vault.read_bytes(&path("short.md")).unwrap(), BREAD.as_bytes());
 }
 
 #[tokio::test]
@@ -238,7 +241,7 @@ async fn what_the_vault_has_under_the_name_is_seen_instead_and_the_listing_says_
     let root = recipes(&folder);
     let vault = folder.vault_with(&[&root]);
     assert_eq!(names(&vault), ["Recipes", "Recipes/Bread.md", "Recipes/Own.md", "notes"]);
-    assert_eq!(vault.bytes(&path("Recipes/Bread.md")).unwrap(), b"own bread");
+    assert_eq!(vault.read_bytes(&path("Recipes/Bread.md")).unwrap(), b"own bread");
     let problems = problems(&vault);
     assert!(problems[0].starts_with("Recipes: the vault has something of its own"), "{problems:?}");
     let made = order([create("Recipes/New.md", "x"), replace("Recipes/Own.md", "own", "mine")]);
@@ -276,7 +279,7 @@ async fn a_root_that_is_away_is_a_problem_until_it_is_back_and_keeps_its_name() 
     fs::remove_dir(&root).unwrap();
     fs::rename(&aside, &root).unwrap();
     assert_eq!(names(&vault).len(), 7);
-    assert_eq!(vault.bytes(&path("Recipes/Bread.md")).unwrap(), BREAD.as_bytes());
+    assert_eq!(vault.read_bytes(&path("Recipes/Bread.md")).unwrap(), BREAD.as_bytes());
 }
 
 #[test]
@@ -286,7 +289,7 @@ fn private_rules_hold_by_the_path_in_the_vault_and_by_what_notes_say() {
     let vault = folder.vault_with(&[&folder.beside("Recipes", &notes)]);
     let never = ["Recipes/Diary/", "#private"].map(str::to_owned).to_vec();
     let rules = PrivateRules::parse(&PrivateSettings { never, ..Default::default() }).unwrap();
-    let seen = vault.behind(Arc::new(Screen::new(rules, Privacy::Open)));
+    let seen = vault.filtered(Arc::new(PrivacyFilter::new(rules, Privacy::Open)));
     assert_eq!(names(&seen), ["Recipes", "Recipes/Open.md", "notes"]);
     for at in ["Recipes/Diary/a.md", "Recipes/tagged.md"] {
         assert!(matches!(seen.read(&path(at)), Err(VaultError::NotFound { .. })), "{at}");
@@ -303,7 +306,7 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     symlink(folder.root.join("notes"), &door).unwrap();
     let check = |asked: &Path, saying: &str| {
         let known = [extra(&root)];
-        let refused = admit_extra_roots(&[extra(&root), extra(asked)], &known, Some(&vault));
+        let refused = validate_extra_roots(&[extra(&root), extra(asked)], &known, Some(&vault));
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains(saying), "{}: {refused}", asked.display());
         assert!(refused.contains(asked.to_str().unwrap()) && refused.ends_with('.'), "{refused}");
@@ -324,11 +327,11 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     );
 
     let out = extra(&folder.out);
-    let both = admit_extra_roots(&[extra(&root), out.clone()], &[], Some(&vault)).unwrap();
+    let both = validate_extra_roots(&[extra(&root), out.clone()], &[], Some(&vault)).unwrap();
     assert_eq!(both.iter().map(|root| root.name.as_str()).collect::<Vec<_>>(), ["Recipes", "out"]);
     // One that is known already may be away: its disk is not there.
     fs::rename(&root, root.with_file_name("aside")).unwrap();
-    assert!(admit_extra_roots(&[extra(&root), out], &[extra(&root)], Some(&vault)).is_ok());
+    assert!(validate_extra_roots(&[extra(&root), out], &[extra(&root)], Some(&vault)).is_ok());
 }
 
 #[test]
@@ -357,7 +360,7 @@ fn two_roots_of_one_name_get_two_and_a_given_name_counts() {
     vault.set_extra_roots(&[named.clone(), extra(&one)]);
     assert!(names(&vault).contains(&"Kitchen/c.md".to_owned()), "{:?}", names(&vault));
     // When it is added it gets a name that the vault itself has not.
-    let added = admit_extra_roots(&[extra(&third), extra(&one)], &[], Some(&vault)).unwrap();
+    let added = validate_extra_roots(&[extra(&third), extra(&one)], &[], Some(&vault)).unwrap();
     assert_eq!(
         added.iter().map(|root| root.name.as_str()).collect::<Vec<_>>(),
         ["Third 2", "Recipes"]

@@ -13,24 +13,24 @@ mod support;
 use std::fs;
 use std::time::UNIX_EPOCH;
 
-use protocol::{FileId, Succession};
+use protocol::{FileId, FileReplacement};
 use support::watched::next;
 use support::{Folder, path};
-use vault::{Changed, Vault, Watch};
+use vault::{Vault, VaultChange, VaultWatch};
 
 /// A note that is saved to learn that all was told that happened before.
 const LAST: &str = "notes/last.md";
 
 /// A folder with notes of which some are followed, under a watch that stands.
-struct Post {
+struct WatchedFolder {
     folder: Folder,
     vault: Vault,
-    watch: Watch,
+    watch: VaultWatch,
     /// How often it was waited for what was seen.
     looks: u32,
 }
 
-impl Post {
+impl WatchedFolder {
     async fn following(notes: &[&str]) -> Self {
         let folder = Folder::with(&[(LAST, "")]);
         notes.iter().for_each(|note| folder.write(note, "1"));
@@ -38,10 +38,10 @@ impl Post {
         fs::create_dir(folder.root.join(".trash")).unwrap();
         let vault = folder.vault();
         let mut watch = vault.watch().unwrap();
-        assert_eq!(next(&mut watch).await, Changed::Everything);
+        assert_eq!(next(&mut watch).await, VaultChange::Everything);
         let post = Self { folder, vault, watch, looks: 0 };
         for note in notes.iter().chain([&LAST]) {
-            post.vault.follow_files([(path(note), post.file(note))]);
+            post.vault.track_files([(path(note), post.file(note))]);
         }
         post
     }
@@ -77,15 +77,15 @@ impl Post {
 
     /// Waits until all was seen that happened so far, and until the clock of the file system is past it:
     /// what was too short to be looked at makes doubtful what was made before that.
-    async fn until_seen(&mut self) -> Vec<Succession> {
+    async fn until_seen(&mut self) -> Vec<FileReplacement> {
         let mut told = Vec::new();
         self.looks += 1;
         let sign = format!("notes/seen-{}.txt", self.looks);
         self.folder.write(&sign, "");
         loop {
             match next(&mut self.watch).await {
-                Changed::Replaced(successions) => told.extend(successions),
-                Changed::Notes(files) if files.contains(&path(&sign)) => break,
+                VaultChange::Replaced(successions) => told.extend(successions),
+                VaultChange::Notes(files) if files.contains(&path(&sign)) => break,
                 _ => {}
             }
         }
@@ -99,13 +99,13 @@ impl Post {
     }
 
     /// What was told to have gone on as something else by now, the last note's own saves aside.
-    async fn successions(&mut self) -> Vec<Succession> {
+    async fn successions(&mut self) -> Vec<FileReplacement> {
         let mut told = self.until_seen().await;
         let before = self.file(LAST);
         self.save("notes/last.tmp", LAST);
         let after = self.file(LAST);
-        while told.last() != Some(&Succession { from: before, to: after }) {
-            if let Changed::Replaced(successions) = next(&mut self.watch).await {
+        while told.last() != Some(&FileReplacement { from: before, to: after }) {
+            if let VaultChange::Replaced(successions) = next(&mut self.watch).await {
                 told.extend(successions);
             }
         }
@@ -116,15 +116,15 @@ impl Post {
 
 /// Whether what was done is seen step by step, or only when all is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pace {
+enum ObservationPace {
     Step,
     Rush,
 }
 
-const PACES: [Pace; 2] = [Pace::Step, Pace::Rush];
+const PACES: [ObservationPace; 2] = [ObservationPace::Step, ObservationPace::Rush];
 
-impl Pace {
-    async fn rest(self, post: &mut Post) -> Vec<Succession> {
+impl ObservationPace {
+    async fn wait_until_seen(self, post: &mut WatchedFolder) -> Vec<FileReplacement> {
         if self == Self::Step { post.successions().await } else { Vec::new() }
     }
 }
@@ -139,30 +139,30 @@ async fn saves_by_a_temporary_file_are_followed_however_it_is_called() {
         ".syncthing.Log.md.tmp",
         "Archive/.Log.part",
     ] {
-        let mut post = Post::following(&["Log.md"]).await;
+        let mut post = WatchedFolder::following(&["Log.md"]).await;
         let from = post.file("Log.md");
         post.save(temp, "Log.md");
         let to = post.file("Log.md");
-        assert_eq!(post.successions().await, [Succession { from, to }], "{temp}");
-        assert!(post.vault.is_followed(&path("Log.md"), to));
+        assert_eq!(post.successions().await, [FileReplacement { from, to }], "{temp}");
+        assert!(post.vault.is_tracked(&path("Log.md"), to));
     }
 }
 
 #[tokio::test]
 async fn saves_that_leave_a_backup_while_they_write_are_followed_one_after_the_other() {
-    let mut post = Post::following(&["Log.md"]).await;
+    let mut post = WatchedFolder::following(&["Log.md"]).await;
     for _ in 0..3 {
         let from = post.file("Log.md");
         post.save_with_backup("Log.md");
         let to = post.file("Log.md");
-        assert_eq!(post.successions().await, [Succession { from, to }]);
+        assert_eq!(post.successions().await, [FileReplacement { from, to }]);
     }
 }
 
 #[tokio::test]
 async fn many_quick_saves_in_a_row_end_in_the_file_that_is_there() {
     for temps in [["Log.tmp"; 2], [".Log.1", ".Log.2"]] {
-        let mut post = Post::following(&["Log.md"]).await;
+        let mut post = WatchedFolder::following(&["Log.md"]).await;
         // An inode number that is used again in the same tick of the clock makes two files one.
         post.until_seen().await;
         let first = post.file("Log.md");
@@ -178,13 +178,13 @@ async fn many_quick_saves_in_a_row_end_in_the_file_that_is_there() {
 
 #[tokio::test]
 async fn a_file_that_is_still_open_when_it_is_renamed_is_followed() {
-    let mut post = Post::following(&["Log.md"]).await;
+    let mut post = WatchedFolder::following(&["Log.md"]).await;
     let from = post.file("Log.md");
     let mut temp = tempfile::NamedTempFile::new_in(&post.folder.root).unwrap();
     std::io::Write::write_all(&mut temp, b"saved").unwrap();
     let open = temp.persist(post.folder.root.join("Log.md")).unwrap();
     let to = post.file("Log.md");
-    assert_eq!(post.successions().await, [Succession { from, to }]);
+    assert_eq!(post.successions().await, [FileReplacement { from, to }]);
     drop(open);
 }
 
@@ -192,27 +192,27 @@ async fn a_file_that_is_still_open_when_it_is_renamed_is_followed() {
 async fn a_new_note_under_the_name_of_one_that_was_archived_is_not_that_one() {
     for pace in PACES {
         for archived in ["Archive/Old.md", "Archive/Old.bak"] {
-            let mut post = Post::following(&["Log.md"]).await;
+            let mut post = WatchedFolder::following(&["Log.md"]).await;
             let old = post.file("Log.md");
             let mut told = Vec::new();
             post.rename("Log.md", archived);
-            told.extend(pace.rest(&mut post).await);
+            told.extend(pace.wait_until_seen(&mut post).await);
             post.folder.write("Log.md", "another");
-            told.extend(pace.rest(&mut post).await);
+            told.extend(pace.wait_until_seen(&mut post).await);
             post.save_with_backup("Log.md");
             told.extend(post.successions().await);
             assert_eq!(told, [], "{archived} {pace:?}");
-            assert!(post.vault.is_followed(&path(archived), old), "{archived} {pace:?}");
+            assert!(post.vault.is_tracked(&path(archived), old), "{archived} {pace:?}");
         }
     }
 }
 
 /// One step by which `New.md` comes over `Log.md`.
-type Step = fn(&Post);
+type ReplacementStep = fn(&WatchedFolder);
 
 #[tokio::test]
 async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
-    let ways: [(&str, &[Step]); 7] = [
+    let ways: [(&str, &[ReplacementStep]); 7] = [
         ("directly", &[|post| post.rename("New.md", "Log.md")]),
         (
             "by way of a temporary name",
@@ -251,14 +251,14 @@ async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
     ];
     for (way, steps) in ways {
         for pace in PACES {
-            let mut post = Post::following(&["Log.md"]).await;
+            let mut post = WatchedFolder::following(&["Log.md"]).await;
             let mut told = Vec::new();
             post.folder.write("New.md", "another");
             for step in steps {
-                told.extend(pace.rest(&mut post).await);
+                told.extend(pace.wait_until_seen(&mut post).await);
                 step(&post);
             }
-            told.extend(pace.rest(&mut post).await);
+            told.extend(pace.wait_until_seen(&mut post).await);
             post.save("Log.tmp", "Log.md");
             told.extend(post.successions().await);
             assert_eq!(told, [], "{way} {pace:?}");
@@ -270,7 +270,7 @@ async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
 async fn saves_of_a_note_whose_name_differs_in_unicode_form_are_not_of_this_one() {
     let (nfc, nfd) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
     for (mine, other) in [(nfc, nfd), (nfd, nfc)] {
-        let mut post = Post::following(&[mine]).await;
+        let mut post = WatchedFolder::following(&[mine]).await;
         post.folder.write(other, "another");
         let file = post.file(mine);
         let mut told = Vec::new();
@@ -279,9 +279,9 @@ async fn saves_of_a_note_whose_name_differs_in_unicode_form_are_not_of_this_one(
         post.save_with_backup(other);
         told.extend(post.successions().await);
         assert_eq!(told, [], "{mine}");
-        assert!(post.vault.is_followed(&path(mine), file));
+        assert!(post.vault.is_tracked(&path(mine), file));
         post.save("t", mine);
         let to = post.file(mine);
-        assert_eq!(post.successions().await, [Succession { from: file, to }], "{mine}");
+        assert_eq!(post.successions().await, [FileReplacement { from: file, to }], "{mine}");
     }
 }

@@ -6,17 +6,17 @@ mod support;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use protocol::{Change, IntentState, NotePath, fault};
+use protocol::{Change, IntentState, NotePath, fault_injection};
 use support::{Folder, MemoryLedger, order, replace, unit};
-use vault::{Applied, Order, Progress, VaultError};
+use vault::{Applied, ChangeBatch, Progress, VaultError};
 
 /// Notes whose new bytes are still to be put in place before the halt.
-static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static HALT: Mutex<Option<Progress>> = Mutex::new(None);
+static NOTES_UNTIL_STOP: AtomicUsize = AtomicUsize::new(usize::MAX);
+static PROGRESS: Mutex<Option<Progress>> = Mutex::new(None);
 
 fn pass(name: &'static str) {
-    if name == "vault.exchange.after" && LEFT.fetch_sub(1, Ordering::SeqCst) == 1 {
-        HALT.lock().unwrap().take().unwrap().stop();
+    if name == "vault.exchange.after" && NOTES_UNTIL_STOP.fetch_sub(1, Ordering::SeqCst) == 1 {
+        PROGRESS.lock().unwrap().take().unwrap().stop();
     }
 }
 
@@ -28,16 +28,16 @@ fn sixty() -> (Vec<(String, String)>, Vec<Change>) {
 }
 
 /// Carries out an order that is stopped after so many notes.
-async fn stopped_after(notes: usize, order: Order) -> (Folder, MemoryLedger, Applied) {
+async fn stopped_after(notes: usize, order: ChangeBatch) -> (Folder, MemoryLedger, Applied) {
     let (texts, _) = sixty();
     let texts: Vec<_> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let folder = Folder::with(&texts);
     let (ledger, progress) = (MemoryLedger::default(), Progress::default());
-    fault::install(pass);
-    *HALT.lock().unwrap() = Some(progress.clone());
-    LEFT.store(notes, Ordering::SeqCst);
+    fault_injection::install_handler(pass);
+    *PROGRESS.lock().unwrap() = Some(progress.clone());
+    NOTES_UNTIL_STOP.store(notes, Ordering::SeqCst);
     let applied = folder.vault().apply_until(&progress, order, &ledger).await.unwrap();
-    LEFT.store(usize::MAX, Ordering::SeqCst);
+    NOTES_UNTIL_STOP.store(usize::MAX, Ordering::SeqCst);
     (folder, ledger, applied)
 }
 

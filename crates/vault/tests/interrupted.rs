@@ -300,26 +300,26 @@ fn a_caller_that_goes_away_leaves_a_change_that_recovery_settles() {
 }
 
 /// The disk of the ledger takes intents, and not how the first of them ended.
-struct FullAfterwards {
+struct LedgerFullAfterIntents {
     ledger: MemoryLedger,
     refuses: std::sync::atomic::AtomicBool,
 }
 
 #[async_trait::async_trait]
-impl vault::ledger::Ledger for FullAfterwards {
-    async fn intend(&self, intents: &[protocol::Intent]) -> Result<(), LedgerError> {
-        self.ledger.intend(intents).await
+impl vault::ledger::Ledger for LedgerFullAfterIntents {
+    async fn record_intents(&self, intents: &[protocol::Intent]) -> Result<(), LedgerError> {
+        self.ledger.record_intents(intents).await
     }
 
-    async fn settle(&self, ended: &[protocol::Ended]) -> Result<(), LedgerError> {
+    async fn record_outcomes(&self, ended: &[protocol::SettledIntent]) -> Result<(), LedgerError> {
         if self.refuses.swap(false, std::sync::atomic::Ordering::SeqCst) {
             return Err(LedgerError("the disk is full".to_owned()));
         }
-        self.ledger.settle(ended).await
+        self.ledger.record_outcomes(ended).await
     }
 
-    async fn open(&self) -> Result<Vec<protocol::Intent>, LedgerError> {
-        self.ledger.open().await
+    async fn open_intents(&self) -> Result<Vec<protocol::Intent>, LedgerError> {
+        self.ledger.open_intents().await
     }
 }
 
@@ -328,7 +328,7 @@ fn a_change_whose_end_was_not_stored_is_not_made_again_after_it_was_taken_back()
     let _one = faults();
     let folder = before();
     let vault = folder.vault();
-    let ledger = FullAfterwards { ledger: MemoryLedger::default(), refuses: true.into() };
+    let ledger = LedgerFullAfterIntents { ledger: MemoryLedger::default(), refuses: true.into() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         vault.apply(order([replace("notes/a.md", "old", "new")]), &ledger).await.unwrap();

@@ -14,7 +14,7 @@ fn temporary_files_of_changes_are_found_in_every_folder_and_nothing_else_is() {
         (".obsidian/.vaultmate-00000000000000c3.tmp", "protected"),
     ]);
     let names = [".vaultmate-00000000000000a1.tmp", "deep/er/.vaultmate-00000000000000b2.tmp"];
-    assert_eq!(folder.vault().leftovers(10), names);
-    assert_eq!(folder.vault().leftovers(1), names[..1]);
-    assert_eq!(folder.vault().leftovers(10), names, "they stay");
+    assert_eq!(folder.vault().leftover_temp_files(10), names);
+    assert_eq!(folder.vault().leftover_temp_files(1), names[..1]);
+    assert_eq!(folder.vault().leftover_temp_files(10), names, "they stay");
 }

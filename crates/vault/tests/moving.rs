@@ -11,10 +11,10 @@
 
 mod support;
 
-use protocol::{Act, Change, IntentState};
+use protocol::{Change, ChangeAction, IntentState};
 use support::stops::{SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
-use vault::{Applied, Order, VaultError};
+use vault::{Applied, ChangeBatch, VaultError};
 
 fn before() -> Folder {
     Folder::with(&[
@@ -25,7 +25,7 @@ fn before() -> Folder {
     ])
 }
 
-fn act(at: &str, act: Act) -> Change {
+fn act(at: &str, act: ChangeAction) -> Change {
     Change { path: path(at), act }
 }
 
@@ -73,7 +73,7 @@ fn is_untouched(folder: &Folder) -> bool {
     texts(folder) == texts(&before()) && !folder.names().iter().any(|name| name.contains(".tmp"))
 }
 
-fn apply(folder: &Folder, ledger: &MemoryLedger, order: Order) -> Applied {
+fn apply(folder: &Folder, ledger: &MemoryLedger, order: ChangeBatch) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
 }
@@ -189,12 +189,16 @@ fn a_stopped_move_that_cannot_go_on_is_taken_back_by_recovery() {
 fn a_folder_goes_to_the_trash_and_comes_back() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
-    let gone = apply(&folder, &ledger, order([act("notes", Act::TrashFolder { holds: None })]));
+    let gone =
+        apply(&folder, &ledger, order([act("notes", ChangeAction::TrashFolder { holds: None })]));
     assert!(gone.problems.is_empty(), "{gone:?}");
     assert_eq!(folder.read(".trash/notes/sub/c.md").unwrap(), b"c to [[b]]");
     let trashed = ledger.0.lock().unwrap()[0].0.temp_name.clone();
-    let back =
-        apply(&folder, &ledger, order([act("notes", Act::RestoreFolder { trashed, holds: None })]));
+    let back = apply(
+        &folder,
+        &ledger,
+        order([act("notes", ChangeAction::RestoreFolder { trashed, holds: None })]),
+    );
     assert!(back.problems.is_empty(), "{back:?}");
     assert!(is_untouched(&folder));
 }
@@ -216,7 +220,7 @@ fn a_note_that_was_saved_before_it_went_to_the_trash_comes_back_after_a_kill() {
 /// The deletion of `notes` as it is now.
 fn deletion(folder: &Folder) -> Change {
     let holds = Some(folder.vault().folder_contents(&path("notes")).unwrap());
-    act("notes", Act::TrashFolder { holds })
+    act("notes", ChangeAction::TrashFolder { holds })
 }
 
 #[test]
@@ -240,7 +244,7 @@ fn a_folder_that_holds_something_else_by_then_does_not_go_to_the_trash() {
         let left: Vec<_> = folder.names().into_iter().filter(|name| name != ".trash").collect();
         assert_eq!(left, names);
         // The control: who does not know what it held takes it all.
-        let careless = act("notes", Act::TrashFolder { holds: None });
+        let careless = act("notes", ChangeAction::TrashFolder { holds: None });
         let applied = apply(&folder, &MemoryLedger::default(), order([careless]));
         assert_eq!(applied.problems.len(), 0, "{applied:?}");
     }
@@ -301,8 +305,8 @@ fn nothing_moves_over_something_or_into_itself_or_through_a_link() {
         rename_folder("notes/a.md", "elsewhere"),
         rename_folder("notes", "notes/sub/notes"),
         rename_folder("notes", "old"),
-        act("link", Act::TrashFolder { holds: None }),
-        act("notes/a.md", Act::MakeFolder),
+        act("link", ChangeAction::TrashFolder { holds: None }),
+        act("notes/a.md", ChangeAction::MakeFolder),
     ] {
         let ledger = MemoryLedger::default();
         let applied = apply(&folder, &ledger, order([change.clone()]));

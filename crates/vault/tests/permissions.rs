@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use protocol::{Act, Change, IntentState};
+use protocol::{Change, ChangeAction, IntentState};
 use rustix::fs::XattrFlags;
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::{Applied, Vault, VaultError};
@@ -35,7 +35,7 @@ fn mode(file: &Path, mode: u32) {
 }
 
 /// Which file it is and what it has beside its bytes.
-fn about(file: &Path) -> (u64, u32, u32, u32) {
+fn file_and_metadata(file: &Path) -> (u64, u32, u32, u32) {
     let about = fs::metadata(file).unwrap();
     (about.ino(), about.uid(), about.gid(), about.mode())
 }
@@ -49,7 +49,7 @@ fn is_root() -> bool {
 }
 
 /// Runs `command`, which the system may not know or allow.
-fn done(command: &str, arguments: &[&str], file: &Path) -> bool {
+fn run_command(command: &str, arguments: &[&str], file: &Path) -> bool {
     let output = Command::new(command).args(arguments).arg(file).output();
     let done = output.as_ref().is_ok_and(|output| output.status.success());
     if !done {
@@ -65,7 +65,7 @@ async fn a_folder_with_a_write_protected_note_is_not_deleted() {
     mode(&folder.root.join("Old/.git/x"), 0o444);
     let note = folder.root.join("Old/deep/b.md");
     mode(&note, 0o444);
-    let delete = || Change { path: path("Old"), act: Act::TrashFolder { holds: None } };
+    let delete = || Change { path: path("Old"), act: ChangeAction::TrashFolder { holds: None } };
     let (applied, _) = apply(&folder.vault(), [delete()]).await;
     let why = &applied.problems[0].1;
     assert!(why.to_string().contains("`Old/deep/b.md` is write-protected"), "{why}");
@@ -81,10 +81,11 @@ async fn a_write_protected_note_is_neither_changed_nor_put_into_the_trash() {
     let file = folder.root.join("a.md");
     for protected in [0o444, 0o400, 0o000] {
         mode(&file, protected);
-        let was = about(&file);
+        let was = file_and_metadata(&file);
         let vault = folder.vault();
-        assert!(matches!(vault.may_write(&path("a.md")), Err(VaultError::Protected { .. })));
-        let trash = Change { path: path("a.md"), act: Act::Trash { before: b"old".to_vec() } };
+        assert!(matches!(vault.check_writable(&path("a.md")), Err(VaultError::Protected { .. })));
+        let trash =
+            Change { path: path("a.md"), act: ChangeAction::Trash { before: b"old".to_vec() } };
         for change in [replace("a.md", "old", "new"), trash] {
             let (applied, state) = apply(&vault, [change, replace("b.md", "old", "old!")]).await;
             assert_eq!(applied.done, [path("b.md")], "the rest goes on: {applied:?}");
@@ -95,7 +96,7 @@ async fn a_write_protected_note_is_neither_changed_nor_put_into_the_trash() {
             assert!(is_refused, "{protected:o}: {why:?}");
             folder.write("b.md", "old");
         }
-        assert_eq!(about(&file), was, "{protected:o}");
+        assert_eq!(file_and_metadata(&file), was, "{protected:o}");
         assert_eq!(folder.names(), ["a.md", "b.md", "notes"]);
         mode(&file, 0o644);
         assert_eq!(folder.read("a.md").unwrap(), b"old");
@@ -109,10 +110,10 @@ async fn a_write_protected_note_is_neither_changed_nor_put_into_the_trash() {
 async fn a_write_protected_note_is_moved_as_it_is() {
     let folder = Folder::with(&[("a.md", "old")]);
     mode(&folder.root.join("a.md"), 0o444);
-    let was = about(&folder.root.join("a.md"));
+    let was = file_and_metadata(&folder.root.join("a.md"));
     let (applied, _) = apply(&folder.vault(), [Change::rename(path("a.md"), path("x/b.md"))]).await;
     assert_eq!(applied.done.len(), 1, "{applied:?}");
-    assert_eq!(about(&folder.root.join("x/b.md")), was);
+    assert_eq!(file_and_metadata(&folder.root.join("x/b.md")), was);
 }
 
 #[tokio::test]
@@ -145,12 +146,12 @@ async fn a_note_that_the_system_holds_fast_is_refused_with_a_sentence() {
     for flag in ["i", "a"] {
         let folder = Folder::with(&[("a.md", "old")]);
         let file = folder.root.join("a.md");
-        if !done("chattr", &[&format!("+{flag}")], &file) {
+        if !run_command("chattr", &[&format!("+{flag}")], &file) {
             return;
         }
         let (applied, _) = apply(&folder.vault(), [replace("a.md", "old", "new")]).await;
         let names = folder.names();
-        assert!(done("chattr", &[&format!("-{flag}")], &file));
+        assert!(run_command("chattr", &[&format!("-{flag}")], &file));
         assert!(matches!(applied.problems[0].1, VaultError::Protected { .. }), "{applied:?}");
         assert_eq!(names, ["a.md", "notes"]);
         assert_eq!(folder.read("a.md").unwrap(), b"old");
@@ -166,10 +167,10 @@ async fn a_note_of_another_user_stays_theirs_when_root_changes_it() {
     let file = folder.root.join("a.md");
     chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
     mode(&file, 0o2664);
-    let was = about(&file);
+    let was = file_and_metadata(&file);
     let (applied, _) = apply(&folder.vault(), [replace("a.md", "old", "new")]).await;
     assert_eq!(applied.done.len(), 1, "{applied:?}");
-    let is = about(&file);
+    let is = file_and_metadata(&file);
     assert_eq!((is.1, is.2, is.3), (was.1, was.2, was.3));
 }
 
@@ -178,8 +179,8 @@ async fn access_list_attributes_and_flags_of_a_note_are_kept() {
     let folder = Folder::with(&[("a.md", "old")]);
     let file = folder.root.join("a.md");
     // New files in the folder get an access list that the note has not.
-    if !done("setfacl", &["-m", "d:u:65534:rwx"], &folder.root)
-        || !done("chattr", &["+dA"], &file)
+    if !run_command("setfacl", &["-m", "d:u:65534:rwx"], &folder.root)
+        || !run_command("chattr", &["+dA"], &file)
         || rustix::fs::setxattr(&file, "user.one", b"1", XattrFlags::empty()).is_err()
     {
         return;
@@ -194,7 +195,7 @@ async fn access_list_attributes_and_flags_of_a_note_are_kept() {
     apply(&folder.vault(), [replace("a.md", "old", "new")]).await;
     assert_eq!(String::from_utf8_lossy(&facl()), String::from_utf8_lossy(&was));
     assert_eq!(flags(), had);
-    assert!(done("setfacl", &["-m", "u:65534:r"], &file));
+    assert!(run_command("setfacl", &["-m", "u:65534:r"], &file));
     let was = facl();
     apply(&folder.vault(), [replace("a.md", "new", "newer")]).await;
     assert_eq!(folder.read("a.md").unwrap(), b"newer");
@@ -207,7 +208,7 @@ async fn access_list_attributes_and_flags_of_a_note_are_kept() {
 async fn a_capability_that_writing_takes_away_is_given_back() {
     let folder = Folder::with(&[("a.md", "old")]);
     let file = folder.root.join("a.md");
-    if !done("setcap", &["cap_net_raw+ep"], &file) {
+    if !run_command("setcap", &["cap_net_raw+ep"], &file) {
         return;
     }
     apply(&folder.vault(), [replace("a.md", "old", "new")]).await;
@@ -220,7 +221,7 @@ async fn a_capability_that_writing_takes_away_is_given_back() {
 async fn a_folder_that_takes_no_removals_is_left_without_a_trace() {
     let folder = Folder::with(&[("in/a.md", "old")]);
     let inside = folder.root.join("in");
-    if !done("chattr", &["+a"], &inside) {
+    if !run_command("chattr", &["+a"], &inside) {
         return;
     }
     let names = folder.names();
@@ -229,7 +230,7 @@ async fn a_folder_that_takes_no_removals_is_left_without_a_trace() {
         let why = applied.problems[0].1.to_string();
         assert!(why.contains("Change the permissions of it or its folder"), "{why}");
     }
-    assert!(done("chattr", &["-a"], &inside));
+    assert!(run_command("chattr", &["-a"], &inside));
     assert_eq!(folder.names(), names);
     assert_eq!(folder.read("in/a.md").unwrap(), b"old");
 }
@@ -275,11 +276,11 @@ async fn what_a_user_could_not_keep_is_refused() {
     }
     chown(file("setgid"), Some(NOBODY), Some(0)).unwrap();
     mode(&file("setgid"), 0o2775);
-    assert!(done("setfacl", &["-m", "u:65534:rw"], &file("listed.md")), "needs `setfacl`");
-    let was: Vec<_> = notes.iter().map(|note| about(&file(note))).collect();
+    assert!(run_command("setfacl", &["-m", "u:65534:rw"], &file("listed.md")), "needs `setfacl`");
+    let was: Vec<_> = notes.iter().map(|note| file_and_metadata(&file(note))).collect();
     as_nobody("what_a_user_could_not_keep_is_refused", &folder);
     for (note, was) in notes.iter().zip(was) {
-        let is = about(&file(note));
+        let is = file_and_metadata(&file(note));
         assert_eq!((is.1, is.2, is.3), (was.1, was.2, was.3), "{note}");
         let is_own = note.ends_with("own.md");
         assert_eq!(fs::read(file(note)).unwrap(), if is_own { b"new" } else { b"old" }, "{note}");

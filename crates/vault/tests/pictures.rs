@@ -18,7 +18,7 @@ use std::path::Path;
 use protocol::settings::PrivateSettings;
 use protocol::{NotePath, Privacy, PrivateRules};
 use support::{Folder, path};
-use vault::{Links, PICTURE_LIMIT, PictureKind, Screen, VaultError};
+use vault::{IMAGE_LIMIT, ImageFormat, PrivacyFilter, SymlinkPolicy, VaultError};
 
 /// One grey point.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cch\0\0\0\x82\0\x81w\xcdr\xb6\0\0\0\0IEND\xaeB`\x82";
@@ -26,7 +26,7 @@ const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\0;";
 
 #[track_caller]
 fn refused(folder: &Folder, at: &str) -> VaultError {
-    folder.vault().picture(&path(at)).expect_err(at)
+    folder.vault().read_image(&path(at)).expect_err(at)
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn a_picture_is_read_byte_by_byte_and_called_what_its_bytes_say() {
     folder.write("no ending", PNG);
     let vault = folder.vault();
     for (at, kind, media_type, bytes) in [
-        ("Attachments/plum tree.png", PictureKind::Png, "image/png", PNG),
-        ("called.jpg", PictureKind::Gif, "image/gif", GIF),
-        ("no ending", PictureKind::Png, "image/png", PNG),
+        ("Attachments/plum tree.png", ImageFormat::Png, "image/png", PNG),
+        ("called.jpg", ImageFormat::Gif, "image/gif", GIF),
+        ("no ending", ImageFormat::Png, "image/png", PNG),
     ] {
-        let picture = vault.picture(&path(at)).unwrap();
+        let picture = vault.read_image(&path(at)).unwrap();
         assert_eq!((picture.kind(), picture.kind().media_type()), (kind, media_type), "{at}");
         assert_eq!(picture.into_bytes(), bytes, "{at}");
     }
@@ -87,16 +87,16 @@ fn no_way_leads_out_of_the_vault_and_nothing_protected_is_read() {
     }
     let absolute = folder.out.join("out.png");
     let within = NotePath::parse(absolute.to_str().unwrap());
-    assert!(within.is_err() || folder.vault().picture(&within.unwrap()).is_err());
+    assert!(within.is_err() || folder.vault().read_image(&within.unwrap()).is_err());
     for at in ["link.png", "linkdir/out.png", "inside.png", "hard.png"] {
         let error = refused(&folder, at);
         assert!(matches!(error, VaultError::NotANote { .. }), "{at}: {error}");
     }
     let vault = folder.vault();
-    vault.set_links(Links::Inside);
-    assert_eq!(vault.picture(&path("inside.png")).unwrap().into_bytes(), PNG);
+    vault.set_symlink_policy(SymlinkPolicy::Inside);
+    assert_eq!(vault.read_image(&path("inside.png")).unwrap().into_bytes(), PNG);
     for at in ["link.png", "linkdir/out.png"] {
-        let error = vault.picture(&path(at)).unwrap_err();
+        let error = vault.read_image(&path(at)).unwrap_err();
         assert!(matches!(error, VaultError::NotANote { .. }), "{at}: {error}");
     }
 }
@@ -121,13 +121,13 @@ fn a_picture_up_to_the_limit_is_read_and_a_larger_one_is_refused_in_words() {
     let folder = Folder::new();
     folder.write("large.png", PNG);
     let file = fs::File::options().write(true).open(folder.root.join("large.png")).unwrap();
-    file.set_len(PICTURE_LIMIT).unwrap();
-    let read = folder.vault().picture(&path("large.png")).unwrap().into_bytes();
-    assert_eq!((read.len() as u64, &read[..PNG.len()]), (PICTURE_LIMIT, PNG));
+    file.set_len(IMAGE_LIMIT).unwrap();
+    let read = folder.vault().read_image(&path("large.png")).unwrap().into_bytes();
+    assert_eq!((read.len() as u64, &read[..PNG.len()]), (IMAGE_LIMIT, PNG));
 
-    file.set_len(PICTURE_LIMIT + 1).unwrap();
+    file.set_len(IMAGE_LIMIT + 1).unwrap();
     let error = refused(&folder, "large.png");
-    let too_large = PICTURE_LIMIT + 1;
+    let too_large = IMAGE_LIMIT + 1;
     assert!(
         matches!(error, VaultError::PictureTooLarge { size, .. } if size == too_large),
         "{error}"
@@ -149,7 +149,7 @@ fn a_picture_that_takes_too_much_room_where_it_is_drawn_is_refused_in_words() {
     let folder = Folder::new();
     for (name, width, height) in [("photo.png", 12_000, 9_000), ("thin.png", 4, 30_000_000)] {
         folder.write(name, png(width, height));
-        assert!(folder.vault().picture(&path(name)).is_ok(), "{name}");
+        assert!(folder.vault().read_image(&path(name)).is_ok(), "{name}");
     }
     let wide = u16::MAX.to_le_bytes();
     let gif = [&b"GIF89a"[..], &wide, &wide, b"\0\0\0;"].concat();
@@ -172,9 +172,9 @@ fn a_picture_beside_the_vault_is_read_where_notes_there_are() {
     let beside = folder.beside("work", &[("a.md", "a")]);
     fs::write(beside.join("pic.png"), PNG).unwrap();
     let at = path("work/pic.png");
-    assert!(matches!(folder.vault().picture(&at), Err(VaultError::NotFound { .. })));
+    assert!(matches!(folder.vault().read_image(&at), Err(VaultError::NotFound { .. })));
     let vault = folder.vault_with(&[Path::new(&beside)]);
-    assert_eq!(vault.picture(&at).unwrap().into_bytes(), PNG);
+    assert_eq!(vault.read_image(&at).unwrap().into_bytes(), PNG);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn through_a_screen_no_picture_of_a_private_folder_is_seen() {
     let rules = PrivateSettings { never, ..PrivateSettings::default() };
     let rules = PrivateRules::parse(&rules).unwrap();
     let at = path("Diary/pic.png");
-    let screened = folder.vault().behind(Screen::new(rules, Privacy::Open).into());
-    assert!(matches!(screened.picture(&at), Err(VaultError::NotFound { .. })));
-    assert_eq!(screened.whole().picture(&at).unwrap().into_bytes(), PNG);
+    let screened = folder.vault().filtered(PrivacyFilter::new(rules, Privacy::Open).into());
+    assert!(matches!(screened.read_image(&at), Err(VaultError::NotFound { .. })));
+    assert_eq!(screened.unfiltered().read_image(&at).unwrap().into_bytes(), PNG);
 }

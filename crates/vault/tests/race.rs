@@ -31,7 +31,7 @@ const READS: usize = 200_000;
 const CREATIONS: usize = 1_000;
 
 /// Until both outcomes of the race were seen it goes on, but only so much longer.
-const LONGER: usize = 5;
+const MAX_EXTRA_ROUNDS: usize = 5;
 
 /// `dir` is a folder in `top` and a link to the outside in turn, as fast as it goes.
 fn while_swapping<T>(folder: &Folder, top: &Path, work: impl FnOnce() -> T) -> T {
@@ -65,8 +65,8 @@ fn nothing_leaks(folder: &Folder, vault: &Vault, top: &Path, asked: &str) {
     let (asked, plain) = (path(asked), top.join("dir/secret.md"));
     let (mut reads, mut leaked, mut read, mut control) = (0, 0, 0, 0);
     while_swapping(folder, &top, || {
-        while reads < READS || (reads < READS * LONGER && (read == 0 || control == 0)) {
-            let bytes = vault.bytes(&asked).unwrap_or_default();
+        while reads < READS || (reads < READS * MAX_EXTRA_ROUNDS && (read == 0 || control == 0)) {
+            let bytes = vault.read_bytes(&asked).unwrap_or_default();
             leaked += usize::from(bytes == SECRET.as_bytes());
             read += usize::from(bytes == b"inside");
             if reads % 4 == 0 {
@@ -105,7 +105,7 @@ fn a_folder_that_becomes_a_link_never_leads_a_creation_outside() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (mut made, mut refused) = (0, 0);
     while_swapping(&folder, &folder.root, || {
-        for n in 0..CREATIONS * LONGER {
+        for n in 0..CREATIONS * MAX_EXTRA_ROUNDS {
             if n >= CREATIONS && made > 0 && refused > 0 {
                 break;
             }

@@ -172,10 +172,10 @@ fn a_listing_ends_when_its_time_is_up_and_says_that_it_is_cut() {
     let folder = Folder::with(&[("a.md", "1"), ("deep/b.md", "2")]);
     let vault = folder.vault();
     let late = vault.list_until(Instant::now()).unwrap();
-    assert_eq!((late.entries.len(), late.is_cut), (0, true));
+    assert_eq!((late.entries.len(), late.timed_out), (0, true));
     let in_time = vault.list_until(Instant::now() + Duration::from_secs(60)).unwrap();
     assert_eq!(in_time, vault.list().unwrap());
-    assert!(!in_time.is_cut);
+    assert!(!in_time.timed_out);
 }
 
 fn resolves(folder: &Folder, asked: &str, to: &str) {
@@ -307,14 +307,14 @@ fn what_may_be_moved_is_judged_without_opening_it_and_never_under_itself() {
     fs::File::create(folder.root.join("big.md")).unwrap().set_len(20 << 20).unwrap();
     let vault = folder.vault();
     for ours in ["notes/a.md", "big.md"] {
-        vault.admits(&path(ours)).unwrap();
+        vault.check_changeable(&path(ours)).unwrap();
     }
     for other in ["two.md", "link.md", "notes"] {
-        let refused = vault.admits(&path(other)).unwrap_err();
+        let refused = vault.check_changeable(&path(other)).unwrap_err();
         assert!(matches!(refused, VaultError::NotANote { .. }), "{other}: {refused}");
     }
     let from = path("notes/a.md");
-    let under = vault.new_path_of(&from, "notes/a.md/b.md").unwrap_err();
+    let under = vault.new_path_for_rename(&from, "notes/a.md/b.md").unwrap_err();
     assert!(matches!(under, VaultError::Exists { .. }), "{under}");
-    assert_eq!(vault.new_path_of(&from, "notes/A").unwrap().path(), &path("notes/A.md"));
+    assert_eq!(vault.new_path_for_rename(&from, "notes/A").unwrap().path(), &path("notes/A.md"));
 }

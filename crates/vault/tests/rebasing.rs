@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use protocol::{Change, Ended, Intent, IntentState};
+use protocol::{Change, Intent, IntentState, SettledIntent};
 use support::{Folder, MemoryLedger, order, path, replace, unit};
 use vault::VaultError;
 use vault::ledger::{Ledger, LedgerError};
@@ -100,7 +100,7 @@ async fn a_move_is_made_whole_on_notes_that_changed_elsewhere() {
 }
 
 /// An editor that saves whenever an edit is about to be made, so many times.
-struct Autosave {
+struct AutosavingEditor {
     ledger: MemoryLedger,
     file: PathBuf,
     saves: AtomicUsize,
@@ -108,29 +108,29 @@ struct Autosave {
 }
 
 #[async_trait]
-impl Ledger for Autosave {
-    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
+impl Ledger for AutosavingEditor {
+    async fn record_intents(&self, intents: &[Intent]) -> Result<(), LedgerError> {
         let save = self.saves.fetch_add(1, Ordering::Relaxed);
         if save < self.until {
             let text = std::fs::read_to_string(&self.file).unwrap();
             std::fs::write(&self.file, format!("{text}saved {save}\n")).unwrap();
         }
-        self.ledger.intend(intents).await
+        self.ledger.record_intents(intents).await
     }
 
-    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
-        self.ledger.settle(ended).await
+    async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), LedgerError> {
+        self.ledger.record_outcomes(ended).await
     }
 
-    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
-        self.ledger.open().await
+    async fn open_intents(&self) -> Result<Vec<Intent>, LedgerError> {
+        self.ledger.open_intents().await
     }
 }
 
 async fn beside_an_editor(until: usize) -> (vault::Applied, String, usize) {
     let text = "one\ntwo\nthree\n";
     let folder = Folder::with(&[("a.md", text)]);
-    let ledger = Autosave {
+    let ledger = AutosavingEditor {
         ledger: MemoryLedger::default(),
         file: folder.root.join("a.md"),
         saves: AtomicUsize::new(0),
@@ -138,7 +138,7 @@ async fn beside_an_editor(until: usize) -> (vault::Applied, String, usize) {
     };
     let plan = replace("a.md", text, "ONE\ntwo\nthree\n");
     let applied = folder.vault().apply(order([plan]), &ledger).await.unwrap();
-    assert!(ledger.open().await.unwrap().is_empty(), "nothing stays open");
+    assert!(ledger.open_intents().await.unwrap().is_empty(), "nothing stays open");
     let now = String::from_utf8(folder.read("a.md").unwrap()).unwrap();
     (applied, now, ledger.saves.into_inner())
 }

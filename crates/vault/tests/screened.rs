@@ -13,7 +13,7 @@ use std::sync::Arc;
 use protocol::settings::PrivateSettings;
 use protocol::{Privacy, PrivateRules};
 use support::{Folder, path};
-use vault::{Links, Screen, Vault, VaultError};
+use vault::{PrivacyFilter, SymlinkPolicy, Vault, VaultError};
 
 fn rules(never: &[&str], local: &[&str]) -> PrivateRules {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
@@ -23,7 +23,7 @@ fn rules(never: &[&str], local: &[&str]) -> PrivateRules {
 }
 
 fn screened(folder: &Folder, rules: PrivateRules, most: Privacy) -> Vault {
-    folder.vault().behind(Arc::new(Screen::new(rules, most)))
+    folder.vault().filtered(Arc::new(PrivacyFilter::new(rules, most)))
 }
 
 fn names(vault: &Vault) -> Vec<String> {
@@ -49,7 +49,7 @@ fn what_is_private_is_neither_listed_nor_read_nor_named() {
     for hidden in ["Diary/Today.md", "notes/Tagged.md", "notes/Owned.md", "Local.md"] {
         assert!(vault.hides(&path(hidden)), "{hidden}");
         assert!(matches!(vault.read(&path(hidden)), Err(VaultError::NotFound { .. })), "{hidden}");
-        assert!(vault.bytes(&path(hidden)).is_err(), "{hidden}");
+        assert!(vault.read_bytes(&path(hidden)).is_err(), "{hidden}");
         for asked in [hidden.to_owned(), hidden.to_uppercase(), hidden.replace(".md", "")] {
             let resolved = vault.resolve(&asked).unwrap_err();
             let VaultError::NotFound { nearest, .. } = &resolved else { panic!("{resolved}") };
@@ -62,8 +62,8 @@ fn what_is_private_is_neither_listed_nor_read_nor_named() {
     assert!(matches!(vault.new_path("Diary/New.md"), Err(VaultError::Withheld { .. })));
     assert_eq!(vault.resolve("open").unwrap(), path("notes/Open.md"));
     // The control: without the screen all is there.
-    assert_eq!(names(&vault.whole()).len(), 7);
-    assert_eq!(vault.whole().resolve("today").unwrap(), path("Diary/Today.md"));
+    assert_eq!(names(&vault.unfiltered()).len(), 7);
+    assert_eq!(vault.unfiltered().resolve("today").unwrap(), path("Diary/Today.md"));
 }
 
 #[test]
@@ -74,24 +74,24 @@ fn who_may_see_local_notes_still_sees_none_that_are_for_nobody() {
         names(&vault),
         ["Diary", "Diary/Today.md", "Local.md", "notes", "notes/Open.md", "notes/Owned.md"]
     );
-    let hidden = vault.hidden_beyond(Privacy::Local).unwrap();
+    let hidden = vault.files_hidden_above(Privacy::Local).unwrap();
     assert_eq!(hidden, [path("notes/Tagged.md")]);
-    assert_eq!(vault.hidden_beyond(Privacy::Never).unwrap(), []);
-    assert_eq!(vault.hidden_beyond(Privacy::Open).unwrap().len(), 3);
+    assert_eq!(vault.files_hidden_above(Privacy::Never).unwrap(), []);
+    assert_eq!(vault.files_hidden_above(Privacy::Open).unwrap().len(), 3);
 }
 
 #[test]
 fn a_note_that_becomes_private_is_gone_at_once_and_comes_back() {
     let folder = folder();
-    let screen = Arc::new(Screen::new(rules(&["#private"], &[]), Privacy::Open));
-    let vault = folder.vault().behind(Arc::clone(&screen));
+    let screen = Arc::new(PrivacyFilter::new(rules(&["#private"], &[]), Privacy::Open));
+    let vault = folder.vault().filtered(Arc::clone(&screen));
     assert!(names(&vault).contains(&"notes/Open.md".to_owned()));
     folder.write("notes/Open.md", "open #private");
     assert!(!names(&vault).contains(&"notes/Open.md".to_owned()));
     assert!(vault.read(&path("notes/Open.md")).is_err());
     folder.write("notes/Open.md", "open");
     assert!(names(&vault).contains(&"notes/Open.md".to_owned()));
-    screen.show(rules(&["notes"], &[]), Privacy::Open);
+    screen.set_rules(rules(&["notes"], &[]), Privacy::Open);
     assert_eq!(names(&vault), ["Diary", "Diary/Today.md", "Local.md"]);
 }
 
@@ -140,11 +140,11 @@ fn a_text_that_its_tag_or_property_makes_private_is_read_under_no_name() {
         for (name, text) in files {
             let at = path(name);
             assert_eq!(vault.read(&at).is_ok(), is_read, "{name}: {text}");
-            assert_eq!(vault.bytes(&at).is_ok(), is_read, "{name}: {text}");
-            assert_eq!(vault.at_hand(name).is_some(), is_read, "{name}: {text}");
+            assert_eq!(vault.read_bytes(&at).is_ok(), is_read, "{name}: {text}");
+            assert_eq!(vault.read_cached(name).is_some(), is_read, "{name}: {text}");
             assert_eq!(vault.hides(&at), !is_read, "{name}: {text}");
             assert_eq!(vault.shows(&at, text.as_bytes(), None), is_read, "{name}: {text}");
-            assert_eq!(vault.whole().read(&at).unwrap().bytes, text.as_bytes(), "{name}");
+            assert_eq!(vault.unfiltered().read(&at).unwrap().bytes, text.as_bytes(), "{name}");
         }
     }
 }
@@ -181,7 +181,7 @@ fn a_link_does_not_lead_around_the_screen() {
     std::os::unix::fs::symlink("Diary/Today.md", folder.root.join("way.md")).unwrap();
     std::os::unix::fs::symlink("notes", folder.root.join("door")).unwrap();
     let vault = screened(&folder, rules(&["Diary", "#private"], &[]), Privacy::Open);
-    vault.set_links(Links::Inside);
+    vault.set_symlink_policy(SymlinkPolicy::Inside);
     std::os::unix::fs::symlink("Diary/Gone.md", folder.root.join("nowhere.md")).unwrap();
     for link in ["way.md", "nowhere.md", "door/Tagged.md"] {
         let said = vault.read(&path(link)).unwrap_err().to_string();
@@ -191,7 +191,7 @@ fn a_link_does_not_lead_around_the_screen() {
         );
     }
     assert_eq!(vault.read(&path("door/Open.md")).unwrap().bytes, b"open");
-    assert_eq!(vault.whole().read(&path("way.md")).unwrap().bytes, b"canary");
+    assert_eq!(vault.unfiltered().read(&path("way.md")).unwrap().bytes, b"canary");
 }
 
 #[test]
@@ -201,10 +201,10 @@ fn a_folder_that_holds_something_private_stays_and_others_may_go() {
     let vault = screened(&folder, rules(&["#private"], &["notes/deep"]), Privacy::Open);
     folder.write("more/deeper/b.md", "b #private");
     for held in ["notes", "more", "more/deeper"] {
-        let refused = vault.admits_folder(&path(held)).unwrap_err();
+        let refused = vault.check_folder_movable(&path(held)).unwrap_err();
         assert!(matches!(refused, VaultError::HoldsPrivate { .. }), "{held}: {refused}");
         assert!(!refused.to_string().contains("b.md") && !refused.to_string().contains("Tagged"));
     }
-    vault.admits_folder(&path("free")).unwrap();
-    vault.whole().admits_folder(&path("notes")).unwrap();
+    vault.check_folder_movable(&path("free")).unwrap();
+    vault.unfiltered().check_folder_movable(&path("notes")).unwrap();
 }

@@ -11,7 +11,7 @@ mod support;
 use std::os::unix::fs::symlink;
 
 use support::{Folder, MemoryLedger, SECRET, order, path, replace};
-use vault::{EntryKind, Links, VaultError};
+use vault::{EntryKind, SymlinkPolicy, VaultError};
 
 #[test]
 fn links_are_refused_until_the_user_wants_those_that_stay_inside() {
@@ -40,7 +40,7 @@ fn links_are_refused_until_the_user_wants_those_that_stay_inside() {
     for (at, ..) in inside.iter().take(5) {
         assert!(matches!(vault.read(&path(at)), Err(VaultError::NotANote { .. })), "{at}");
     }
-    vault.set_links(Links::Inside);
+    vault.set_symlink_policy(SymlinkPolicy::Inside);
     for (at, text, real) in inside {
         let note = vault.read(&path(at)).unwrap();
         assert_eq!((note.bytes.as_slice(), note.real), (text.as_bytes(), path(real)), "{at}");
@@ -55,7 +55,7 @@ fn links_are_refused_until_the_user_wants_those_that_stay_inside() {
     };
     assert_eq!(kind("one.md"), Some(EntryKind::Link));
     assert_eq!(kind("notes/door/er/b.md"), None, "a listing walks each folder once");
-    vault.set_links(Links::Refused);
+    vault.set_symlink_policy(SymlinkPolicy::Refused);
     assert!(vault.read(&path("one.md")).is_err());
 }
 
@@ -64,7 +64,7 @@ async fn nothing_is_written_through_a_link_also_when_it_is_read_through() {
     let folder = Folder::with(&[("notes/a.md", "inside")]);
     symlink("notes/a.md", folder.root.join("one.md")).unwrap();
     let vault = folder.vault();
-    vault.set_links(Links::Inside);
+    vault.set_symlink_policy(SymlinkPolicy::Inside);
     let change = order([replace("one.md", "inside", "changed")]);
     let applied = vault.apply(change, &MemoryLedger::default()).await.unwrap();
     assert!(matches!(applied.problems[0].1, VaultError::NotANote { .. }), "{applied:?}");

@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::{Folder, extra};
-use vault::{OpenError, Vault, admit_extra_roots};
+use vault::{OpenError, Vault, validate_extra_roots};
 
 #[track_caller]
 fn refused(place: &Path) {
     let as_vault = Vault::open(place).unwrap_err();
     assert!(matches!(as_vault, OpenError::System { .. }), "{}: {as_vault}", place.display());
-    let as_extra = admit_extra_roots(&[extra(place)], &[], None).unwrap_err().to_string();
+    let as_extra = validate_extra_roots(&[extra(place)], &[], None).unwrap_err().to_string();
     let says = "is a folder of the system, not one with notes. Choose another folder.";
     assert_eq!(as_extra, format!("{} {says}", place.display()));
 }
@@ -32,7 +32,7 @@ fn refused(place: &Path) {
 #[track_caller]
 fn taken(place: &Path) {
     Vault::open(place).unwrap();
-    admit_extra_roots(&[extra(place)], &[], None).unwrap();
+    validate_extra_roots(&[extra(place)], &[], None).unwrap();
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn a_folder_with_notes_is_taken_also_through_a_link() {
 }
 
 /// Something mounted on a folder; on drop it is gone.
-struct Mounted(PathBuf);
+struct BindMount(PathBuf);
 
-impl Mounted {
+impl BindMount {
     /// `None`, and a word about it, where the system does not let us mount.
     fn on(place: PathBuf, what: &[&str]) -> Option<Self> {
         let done = Command::new("mount").args(what).arg(&place).output();
@@ -108,7 +108,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for BindMount {
     fn drop(&mut self) {
         let done = Command::new("umount").arg("-l").arg(&self.0).status();
         assert!(done.unwrap().success(), "{} stays mounted", self.0.display());
@@ -127,11 +127,11 @@ fn a_file_system_of_the_kernel_is_refused_wherever_it_is_mounted() {
         ("other-sys", &["--bind", "/sys/kernel"]),
         ("other-dev", &["--bind", "/dev"]),
     ] {
-        let Some(mounted) = Mounted::on(place(name), what) else { continue };
+        let Some(mounted) = BindMount::on(place(name), what) else { continue };
         refused(&mounted.0);
     }
     // The control: a file system that people keep notes on.
-    if let Some(mounted) = Mounted::on(place("memory"), &["-t", "tmpfs", "tmpfs"]) {
+    if let Some(mounted) = BindMount::on(place("memory"), &["-t", "tmpfs", "tmpfs"]) {
         fs::write(mounted.0.join("a.md"), "a").unwrap();
         taken(&mounted.0);
     }

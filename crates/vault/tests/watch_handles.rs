@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::Folder;
-use vault::Changed;
+use vault::VaultChange;
 
 /// How many watches of the system this process holds.
 fn held() -> usize {
@@ -29,7 +29,7 @@ async fn a_watch_ends_with_its_owner_and_one_that_the_system_refuses_says_so_and
     let folder = Folder::with(&[("a.md", "1")]);
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
-    assert_eq!(watch.next().await, Some(Changed::Everything));
+    assert_eq!(watch.next().await, Some(VaultChange::Everything));
     assert_eq!(held(), 1);
     drop(watch);
     let end = Instant::now() + Duration::from_secs(30);
@@ -44,11 +44,11 @@ async fn a_watch_ends_with_its_owner_and_one_that_the_system_refuses_says_so_and
     let mut watch = vault.watch().unwrap();
     let told = watch.next().await;
     setrlimit(Resource::Nofile, limit).unwrap();
-    let Some(Changed::Late { why }) = told else { panic!("{told:?}") };
+    let Some(VaultChange::Late { why }) = told else { panic!("{told:?}") };
     assert!(why.starts_with("Changes that other programs make"), "{why}");
     assert!(why.contains("Too many open files"), "{why}");
-    assert_eq!(watch.next().await, Some(Changed::Everything));
+    assert_eq!(watch.next().await, Some(VaultChange::Everything));
     folder.write("a.md", "longer");
     let told = watch.next().await;
-    assert!(matches!(told, Some(Changed::Everything | Changed::Notes(_))), "{told:?}");
+    assert!(matches!(told, Some(VaultChange::Everything | VaultChange::Notes(_))), "{told:?}");
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use support::{Folder, path};
-use vault::Changed;
+use vault::VaultChange;
 
 /// The top folder, `notes` and one more.
 const WATCHES: usize = 3;
@@ -47,16 +47,16 @@ async fn with_few_watches() {
     }
     let mut watch = folder.vault().watch().unwrap();
     let told = watch.next().await;
-    let Some(Changed::Late { why }) = told else { panic!("{told:?}") };
+    let Some(VaultChange::Late { why }) = told else { panic!("{told:?}") };
     assert!(why.contains("fs.inotify.max_user_watches"), "{why}");
-    assert_eq!(watch.next().await, Some(Changed::Everything));
+    assert_eq!(watch.next().await, Some(VaultChange::Everything));
     let mut missing: BTreeSet<_> = (0..20).map(|number| path(&format!("{number}/a.md"))).collect();
     for note in &missing {
         folder.write(note.as_str(), "longer");
     }
     while !missing.is_empty() {
         match watch.next().await.expect("the watch goes on") {
-            Changed::Notes(files) => missing.retain(|note| !files.contains(note)),
+            VaultChange::Notes(files) => missing.retain(|note| !files.contains(note)),
             other => panic!("{other:?}"),
         }
     }

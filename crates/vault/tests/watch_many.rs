@@ -14,7 +14,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use support::{Folder, path};
-use vault::Changed;
+use vault::VaultChange;
 
 const FOLDERS: usize = 14_600;
 
@@ -39,14 +39,14 @@ async fn a_vault_of_14600_folders_is_used_at_once_and_watched_within_seconds() {
     let asked = began.elapsed();
     vault.read(&path("145/98/last.md")).unwrap();
     let read = began.elapsed();
-    assert_eq!(watch.next().await, Some(Changed::Everything));
+    assert_eq!(watch.next().await, Some(VaultChange::Everything));
     let stands = began.elapsed();
 
     let mut slowest = Duration::ZERO;
     for number in 0..50 {
         let saved = Instant::now();
         folder.write("145/98/last.md", number.to_string());
-        assert_eq!(watch.next().await, Some(Changed::Notes(vec![path("145/98/last.md")])));
+        assert_eq!(watch.next().await, Some(VaultChange::Notes(vec![path("145/98/last.md")])));
         slowest = slowest.max(saved.elapsed());
     }
     println!(

@@ -18,12 +18,12 @@ use std::time::Duration;
 
 use support::watched::next;
 use support::{Folder, MemoryLedger, create, order, path};
-use vault::{Changed, Vault, VaultError, Watch, admit_extra_roots};
+use vault::{Vault, VaultChange, VaultError, VaultWatch, validate_extra_roots};
 
 /// Something mounted over the vault's folder; on drop it is gone.
-struct Mounted<'a>(&'a Path);
+struct MountedVaultDisk<'a>(&'a Path);
 
-impl<'a> Mounted<'a> {
+impl<'a> MountedVaultDisk<'a> {
     /// `None`, and a word about it, where the system does not let us mount.
     fn over(root: &'a Path, what: &[&str]) -> Option<Self> {
         let done = Command::new("mount").args(what).arg(root).output();
@@ -38,7 +38,7 @@ impl<'a> Mounted<'a> {
     fn pull(self) {}
 }
 
-impl Drop for Mounted<'_> {
+impl Drop for MountedVaultDisk<'_> {
     fn drop(&mut self) {
         let done = Command::new("umount").arg("-l").arg(self.0).status();
         assert!(done.unwrap().success(), "{} stays mounted", self.0.display());
@@ -52,22 +52,26 @@ fn place() -> Folder {
     folder
 }
 
-async fn until(watch: &mut Watch, wanted: &Changed) {
+async fn until(watch: &mut VaultWatch, wanted: &VaultChange) {
     while next(watch).await != *wanted {}
 }
 
 #[tokio::test]
 async fn another_disk_in_the_place_of_the_first_is_not_the_vault_whatever_is_on_it() {
     let folder = place();
-    let Some(first) = Mounted::over(&folder.root, &["-t", "tmpfs", "tmpfs"]) else { return };
+    let Some(first) = MountedVaultDisk::over(&folder.root, &["-t", "tmpfs", "tmpfs"]) else {
+        return;
+    };
     folder.write("a.md", "on the first disk");
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     first.pull();
-    until(&mut watch, &Changed::Gone).await;
+    until(&mut watch, &VaultChange::Gone).await;
 
-    let Some(_second) = Mounted::over(&folder.root, &["-t", "tmpfs", "tmpfs"]) else { return };
+    let Some(_second) = MountedVaultDisk::over(&folder.root, &["-t", "tmpfs", "tmpfs"]) else {
+        return;
+    };
     folder.write("deep/b.md", "on the second disk");
     let come = tokio::time::timeout(Duration::from_secs(3), next(&mut watch)).await;
     assert!(come.is_err(), "{come:?}");
@@ -84,20 +88,20 @@ async fn the_same_disk_that_comes_back_is_watched_again() {
     fs::create_dir_all(disk.join("deep")).unwrap();
     fs::write(disk.join("deep/a.md"), "1").unwrap();
     let from = ["--bind", disk.to_str().unwrap()];
-    let Some(first) = Mounted::over(&folder.root, &from) else { return };
+    let Some(first) = MountedVaultDisk::over(&folder.root, &from) else { return };
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     first.pull();
-    until(&mut watch, &Changed::Gone).await;
+    until(&mut watch, &VaultChange::Gone).await;
     fs::write(disk.join("deep/a.md"), "while it was away").unwrap();
 
-    let Some(_again) = Mounted::over(&folder.root, &from) else { return };
-    until(&mut watch, &Changed::Back).await;
-    until(&mut watch, &Changed::Everything).await;
+    let Some(_again) = MountedVaultDisk::over(&folder.root, &from) else { return };
+    until(&mut watch, &VaultChange::Back).await;
+    until(&mut watch, &VaultChange::Everything).await;
     assert_eq!(vault.read(&path("deep/a.md")).unwrap().bytes, b"while it was away");
     folder.write("deep/a.md", "2");
-    until(&mut watch, &Changed::Notes(vec![path("deep/a.md")])).await;
+    until(&mut watch, &VaultChange::Notes(vec![path("deep/a.md")])).await;
 }
 
 #[tokio::test]
@@ -106,24 +110,24 @@ async fn a_folder_beside_the_vault_goes_with_its_disk_and_is_there_when_that_is_
     let disk = folder.beside("out/disk", &[("Bread.md", "flour")]);
     let root = folder.beside("Recipes", &[]);
     let from = ["--bind", disk.to_str().unwrap()];
-    let Some(first) = Mounted::over(&root, &from) else { return };
+    let Some(first) = MountedVaultDisk::over(&root, &from) else { return };
     let vault = folder.vault_with(&[&root]);
     let bread = path("Recipes/Bread.md");
     let mut watch = vault.watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
-    assert_eq!(vault.bytes(&bread).unwrap(), b"flour");
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
+    assert_eq!(vault.read_bytes(&bread).unwrap(), b"flour");
     first.pull();
-    until(&mut watch, &Changed::Everything).await;
-    vault.bytes(&bread).unwrap_err();
+    until(&mut watch, &VaultChange::Everything).await;
+    vault.read_bytes(&bread).unwrap_err();
     let problems = vault.list().unwrap().problems;
     assert!(problems[0].why.contains("this folder beside the vault is empty"), "{problems:?}");
 
     fs::write(disk.join("Bread.md"), "while it was away").unwrap();
-    let Some(_again) = Mounted::over(&root, &from) else { return };
-    until(&mut watch, &Changed::Everything).await;
-    assert_eq!(vault.bytes(&bread).unwrap(), b"while it was away");
+    let Some(_again) = MountedVaultDisk::over(&root, &from) else { return };
+    until(&mut watch, &VaultChange::Everything).await;
+    assert_eq!(vault.read_bytes(&bread).unwrap(), b"while it was away");
     fs::write(root.join("Bread.md"), "rye").unwrap();
-    until(&mut watch, &Changed::Notes(vec![bread])).await;
+    until(&mut watch, &VaultChange::Notes(vec![bread])).await;
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn no_disk_within_a_folder_beside_the_vault_is_entered_and_a_vault_on_one_is_not
     let root = folder.beside("Recipes", &[("Bread.md", "flour"), ("disk/inner.md", "under")]);
     let inner = root.join("disk");
     let from = ["--bind", folder.root.to_str().unwrap()];
-    let Some(_mounted) = Mounted::over(&inner, &from) else { return };
+    let Some(_mounted) = MountedVaultDisk::over(&inner, &from) else { return };
     let vault = folder.vault_with(&[&root]);
     let refused = vault.read(&path("Recipes/disk/a.md")).unwrap_err();
     assert!(matches!(refused, VaultError::NotANote { .. }), "{refused}");
@@ -140,6 +144,6 @@ fn no_disk_within_a_folder_beside_the_vault_is_entered_and_a_vault_on_one_is_not
     assert_eq!(problems.iter().map(|problem| &*problem.name).collect::<Vec<_>>(), ["Recipes/disk"]);
     // A vault that is opened there lies in the folder, though on a disk of its own.
     let held = Vault::open(&inner).unwrap();
-    let refused = admit_extra_roots(&[support::extra(&root)], &[], Some(&held)).unwrap_err();
+    let refused = validate_extra_roots(&[support::extra(&root)], &[], Some(&held)).unwrap_err();
     assert!(refused.to_string().contains("holds the vault"), "{refused}");
 }

@@ -17,21 +17,21 @@ use std::time::Duration;
 
 use support::watched::next;
 use support::{Folder, MemoryLedger, order, path, replace};
-use vault::{Changed, Watch};
+use vault::{VaultChange, VaultWatch};
 
 /// A watch that stands.
-async fn watching(folder: &Folder) -> Watch {
+async fn watching(folder: &Folder) -> VaultWatch {
     let mut watch = folder.vault().watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     watch
 }
 
 /// The files that are told until `last` is among them.
-async fn until(watch: &mut Watch, last: &str) -> BTreeSet<String> {
+async fn until(watch: &mut VaultWatch, last: &str) -> BTreeSet<String> {
     let mut told = BTreeSet::new();
     while !told.contains(last) {
         match next(watch).await {
-            Changed::Notes(files) => told.extend(files.iter().map(ToString::to_string)),
+            VaultChange::Notes(files) => told.extend(files.iter().map(ToString::to_string)),
             other => panic!("{other:?} came before {last}"),
         }
     }
@@ -78,7 +78,7 @@ async fn after_a_folder_moved_anything_may_have_changed_and_it_is_watched_in_its
     let folder = Folder::with(&[("old/deep/a.md", "1")]);
     let mut watch = watching(&folder).await;
     fs::rename(folder.root.join("old"), folder.root.join("new")).unwrap();
-    while next(&mut watch).await != Changed::Everything {}
+    while next(&mut watch).await != VaultChange::Everything {}
     folder.write("new/deep/a.md", "2");
     until(&mut watch, "new/deep/a.md").await;
 }
@@ -92,16 +92,16 @@ async fn a_checkout_of_5000_files_is_told_and_so_is_the_save_after_it() {
     let mut told = BTreeSet::new();
     while !told.is_superset(&wanted) {
         match next(&mut watch).await {
-            Changed::Notes(files) => told.extend(files.iter().map(ToString::to_string)),
-            Changed::Everything => break,
+            VaultChange::Notes(files) => told.extend(files.iter().map(ToString::to_string)),
+            VaultChange::Everything => break,
             other => panic!("{other:?}"),
         }
     }
     folder.write("after.md", "text");
     loop {
         match next(&mut watch).await {
-            Changed::Notes(files) if files.contains(&path("after.md")) => break,
-            Changed::Notes(_) | Changed::Everything => {}
+            VaultChange::Notes(files) if files.contains(&path("after.md")) => break,
+            VaultChange::Notes(_) | VaultChange::Everything => {}
             other => panic!("{other:?}"),
         }
     }
@@ -158,10 +158,10 @@ async fn a_folder_that_goes_and_comes_back_is_told_and_watched_again() {
     let folder = Folder::with(&[("a.md", "old")]);
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     let away = folder.out.join("away");
     fs::rename(&folder.root, &away).unwrap();
-    while next(&mut watch).await != Changed::Gone {}
+    while next(&mut watch).await != VaultChange::Gone {}
     // Another folder in its place is another vault.
     folder.write("a.md", "another");
     let come = tokio::time::timeout(Duration::from_secs(2), next(&mut watch)).await;
@@ -169,8 +169,8 @@ async fn a_folder_that_goes_and_comes_back_is_told_and_watched_again() {
     fs::remove_dir_all(&folder.root).unwrap();
     fs::write(away.join("a.md"), "new").unwrap();
     fs::rename(&away, &folder.root).unwrap();
-    while next(&mut watch).await != Changed::Back {}
-    while next(&mut watch).await != Changed::Everything {}
+    while next(&mut watch).await != VaultChange::Back {}
+    while next(&mut watch).await != VaultChange::Everything {}
     assert_eq!(vault.read(&path("a.md")).unwrap().bytes, b"new");
     folder.write("a.md", "newer");
     until(&mut watch, "a.md").await;
@@ -181,10 +181,10 @@ async fn a_folder_that_is_renamed_is_gone_until_it_has_its_name_again() {
     let folder = Folder::with(&[("a.md", "1")]);
     let mut watch = watching(&folder).await;
     fs::rename(&folder.root, folder.out.join("vault")).unwrap();
-    while next(&mut watch).await != Changed::Gone {}
+    while next(&mut watch).await != VaultChange::Gone {}
     fs::rename(folder.out.join("vault"), &folder.root).unwrap();
-    while next(&mut watch).await != Changed::Back {}
-    while next(&mut watch).await != Changed::Everything {}
+    while next(&mut watch).await != VaultChange::Back {}
+    while next(&mut watch).await != VaultChange::Everything {}
     folder.write("a.md", "2");
     until(&mut watch, "a.md").await;
 }

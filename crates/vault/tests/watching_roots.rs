@@ -13,10 +13,10 @@ use std::fs;
 
 use support::watched::next;
 use support::{Folder, path};
-use vault::Changed;
+use vault::VaultChange;
 
-fn notes(name: &str) -> Changed {
-    Changed::Notes(vec![path(name)])
+fn notes(name: &str) -> VaultChange {
+    VaultChange::Notes(vec![path(name)])
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn what_changes_in_a_root_is_told_under_its_path_in_the_vault() {
     let root = folder.beside("Recipes", &[("Bread.md", "flour"), ("sweet/Cake.md", "eggs")]);
     let vault = folder.vault_with(&[&root]);
     let mut watch = vault.watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     fs::write(root.join("sweet/Cake.md"), "more eggs").unwrap();
     assert_eq!(next(&mut watch).await, notes("Recipes/sweet/Cake.md"));
     fs::remove_file(root.join("Bread.md")).unwrap();
@@ -45,22 +45,22 @@ async fn a_root_that_comes_goes_and_comes_back_is_told_and_looked_at() {
     let aside = root.with_file_name("aside");
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     vault.set_extra_roots(&[support::extra(&root)]);
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     fs::rename(&root, &aside).unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     fs::rename(&aside, &root).unwrap();
-    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(next(&mut watch).await, VaultChange::Everything);
     fs::write(root.join("Bread.md"), "more flour").unwrap();
     assert_eq!(next(&mut watch).await, notes("Recipes/Bread.md"));
     // What the vault itself has under the name is seen instead, and watched as ever.
     folder.write("Recipes/Own.md", "own");
-    while next(&mut watch).await != Changed::Everything {}
+    while next(&mut watch).await != VaultChange::Everything {}
     folder.write("Recipes/Own.md", "changed");
     assert_eq!(next(&mut watch).await, notes("Recipes/Own.md"));
     fs::remove_dir_all(folder.root.join("Recipes")).unwrap();
-    while next(&mut watch).await != Changed::Everything {}
+    while next(&mut watch).await != VaultChange::Everything {}
     fs::write(root.join("Bread.md"), "much more flour").unwrap();
     assert_eq!(next(&mut watch).await, notes("Recipes/Bread.md"));
 }

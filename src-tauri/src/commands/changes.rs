@@ -1,19 +1,19 @@
 //! What was applied: the list, the way back, and how long there is one.
 
 use app::App;
-use protocol::applied::{
-    AppliedHunks, AppliedPage, ChangedSince, Identified, ListApplied, NoteMarks, UndoConflict,
-    UndoScope, Undone,
+use protocol::history::{
+    AppliedHunks, AppliedPage, ChangedSince, ListApplied, NoteAttribution, UndoConflict,
+    UndoResult, UndoScope, UndoTarget,
 };
-use protocol::history::{Age, ForgottenHistory, KeptHistory};
+use protocol::retention::{DeletedHistory, HistoryAge, HistoryStats};
 use protocol::{EffectId, NotePath, UserError};
 use tauri::State;
 
-use crate::in_vault::InVault;
+use crate::vault_app::VaultApp;
 
 #[tauri::command]
 pub(crate) async fn list_applied(
-    app: InVault,
+    app: VaultApp,
     request: ListApplied,
 ) -> Result<AppliedPage, UserError> {
     app.list_applied(&request).await
@@ -21,7 +21,7 @@ pub(crate) async fn list_applied(
 
 #[tauri::command]
 pub(crate) async fn applied_hunks(
-    app: InVault,
+    app: VaultApp,
     effect: EffectId,
 ) -> Result<AppliedHunks, UserError> {
     app.applied_hunks(&effect).await
@@ -29,56 +29,65 @@ pub(crate) async fn applied_hunks(
 
 #[tauri::command]
 pub(crate) async fn changed_since(
-    app: InVault,
+    app: VaultApp,
     effect: EffectId,
 ) -> Result<ChangedSince, UserError> {
-    app.changed_since(&effect).await
+    app.diff_since(&effect).await
 }
 
 #[tauri::command]
-pub(crate) async fn note_marks(app: InVault, path: NotePath) -> Result<NoteMarks, UserError> {
-    app.note_marks(path).await
+pub(crate) async fn note_marks(
+    app: VaultApp,
+    path: NotePath,
+) -> Result<NoteAttribution, UserError> {
+    app.assistant_lines(path).await
 }
 
 #[tauri::command]
-pub(crate) async fn undo(app: InVault, scope: UndoScope) -> Result<Undone, UserError> {
+pub(crate) async fn undo(app: VaultApp, scope: UndoScope) -> Result<UndoResult, UserError> {
     app.undo(&scope).await
 }
 
 #[tauri::command]
-pub(crate) async fn redo(app: InVault, scope: UndoScope) -> Result<Undone, UserError> {
+pub(crate) async fn redo(app: VaultApp, scope: UndoScope) -> Result<UndoResult, UserError> {
     app.redo(&scope).await
 }
 
 #[tauri::command]
-pub(crate) async fn reapply(app: InVault, effect: EffectId) -> Result<Undone, UserError> {
+pub(crate) async fn reapply(app: VaultApp, effect: EffectId) -> Result<UndoResult, UserError> {
     app.reapply(&effect).await
 }
 
 #[tauri::command]
 pub(crate) async fn settle_conflict(
-    app: InVault,
+    app: VaultApp,
     conflict: UndoConflict,
-) -> Result<Undone, UserError> {
-    app.settle_conflict(&conflict).await
+) -> Result<UndoResult, UserError> {
+    app.resolve_conflict(&conflict).await
 }
 
 #[tauri::command]
-pub(crate) async fn undo_in(app: InVault, identified: Identified) -> Result<Undone, UserError> {
-    app.undo_in(&identified).await
+pub(crate) async fn undo_in(
+    app: VaultApp,
+    identified: UndoTarget,
+) -> Result<UndoResult, UserError> {
+    app.undo_in_note(&identified).await
 }
 
 #[tauri::command]
 pub(crate) fn stop_work(app: State<'_, App>, work: u32) {
-    app.stop_work(work);
+    app.stop_job(work);
 }
 
 #[tauri::command]
-pub(crate) async fn history(app: InVault) -> Result<KeptHistory, UserError> {
-    app.history().await
+pub(crate) async fn history(app: VaultApp) -> Result<HistoryStats, UserError> {
+    app.history_stats().await
 }
 
 #[tauri::command]
-pub(crate) async fn forget_history(app: InVault, age: Age) -> Result<ForgottenHistory, UserError> {
-    app.forget_history(age).await
+pub(crate) async fn forget_history(
+    app: VaultApp,
+    age: HistoryAge,
+) -> Result<DeletedHistory, UserError> {
+    app.delete_history(age).await
 }

@@ -2,51 +2,51 @@
 
 use app::App;
 use protocol::conversation::ConversationView;
-use protocol::request::{AskAnew, AskedAnew, DecideReview, SendMessage};
-use protocol::spent::TurnSpent;
-use protocol::{ConversationId, MessageId, Numbered, Snapshot, TurnId, UserError};
+use protocol::cost::TurnCost;
+use protocol::request::{DecideReview, RegenerateOutcome, RegenerateRequest, SendMessageRequest};
+use protocol::{AppSnapshot, ConversationId, MessageId, NumberedEvent, TurnId, UserError};
 use tauri::State;
 use tauri::ipc::Channel;
 
-use crate::in_vault::InVault;
+use crate::vault_app::VaultApp;
 
 #[tauri::command]
 pub(crate) async fn subscribe(
     app: State<'_, App>,
-    on_events: Channel<Vec<Numbered>>,
-) -> Result<Snapshot, UserError> {
+    on_events: Channel<Vec<NumberedEvent>>,
+) -> Result<AppSnapshot, UserError> {
     app.subscribe(Box::new(move |events| on_events.send(events).is_ok())).await
 }
 
 #[tauri::command]
 pub(crate) async fn open_conversation(
-    app: InVault,
+    app: VaultApp,
     conversation: ConversationId,
     whole: bool,
 ) -> Result<ConversationView, UserError> {
     if whole {
         app.conversation(&conversation).await
     } else {
-        app.conversation_end(&conversation).await
+        app.conversation_tail(&conversation).await
     }
 }
 
 #[tauri::command]
 pub(crate) async fn send_message(
-    app: InVault,
-    request: SendMessage,
+    app: VaultApp,
+    request: SendMessageRequest,
 ) -> Result<ConversationId, UserError> {
     app.send(request).await
 }
 
 #[tauri::command]
-pub(crate) async fn stop(app: InVault, conversation: ConversationId) -> Result<(), UserError> {
+pub(crate) async fn stop(app: VaultApp, conversation: ConversationId) -> Result<(), UserError> {
     app.stop(&conversation).await
 }
 
 #[tauri::command]
 pub(crate) async fn continue_turn(
-    app: InVault,
+    app: VaultApp,
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.continue_turn(&conversation).await
@@ -54,7 +54,7 @@ pub(crate) async fn continue_turn(
 
 #[tauri::command]
 pub(crate) async fn edit_queued(
-    app: InVault,
+    app: VaultApp,
     message: MessageId,
     text: String,
 ) -> Result<(), UserError> {
@@ -62,18 +62,21 @@ pub(crate) async fn edit_queued(
 }
 
 #[tauri::command]
-pub(crate) async fn remove_queued(app: InVault, message: MessageId) -> Result<(), UserError> {
+pub(crate) async fn remove_queued(app: VaultApp, message: MessageId) -> Result<(), UserError> {
     app.remove_queued(&message).await
 }
 
 #[tauri::command]
-pub(crate) async fn ask_anew(app: InVault, request: AskAnew) -> Result<AskedAnew, UserError> {
-    app.ask_anew(&request).await
+pub(crate) async fn ask_anew(
+    app: VaultApp,
+    request: RegenerateRequest,
+) -> Result<RegenerateOutcome, UserError> {
+    app.regenerate(&request).await
 }
 
 #[tauri::command]
 pub(crate) async fn show_variant(
-    app: InVault,
+    app: VaultApp,
     message: MessageId,
     number: u32,
 ) -> Result<(), UserError> {
@@ -81,24 +84,24 @@ pub(crate) async fn show_variant(
 }
 
 #[tauri::command]
-pub(crate) async fn leave_turn(app: InVault, turn: TurnId) -> Result<(), UserError> {
-    app.leave_turn(&turn).await
+pub(crate) async fn leave_turn(app: VaultApp, turn: TurnId) -> Result<(), UserError> {
+    app.dismiss_interrupted_turn(&turn).await
 }
 
 #[tauri::command]
 pub(crate) async fn spent_in(
-    app: InVault,
+    app: VaultApp,
     conversation: ConversationId,
-) -> Result<Vec<TurnSpent>, UserError> {
-    app.spent_in(&conversation).await
+) -> Result<Vec<TurnCost>, UserError> {
+    app.conversation_costs(&conversation).await
 }
 
 #[tauri::command]
-pub(crate) async fn sum_up(app: InVault, conversation: ConversationId) -> Result<(), UserError> {
-    app.sum_up(&conversation).await
+pub(crate) async fn sum_up(app: VaultApp, conversation: ConversationId) -> Result<(), UserError> {
+    app.compact(&conversation).await
 }
 
 #[tauri::command]
-pub(crate) async fn decide_review(app: InVault, request: DecideReview) -> Result<(), UserError> {
+pub(crate) async fn decide_review(app: VaultApp, request: DecideReview) -> Result<(), UserError> {
     app.decide_review(&request).await
 }

@@ -1,34 +1,34 @@
 //! The desktop around the window.
 
 use app::App;
-use protocol::desktop::{AtLogin, DesktopState, OnClose};
+use protocol::desktop::{AutostartMode, DesktopState, OnClose};
 use protocol::{ConversationId, UserError};
 use tauri::{AppHandle, Runtime, State};
 
-use crate::presence::{self, Presence};
+use crate::lifecycle::{self, WindowLifecycle};
 
 #[tauri::command]
 pub(crate) async fn look_at(
     app: State<'_, App>,
     conversation: Option<ConversationId>,
 ) -> Result<(), UserError> {
-    app.looks(|looking| looking.at = conversation);
+    app.set_window_focus(|looking| looking.conversation = conversation);
     Ok(())
 }
 
 #[tauri::command]
 pub(crate) async fn desktop_state(
-    presence: State<'_, Presence>,
+    presence: State<'_, WindowLifecycle>,
 ) -> Result<DesktopState, UserError> {
-    Ok(presence.state())
+    Ok(presence.desktop_state())
 }
 
 #[tauri::command]
 pub(crate) async fn set_at_login(
-    presence: State<'_, Presence>,
-    at_login: AtLogin,
+    presence: State<'_, WindowLifecycle>,
+    at_login: AutostartMode,
 ) -> Result<DesktopState, UserError> {
-    presence.set_at_login(at_login)
+    presence.set_autostart(at_login)
 }
 
 #[tauri::command]
@@ -36,5 +36,5 @@ pub(crate) async fn answer_closing<R: Runtime>(
     host: AppHandle<R>,
     answer: OnClose,
 ) -> Result<(), UserError> {
-    presence::answer_closing(&host, answer).await
+    lifecycle::answer_closing(&host, answer).await
 }

@@ -2,15 +2,15 @@
 
 use app::App;
 use protocol::UserError;
-use protocol::held::HeldVerdict;
-use protocol::request::{KeyPlace, TokenStatus};
+use protocol::approval::ApprovalDecision;
+use protocol::request::{KeyStorage, TokenStatus};
 use secrecy::SecretString;
 use tauri::State;
 
-use crate::in_vault::InVault;
+use crate::vault_app::VaultApp;
 
 #[tauri::command]
-pub(crate) async fn retry_hub(app: InVault) -> Result<(), UserError> {
+pub(crate) async fn retry_hub(app: VaultApp) -> Result<(), UserError> {
     app.retry_hub().await
 }
 
@@ -23,23 +23,23 @@ pub(crate) async fn hub_token_source(app: State<'_, App>) -> Result<TokenStatus,
 pub(crate) async fn set_hub_token(
     app: State<'_, App>,
     token: String,
-    place: KeyPlace,
+    place: KeyStorage,
 ) -> Result<(), UserError> {
     app.set_hub_token(SecretString::from(token), place).await
 }
 
 #[tauri::command]
 pub(crate) async fn decide_held(
-    app: InVault,
+    app: VaultApp,
     number: u32,
-    verdict: HeldVerdict,
+    verdict: ApprovalDecision,
 ) -> Result<(), UserError> {
-    app.decide_held(number, verdict).await
+    app.decide_approval(number, verdict).await
 }
 
 #[tauri::command]
 pub(crate) async fn write_description(
-    app: InVault,
+    app: VaultApp,
     organisation: String,
 ) -> Result<Option<String>, UserError> {
     app.write_description(&organisation).await

@@ -2,10 +2,10 @@
 
 pub(crate) mod changes;
 pub(crate) mod chat;
+pub(crate) mod conversations;
 pub(crate) mod desktop;
 pub(crate) mod hub;
-pub(crate) mod looking;
 pub(crate) mod notes;
+pub(crate) mod search;
 pub(crate) mod settings;
-pub(crate) mod shelf;
 pub(crate) mod vault;

@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use desktop::Outside;
-use protocol::request::{NoteText, SavedAnswer};
+use desktop::ExternalOpener;
+use protocol::request::{NoteContent, SavedAnswer};
 use protocol::{MessageId, NotePath, UserError};
 
-use crate::in_vault::InVault;
+use crate::vault_app::VaultApp;
 
 #[tauri::command]
-pub(crate) async fn show_note(app: InVault, path: String) -> Result<NoteText, UserError> {
+pub(crate) async fn show_note(app: VaultApp, path: String) -> Result<NoteContent, UserError> {
     app.show_note(&path).await
 }
 
 #[tauri::command]
-pub(crate) async fn close_note(app: InVault) -> Result<(), UserError> {
+pub(crate) async fn close_note(app: VaultApp) -> Result<(), UserError> {
     app.close_note().await
 }
 
 #[tauri::command]
 pub(crate) async fn select_in_note(
-    app: InVault,
+    app: VaultApp,
     selected: String,
     heading: Option<String>,
 ) -> Result<(), UserError> {
@@ -29,7 +29,7 @@ pub(crate) async fn select_in_note(
 
 #[tauri::command]
 pub(crate) async fn save_answer(
-    app: InVault,
+    app: VaultApp,
     answer: MessageId,
     name: String,
 ) -> Result<SavedAnswer, UserError> {
@@ -38,24 +38,24 @@ pub(crate) async fn save_answer(
 
 /// With the program that the user has for such files.
 #[tauri::command]
-pub(crate) async fn open_in_editor(app: InVault, path: NotePath) -> Result<(), UserError> {
-    open_file(&app.file_of(path).await?, "Markdown files").await
+pub(crate) async fn open_in_editor(app: VaultApp, path: NotePath) -> Result<(), UserError> {
+    open_file(&app.note_file_path(path).await?, "Markdown files").await
 }
 
 /// The same with the picture that `link` means in a note, or in an answer.
 #[tauri::command]
 pub(crate) async fn open_picture(
-    app: InVault,
+    app: VaultApp,
     link: String,
     note: Option<NotePath>,
 ) -> Result<(), UserError> {
-    open_file(&app.file_of_picture(link, note).await?, "picture files").await
+    open_file(&app.image_file_path(link, note).await?, "picture files").await
 }
 
 #[tauri::command]
-pub(crate) async fn open_in_obsidian(app: InVault, path: NotePath) -> Result<(), UserError> {
-    let file = app.file_of(path).await?;
-    Outside::here().open_in_obsidian(&file).await.map_err(|error| {
+pub(crate) async fn open_in_obsidian(app: VaultApp, path: NotePath) -> Result<(), UserError> {
+    let file = app.note_file_path(path).await?;
+    ExternalOpener::system().open_in_obsidian(&file).await.map_err(|error| {
         UserError::other(format!(
             "Obsidian did not open {}: {error}. Install Obsidian, or start it once, and try again.",
             file.display()
@@ -64,7 +64,7 @@ pub(crate) async fn open_in_obsidian(app: InVault, path: NotePath) -> Result<(),
 }
 
 async fn open_file(file: &Path, kind: &str) -> Result<(), UserError> {
-    Outside::here().open_file(file).await.map_err(|error| {
+    ExternalOpener::system().open_file(file).await.map_err(|error| {
         UserError::other(format!(
             "{} could not be opened in another program: {error}. Choose a program for {kind} in the \
              settings of your desktop.",

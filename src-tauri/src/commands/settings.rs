@@ -1,13 +1,13 @@
 //! Settings and the provider's key.
 
 use app::App;
-use protocol::request::{KeyPlace, KeyTrial, ProviderTest, Unlocking};
-use protocol::spent::MonthSpent;
+use protocol::cost::MonthCost;
+use protocol::request::{KeyStorage, KeyTrial, ProviderTestResult, Unlocking};
 use protocol::{Settings, SettingsChoice, UserError};
 use secrecy::SecretString;
 use tauri::State;
 
-use crate::in_vault::InVault;
+use crate::vault_app::VaultApp;
 
 #[tauri::command]
 pub(crate) async fn save_settings(
@@ -23,7 +23,7 @@ pub(crate) async fn settle_settings(
     app: State<'_, App>,
     choice: SettingsChoice,
 ) -> Result<(), UserError> {
-    app.settle_settings(choice).await
+    app.recover_settings(choice).await
 }
 
 #[tauri::command]
@@ -35,13 +35,13 @@ pub(crate) async fn try_key(app: State<'_, App>, key: String) -> Result<KeyTrial
 pub(crate) async fn set_key(
     app: State<'_, App>,
     key: String,
-    place: KeyPlace,
+    place: KeyStorage,
 ) -> Result<(), UserError> {
     app.set_key(SecretString::from(key), place).await
 }
 
 #[tauri::command]
-pub(crate) async fn test_provider(app: State<'_, App>) -> Result<ProviderTest, UserError> {
+pub(crate) async fn test_provider(app: State<'_, App>) -> Result<ProviderTestResult, UserError> {
     Ok(app.test_provider().await)
 }
 
@@ -57,6 +57,6 @@ pub(crate) async fn stop_unlocking(app: State<'_, App>) -> Result<(), UserError>
 }
 
 #[tauri::command]
-pub(crate) async fn spent_by_month(app: InVault) -> Result<Vec<MonthSpent>, UserError> {
-    app.spent_by_month().await
+pub(crate) async fn spent_by_month(app: VaultApp) -> Result<Vec<MonthCost>, UserError> {
+    app.monthly_costs().await
 }

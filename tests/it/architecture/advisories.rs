@@ -10,10 +10,10 @@ use super::versions::locked_crates;
 use super::{assert_none, root};
 
 /// The variable that names the folder.
-const FOLDER: &str = "VAULTMATE_ADVISORIES";
+const FOLDER_VARIABLE: &str = "VAULTMATE_ADVISORIES";
 
 /// The files of the list, at least one.
-fn files(list: &Path) -> Vec<PathBuf> {
+fn advisory_files(list: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(list.join("crates")).into_iter().flatten().flatten();
     let inside = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten());
     let files = inside.flatten().map(|file| file.path());
@@ -31,14 +31,15 @@ fn files(list: &Path) -> Vec<PathBuf> {
 fn complaints(list: &Path, locked: &[(String, String)]) -> Vec<String> {
     let about = |file: &PathBuf| {
         let text = fs::read_to_string(file).expect("an advisory");
-        about(&text, locked).unwrap_or_else(|| vec![format!("{} cannot be read", file.display())])
+        complaints_of_advisory(&text, locked)
+            .unwrap_or_else(|| vec![format!("{} cannot be read", file.display())])
     };
-    files(list).iter().flat_map(about).collect()
+    advisory_files(list).iter().flat_map(about).collect()
 }
 
 /// What one advisory says against the locked libraries; nothing can be said of one that is not
 /// understood.
-fn about(text: &str, locked: &[(String, String)]) -> Option<Vec<String>> {
+fn complaints_of_advisory(text: &str, locked: &[(String, String)]) -> Option<Vec<String>> {
     let block = text.split("```toml").nth(1)?.split("```").next()?;
     let table: toml::Table = toml::from_str(block).ok()?;
     let advisory = table.get("advisory")?;
@@ -64,15 +65,16 @@ fn about(text: &str, locked: &[(String, String)]) -> Option<Vec<String>> {
     Some(found)
 }
 
-fn locked() -> Vec<(String, String)> {
+fn locked_libraries() -> Vec<(String, String)> {
     locked_crates(&fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock"))
 }
 
 #[test]
 #[ignore = "wants a list of advisories in VAULTMATE_ADVISORIES: ./dev check names one"]
 fn no_locked_library_has_an_advisory() {
-    let list = std::env::var_os(FOLDER).expect("VAULTMATE_ADVISORIES names a list of advisories");
-    assert_none(&complaints(Path::new(&list), &locked()));
+    let list =
+        std::env::var_os(FOLDER_VARIABLE).expect("VAULTMATE_ADVISORIES names a list of advisories");
+    assert_none(&complaints(Path::new(&list), &locked_libraries()));
 }
 
 #[test]
@@ -86,9 +88,10 @@ fn an_advisory_against_a_locked_library_is_complained_about() {
              [versions]\n{versions}\n```\n\n# A fault\n"
         );
         fs::write(folder.join("RUSTSEC-2099-0001.md"), text).expect("written");
-        complaints(list.path(), &locked())
+        complaints(list.path(), &locked_libraries())
     };
-    let version = locked().into_iter().find(|(name, _)| name == "serde").expect("it is used").1;
+    let version =
+        locked_libraries().into_iter().find(|(name, _)| name == "serde").expect("it is used").1;
     let fault = [format!("serde {version}: RUSTSEC-2099-0001")];
     assert_eq!(said("", "patched = []"), fault);
     assert_eq!(said("", "patched = [\">= 999.0.0\"]\nunaffected = [\"< 0.1.0\"]"), fault);
@@ -107,5 +110,5 @@ fn an_advisory_against_a_locked_library_is_complained_about() {
 #[should_panic(expected = "is no list of advisories")]
 fn an_empty_folder_is_no_list() {
     let empty = tempfile::tempdir().expect("a folder");
-    files(empty.path());
+    advisory_files(empty.path());
 }

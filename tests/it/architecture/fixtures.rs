@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde::Deserialize;
-use testkit::temp_vault::{files, fixtures};
+use testkit::temp_vault::{fixtures_dir, read_files};
 
 use super::assert_none;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Vault {
+struct FixtureVault {
     about: String,
     /// Path to reason.
     files: BTreeMap<String, String>,
 }
 
-fn complaints(name: &str, vault: &Vault, on_disk: &BTreeSet<String>) -> Vec<String> {
+fn complaints(name: &str, vault: &FixtureVault, on_disk: &BTreeSet<String>) -> Vec<String> {
     let named: BTreeSet<String> = vault.files.keys().cloned().collect();
     let mut found = Vec::new();
     if vault.about.trim().is_empty() {
@@ -36,22 +36,23 @@ fn complaints(name: &str, vault: &Vault, on_disk: &BTreeSet<String>) -> Vec<Stri
 
 #[test]
 fn every_fixture_is_in_the_manifest_with_a_reason() {
-    let text = fs::read_to_string(fixtures().join("manifest.toml")).expect("the manifest");
-    let manifest: BTreeMap<String, Vault> = toml::from_str(&text).expect("a readable manifest");
-    let folders = fs::read_dir(fixtures()).expect("the fixtures").filter_map(|entry| {
+    let text = fs::read_to_string(fixtures_dir().join("manifest.toml")).expect("the manifest");
+    let manifest: BTreeMap<String, FixtureVault> =
+        toml::from_str(&text).expect("a readable manifest");
+    let folders = fs::read_dir(fixtures_dir()).expect("the fixtures").filter_map(|entry| {
         let entry = entry.expect("a readable entry");
         entry.path().is_dir().then(|| entry.file_name().to_string_lossy().into_owned())
     });
     assert_eq!(folders.collect::<BTreeSet<_>>(), manifest.keys().cloned().collect());
     for (name, vault) in &manifest {
-        let on_disk = files(&fixtures().join(name)).into_keys().collect();
+        let on_disk = read_files(&fixtures_dir().join(name)).into_keys().collect();
         assert_none(&complaints(name, vault, &on_disk));
     }
 }
 
 #[test]
 fn a_file_without_a_reason_and_a_reason_without_a_file_are_complained_about() {
-    let vault = Vault {
+    let vault = FixtureVault {
         about: "three notes".into(),
         files: [("a.md", "it is short"), ("b.md", "it is long"), ("c.md", " ")]
             .map(|(path, why)| (path.into(), why.into()))

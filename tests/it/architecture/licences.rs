@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
 
-use super::{assert_none, list, metadata, root, text};
+use super::{array_at, assert_none, metadata, root, text_at};
 
 /// Licences that ask for no more than a notice, or (MPL) for changes of the library itself.
 const ALLOWED: [&str; 14] = [
@@ -49,11 +49,11 @@ fn complaint(library: &str, licence: &str, also: &[&str]) -> Option<String> {
 #[test]
 fn every_crate_has_an_allowed_licence() {
     let metadata = metadata(&["--filter-platform", "x86_64-unknown-linux-gnu"]);
-    let packages = list(&metadata, "packages");
+    let packages = array_at(&metadata, "packages");
     assert!(packages.len() > 100, "cargo named only {} crates", packages.len());
-    let complaints = packages
-        .iter()
-        .filter_map(|package| complaint(text(package, "name"), text(package, "license"), &[]));
+    let complaints = packages.iter().filter_map(|package| {
+        complaint(text_at(package, "name"), text_at(package, "license"), &[])
+    });
     assert_none(&complaints.collect::<Vec<_>>());
 }
 

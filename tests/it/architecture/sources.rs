@@ -28,7 +28,7 @@ const SKIPPED: [&str; 8] = [
 const GENERATED: [&str; 3] = ["bindings.ts", "package-lock.json", "Cargo.lock"];
 
 /// All files of the project, path below the root and text.
-fn sources(root: &Path) -> Vec<(PathBuf, String)> {
+fn source_files(root: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -66,7 +66,7 @@ fn too_long(path: &Path, text: &str) -> Option<String> {
 }
 
 /// A file that is included into others cannot have `//!`: its first item's comment is its head.
-fn not_introduced(path: &Path, text: &str) -> Option<String> {
+fn lacks_head_comment(path: &Path, text: &str) -> Option<String> {
     let introduced = text.starts_with("//! ") || text.starts_with("/// ");
     (has_extension(path, &["rs"]) && !introduced)
         .then(|| format!("{} does not open with what it is for (`//!`)", path.display()))
@@ -77,32 +77,32 @@ fn names_this_machine(path: &Path, text: &str, places: &[PathBuf]) -> Option<Str
     let named = places.iter().find(|place| {
         let name = place.to_string_lossy();
         // `/` alone, or a folder of one letter, would be found everywhere.
-        name.len() > 3 && text.match_indices(&*name).any(|(at, _)| stands_alone(text, at, &name))
+        name.len() > 3 && text.match_indices(&*name).any(|(at, _)| is_whole_path(text, at, &name))
     })?;
     Some(format!("{} names this machine's {}", path.display(), named.display()))
 }
 
 /// Whether what is found at `at` is a whole path, and no part of a longer name.
-fn stands_alone(text: &str, at: usize, name: &str) -> bool {
+fn is_whole_path(text: &str, at: usize, name: &str) -> bool {
     let of_a_name = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
     let before = text[..at].chars().next_back();
     let after = text[at + name.len()..].chars().next();
     !before.is_some_and(of_a_name) && !after.is_some_and(of_a_name)
 }
 
-fn places_of_this_machine() -> Vec<PathBuf> {
+fn machine_paths() -> Vec<PathBuf> {
     let home = std::env::home_dir();
     std::iter::once(root()).chain(home).collect()
 }
 
 #[test]
 fn every_source_file_is_short_introduced_and_free_of_this_machine() {
-    let files = sources(&root());
+    let files = source_files(&root());
     assert!(files.len() > 50, "only {} files were found", files.len());
-    let places = places_of_this_machine();
+    let places = machine_paths();
     let complaints = files.iter().flat_map(|(path, text)| {
         let machine = names_this_machine(path, text, &places);
-        [too_long(path, text), not_introduced(path, text), machine]
+        [too_long(path, text), lacks_head_comment(path, text), machine]
     });
     assert_none(&complaints.flatten().collect::<Vec<_>>());
 }
@@ -114,8 +114,8 @@ fn a_long_a_bare_and_a_bound_file_are_complained_about() {
     assert!(too_long(rust, &"\n".repeat(MAX_LINES + 1)).is_some());
     assert!(too_long(Path::new("ui/b.svelte"), &"\n".repeat(MAX_LINES + 1)).is_some());
     assert!(too_long(Path::new("prose.md"), &"\n".repeat(MAX_LINES + 1)).is_none());
-    assert!(not_introduced(rust, "//! What it is for.\n").is_none());
-    assert!(not_introduced(rust, "use std::fs;\n").is_some());
+    assert!(lacks_head_comment(rust, "//! What it is for.\n").is_none());
+    assert!(lacks_head_comment(rust, "use std::fs;\n").is_some());
     let places = [PathBuf::from("/home/ines/notes")];
     assert!(names_this_machine(rust, "see /home/ines/notes/dev", &places).is_some());
     assert!(names_this_machine(rust, "see /home/ines/notesbook", &places).is_none());
@@ -132,7 +132,7 @@ fn generated_and_foreign_files_are_not_judged() {
         fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
         fs::write(path, "text").expect("the file");
     }
-    let mut found: Vec<_> = sources(folder.path()).into_iter().map(|(path, _)| path).collect();
+    let mut found: Vec<_> = source_files(folder.path()).into_iter().map(|(path, _)| path).collect();
     found.sort();
     assert_eq!(found, [PathBuf::from("dev"), PathBuf::from("ui/src/z.ts")]);
 }

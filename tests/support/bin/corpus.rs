@@ -4,9 +4,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use testkit::corpus::notes::{self, Sizes};
-use testkit::corpus::paths::{self, Process, Tools};
-use testkit::corpus::{Report, frames, injection, sse};
+use testkit::corpus::hostile_paths::{self, ProcessSharing, ProductTools};
+use testkit::corpus::note_scaling::{self, ScalingLimits};
+use testkit::corpus::{CorpusReport, hub_frames, prompt_injection, sse};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -35,11 +35,11 @@ async fn main() -> ExitCode {
 /// One shape, for the runner that started this process.
 fn child(shape: String, bytes: usize) -> ExitCode {
     // Its works wait for runtimes of their own.
-    let done = std::thread::spawn(move || notes::child(&shape, bytes)).join();
+    let done = std::thread::spawn(move || note_scaling::run_child(&shape, bytes)).join();
     ExitCode::from(u8::from(!matches!(done, Ok(Ok(())))))
 }
 
-async fn run(words: &[String]) -> Result<Report, String> {
+async fn run(words: &[String]) -> Result<CorpusReport, String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let ["notes", rest @ ..] = words.as_slice() {
         return run_notes(rest);
@@ -58,20 +58,20 @@ async fn run(words: &[String]) -> Result<Report, String> {
     let unreadable = |error| format!("{file} is not a corpus of {kind}: {error}. Correct it.");
     let report = match kind {
         "paths" => {
-            let corpus = paths::Corpus::parse(&text).map_err(unreadable)?;
-            paths::run::<Tools>(&corpus, only, Process::Own).await
+            let corpus = hostile_paths::PathCorpus::parse(&text).map_err(unreadable)?;
+            hostile_paths::run::<ProductTools>(&corpus, only, ProcessSharing::Own).await
         }
         "sse" => {
-            let corpus = sse::Corpus::parse(&text).map_err(unreadable)?;
-            sse::run(&corpus, only, Process::Own).await
+            let corpus = sse::SseCorpus::parse(&text).map_err(unreadable)?;
+            sse::run(&corpus, only, ProcessSharing::Own).await
         }
         "frames" => {
-            let corpus = frames::Corpus::parse(&text).map_err(unreadable)?;
-            frames::run(&corpus, only, Process::Own).await
+            let corpus = hub_frames::FrameCorpus::parse(&text).map_err(unreadable)?;
+            hub_frames::run(&corpus, only, ProcessSharing::Own).await
         }
         "injection" => {
-            let corpus = injection::Corpus::parse(&text).map_err(unreadable)?;
-            injection::run(&corpus, only, injection::Rules::Kept).await
+            let corpus = prompt_injection::InjectionCorpus::parse(&text).map_err(unreadable)?;
+            prompt_injection::run(&corpus, only, prompt_injection::PrivateNoteRules::Kept).await
         }
         _ => {
             return Err(format!(
@@ -88,16 +88,17 @@ async fn run(words: &[String]) -> Result<Report, String> {
 }
 
 /// Notes of all shapes, which are made and stand in no file.
-fn run_notes(words: &[&str]) -> Result<Report, String> {
+fn run_notes(words: &[&str]) -> Result<CorpusReport, String> {
     let only = match words {
         [] => None,
         ["--case", id] => Some(*id),
         _ => return Err("usage: corpus notes [--case SHAPE]".to_owned()),
     };
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let sizes = Sizes { bytes: 4 << 20, time: Duration::from_secs(30), memory: 2 << 30 };
-    let sizes = if cfg!(debug_assertions) { Sizes { bytes: 128 << 10, ..sizes } } else { sizes };
-    Ok(notes::run(&program, sizes, only))
+    let sizes = ScalingLimits { bytes: 4 << 20, time: Duration::from_secs(30), memory: 2 << 30 };
+    let sizes =
+        if cfg!(debug_assertions) { ScalingLimits { bytes: 128 << 10, ..sizes } } else { sizes };
+    Ok(note_scaling::run(&program, sizes, only))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the corpus is no note")]

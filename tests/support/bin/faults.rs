@@ -6,23 +6,25 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::faults::{self, Extent};
+use testkit::fault_injection::{self, FaultExtent};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let holds = match words.as_slice() {
         [_, "child", what, folder, scene] => {
-            faults::child(what, Path::new(folder), scene);
+            fault_injection::child(what, Path::new(folder), scene);
             true
         }
         [_, "deed", what, folder, deed] => {
-            faults::deed(what, Path::new(folder), deed);
+            fault_injection::deed(what, Path::new(folder), deed);
             true
         }
-        [program] => faults::run(Extent::Full, None, Path::new(program)),
-        [program, "--quick"] => faults::run(Extent::Quick, None, Path::new(program)),
-        [program, "--only", word] => faults::run(Extent::Full, Some(word), Path::new(program)),
+        [program] => fault_injection::run(FaultExtent::Full, None, Path::new(program)),
+        [program, "--quick"] => fault_injection::run(FaultExtent::Quick, None, Path::new(program)),
+        [program, "--only", word] => {
+            fault_injection::run(FaultExtent::Full, Some(word), Path::new(program))
+        }
         _ => {
             eprintln!("usage: faults [--quick | --only WORD]");
             return ExitCode::from(2);

@@ -7,18 +7,18 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::fresh;
+use testkit::search_freshness;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [_, "answer", data, notes] => fresh::answer(Path::new(data), Path::new(notes)),
+        [_, "answer", data, notes] => search_freshness::serve(Path::new(data), Path::new(notes)),
         [_, "careless", cache, notes] => {
-            fresh::answer_careless(Path::new(cache), Path::new(notes));
+            search_freshness::serve_without_rescan(Path::new(cache), Path::new(notes));
         }
         [program, vault, place] => {
-            if !fresh::bench(Path::new(program), Path::new(vault), Path::new(place)) {
+            if !search_freshness::bench(Path::new(program), Path::new(vault), Path::new(place)) {
                 return ExitCode::FAILURE;
             }
         }

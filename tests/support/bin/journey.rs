@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use testkit::week::{Extent, live};
+use testkit::week_journey::{WeekExtent, run_week};
 
 fn main() -> ExitCode {
     let story = std::env::args().nth(1);
@@ -18,8 +18,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let extent = Extent::whole();
-    let week = runtime.block_on(live(&extent));
+    let extent = WeekExtent::full();
+    let week = runtime.block_on(run_week(&extent));
     println!("{week}");
     if week.holds(&extent) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -8,8 +8,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use testkit::web_driver::{Launch, WebDriver};
-use testkit::{DesktopApp, Display};
+use testkit::web_driver::{LaunchOptions, WebDriver};
+use testkit::{DesktopApp, VirtualDisplay};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -20,8 +20,8 @@ async fn main() -> ExitCode {
     };
     let picture = PathBuf::from(picture);
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let display = Display::start();
-    let launch = Launch {
+    let display = VirtualDisplay::start();
+    let launch = LaunchOptions {
         binary: binary.into(),
         args: words.collect(),
         env: Vec::new(),
@@ -29,7 +29,7 @@ async fn main() -> ExitCode {
         log: folder.path().join("window.log"),
     };
     let app = DesktopApp { window: WebDriver::start(&launch).await };
-    app.opened().await;
+    app.wait_until_opened().await;
     app.window.screenshot(&picture).await;
     app.quit().await;
     println!("{}", picture.display());

@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::hub_weather::{Extent, answer, half_open_child, run};
+use testkit::hub_soak::{SoakExtent, run, run_half_open_child, serve};
 
 const USAGE: &str = "usage: soak [--cuts N] [--day PART] [--minutes N] [--only cuts|flips|half-open|load|day|minutes] [--seed N]";
 
@@ -18,14 +18,14 @@ fn main() -> ExitCode {
     let runtime = || tokio::runtime::Runtime::new().expect("a runtime");
     match words.as_slice() {
         [_, "app", orders, data, notes] => {
-            answer(orders, Path::new(data), Path::new(notes));
+            serve(orders, Path::new(data), Path::new(notes));
             ExitCode::SUCCESS
         }
         [_, "half-open", times] => {
-            runtime().block_on(half_open_child(times.parse().expect("a number")));
+            runtime().block_on(run_half_open_child(times.parse().expect("a number")));
             ExitCode::SUCCESS
         }
-        [program, options @ ..] => match extent(options) {
+        [program, options @ ..] => match parse_extent(options) {
             Some(extent) => {
                 let holds = runtime().block_on(run(Path::new(program), &extent));
                 ExitCode::from(u8::from(!holds))
@@ -39,9 +39,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn extent(options: &[&str]) -> Option<Extent> {
+fn parse_extent(options: &[&str]) -> Option<SoakExtent> {
     let seed = fastrand::u64(..);
-    let mut extent = Extent { cuts: 1_000, day: 1.0, minutes: 10.0, only: None, seed };
+    let mut extent = SoakExtent { cuts: 1_000, day: 1.0, minutes: 10.0, only: None, seed };
     for pair in options.chunks(2) {
         match *pair {
             ["--cuts", number] => extent.cuts = number.parse().ok()?,

@@ -2,11 +2,11 @@
 //!
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
 //! With `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the
-//! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the
+//! first one of that name (see `fault_points`). At the end it prints how many it passed. `listen` opens the
 //! vault and waits to be killed. `sum-up` talks until earlier messages can be summed up, and does so. `t1` to `t60` are the long stories, in which everything goes on by
 //! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
 //! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
-//! `question option` and the others of `question_story` are played from wherever they stand, and so is
+//! `question option` and the others of `question` are played from wherever they stand, and so is
 //! `titled named`.
 //! `settings turn` and `settings month` change a setting each over and over, and wait to be killed.
 //! `read 5` is five turns that say `play read`, of one conversation.
@@ -21,40 +21,43 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use app::{App, DataDir};
-use protocol::applied::{ListApplied, UndoScope};
-use protocol::conversation::{Interruption, Item};
-use protocol::history::Age;
-use protocol::request::{DecideReview, HunkVerdict, NoteVerdict, SendMessage, Verdict};
-use protocol::{ConversationId, Mode, QuestionId, Resume, Settings, TurnStatus};
+use protocol::conversation::{ChatItem, Interruption};
+use protocol::history::{ListApplied, UndoScope};
+use protocol::request::{
+    DecideReview, HunkDecision, NoteDecision, ReviewDecision, SendMessageRequest,
+};
+use protocol::retention::HistoryAge;
+use protocol::{ConversationId, Mode, QuestionId, ResumePolicy, Settings, TurnStatus};
 use serde_json::{Value, json};
-use testkit::long_story::STORIES;
-use testkit::story::{EDITED, NOTES};
-use testkit::{plug, question_story, titled_story};
+use testkit::multi_call::MULTI_CALL_STORIES;
+use testkit::note_changes::{EDITED, NOTES};
+use testkit::{fault_points, question, title};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
     let (data, vault, name) = (next("DATA"), next("VAULT"), next("NAME"));
     if name == "panic" {
-        return panic_aloud(data);
+        return panic_with_key(data);
     }
-    plug::hold();
+    fault_points::install_from_env();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (data, vault) = (PathBuf::from(data), Path::new(&vault));
-    let (again, story) =
-        name.strip_prefix("go-on ").map_or((Start::First, &*name), |story| (Start::Again, story));
+    let (again, story) = name
+        .strip_prefix("go-on ")
+        .map_or((StoryStart::First, &*name), |story| (StoryStart::Again, story));
     if let Some(story) = name.strip_prefix("question ") {
-        println!("{}", runtime.block_on(question_story::play(data, vault, story)));
+        println!("{}", runtime.block_on(question::play(data, vault, story)));
     } else if let Some(story) = name.strip_prefix("titled ") {
-        println!("{}", runtime.block_on(titled_story::play(data, vault, story)));
+        println!("{}", runtime.block_on(title::play(data, vault, story)));
     } else if let Some(setting) = name.strip_prefix("settings ") {
         runtime.block_on(change_one_setting(data, vault, setting));
-    } else if STORIES.contains(&story) {
-        let said = runtime.block_on(long(data, vault, story, again));
+    } else if MULTI_CALL_STORIES.contains(&story) {
+        let said = runtime.block_on(run_multi_call(data, vault, story, again));
         println!("{said}");
     } else {
         runtime.block_on(play(data, vault, &name));
-        println!("{}", plug::passed());
+        println!("{}", fault_points::passed_count());
     }
 }
 
@@ -72,7 +75,7 @@ async fn change_one_setting(data: PathBuf, vault: &Path, setting: &str) {
 }
 
 /// What a part of the program says as it gives up, with a key among it.
-fn panic_aloud(data: String) {
+fn panic_with_key(data: String) {
     let _log = app::start_log(&DataDir::at(data.into()).expect("a data directory"));
     let says = std::env::var("SAYS").expect("something to say");
     let part = std::thread::spawn(move || panic!("refused {says}"));
@@ -91,40 +94,41 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
     if name == "listen" {
         std::future::pending::<()>().await;
     } else if name == "forget" {
-        app.forget_history(Age::Any).await.expect("forgotten");
+        app.delete_history(HistoryAge::Any).await.expect("forgotten");
     } else if name == "go-on" {
-        go_on(&app, last).await;
+        resume_after_crash(&app, last).await;
     } else if let Some((name, turns)) = name.split_once(' ') {
-        say_again(&app, name, turns.parse().expect("a number of turns")).await;
+        send_repeatedly(&app, name, turns.parse().expect("a number of turns")).await;
     } else if name == "sum-up" {
-        sum_up(&app).await;
+        summarize(&app).await;
     } else {
         let text = format!("play {name}");
-        let request = SendMessage { conversation: None, text, answers: None, open_note: None };
+        let request =
+            SendMessageRequest { conversation: None, text, answers: None, open_note: None };
         let conversation = app.send(request).await.expect("sent");
-        app.idle(&conversation).await.expect("idle");
+        app.wait_until_idle(&conversation).await.expect("idle");
         if name == "hunks" {
             decide_by_hunk(&app, &conversation).await;
         } else {
-            decide(&app, &conversation).await;
+            accept_pending(&app, &conversation).await;
         }
-        answer(&app, &conversation).await;
+        answer_question(&app, &conversation).await;
     }
     app.shutdown().await;
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
+enum StoryStart {
     First,
     Again,
 }
 
 /// A long story from wherever it stands to its end; what became of it as JSON.
-async fn long(data: PathBuf, vault: &Path, story: &str, start: Start) -> Value {
+async fn run_multi_call(data: PathBuf, vault: &Path, story: &str, start: StoryStart) -> Value {
     let began = Instant::now();
     let app = App::start(DataDir::at(data).expect("a data directory"));
     let choice = std::env::var("CHOICE").ok();
-    let resume = if choice.is_some() { Resume::Ask } else { Resume::Always };
+    let resume = if choice.is_some() { ResumePolicy::Ask } else { ResumePolicy::Always };
     app.save_settings(Settings { resume, ..Settings::default() }).await.expect("saved");
     app.open_vault(vault).await.expect("the vault opens");
     let last = conversations(&app).await.into_iter().next();
@@ -137,42 +141,50 @@ async fn long(data: PathBuf, vault: &Path, story: &str, start: Start) -> Value {
     let conversation = match last {
         Some(last) if heard => last,
         last => {
-            let request =
-                SendMessage { conversation: last, text: words, answers: None, open_note: None };
+            let request = SendMessageRequest {
+                conversation: last,
+                text: words,
+                answers: None,
+                open_note: None,
+            };
             app.send(request).await.expect("sent")
         }
     };
-    app.idle(&conversation).await.expect("idle");
+    app.wait_until_idle(&conversation).await.expect("idle");
     let offered = match &choice {
-        Some(choice) => choose(&app, &conversation, choice).await,
+        Some(choice) => resolve_interruption(&app, &conversation, choice).await,
         None => None,
     };
     if offered.is_some() && choice.as_deref() != Some("continue") {
-        let said = told(&app, &conversation, usable, offered).await;
+        let said = outcome_json(&app, &conversation, usable, offered).await;
         app.shutdown().await;
         return said;
     }
-    decide(&app, &conversation).await;
-    answer(&app, &conversation).await;
-    decide(&app, &conversation).await;
-    if start == Start::Again {
+    accept_pending(&app, &conversation).await;
+    answer_question(&app, &conversation).await;
+    accept_pending(&app, &conversation).await;
+    if start == StoryStart::Again {
         // The history is one that a model accepts.
         let (to, text) = (Some(conversation.clone()), "and now?".to_owned());
-        app.send(SendMessage { conversation: to, text, answers: None, open_note: None })
+        app.send(SendMessageRequest { conversation: to, text, answers: None, open_note: None })
             .await
             .expect("sent");
-        app.idle(&conversation).await.expect("idle");
+        app.wait_until_idle(&conversation).await.expect("idle");
     }
-    let said = told(&app, &conversation, usable, offered).await;
+    let said = outcome_json(&app, &conversation, usable, offered).await;
     app.shutdown().await;
     said
 }
 
 /// What the user is asked about the cut turn, and then does.
-async fn choose(app: &App, conversation: &ConversationId, choice: &str) -> Option<Interruption> {
+async fn resolve_interruption(
+    app: &App,
+    conversation: &ConversationId,
+    choice: &str,
+) -> Option<Interruption> {
     let view = app.conversation(conversation).await.expect("a view");
     let offer = view.items.iter().find_map(|item| match item {
-        Item::Ended { turn, offer: Some(offer), .. } => Some((turn.clone(), *offer)),
+        ChatItem::Ended { turn, offer: Some(offer), .. } => Some((turn.clone(), *offer)),
         _ => None,
     });
     assert_eq!(offer.is_some(), view.conversation.interrupted, "the list says so too");
@@ -180,18 +192,18 @@ async fn choose(app: &App, conversation: &ConversationId, choice: &str) -> Optio
     match choice {
         "continue" => {
             app.continue_turn(conversation).await.expect("it goes on");
-            app.idle(conversation).await.expect("idle");
+            app.wait_until_idle(conversation).await.expect("idle");
         }
         "undo" if offer.changed > 0 => {
             app.undo(&UndoScope::Turn { turn: turn.clone() }).await.expect("taken back");
-            app.leave_turn(&turn).await.expect("left");
+            app.dismiss_interrupted_turn(&turn).await.expect("left");
         }
-        _ => app.leave_turn(&turn).await.expect("left"),
+        _ => app.dismiss_interrupted_turn(&turn).await.expect("left"),
     }
     Some(offer)
 }
 
-async fn told(
+async fn outcome_json(
     app: &App,
     conversation: &ConversationId,
     usable: u128,
@@ -200,16 +212,16 @@ async fn told(
     let view = app.conversation(conversation).await.expect("a view");
     let request = ListApplied { conversation: Some(conversation.clone()), before: None };
     let sets = app.list_applied(&request).await.expect("a list").sets;
-    let unanswered = |item: &&Item| matches!(item, Item::Tool { output: None, .. });
-    let asked = |item: &&Item| matches!(item, Item::Asked { .. });
+    let unanswered = |item: &&ChatItem| matches!(item, ChatItem::Tool { output: None, .. });
+    let asked = |item: &&ChatItem| matches!(item, ChatItem::Asked { .. });
     let failed = view.items.iter().filter_map(|item| match item {
         // A turn that was left stays as it was cut.
-        Item::Ended { status: TurnStatus::Interrupted, .. } if offered.is_some() => None,
-        Item::Ended { status, error, .. } => Some(format!("{status:?} {error:?}")),
+        ChatItem::Ended { status: TurnStatus::Interrupted, .. } if offered.is_some() => None,
+        ChatItem::Ended { status, error, .. } => Some(format!("{status:?} {error:?}")),
         _ => None,
     });
     json!({
-        "points": plug::passed(),
+        "points": fault_points::passed_count(),
         "usable": u64::try_from(usable).unwrap_or(u64::MAX),
         "unanswered": view.items.iter().filter(unanswered).count(),
         "effects": sets.iter().map(|set| set.notes.len()).sum::<usize>(),
@@ -226,50 +238,51 @@ async fn conversations(app: &App) -> Vec<ConversationId> {
 }
 
 /// The same words so many times, in one conversation.
-async fn say_again(app: &App, name: &str, turns: usize) {
+async fn send_repeatedly(app: &App, name: &str, turns: usize) {
     let mut conversation = None;
     for _ in 0..turns {
         let text = format!("play {name}");
-        let request = SendMessage {
+        let request = SendMessageRequest {
             conversation: conversation.clone(),
             text,
             answers: None,
             open_note: None,
         };
         let sent = app.send(request).await.expect("sent");
-        app.idle(&sent).await.expect("idle");
+        app.wait_until_idle(&sent).await.expect("idle");
         conversation = Some(sent);
     }
 }
 
 /// A conversation that is long enough to be summed up, and is.
-async fn sum_up(app: &App) {
+async fn summarize(app: &App) {
     let mut chat = None;
     for n in 0..9 {
         let text = format!("Number {n}. {}", "and so on ".repeat(50));
-        let request = SendMessage { conversation: chat, text, answers: None, open_note: None };
+        let request =
+            SendMessageRequest { conversation: chat, text, answers: None, open_note: None };
         let conversation = app.send(request).await.expect("sent");
-        app.idle(&conversation).await.expect("idle");
+        app.wait_until_idle(&conversation).await.expect("idle");
         chat = Some(conversation);
     }
-    app.sum_up(&chat.expect("a conversation")).await.expect("summed up");
+    app.compact(&chat.expect("a conversation")).await.expect("summed up");
 }
 
 /// What a user does after a crash: decides what waits, answers what was asked, and asks on.
-async fn go_on(app: &App, last: Option<ConversationId>) {
+async fn resume_after_crash(app: &App, last: Option<ConversationId>) {
     if let Some(conversation) = &last {
-        app.idle(conversation).await.expect("idle");
-        decide(app, conversation).await;
-        answer(app, conversation).await;
+        app.wait_until_idle(conversation).await.expect("idle");
+        accept_pending(app, conversation).await;
+        answer_question(app, conversation).await;
     }
-    let request = SendMessage {
+    let request = SendMessageRequest {
         conversation: last,
         text: "go on".to_owned(),
         answers: None,
         open_note: None,
     };
     let conversation = app.send(request).await.expect("sent");
-    app.idle(&conversation).await.expect("idle");
+    app.wait_until_idle(&conversation).await.expect("idle");
 }
 
 /// Of the four hunks of a note one is accepted, one rejected, one put in other words, one left.
@@ -277,37 +290,37 @@ async fn decide_by_hunk(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     let review = view.review.expect("a note waits");
     let note = review.notes.first().expect("a note waits");
-    let edit = HunkVerdict::Edit { text: "mine\nand more".into() };
-    let hunks = vec![HunkVerdict::Accept, HunkVerdict::Reject, edit, HunkVerdict::Wait];
+    let edit = HunkDecision::Edit { text: "mine\nand more".into() };
+    let hunks = vec![HunkDecision::Accept, HunkDecision::Reject, edit, HunkDecision::Wait];
     let (path, seen) = (note.path.clone(), note.seen.clone());
-    let notes = vec![NoteVerdict { path, seen, verdict: Verdict::Hunks { hunks } }];
+    let notes = vec![NoteDecision { path, seen, verdict: ReviewDecision::Hunks { hunks } }];
     app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
 }
 
 /// Accepts everything that waits.
-async fn decide(app: &App, conversation: &ConversationId) {
+async fn accept_pending(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     if let Some(review) = view.review {
         let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
-        let request = review.verdict(&accepted, &[]);
+        let request = review.decide_request(&accepted, &[]);
         app.decide_review(&request).await.expect("applied");
     }
 }
 
 /// Answers the question that waits.
-async fn answer(app: &App, conversation: &ConversationId) {
+async fn answer_question(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     if let Some(question) = view.question {
         let answers: Option<QuestionId> = Some(question.id);
         let text = "the first".to_owned();
-        let request = SendMessage {
+        let request = SendMessageRequest {
             conversation: Some(conversation.clone()),
             text,
             answers,
             open_note: None,
         };
         app.send(request).await.expect("answered");
-        app.idle(conversation).await.expect("idle");
+        app.wait_until_idle(conversation).await.expect("idle");
     }
 }
 
@@ -318,10 +331,10 @@ fn edit_in_place(vault: &Path) {
         let Some((path, text)) = after else { continue };
         let (first, second) = text.split_at(text.len() / 2);
         let file = vault.join(path);
-        protocol::fault::point("naive.open.before");
+        protocol::fault_injection::point("naive.open.before");
         std::fs::write(&file, first).expect("written");
-        protocol::fault::point("naive.half");
+        protocol::fault_injection::point("naive.half");
         std::fs::write(&file, format!("{first}{second}")).expect("written");
-        protocol::fault::point("naive.whole");
+        protocol::fault_injection::point("naive.whole");
     }
 }

@@ -1,11 +1,11 @@
 //! Answers as a provider may send them: each is served by a real HTTP server to the real client, in
 //! a turn of the whole application.
 
-mod answer;
 mod case;
-mod judge;
+mod checks;
+mod fixture;
+mod response;
 mod server;
-mod stage;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,32 +13,32 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-pub use case::{Case, Corpus};
+pub use case::{SseCase, SseCorpus};
 
-use super::Report;
-use super::memory::Memory;
-use super::paths::Process;
+use super::CorpusReport;
+use super::hostile_paths::ProcessSharing;
+use super::memory_growth::MemoryGrowth;
 use crate::scripted_model::KEY;
-use answer::Answer;
-use case::{Chunking, Expect, Unknown};
-use server::Repeats;
-use stage::{Stage, Told};
+use case::{Chunking, SseExpectation, UnknownSseWord};
+use fixture::{ObservedTurn, SseFixture};
+use response::SseResponse;
+use server::ResponseRepeat;
 
 /// The client's clocks are divided by so much, in a process of its own.
-const CLOCK: u32 = 100;
+const TIME_DIVISOR: u32 = 100;
 
 /// A turn that takes longer does not end.
-const LIMIT: Duration = Duration::from_secs(30);
+const TURN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a case may take of memory, in bytes.
-const MEMORY: u64 = 64 << 20;
+const MAX_MEMORY_GROWTH: u64 = 64 << 20;
 
 /// Panics on any thread since the first run in a process of its own.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs the cases of `corpus`, or the one that is named.
-pub async fn run(corpus: &Corpus, only: Option<&str>, process: Process) -> Report {
-    if process == Process::Own {
+pub async fn run(corpus: &SseCorpus, only: Option<&str>, process: ProcessSharing) -> CorpusReport {
+    if process == ProcessSharing::Own {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             PANICS.fetch_add(1, Ordering::Relaxed);
@@ -48,10 +48,10 @@ pub async fn run(corpus: &Corpus, only: Option<&str>, process: Process) -> Repor
     let (mut run, mut wrong, mut lines) = (0, 0, Vec::new());
     for case in corpus.cases.iter().filter(|case| only.is_none_or(|id| id == case.id)) {
         run += 1;
-        let tried = AssertUnwindSafe(attempt(case, process)).catch_unwind().await;
+        let tried = AssertUnwindSafe(run_case(case, process)).catch_unwind().await;
         let got = match tried {
             Ok(Ok(got)) => got,
-            Ok(Err(Unknown(word))) => vec![format!("unknown word: {word}")],
+            Ok(Err(UnknownSseWord(word))) => vec![format!("unknown word: {word}")],
             Err(_) => vec!["the runner failed".to_owned()],
         };
         if !got.is_empty() {
@@ -65,7 +65,7 @@ pub async fn run(corpus: &Corpus, only: Option<&str>, process: Process) -> Repor
         }
     }
     let panics = PANICS.load(Ordering::Relaxed);
-    Report {
+    CorpusReport {
         lines,
         summary: format!("sse run={run} skipped=0 panics={panics} wrong={wrong}"),
         holds: run > 0 && panics + wrong == 0,
@@ -73,31 +73,31 @@ pub async fn run(corpus: &Corpus, only: Option<&str>, process: Process) -> Repor
 }
 
 /// What is wrong with a case, in sentences.
-async fn attempt(case: &Case, process: Process) -> Result<Vec<String>, Unknown> {
-    let (expect, vendor, chunking) = (case.expect()?, case.vendor()?, case.chunking()?);
-    let clock = CLOCK / process.patience();
-    let answer = Answer::of(case, clock)?;
-    let stage = match Stage::open(vendor, expect, clock).await {
+async fn run_case(case: &SseCase, process: ProcessSharing) -> Result<Vec<String>, UnknownSseWord> {
+    let (expect, vendor, chunking) = (case.expectation()?, case.provider()?, case.chunking()?);
+    let clock = TIME_DIVISOR / process.timeout_factor();
+    let answer = SseResponse::from_case(case, clock)?;
+    let stage = match SseFixture::open(vendor, expect, clock).await {
         Ok(stage) => stage,
         Err(why) => return Ok(vec![why]),
     };
-    let memory = Memory::measured();
+    let memory = MemoryGrowth::start();
     let mut got = Vec::new();
-    let whole = tried(&stage, expect, answer.clone(), &mut got).await;
+    let whole = run_turn(&stage, expect, answer.clone(), &mut got).await;
     if let Some(told) = &whole {
-        got.extend(judge::complaint(case, expect, told, clock));
+        got.extend(checks::complaint(case, expect, told, clock));
     }
-    for pieces in cuts(chunking, case.response.body.as_bytes()) {
-        let cut = tried(&stage, expect, answer.cut(pieces), &mut got).await;
+    for pieces in chunkings(chunking, case.response.body.as_bytes()) {
+        let cut = run_turn(&stage, expect, answer.with_chunks(pieces), &mut got).await;
         if let (Some(whole), Some(cut)) = (&whole, cut)
-            && !is_same(whole, &cut)
+            && !is_same_turn(whole, &cut)
         {
-            got.push(format!("other when it is cut: {:?} {:?}", cut.said, cut.calls));
+            got.push(format!("other when it is cut: {:?} {:?}", cut.texts, cut.calls));
             break;
         }
     }
-    let used = memory.grown();
-    if process == Process::Own && used > MEMORY {
+    let used = memory.peak_growth();
+    if process == ProcessSharing::Own && used > MAX_MEMORY_GROWTH {
         got.push(format!("it took {} MiB", used >> 20));
     }
     stage.close().await;
@@ -105,25 +105,30 @@ async fn attempt(case: &Case, process: Process) -> Result<Vec<String>, Unknown> 
 }
 
 /// One turn that is answered so, and one after it: what was saved is history that a provider takes.
-async fn tried(
-    stage: &Stage,
-    expect: Expect,
-    answer: Answer,
+async fn run_turn(
+    stage: &SseFixture,
+    expect: SseExpectation,
+    answer: SseResponse,
     got: &mut Vec<String>,
-) -> Option<Told> {
-    let repeats = if expect.repeats() { Repeats::Yes } else { Repeats::No };
-    stage.server.next(answer, repeats);
-    let first = stage.turn(None, "Please look at my notes.", LIMIT).await;
-    stage.server.calm();
+) -> Option<ObservedTurn> {
+    let repeats = if expect.repeats_response() { ResponseRepeat::Yes } else { ResponseRepeat::No };
+    stage.server.set_response(answer, repeats);
+    let first = stage.run_turn(None, "Please look at my notes.", TURN_TIMEOUT).await;
+    stage.server.reset_response();
     let (conversation, told) = match first {
         Ok(Some(first)) => first,
-        Ok(None) => return complain(got, format!("it did not end within {LIMIT:?}")),
+        Ok(None) => return complain(got, format!("it did not end within {TURN_TIMEOUT:?}")),
         Err(why) => return complain(got, why),
     };
-    got.extend(judge::violations(stage.vendor, expect, &told.requests, KEY));
-    match stage.turn(Some(&conversation), "And now?", LIMIT).await {
+    got.extend(checks::violations(stage.provider, expect, &told.requests, KEY));
+    match stage.run_turn(Some(&conversation), "And now?", TURN_TIMEOUT).await {
         Ok(Some((_, after))) => {
-            got.extend(judge::violations(stage.vendor, Expect::Ends, &after.requests, KEY));
+            got.extend(checks::violations(
+                stage.provider,
+                SseExpectation::Ends,
+                &after.requests,
+                KEY,
+            ));
             if after.ended.is_some() {
                 got.push(format!("the conversation does not go on: {:?}", after.ended));
             }
@@ -134,18 +139,18 @@ async fn tried(
     Some(told)
 }
 
-fn complain(got: &mut Vec<String>, why: String) -> Option<Told> {
+fn complain(got: &mut Vec<String>, why: String) -> Option<ObservedTurn> {
     got.push(why);
     None
 }
 
-fn is_same(whole: &Told, cut: &Told) -> bool {
-    let ended = |told: &Told| told.ended.as_ref().map(|(status, _)| *status);
+fn is_same_turn(whole: &ObservedTurn, cut: &ObservedTurn) -> bool {
+    let ended = |told: &ObservedTurn| told.ended.as_ref().map(|(status, _)| *status);
     whole.text() == cut.text() && whole.calls == cut.calls && ended(whole) == ended(cut)
 }
 
 /// The ways to cut the bytes.
-fn cuts(chunking: Option<Chunking>, bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
+fn chunkings(chunking: Option<Chunking>, bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
     let in_two = |at: usize| {
         let (head, tail) = bytes.split_at(at);
         vec![head.to_vec(), tail.to_vec()]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::wait::PATIENCE;
+use crate::polling::TEST_TIMEOUT;
 
 /// Holds an answer back before each piece after the first. Closed when made; cheap to clone.
 #[derive(Debug, Clone)]
@@ -31,10 +31,10 @@ impl Gate {
     }
 
     /// Resolves once an answer has stood at the gate `times` times: its earlier pieces are sent.
-    pub async fn reached(&self, times: usize) {
+    pub async fn wait_until_reached(&self, times: usize) {
         let mut arrivals = self.arrivals.subscribe();
         let arrived =
-            tokio::time::timeout(PATIENCE, arrivals.wait_for(|seen| *seen >= times)).await;
+            tokio::time::timeout(TEST_TIMEOUT, arrivals.wait_for(|seen| *seen >= times)).await;
         let seen = *self.arrivals.borrow();
         assert!(arrived.is_ok(), "an answer stood at the gate {seen} times, not {times}");
     }

@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 use super::Gate;
 
 /// How many characters come at once, if nothing else is said.
-const PIECE: usize = 12;
+const DEFAULT_CHUNK_CHARS: usize = 12;
 
 /// One answer of the model.
 pub struct Reply {
-    pub(super) answer: Answer,
-    pub(super) piece: usize,
+    pub(super) content: ReplyContent,
+    pub(super) chunk_chars: usize,
     pub(super) gate: Option<Gate>,
     pub(super) cut_after: Option<usize>,
     pub(super) input_tokens: usize,
 }
 
-pub(super) enum Answer {
-    Message { pieces: Vec<Piece>, stop_reason: String },
+pub(super) enum ReplyContent {
+    Message { pieces: Vec<ReplyBlock>, stop_reason: String },
     Status { code: u16, body: Value, retry_after: Option<u32> },
     Hang,
     Computed(Box<dyn FnOnce(&Value) -> Reply + Send>),
 }
 
-pub(super) enum Piece {
+pub(super) enum ReplyBlock {
     Text(String),
     Call { tool: String, input: Value },
 }
@@ -32,20 +32,20 @@ impl Reply {
     /// Words, in small pieces.
     #[must_use]
     pub fn text(words: &str) -> Self {
-        Self::message(vec![Piece::Text(words.into())], "end_turn")
+        Self::message(vec![ReplyBlock::Text(words.into())], "end_turn")
     }
 
     /// Tool calls, by tool and input.
     #[must_use]
     pub fn calls(calls: Vec<(&str, Value)>) -> Self {
-        Self::message(calls.into_iter().map(Piece::call).collect(), "tool_use")
+        Self::message(calls.into_iter().map(ReplyBlock::call).collect(), "tool_use")
     }
 
     /// Words, then tool calls.
     #[must_use]
     pub fn text_and_calls(words: &str, calls: Vec<(&str, Value)>) -> Self {
-        let calls = calls.into_iter().map(Piece::call);
-        let pieces = std::iter::once(Piece::Text(words.into())).chain(calls).collect();
+        let calls = calls.into_iter().map(ReplyBlock::call);
+        let pieces = std::iter::once(ReplyBlock::Text(words.into())).chain(calls).collect();
         Self::message(pieces, "tool_use")
     }
 
@@ -61,25 +61,25 @@ impl Reply {
             _ => "api_error",
         };
         let body = json!({ "type": "error", "error": { "type": kind, "message": message } });
-        Self::from(Answer::Status { code, body, retry_after: None })
+        Self::from(ReplyContent::Status { code, body, retry_after: None })
     }
 
     /// Begins an answer and never goes on.
     #[must_use]
     pub fn hang() -> Self {
-        Self::from(Answer::Hang)
+        Self::from(ReplyContent::Hang)
     }
 
     /// An answer made from the request.
     #[must_use]
-    pub fn with(answer: impl FnOnce(&Value) -> Self + Send + 'static) -> Self {
-        Self::from(Answer::Computed(Box::new(answer)))
+    pub fn computed(answer: impl FnOnce(&Value) -> Self + Send + 'static) -> Self {
+        Self::from(ReplyContent::Computed(Box::new(answer)))
     }
 
     /// The same answer, its words in pieces of so many characters.
     #[must_use]
-    pub fn in_pieces_of(mut self, characters: usize) -> Self {
-        self.piece = characters;
+    pub fn in_chunks_of(mut self, characters: usize) -> Self {
+        self.chunk_chars = characters;
         self
     }
 
@@ -100,7 +100,7 @@ impl Reply {
     /// The same answer with another stop reason, such as `max_tokens`.
     #[must_use]
     pub fn stopping_with(mut self, reason: &str) -> Self {
-        if let Answer::Message { stop_reason, .. } = &mut self.answer {
+        if let ReplyContent::Message { stop_reason, .. } = &mut self.content {
             reason.clone_into(stop_reason);
         }
         self
@@ -109,7 +109,7 @@ impl Reply {
     /// The same error with a `Retry-After` header.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
-        if let Answer::Status { retry_after, .. } = &mut self.answer {
+        if let ReplyContent::Status { retry_after, .. } = &mut self.content {
             *retry_after = Some(seconds);
         }
         self
@@ -122,18 +122,24 @@ impl Reply {
         self
     }
 
-    fn message(pieces: Vec<Piece>, stop_reason: &str) -> Self {
-        Self::from(Answer::Message { pieces, stop_reason: stop_reason.into() })
+    fn message(pieces: Vec<ReplyBlock>, stop_reason: &str) -> Self {
+        Self::from(ReplyContent::Message { pieces, stop_reason: stop_reason.into() })
     }
 }
 
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        Self { answer, piece: PIECE, gate: None, cut_after: None, input_tokens: 100 }
+impl From<ReplyContent> for Reply {
+    fn from(answer: ReplyContent) -> Self {
+        Self {
+            content: answer,
+            chunk_chars: DEFAULT_CHUNK_CHARS,
+            gate: None,
+            cut_after: None,
+            input_tokens: 100,
+        }
     }
 }
 
-impl Piece {
+impl ReplyBlock {
     fn call((tool, input): (&str, Value)) -> Self {
         Self::Call { tool: tool.into(), input }
     }
@@ -141,20 +147,20 @@ impl Piece {
 
 /// One server-sent event.
 #[derive(Debug, Clone)]
-pub(super) struct Event {
+pub(super) struct SseFrame {
     /// Name and data, ready to send.
     pub(super) frame: String,
     /// Whether a gate stands before it.
     pub(super) gated: bool,
 }
 
-fn event(data: &Value) -> Event {
+fn event(data: &Value) -> SseFrame {
     let name = data["type"].as_str().expect("an event has a type");
-    Event { frame: format!("event: {name}\ndata: {data}\n\n"), gated: false }
+    SseFrame { frame: format!("event: {name}\ndata: {data}\n\n"), gated: false }
 }
 
 /// What begins every answer.
-pub(super) fn opening(answer: &str, model: &Value, input_tokens: usize) -> Vec<Event> {
+pub(super) fn first_events(answer: &str, model: &Value, input_tokens: usize) -> Vec<SseFrame> {
     let usage = json!({ "input_tokens": input_tokens, "output_tokens": 1 });
     let message = json!({
         "id": format!("msg_{answer}"), "type": "message", "role": "assistant", "model": model,
@@ -168,13 +174,20 @@ pub(super) fn opening(answer: &str, model: &Value, input_tokens: usize) -> Vec<E
 
 /// A whole answer after its opening, words `piece` characters at a time; `answer` makes the ids of
 /// its calls unique.
-pub(super) fn rest(answer: &str, piece: usize, pieces: &[Piece], stop_reason: &str) -> Vec<Event> {
+pub(super) fn remaining_events(
+    answer: &str,
+    piece: usize,
+    pieces: &[ReplyBlock],
+    stop_reason: &str,
+) -> Vec<SseFrame> {
     let mut events = Vec::new();
     let mut deltas = 0;
     for (index, part) in pieces.iter().enumerate() {
         let (start, steps) = match part {
-            Piece::Text(text) => (json!({ "type": "text", "text": "" }), text_deltas(text, piece)),
-            Piece::Call { tool, input } => {
+            ReplyBlock::Text(text) => {
+                (json!({ "type": "text", "text": "" }), text_deltas(text, piece))
+            }
+            ReplyBlock::Call { tool, input } => {
                 let id = format!("toolu_{answer}_{index}");
                 (
                     json!({ "type": "tool_use", "id": id, "name": tool, "input": {} }),
@@ -188,7 +201,7 @@ pub(super) fn rest(answer: &str, piece: usize, pieces: &[Piece], stop_reason: &s
         for delta in steps {
             let step =
                 event(&json!({ "type": "content_block_delta", "index": index, "delta": delta }));
-            events.push(Event { gated: deltas > 0, ..step });
+            events.push(SseFrame { gated: deltas > 0, ..step });
             deltas += 1;
         }
         events.push(event(&json!({ "type": "content_block_stop", "index": index })));

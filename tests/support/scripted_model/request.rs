@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The words of the last message: what the user (or the context around them) said.
 #[must_use]
-pub fn last_words(request: &Value) -> String {
+pub fn last_message_text(request: &Value) -> String {
     let last = &last_message(request)["content"];
     match last.as_str() {
         Some(text) => text.to_owned(),
@@ -17,7 +17,7 @@ pub fn last_words(request: &Value) -> String {
 
 /// The results of tools in the last message: call id and text.
 #[must_use]
-pub fn results(request: &Value) -> Vec<(String, String)> {
+pub fn tool_results(request: &Value) -> Vec<(String, String)> {
     let text = |content: &Value| match content.as_str() {
         Some(text) => text.to_owned(),
         None => blocks(content, "text").filter_map(|block| block["text"].as_str()).collect(),

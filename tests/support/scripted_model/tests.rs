@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::http::client;
+use crate::http_client::loopback_client;
 
-fn asks(words: &str) -> Value {
+fn user_request(words: &str) -> Value {
     json!({
         "model": "any", "max_tokens": 100, "stream": true,
         "messages": [{ "role": "user", "content": [{ "type": "text", "text": words }] }],
@@ -13,7 +13,7 @@ fn asks(words: &str) -> Value {
 }
 
 async fn post(model: &ScriptedModel, request: &Value) -> reqwest::Response {
-    client()
+    loopback_client()
         .post(format!("{}/v1/messages", model.base_url()))
         .header("x-api-key", KEY)
         .header("anthropic-version", "2023-06-01")
@@ -23,22 +23,22 @@ async fn post(model: &ScriptedModel, request: &Value) -> reqwest::Response {
         .expect("an answer")
 }
 
-fn complaints(messages: Value) -> Vec<String> {
-    let mut request = asks("");
+fn violations_for(messages: Value) -> Vec<String> {
+    let mut request = user_request("");
     let schema = json!({ "type": "object" });
     request["tools"] = json!([{ "name": "t", "description": "d", "input_schema": schema }]);
     request["messages"] = messages;
-    rules::request_violations(&request)
+    api_rules::request_violations(&request)
 }
 
 #[tokio::test]
 async fn words_come_in_small_pieces_and_end_with_a_stop() {
     let model = ScriptedModel::start(vec![Reply::text("Milk is on the list already.")]).await;
-    let body = post(&model, &asks("milk?")).await.text().await.expect("the whole stream");
+    let body = post(&model, &user_request("milk?")).await.text().await.expect("the whole stream");
     assert_eq!(body.matches("text_delta").count(), 3);
     assert!(body.starts_with("event: message_start\n"), "{body}");
     assert!(body.ends_with("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"), "{body}");
-    assert_eq!(last_words(&model.request(1).await), "milk?");
+    assert_eq!(last_message_text(&model.wait_for_request(1).await), "milk?");
     model.finish();
 }
 
@@ -46,7 +46,7 @@ async fn words_come_in_small_pieces_and_end_with_a_stop() {
 async fn a_call_streams_its_input_as_json_in_pieces() {
     let call = ("read_file", json!({ "path": "Recipes/Lentil soup.md" }));
     let model = ScriptedModel::start(vec![Reply::calls(vec![call])]).await;
-    let body = post(&model, &asks("soup?")).await.text().await.expect("the whole stream");
+    let body = post(&model, &user_request("soup?")).await.text().await.expect("the whole stream");
     let input: String = body
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok())
@@ -62,10 +62,10 @@ async fn a_gate_holds_the_answer_and_a_client_that_leaves_is_noticed() {
     let gate = Gate::closed();
     let reply = Reply::text("one two three four five six").gated(&gate);
     let model = ScriptedModel::start(vec![reply]).await;
-    let mut answer = post(&model, &asks("count")).await;
-    gate.reached(1).await;
+    let mut answer = post(&model, &user_request("count")).await;
+    gate.wait_until_reached(1).await;
     gate.let_through(1);
-    gate.reached(2).await;
+    gate.wait_until_reached(2).await;
     let mut heard = String::new();
     while heard.matches("text_delta").count() < 2 {
         let bytes = answer.chunk().await.expect("no error").expect("more to come");
@@ -73,14 +73,14 @@ async fn a_gate_holds_the_answer_and_a_client_that_leaves_is_noticed() {
     }
     assert!(!heard.contains("message_stop"));
     drop(answer);
-    model.hung_up(1).await;
+    model.wait_for_disconnects(1).await;
     model.finish();
 }
 
 #[tokio::test]
 async fn a_cut_answer_is_an_error_and_no_end() {
     let model = ScriptedModel::start(vec![Reply::text("never to be heard").cut_after(4)]).await;
-    let answer = post(&model, &asks("go")).await;
+    let answer = post(&model, &user_request("go")).await;
     answer.text().await.expect_err("the connection is dropped in the middle");
     model.finish();
 }
@@ -89,9 +89,14 @@ async fn a_cut_answer_is_an_error_and_no_end() {
 async fn a_wrong_key_is_refused_and_uses_up_no_reply() {
     let model = ScriptedModel::start(vec![]).await;
     let address = format!("{}/v1/messages", model.base_url());
-    let sent = client().post(address).header("x-api-key", "wrong").json(&asks("hi")).send().await;
+    let sent = loopback_client()
+        .post(address)
+        .header("x-api-key", "wrong")
+        .json(&user_request("hi"))
+        .send()
+        .await;
     assert_eq!(sent.expect("an answer").status(), 401);
-    assert_eq!((model.refused_keys(), model.requests().len()), (1, 0));
+    assert_eq!((model.refused_key_count(), model.requests().len()), (1, 0));
     model.finish();
 }
 
@@ -99,7 +104,7 @@ async fn a_wrong_key_is_refused_and_uses_up_no_reply() {
 #[should_panic(expected = "nothing left to answer to: once more")]
 async fn a_request_past_the_script_fails_the_test() {
     let model = ScriptedModel::start(vec![]).await;
-    assert_eq!(post(&model, &asks("once more")).await.status(), 500);
+    assert_eq!(post(&model, &user_request("once more")).await.status(), 500);
     model.finish();
 }
 
@@ -113,15 +118,16 @@ async fn a_reply_that_nobody_asks_for_fails_the_test() {
 #[should_panic(expected = "the key stands in the body")]
 async fn a_key_in_the_body_fails_the_test() {
     let model = ScriptedModel::start(vec![Reply::text("oh")]).await;
-    assert_eq!(post(&model, &asks(KEY)).await.status(), 200);
+    assert_eq!(post(&model, &user_request(KEY)).await.status(), 200);
 }
 
 #[tokio::test]
 async fn a_responder_answers_by_what_is_asked() {
     let model =
-        ScriptedModel::responder(|asked| Reply::text(&last_words(asked).to_uppercase())).await;
+        ScriptedModel::responder(|asked| Reply::text(&last_message_text(asked).to_uppercase()))
+            .await;
     for words in ["one", "two"] {
-        let body = post(&model, &asks(words)).await.text().await.expect("the whole stream");
+        let body = post(&model, &user_request(words)).await.text().await.expect("the whole stream");
         assert!(body.contains(&words.to_uppercase()), "{body}");
     }
     model.finish();
@@ -130,7 +136,7 @@ async fn a_responder_answers_by_what_is_asked() {
 #[test]
 fn a_whole_exchange_with_calls_breaks_no_rule() {
     assert_eq!(
-        complaints(json!([
+        violations_for(json!([
             { "role": "user", "content": "what is in the soup?" },
             { "role": "assistant", "content": [
                 { "type": "text", "text": "Looking." },
@@ -193,7 +199,7 @@ fn each_kind_of_broken_history_is_named() {
         (json!([user(vec![call("c")])]), "a block `tool_use` of the user"),
     ];
     for (messages, complaint) in cases {
-        let found = complaints(messages.clone());
+        let found = violations_for(messages.clone());
         assert!(
             found.iter().any(|what| what.contains(complaint)),
             "{complaint}: {found:?} for {messages}"
@@ -204,9 +210,9 @@ fn each_kind_of_broken_history_is_named() {
 #[test]
 fn each_kind_of_broken_envelope_is_named() {
     let broken = |change: fn(&mut Value)| {
-        let mut request = asks("hi");
+        let mut request = user_request("hi");
         change(&mut request);
-        rules::request_violations(&request).join("; ")
+        api_rules::request_violations(&request).join("; ")
     };
     assert_eq!(broken(|_| ()), "");
     assert_eq!(broken(|r| r["model"] = json!("")), "no model");

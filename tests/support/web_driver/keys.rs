@@ -30,7 +30,7 @@ pub enum Key {
 impl Key {
     /// The code point that the standard gives it.
     #[must_use]
-    pub const fn code(self) -> char {
+    pub const fn code_point(self) -> char {
         match self {
             Self::Char(letter) => letter,
             Self::Enter => '\u{E007}',
@@ -45,15 +45,15 @@ impl Key {
         }
     }
 
-    pub(super) fn down(&self) -> Value {
-        json!({ "type": "keyDown", "value": self.code() })
+    pub(super) fn key_down(&self) -> Value {
+        json!({ "type": "keyDown", "value": self.code_point() })
     }
 
-    pub(super) fn up(&self) -> Value {
-        json!({ "type": "keyUp", "value": self.code() })
+    pub(super) fn key_up(&self) -> Value {
+        json!({ "type": "keyUp", "value": self.code_point() })
     }
 
-    pub(super) fn strike(self) -> [Value; 2] {
-        [self.down(), self.up()]
+    pub(super) fn key_press(self) -> [Value; 2] {
+        [self.key_down(), self.key_up()]
     }
 }

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::wait::until;
+use crate::polling::poll_until;
 
 /// A process that was started by the driver; or none.
 #[derive(Debug)]
-pub(super) struct Process(Option<(u32, PathBuf)>);
+pub(super) struct DrivenProcess(Option<(u32, PathBuf)>);
 
-impl Process {
+impl DrivenProcess {
     pub(super) const fn none() -> Self {
         Self(None)
     }
@@ -18,24 +18,24 @@ impl Process {
     /// The child of `parent` that runs `binary`.
     pub(super) fn child_of(parent: u32, binary: &Path) -> Self {
         let binary = std::fs::canonicalize(binary).expect("the program is there");
-        let found = all()
+        let found = process_ids()
             .find(|id| parent_of(*id) == Some(parent) && program_of(*id).as_ref() == Some(&binary));
         Self(found.map(|id| (id, binary)))
     }
 
     #[cfg(test)]
     pub(super) fn id(&self) -> Option<u32> {
-        self.lives()
+        self.running_id()
     }
 
     /// Whether it still runs the program it was found with: ids are used again.
-    fn lives(&self) -> Option<u32> {
+    fn running_id(&self) -> Option<u32> {
         let (id, binary) = self.0.as_ref()?;
         (program_of(*id).as_ref() == Some(binary)).then_some(*id)
     }
 
     pub(super) fn kill(&self) {
-        let id = self.lives().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let id = self.running_id().and_then(|id| Pid::from_raw(id.cast_signed()));
         if let Some(id) = id {
             let _ = kill_process(id, Signal::KILL);
         }
@@ -43,15 +43,15 @@ impl Process {
 
     /// What the programs that it started have in their environment.
     pub(super) fn environments_of_children(&self) -> Vec<String> {
-        let Some(own) = self.lives() else { return Vec::new() };
-        let children = all().filter(|id| parent_of(*id) == Some(own));
+        let Some(own) = self.running_id() else { return Vec::new() };
+        let children = process_ids().filter(|id| parent_of(*id) == Some(own));
         let environment = |id: u32| std::fs::read(format!("/proc/{id}/environ")).ok();
         let told = children.filter_map(environment).filter(|bytes| !bytes.is_empty());
         told.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
     }
 
-    pub(super) async fn gone(&self) {
-        until("the program to end", async || match self.lives() {
+    pub(super) async fn wait_until_gone(&self) {
+        poll_until("the program to end", async || match self.running_id() {
             None => Ok(()),
             Some(id) => Err(format!("process {id} lives")),
         })
@@ -61,11 +61,11 @@ impl Process {
 
 /// Whether anything runs under this id.
 #[cfg(test)]
-pub(super) fn runs(id: u32) -> bool {
+pub(super) fn is_running(id: u32) -> bool {
     program_of(id).is_some()
 }
 
-fn all() -> impl Iterator<Item = u32> {
+fn process_ids() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }

@@ -94,7 +94,7 @@ export type Mode = "review" | "auto" | "read_only";
 /**
  * Whether a turn that was cut goes on by itself at the next start.
  */
-export type Resume = "always" | "ask" | "never";
+export type ResumePolicy = "always" | "ask" | "never";
 
 /**
  * Who answers.
@@ -109,7 +109,7 @@ export type KeyPolicy = "failover" | "round_robin";
 /**
  * Who names a conversation that the user has given no name, and says what it was about.
  */
-export type Titles = "model" | "words";
+export type TitleSource = "model" | "words";
 
 /**
  * Light, dark or as the system.
@@ -290,7 +290,7 @@ export type SettingsChoice = "file" | "last_good" | "defaults";
 /**
  * Why the settings file does not count. No model is asked until it is whole again or the user has decided.
  */
-export type SettingsTrouble = { 
+export type SettingsProblem = { 
 /**
  * In words, with what to do.
  */
@@ -334,7 +334,7 @@ onClose: OnClose, };
 /**
  * What happens when the user logs in.
  */
-export type AtLogin = "starts" | "stays_off";
+export type AutostartMode = "starts" | "stays_off";
 
 /**
  * How the desktop stands, as it was found a moment ago.
@@ -347,7 +347,7 @@ inTray: boolean,
 /**
  * What happens when the user logs in.
  */
-atLogin: AtLogin, };
+atLogin: AutostartMode, };
 
 /**
  * All settings, as in `config.toml`. Keys are never among them.
@@ -372,7 +372,7 @@ baseUrl: string,
 /**
  * Whether a turn that was cut goes on by itself at the next start.
  */
-resume: Resume, 
+resume: ResumePolicy, 
 /**
  * How several keys are used.
  */
@@ -404,7 +404,7 @@ compaction: CompactionSettings,
 /**
  * Who names conversations.
  */
-titles: Titles, 
+titles: TitleSource, 
 /**
  * The look.
  */
@@ -541,7 +541,7 @@ offer: LocalServer | null, };
 /**
  * How far building the index is.
  */
-export type Indexing = { 
+export type IndexProgress = { 
 /**
  * Files that were looked at.
  */
@@ -586,7 +586,7 @@ trouble: string | null,
 /**
  * How far the index is while it is being built; `None` when it stands, or cannot.
  */
-indexing: Indexing | null, 
+indexing: IndexProgress | null, 
 /**
  * Rises when notes changed: what was looked up before may stand differently.
  */
@@ -595,7 +595,7 @@ revision: number, };
 /**
  * Tokens, as the provider reported them; zero where it did not.
  */
-export type Usage = { 
+export type TokenUsage = { 
 /**
  * Tokens of the prompt that were not cached.
  */
@@ -616,7 +616,7 @@ cacheWrite: number, };
 /**
  * What some requests cost together.
  */
-export type Spent = { 
+export type ModelCost = { 
 /**
  * How many requests reported what they used.
  */
@@ -624,7 +624,7 @@ requests: number,
 /**
  * Their tokens.
  */
-usage: Usage, 
+usage: TokenUsage, 
 /**
  * What those with a known price cost, in billionths of a US dollar.
  */
@@ -637,7 +637,7 @@ unpriced: number, };
 /**
  * What one turn cost.
  */
-export type TurnSpent = { 
+export type TurnCost = { 
 /**
  * The turn.
  */
@@ -649,12 +649,12 @@ answer: MessageId | null,
 /**
  * What it cost.
  */
-spent: Spent, };
+spent: ModelCost, };
 
 /**
  * What a month cost.
  */
-export type MonthSpent = { 
+export type MonthCost = { 
 /**
  * Year and month, `2026-11`.
  */
@@ -662,7 +662,7 @@ month: string,
 /**
  * What it cost.
  */
-spent: Spent, };
+spent: ModelCost, };
 
 /**
  * Whether it goes on.
@@ -725,7 +725,7 @@ working: boolean, };
 /**
  * Where the words were found.
  */
-export type Why = "title" | "alias" | "heading" | "text" | "property";
+export type MatchReason = "title" | "alias" | "heading" | "text" | "property";
 
 /**
  * A place in a note that matches what was looked for.
@@ -754,12 +754,12 @@ marks: Array<[number, number]>,
 /**
  * Why it matched.
  */
-why: Why, };
+why: MatchReason, };
 
 /**
  * A closed set: the window knows every one.
  */
-export type Reaction = { "type": "read", 
+export type ToolEvent = { "type": "read", 
 /**
  * Which.
  */
@@ -865,7 +865,7 @@ waiting: number, };
 /**
  * One thing in the chat. Ids are stable: the same id later replaces the item.
  */
-export type Item = { "type": "user", 
+export type ChatItem = { "type": "user", 
 /**
  * Stable id.
  */
@@ -933,7 +933,7 @@ isError: boolean,
 /**
  * What happened, for the line.
  */
-reactions: Array<Reaction>, } | { "type": "asked", 
+reactions: Array<ToolEvent>, } | { "type": "asked", 
 /**
  * Stable id.
  */
@@ -1040,12 +1040,12 @@ export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_fol
 /**
  * What happened to a line.
  */
-export type Sign = "same" | "added" | "removed";
+export type DiffLineKind = "same" | "added" | "removed";
 
 /**
  * A run of words.
  */
-export type Words = { 
+export type DiffSpan = { 
 /**
  * The text.
  */
@@ -1062,16 +1062,16 @@ export type DiffLine = {
 /**
  * Kept, added or removed.
  */
-sign: Sign, 
+sign: DiffLineKind, 
 /**
  * The line in pieces; `marked` pieces are the words that differ.
  */
-words: Array<Words>, };
+words: Array<DiffSpan>, };
 
 /**
  * One changed region.
  */
-export type Hunk = { 
+export type NoteHunk = { 
 /**
  * The heading it stands under, if any.
  */
@@ -1124,7 +1124,7 @@ removed: number,
 /**
  * What changes, each by itself, with up to three lines around it.
  */
-hunks: Array<Hunk>, 
+hunks: Array<NoteHunk>, 
 /**
  * Names exactly these changes, for the verdict on them.
  */
@@ -1166,7 +1166,7 @@ sources: Array<Source>, };
 /**
  * Words that wait for the user: an answer to the hub, or a message of it.
  */
-export type HeldNotice = { 
+export type PendingApproval = { 
 /**
  * Its number.
  */
@@ -1178,12 +1178,12 @@ text: string,
 /**
  * Why it waits.
  */
-why: HeldWhy, };
+why: ApprovalReason, };
 
 /**
  * Why something of the hub waits for the user.
  */
-export type HeldWhy = { "kind": "outside" } | { "kind": "unheard" } | { "kind": "failed", 
+export type ApprovalReason = { "kind": "outside" } | { "kind": "unheard" } | { "kind": "failed", 
 /**
  * What went wrong last.
  */
@@ -1192,7 +1192,7 @@ error: string, };
 /**
  * What becomes of it.
  */
-export type HeldVerdict = "send" | "discard";
+export type ApprovalDecision = "send" | "discard";
 
 /**
  * Why changes were applied.
@@ -1202,7 +1202,7 @@ export type AppliedBy = "assistant" | "undo" | "reapply" | "save" | "repair";
 /**
  * What has become of an applied change since.
  */
-export type Standing = "stands" | "partly_undone" | "undone" | "overwritten";
+export type ChangeStatus = "stands" | "partly_undone" | "undone" | "overwritten";
 
 /**
  * One applied change of one note or folder.
@@ -1239,7 +1239,7 @@ removed: number,
 /**
  * Whether it still stands.
  */
-standing: Standing, 
+standing: ChangeStatus, 
 /**
  * Whether the text of that time is not kept any more: what stands cannot be taken back, what
  * was taken back cannot be put back.
@@ -1322,7 +1322,7 @@ effect: EffectId,
  * Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
  * for a rename or a folder, and none that are too old.
  */
-hunks: Array<Hunk>, 
+hunks: Array<NoteHunk>, 
 /**
  * The places of those that were taken back, in order.
  */
@@ -1344,7 +1344,7 @@ path: NotePath | null,
  * From what the change left to what stands there now, from top to bottom; none where that is
  * the same.
  */
-hunks: Array<Hunk>, };
+hunks: Array<NoteHunk>, };
 
 /**
  * Which changes to take back.
@@ -1374,7 +1374,7 @@ conversation: ConversationId, };
 /**
  * Lines that were changed by both.
  */
-export type ConflictPlace = { 
+export type ConflictingLines = { 
 /**
  * 1-based line of the note as it is now.
  */
@@ -1407,7 +1407,7 @@ why: string,
 /**
  * The places, each with both versions.
  */
-places: Array<ConflictPlace>, 
+places: Array<ConflictingLines>, 
 /**
  * Notes that may be the one that was changed, where that is not certain; the likeliest first. The
  * user says which it is with [`Identified`].
@@ -1417,7 +1417,7 @@ candidates: Array<NotePath>, };
 /**
  * The user says which note a change is about, where others moved or replaced it unseen.
  */
-export type Identified = { 
+export type UndoTarget = { 
 /**
  * The change.
  */
@@ -1430,7 +1430,7 @@ path: NotePath, };
 /**
  * What came of taking changes back, or of putting them in again.
  */
-export type Undone = { 
+export type UndoResult = { 
 /**
  * The set that did it: to undo that set puts everything back. `None` when nothing changed.
  */
@@ -1481,7 +1481,7 @@ at: Timestamp, };
 /**
  * What of a note the assistant wrote.
  */
-export type NoteMarks = { 
+export type NoteAttribution = { 
 /**
  * The text that the lines are of.
  */
@@ -1494,16 +1494,16 @@ marks: Array<AssistantLines>, };
 /**
  * Which changes to forget: those that are older than this.
  */
-export type Age = "ninety_days" | "thirty_days" | "any";
+export type HistoryAge = "ninety_days" | "thirty_days" | "any";
 
 /**
  * What would be lost if changes of an age were forgotten.
  */
-export type Older = { 
+export type HistoryAgeStats = { 
 /**
  * The age.
  */
-age: Age, 
+age: HistoryAge, 
 /**
  * How many changes could not be taken back any more.
  */
@@ -1512,7 +1512,7 @@ changes: number, };
 /**
  * What is kept of earlier versions of the notes.
  */
-export type KeptHistory = { 
+export type HistoryStats = { 
 /**
  * How much room it takes, packed.
  */
@@ -1524,12 +1524,12 @@ since: Timestamp | null,
 /**
  * What would be lost, by age, the longest first.
  */
-older: Array<Older>, };
+older: Array<HistoryAgeStats>, };
 
 /**
  * What was forgotten.
  */
-export type ForgottenHistory = { 
+export type DeletedHistory = { 
 /**
  * How many changes cannot be taken back any more.
  */
@@ -1542,7 +1542,7 @@ bytes: number, };
 /**
  * Work under way.
  */
-export type Work = { 
+export type JobProgress = { 
 /**
  * Names it, for as long as the application runs.
  */
@@ -1550,7 +1550,7 @@ id: number,
 /**
  * What is being done.
  */
-kind: WorkKind, 
+kind: JobKind, 
 /**
  * Steps that were taken: notes, conversations, or changes that are forgotten.
  */
@@ -1567,13 +1567,13 @@ stopping: boolean, };
 /**
  * What is being done.
  */
-export type WorkKind = "applying" | "undoing" | "redoing" | "exporting" | "forgetting";
+export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "forgetting";
 
 /**
  * A message of the user that was put in several ways; the conversation is shown as it went on from
  * one of them.
  */
-export type Variant = { 
+export type MessageVariant = { 
 /**
  * The message that is shown.
  */
@@ -1649,11 +1649,11 @@ earlier: number,
 /**
  * What stands in it, oldest first.
  */
-items: Array<Item>, 
+items: Array<ChatItem>, 
 /**
  * Which of these messages were put in several ways.
  */
-variants: Array<Variant>, 
+variants: Array<MessageVariant>, 
 /**
  * The open question.
  */
@@ -1665,7 +1665,7 @@ review: Review | null,
 /**
  * What waits to be sent to the hub, oldest first.
  */
-held: Array<HeldNotice>, 
+held: Array<PendingApproval>, 
 /**
  * How full the context window is with it; `None` without a model, and until it was found out: then
  * [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
@@ -1675,7 +1675,7 @@ context: ContextUse | null, };
 /**
  * Where a conversation lies.
  */
-export type Shelf = "open" | "archived";
+export type ArchiveState = "open" | "archived";
 
 /**
  * A page of the list to read.
@@ -1684,7 +1684,7 @@ export type ListConversations = {
 /**
  * Of those that lie here.
  */
-shelf: Shelf, 
+shelf: ArchiveState, 
 /**
  * What stands behind this one; `None` begins with the newest.
  */
@@ -1706,7 +1706,7 @@ behind: ConversationId | null, };
 /**
  * How many conversations there are, and how many that were deleted can be brought back.
  */
-export type KeptConversations = { 
+export type ConversationCounts = { 
 /**
  * In the list, or put away.
  */
@@ -1723,12 +1723,12 @@ until: Timestamp | null, };
 /**
  * Whose words were found.
  */
-export type SaidBy = "name" | "user" | "assistant" | "change";
+export type HitSource = "name" | "user" | "assistant" | "change";
 
 /**
  * The place of words in a conversation.
  */
-export type SaidAt = { "type": "whole" } | { "type": "item", 
+export type HitLocation = { "type": "whole" } | { "type": "item", 
 /**
  * The turn that it belongs to.
  */
@@ -1749,7 +1749,7 @@ call: CallId, };
 /**
  * Words that were found.
  */
-export type FoundSaid = { 
+export type ConversationHit = { 
 /**
  * The conversation.
  */
@@ -1761,15 +1761,15 @@ title: string,
 /**
  * Where it lies.
  */
-shelf: Shelf, 
+shelf: ArchiveState, 
 /**
  * Whose words.
  */
-by: SaidBy, 
+by: HitSource, 
 /**
  * Where in it.
  */
-place: SaidAt, 
+place: HitLocation, 
 /**
  * When.
  */
@@ -1786,11 +1786,11 @@ marks: Array<[number, number]>, };
 /**
  * What was found in conversations, newest first.
  */
-export type FoundConversations = { 
+export type ConversationHits = { 
 /**
  * The first of it.
  */
-found: Array<FoundSaid>, 
+found: Array<ConversationHit>, 
 /**
  * Whether there is more.
  */
@@ -1817,7 +1817,7 @@ conversations: number, };
 /**
  * All that the window shows before anything happens.
  */
-export type Snapshot = { 
+export type AppSnapshot = { 
 /**
  * Events with a higher number are not in it.
  */
@@ -1833,7 +1833,7 @@ settings: Settings,
 /**
  * Why the settings file does not count, while it does not.
  */
-settingsTrouble: SettingsTrouble | null, 
+settingsTrouble: SettingsProblem | null, 
 /**
  * Who answers.
  */
@@ -1853,7 +1853,7 @@ behind: ConversationId | null,
 /**
  * What is under way and may take long, the oldest first.
  */
-works: Array<Work>, 
+works: Array<JobProgress>, 
 /**
  * What went wrong at start, in words (a vault that is gone).
  */
@@ -1878,7 +1878,7 @@ conversation: ConversationId,
 /**
  * The item.
  */
-item: Item, } | { "type": "chat_changed", 
+item: ChatItem, } | { "type": "chat_changed", 
 /**
  * Which.
  */
@@ -1934,7 +1934,7 @@ conversation: ConversationId,
 /**
  * All that waits there, oldest first.
  */
-held: Array<HeldNotice>, } | { "type": "applied_changed", 
+held: Array<PendingApproval>, } | { "type": "applied_changed", 
 /**
  * The set, whole.
  */
@@ -1942,7 +1942,7 @@ set: AppliedSet, } | { "type": "history_changed" } | { "type": "work_changed",
 /**
  * All that is under way, the oldest first.
  */
-works: Array<Work>, } | { "type": "provider_changed", 
+works: Array<JobProgress>, } | { "type": "provider_changed", 
 /**
  * How it stands.
  */
@@ -1958,7 +1958,7 @@ settings: Settings,
 /**
  * Why the settings file does not count, while it does not.
  */
-trouble: SettingsTrouble | null, } | { "type": "vault_changed", 
+trouble: SettingsProblem | null, } | { "type": "vault_changed", 
 /**
  * How it stands.
  */
@@ -1983,7 +1983,7 @@ error: UserError, };
 /**
  * An event with its number; numbers rise by one.
  */
-export type Numbered = { 
+export type NumberedEvent = { 
 /**
  * Its number.
  */
@@ -1996,7 +1996,7 @@ event: AppEvent, };
 /**
  * A message to send.
  */
-export type SendMessage = { 
+export type SendMessageRequest = { 
 /**
  * Where; `None` begins a new conversation.
  */
@@ -2022,7 +2022,7 @@ export type OldChanges = "keep" | "take_back";
 /**
  * A message of the user to be answered anew.
  */
-export type AskAnew = { 
+export type RegenerateRequest = { 
 /**
  * The message.
  */
@@ -2039,7 +2039,7 @@ old: OldChanges | null, };
 /**
  * What came of asking anew.
  */
-export type AskedAnew = { "type": "begun" } | { "type": "asks", 
+export type RegenerateOutcome = { "type": "begun" } | { "type": "asks", 
 /**
  * Notes that it changed.
  */
@@ -2060,12 +2060,12 @@ review: ChangeSetId,
 /**
  * What becomes of which note.
  */
-notes: Array<NoteVerdict>, };
+notes: Array<NoteDecision>, };
 
 /**
  * What becomes of the changes of one note.
  */
-export type NoteVerdict = { 
+export type NoteDecision = { 
 /**
  * The note.
  */
@@ -2078,21 +2078,21 @@ seen: string,
 /**
  * The verdict.
  */
-verdict: Verdict, };
+verdict: ReviewDecision, };
 
 /**
  * A verdict on the changes of one note.
  */
-export type Verdict = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
+export type ReviewDecision = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
 /**
  * One for each.
  */
-hunks: Array<HunkVerdict>, };
+hunks: Array<HunkDecision>, };
 
 /**
  * A verdict on one hunk.
  */
-export type HunkVerdict = { "type": "accept" } | { "type": "reject" } | { "type": "wait" } | { "type": "edit", 
+export type HunkDecision = { "type": "accept" } | { "type": "reject" } | { "type": "wait" } | { "type": "edit", 
 /**
  * The lines, with `\n` between them; no line at all when empty.
  */
@@ -2122,7 +2122,7 @@ free: string, };
 /**
  * A note to show beside the chat.
  */
-export type NoteText = { 
+export type NoteContent = { 
 /**
  * Events about the note with a number up to this one are in it already.
  */
@@ -2139,7 +2139,7 @@ text: string, };
 /**
  * What a test of the provider found.
  */
-export type ProviderTest = { 
+export type ProviderTestResult = { 
 /**
  * Whether it answered.
  */
@@ -2187,7 +2187,7 @@ keyring: KeyringTrouble | null, };
 /**
  * Where a key is kept.
  */
-export type KeyPlace = "keyring" | "file";
+export type KeyStorage = "keyring" | "file";
 
 /**
  * Which rule keeps a note from the model that answers now.
@@ -2197,7 +2197,7 @@ export type PrivateNote = "never" | "local_only";
 /**
  * A note that was found by its name.
  */
-export type NamedNote = { 
+export type NameMatch = { 
 /**
  * The note.
  */
@@ -2226,11 +2226,11 @@ private: PrivateNote | null, };
 /**
  * Notes by their names, best first.
  */
-export type FoundNames = { 
+export type NameMatches = { 
 /**
  * The first of them.
  */
-names: Array<NamedNote>, 
+names: Array<NameMatch>, 
 /**
  * Whether there are more.
  */
@@ -2239,12 +2239,12 @@ more: boolean, };
 /**
  * How a pattern is meant.
  */
-export type Meaning = "literal" | "regex";
+export type PatternKind = "literal" | "regex";
 
 /**
  * Lines to look for.
  */
-export type SearchText = { 
+export type TextSearch = { 
 /**
  * The words or the expression.
  */
@@ -2252,7 +2252,7 @@ pattern: string,
 /**
  * Which of both.
  */
-meaning: Meaning, 
+meaning: PatternKind, 
 /**
  * Whether `a` and `A` differ.
  */
@@ -2261,7 +2261,7 @@ caseSensitive: boolean, };
 /**
  * A line of a note.
  */
-export type FoundLine = { 
+export type LineMatch = { 
 /**
  * 1-based.
  */
@@ -2278,7 +2278,7 @@ marks: Array<[number, number]>, };
 /**
  * A note and lines of it.
  */
-export type FoundNote = { 
+export type NoteLineMatches = { 
 /**
  * The note.
  */
@@ -2286,21 +2286,21 @@ path: NotePath,
 /**
  * The first of its lines.
  */
-lines: Array<FoundLine>, };
+lines: Array<LineMatch>, };
 
 /**
  * Why not all is shown.
  */
-export type CutShort = "length" | "time";
+export type TruncationReason = "length" | "time";
 
 /**
  * Lines in the order of the notes.
  */
-export type FoundLines = { 
+export type LineMatches = { 
 /**
  * Notes with the first of their lines.
  */
-notes: Array<FoundNote>, 
+notes: Array<NoteLineMatches>, 
 /**
  * How many lines there are, shown or not, in the notes that were looked at.
  */
@@ -2312,12 +2312,12 @@ files: number,
 /**
  * Why not all is shown.
  */
-cut: CutShort | null, };
+cut: TruncationReason | null, };
 
 /**
  * A word of the notes and how many notes have it: a tag, a property, a value, a dead link.
  */
-export type CountedWord = { 
+export type CountedValue = { 
 /**
  * As most notes spell it.
  */
@@ -2330,11 +2330,11 @@ notes: number, };
 /**
  * Words, those of most notes first.
  */
-export type CountedWords = { 
+export type CountedValues = { 
 /**
  * The first of them.
  */
-words: Array<CountedWord>, 
+words: Array<CountedValue>, 
 /**
  * How many there are.
  */
@@ -2343,7 +2343,7 @@ total: number, };
 /**
  * What notes may have in common.
  */
-export type Having = { "type": "tag", 
+export type NoteCriterion = { "type": "tag", 
 /**
  * Without `#`.
  */
@@ -2377,7 +2377,7 @@ total: number, };
 /**
  * A link that leaves a note.
  */
-export type LinkOut = { 
+export type NoteOutgoingLink = { 
 /**
  * What it names, as it stands there.
  */
@@ -2390,7 +2390,7 @@ to: NotePath | null, };
 /**
  * A link that leads to a note.
  */
-export type LinkIn = { 
+export type NoteBacklink = { 
 /**
  * The file that holds it.
  */
@@ -2407,7 +2407,7 @@ export type NoteLinks = {
 /**
  * The first of those that leave it, in order.
  */
-out: Array<LinkOut>, 
+out: Array<NoteOutgoingLink>, 
 /**
  * How many there are.
  */
@@ -2415,7 +2415,7 @@ outTotal: number,
 /**
  * The first of those that lead to it, in the order of the files.
  */
-back: Array<LinkIn>, 
+back: Array<NoteBacklink>, 
 /**
  * How many there are.
  */

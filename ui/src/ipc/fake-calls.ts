@@ -2,38 +2,38 @@
  * how conversations are kept, and the desktop around it. */
 import type {
   AppEvent,
-  AtLogin,
+  AutostartMode,
   ChangeSetId,
   ConversationId,
   ConversationPage,
-  CountedWords,
+  CountedValues,
   DesktopState,
-  FoundLines,
-  FoundNames,
-  Having,
-  KeptConversations,
-  KeyPlace,
+  LineMatches,
+  NameMatches,
+  NoteCriterion,
+  ConversationCounts,
+  KeyStorage,
   KeyTrial,
   LinkRepairs,
   ListConversations,
-  MonthSpent,
+  MonthCost,
   NoteLinks,
   NoteList,
-  NoteMarks,
+  NoteAttribution,
   NotePath,
   ModelInfo,
   OnClose,
   PrivateNote,
   ProviderStatus,
-  ProviderTest,
+  ProviderTestResult,
   RepairedLink,
-  Snapshot,
-  SearchText,
+  AppSnapshot,
+  TextSearch,
   VaultId,
   Settings,
   SettingsChoice,
   TokenStatus,
-  TurnSpent,
+  TurnCost,
   Unlocking,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
@@ -47,13 +47,13 @@ type Call = readonly [name: keyof Host, argument?: unknown];
 /** What comes of testing the provider. */
 interface Tested {
   readonly listed: readonly ModelInfo[];
-  readonly result: ProviderTest;
+  readonly result: ProviderTestResult;
 }
 
 /** The cost of models: by the turns of one conversation, and by month. */
 export interface SpentStory {
-  readonly turns: readonly TurnSpent[];
-  readonly months: readonly MonthSpent[];
+  readonly turns: readonly TurnCost[];
+  readonly months: readonly MonthCost[];
 }
 
 export abstract class FakeCalls {
@@ -88,7 +88,7 @@ export abstract class FakeCalls {
 
   readonly #settings: Settings;
 
-  constructor(looking: FakeLooking, shelf: FakeShelf, { settings, provider }: Snapshot) {
+  constructor(looking: FakeLooking, shelf: FakeShelf, { settings, provider }: AppSnapshot) {
     this.looking = looking;
     this.shelf = shelf;
     this.#settings = settings;
@@ -128,12 +128,12 @@ export abstract class FakeCalls {
     this.tell({ type: 'conversation_changed', conversation: this.shelf.restore(conversation) });
   }
 
-  async keptConversations(): Promise<KeptConversations> {
+  async keptConversations(): Promise<ConversationCounts> {
     await this.called('keptConversations');
     return this.shelf.kept();
   }
 
-  async deleteConversations(): Promise<KeptConversations> {
+  async deleteConversations(): Promise<ConversationCounts> {
     await this.called('deleteConversations');
     for (const conversation of this.shelf.deleteAll()) {
       this.tell({ type: 'conversation_gone', conversation });
@@ -180,12 +180,12 @@ export abstract class FakeCalls {
     await this.called('openPicture', { link, note });
   }
 
-  async findNames(query: string): Promise<FoundNames> {
+  async findNames(query: string): Promise<NameMatches> {
     await this.called('findNames', query);
     return this.looking.names(query);
   }
 
-  async searchText(request: SearchText): Promise<FoundLines> {
+  async searchText(request: TextSearch): Promise<LineMatches> {
     await this.called('searchText', request);
     return this.looking.lines(request);
   }
@@ -200,12 +200,12 @@ export abstract class FakeCalls {
     return this.looking.privateNote(path);
   }
 
-  async noteMarks(path: NotePath): Promise<NoteMarks> {
+  async noteMarks(path: NotePath): Promise<NoteAttribution> {
     await this.called('noteMarks', path);
     return this.looking.marks(path);
   }
 
-  async unresolvedLinks(query: string): Promise<CountedWords | null> {
+  async unresolvedLinks(query: string): Promise<CountedValues | null> {
     await this.called('unresolvedLinks', query);
     return this.looking.words('dead', query);
   }
@@ -238,27 +238,27 @@ export abstract class FakeCalls {
     return this.looking.deadAmong(links);
   }
 
-  async listTags(query: string): Promise<CountedWords | null> {
+  async listTags(query: string): Promise<CountedValues | null> {
     await this.called('listTags', query);
     return this.looking.words('tags', query);
   }
 
-  async listProperties(query: string): Promise<CountedWords | null> {
+  async listProperties(query: string): Promise<CountedValues | null> {
     await this.called('listProperties', query);
     return this.looking.words('properties', query);
   }
 
-  async propertyValues(property: string, query: string): Promise<CountedWords | null> {
+  async propertyValues(property: string, query: string): Promise<CountedValues | null> {
     await this.called('propertyValues', { property, query });
     return this.looking.words('values', query);
   }
 
-  async notesHaving(having: Having): Promise<NoteList | null> {
+  async notesHaving(having: NoteCriterion): Promise<NoteList | null> {
     await this.called('notesHaving', having);
     return this.looking.having();
   }
 
-  async listTasks(query: string): Promise<FoundLines | null> {
+  async listTasks(query: string): Promise<LineMatches | null> {
     await this.called('listTasks', query);
     return this.looking.tasks(query);
   }
@@ -268,13 +268,13 @@ export abstract class FakeCalls {
     return this.tried(key);
   }
 
-  async setKey(key: string, place: KeyPlace): Promise<void> {
+  async setKey(key: string, place: KeyStorage): Promise<void> {
     await this.called('setKey', { key, place });
     this.#provider = answeringWith(key, place);
     this.tell({ type: 'provider_changed', provider: this.#provider });
   }
 
-  async testProvider(): Promise<ProviderTest> {
+  async testProvider(): Promise<ProviderTestResult> {
     await this.called('testProvider');
     const { listed, result } = await this.tested();
     if (listed.length > 0) {
@@ -293,7 +293,7 @@ export abstract class FakeCalls {
     return this.hubToken;
   }
 
-  async setHubToken(token: string, place: KeyPlace): Promise<void> {
+  async setHubToken(token: string, place: KeyStorage): Promise<void> {
     await this.called('setHubToken', { token, place });
     this.hubToken = { source: token ? place : null, keyring: null };
   }
@@ -333,7 +333,7 @@ export abstract class FakeCalls {
     return this.desktop;
   }
 
-  async setAtLogin(atLogin: AtLogin): Promise<DesktopState> {
+  async setAtLogin(atLogin: AutostartMode): Promise<DesktopState> {
     await this.called('setAtLogin', atLogin);
     this.desktop = { ...this.desktop, atLogin };
     return this.desktop;
@@ -350,12 +350,12 @@ export abstract class FakeCalls {
     if (refusal !== undefined) throw refusal;
   }
 
-  async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {
+  async spentIn(conversation: ConversationId): Promise<TurnCost[]> {
     await this.called('spentIn', conversation);
     return [...this.spent.turns];
   }
 
-  async spentByMonth(): Promise<MonthSpent[]> {
+  async spentByMonth(): Promise<MonthCost[]> {
     await this.called('spentByMonth');
     return [...this.spent.months];
   }

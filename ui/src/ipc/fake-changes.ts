@@ -1,6 +1,6 @@
 /** What was applied in a story, and taking it back, for the application in memory. */
 import type {
-  Age,
+  HistoryAge,
   AppliedNote,
   AppliedPage,
   AppliedSet,
@@ -8,15 +8,15 @@ import type {
   ChangeSetId,
   ConversationId,
   EffectId,
-  ForgottenHistory,
-  Hunk,
-  KeptHistory,
+  DeletedHistory,
+  NoteHunk,
+  HistoryStats,
   ListApplied,
   NotePath,
-  Standing,
-  Identified,
+  ChangeStatus,
+  UndoTarget,
   UndoConflict,
-  Undone,
+  UndoResult,
   UndoScope,
 } from './bindings';
 
@@ -24,7 +24,7 @@ import type {
 export interface AppliedStory {
   /** Newest first. */
   readonly sets: readonly AppliedSet[];
-  readonly hunks: Readonly<Record<EffectId, readonly Hunk[]>>;
+  readonly hunks: Readonly<Record<EffectId, readonly NoteHunk[]>>;
   /** What stands in the way of taking a change back. */
   readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
   /** What changed in notes since; in those that are not named nothing did. */
@@ -38,7 +38,7 @@ const pageLength = 20;
 /** Each change of a story takes as much. */
 const bytesEach = 20_500;
 
-const days: Readonly<Record<Age, number>> = { ninety_days: 90, thirty_days: 30, any: 0 };
+const days: Readonly<Record<HistoryAge, number>> = { ninety_days: 90, thirty_days: 30, any: 0 };
 
 export class FakeChanges {
   #sets: readonly AppliedSet[];
@@ -46,7 +46,7 @@ export class FakeChanges {
   readonly #settled = new Set<EffectId>();
   readonly #undoneHunks = new Map<EffectId, readonly number[]>();
   /** How the changes stood that each undo or redo was about. */
-  readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, Standing>>();
+  readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, ChangeStatus>>();
   readonly #tell: (set: AppliedSet) => void;
 
   constructor(story: AppliedStory, tell: (set: AppliedSet) => void) {
@@ -75,7 +75,7 @@ export class FakeChanges {
     return [...(this.#undoneHunks.get(effect) ?? [])];
   }
 
-  hunks(effect: EffectId): Hunk[] {
+  hunks(effect: EffectId): NoteHunk[] {
     return [...(this.#story.hunks[effect] ?? [])];
   }
 
@@ -113,7 +113,7 @@ export class FakeChanges {
     return id;
   }
 
-  undo(scope: UndoScope): Undone {
+  undo(scope: UndoScope): UndoResult {
     const before = scope.type === 'change_set' ? this.#before.get(scope.changeSet) : undefined;
     if (before) {
       return this.#settle(
@@ -136,27 +136,27 @@ export class FakeChanges {
     return { ...this.#settle(free, part ? 'partly_undone' : 'undone'), conflicts };
   }
 
-  redo(scope: UndoScope): Undone {
+  redo(scope: UndoScope): UndoResult {
     this.#undoneHunks.clear();
     const wanted = this.#inScope(scope);
     return this.#settle((note) => wanted(note) && note.standing !== 'stands', 'stands');
   }
 
-  reapply(effect: EffectId): Undone {
+  reapply(effect: EffectId): UndoResult {
     return this.#settle((note) => note.effect === effect, 'stands');
   }
 
-  undoIn({ effect }: Identified): Undone {
+  undoIn({ effect }: UndoTarget): UndoResult {
     this.#settled.add(effect);
     return this.#settle((note) => note.effect === effect, 'undone');
   }
 
-  takeOld({ effect }: UndoConflict): Undone {
+  takeOld({ effect }: UndoConflict): UndoResult {
     this.#settled.add(effect);
     return this.#settle((note) => note.effect === effect, 'undone');
   }
 
-  kept(): KeptHistory {
+  kept(): HistoryStats {
     const kept = this.#older('any');
     const older = (['ninety_days', 'thirty_days', 'any'] as const).map((age) => {
       return { age, changes: this.#older(age).length };
@@ -165,7 +165,7 @@ export class FakeChanges {
     return { bytes: kept.length * bytesEach, since, older };
   }
 
-  forget(age: Age): ForgottenHistory {
+  forget(age: HistoryAge): DeletedHistory {
     const changes = this.#older(age).length;
     const from = Date.now() - days[age] * 86_400_000;
     this.#sets = this.#sets.map((set) => {
@@ -175,7 +175,7 @@ export class FakeChanges {
     return { changes, bytes: changes * bytesEach };
   }
 
-  #older(age: Age): { at: number }[] {
+  #older(age: HistoryAge): { at: number }[] {
     const from = Date.now() - days[age] * 86_400_000;
     const sets = this.#sets.filter(({ at }) => at < from);
     return sets.flatMap(({ at, notes }) =>
@@ -196,8 +196,8 @@ export class FakeChanges {
 
   #settle(
     wanted: (note: AppliedNote) => boolean,
-    standing: Standing | ((note: AppliedNote) => Standing),
-  ): Undone {
+    standing: ChangeStatus | ((note: AppliedNote) => ChangeStatus),
+  ): UndoResult {
     const changed = this.#notes().filter(wanted);
     const settled = (note: AppliedNote): AppliedNote => {
       return { ...note, standing: typeof standing === 'string' ? standing : standing(note) };

@@ -1,20 +1,20 @@
 /** What can be looked up in a story, for the application in memory. */
 import type {
   AssistantLines,
-  CountedWord,
-  CountedWords,
-  FoundLine,
-  FoundLines,
-  FoundNames,
-  FoundNote,
-  NamedNote,
+  CountedValue,
+  CountedValues,
+  LineMatch,
+  LineMatches,
+  NameMatches,
+  NoteLineMatches,
+  NameMatch,
   LinkRepairs,
   NoteLinks,
   NoteList,
-  NoteMarks,
+  NoteAttribution,
   NotePath,
   PrivateNote,
-  SearchText,
+  TextSearch,
 } from './bindings';
 
 /** What a story knows beside the text of its notes. */
@@ -23,10 +23,10 @@ export interface LookingStory {
   readonly stands: boolean;
   /** Other names of notes. */
   readonly aliases: Readonly<Record<string, NotePath>>;
-  readonly tags: readonly CountedWord[];
-  readonly properties: readonly CountedWord[];
-  readonly values: readonly CountedWord[];
-  readonly dead: readonly CountedWord[];
+  readonly tags: readonly CountedValue[];
+  readonly properties: readonly CountedValue[];
+  readonly values: readonly CountedValue[];
+  readonly dead: readonly CountedValue[];
   /** The notes whose names are nearest to those of broken links. */
   readonly near?: Readonly<Record<string, NotePath>>;
   readonly links: Readonly<Record<NotePath, NoteLinks>>;
@@ -77,7 +77,7 @@ export class FakeLooking {
     return `${name} ${number}`;
   }
 
-  names(query: string): FoundNames {
+  names(query: string): NameMatches {
     const own = Object.keys(this.#notes).map((path) => [nameOf(path), path, false] as const);
     const others = Object.entries(this.#story.aliases).map(
       ([name, path]) => [name, path, true] as const,
@@ -98,18 +98,18 @@ export class FakeLooking {
     return { names, more: false };
   }
 
-  #named(path: NotePath, name: string, alias: boolean): Omit<NamedNote, 'marks'> {
+  #named(path: NotePath, name: string, alias: boolean): Omit<NameMatch, 'marks'> {
     const called = Object.keys(this.#notes).filter((other) => nameOf(other) === nameOf(path));
     const link = called.length === 1 ? nameOf(path) : path.replace(/\.md$/, '');
     return { path, name, alias, link, private: this.privateNote(path) };
   }
 
-  lines({ pattern, meaning, caseSensitive }: SearchText): FoundLines {
+  lines({ pattern, meaning, caseSensitive }: TextSearch): LineMatches {
     const source = meaning === 'literal' ? pattern.replace(/[^\w\s]/g, '\\$&') : pattern;
     return this.#found(expression(source, caseSensitive ? 'gu' : 'giu', pattern), (line) => line);
   }
 
-  tasks(query: string): FoundLines | null {
+  tasks(query: string): LineMatches | null {
     if (!this.#story.stands) return null;
     const task = /^\s*- \[ \] (.*)$/u;
     const wanted = (line: string): string | null => {
@@ -119,7 +119,7 @@ export class FakeLooking {
     return this.#found(/^(?=.)/gu, wanted);
   }
 
-  words(list: 'tags' | 'properties' | 'values' | 'dead', query: string): CountedWords | null {
+  words(list: 'tags' | 'properties' | 'values' | 'dead', query: string): CountedValues | null {
     if (!this.#story.stands) return null;
     const part = query.replace(/^#/, '').toLowerCase();
     const words = this.#story[list].filter(
@@ -167,14 +167,14 @@ export class FakeLooking {
     return this.#story.private?.[path] ?? null;
   }
 
-  marks(path: NotePath): NoteMarks {
+  marks(path: NotePath): NoteAttribution {
     return { text: this.#notes[path] ?? '', marks: [...(this.#story.marks?.[path] ?? [])] };
   }
 
   /** The lines of all notes that match, once `read` has told what of a line is shown. */
-  #found(wanted: RegExp, read: (line: string) => string | null): FoundLines {
-    const notes = Object.entries(this.#notes).flatMap(([path, text]): FoundNote[] => {
-      const lines = text.split('\n').flatMap((source, index): FoundLine[] => {
+  #found(wanted: RegExp, read: (line: string) => string | null): LineMatches {
+    const notes = Object.entries(this.#notes).flatMap(([path, text]): NoteLineMatches[] => {
+      const lines = text.split('\n').flatMap((source, index): LineMatch[] => {
         const shown = read(source);
         const marks = [...(shown ?? '').matchAll(wanted)].map(
           ({ index: at, 0: found }): [number, number] => [at, at + found.length],

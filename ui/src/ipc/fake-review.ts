@@ -1,8 +1,8 @@
 /** What verdicts come to in the application in memory. */
-import type { NoteDiff, NotePath, NoteVerdict } from './bindings';
+import type { NoteDiff, NotePath, NoteDecision } from './bindings';
 
 /** What keeps waiting of a note after these verdicts. */
-export function leftOf(note: NoteDiff, verdicts: readonly NoteVerdict[]): NoteDiff[] {
+export function leftOf(note: NoteDiff, verdicts: readonly NoteDecision[]): NoteDiff[] {
   const verdict = verdicts.find(({ path }) => path === note.path)?.verdict;
   if (!verdict) return [note];
   if (verdict.type !== 'hunks') return [];
@@ -11,7 +11,7 @@ export function leftOf(note: NoteDiff, verdicts: readonly NoteVerdict[]): NoteDi
 }
 
 /** The notes that were decided about. */
-export function outcome(verdicts: readonly NoteVerdict[]): {
+export function outcome(verdicts: readonly NoteDecision[]): {
   applied: NotePath[];
   rejected: NotePath[];
 } {

@@ -5,13 +5,13 @@ import type {
   ConversationPage,
   ConversationView,
   Exported,
-  FoundConversations,
-  FoundSaid,
-  Item,
-  KeptConversations,
+  ConversationHits,
+  ConversationHit,
+  ChatItem,
+  ConversationCounts,
   ListConversations,
-  SaidAt,
-  SaidBy,
+  HitLocation,
+  HitSource,
 } from './bindings';
 import { noConversation } from './fake-refusals';
 
@@ -62,7 +62,7 @@ export class FakeShelf {
     for (const id of this.#deleted.keys()) this.restore(id);
   }
 
-  kept(): KeptConversations {
+  kept(): ConversationCounts {
     const { size: deleted } = this.#deleted;
     return { kept: this.#rows.size, deleted, until: deleted > 0 ? this.#until : null };
   }
@@ -81,7 +81,7 @@ export class FakeShelf {
     return { file, conversations: id === null ? this.#rows.size : 1 };
   }
 
-  search(query: string, views: Iterable<ConversationView>): FoundConversations {
+  search(query: string, views: Iterable<ConversationView>): ConversationHits {
     const words = query.trim().toLowerCase();
     const items = [...views].filter(({ conversation }) => this.#rows.has(conversation.id));
     const found = items.flatMap(({ conversation, items: said }) =>
@@ -94,20 +94,20 @@ export class FakeShelf {
   }
 }
 
-function hit(row: Conversation, item: Item, words: string): FoundSaid | null {
+function hit(row: Conversation, item: ChatItem, words: string): ConversationHit | null {
   if (item.type !== 'user' && item.type !== 'assistant') return null;
   if (!item.text.toLowerCase().includes(words)) return null;
-  const place: SaidAt = { type: 'item', turn: 'turn', id: item.id };
+  const place: HitLocation = { type: 'item', turn: 'turn', id: item.id };
   return marked(row, item.type, place, item.text, words);
 }
 
 function marked(
   row: Conversation,
-  by: SaidBy,
-  place: SaidAt,
+  by: HitSource,
+  place: HitLocation,
   text: string,
   words: string,
-): FoundSaid {
+): ConversationHit {
   const at = text.toLowerCase().indexOf(words);
   return {
     conversation: row.id,

@@ -3,8 +3,8 @@ import type {
   ContextUse,
   ConversationId,
   ConversationView,
-  Item,
-  KeyPlace,
+  ChatItem,
+  KeyStorage,
   MessageId,
   ProviderStatus,
   VaultInfo,
@@ -14,7 +14,10 @@ import type {
 export const chosenFolder = 'Documents/Notebook';
 
 /** Whether an item is this message of the user. */
-export function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
+export function isWords(
+  item: ChatItem,
+  message: MessageId,
+): item is Extract<ChatItem, { type: 'user' }> {
   return item.type === 'user' && item.id === message;
 }
 
@@ -55,7 +58,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
 }
 
 /** All parts of the answer that one part is named of. */
-export function answerOf(items: readonly Item[], part: MessageId): string | null {
+export function answerOf(items: readonly ChatItem[], part: MessageId): string | null {
   let parts: string[] = [];
   let found = false;
   for (const item of items) {
@@ -84,7 +87,7 @@ export function vaultAt(folder: string, sample: boolean): VaultInfo {
 }
 
 /** Who answers once a key is there, or is removed. */
-export function answeringWith(key: string, place: KeyPlace): ProviderStatus {
+export function answeringWith(key: string, place: KeyStorage): ProviderStatus {
   return {
     hasModel: key !== '',
     label: key ? 'Haiku' : 'Commands',

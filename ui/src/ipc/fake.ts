@@ -1,11 +1,11 @@
 /** An application in memory: plays a story to the window, for tests and pictures. */
 import type {
-  Age,
+  HistoryAge,
   AppEvent,
   AppliedHunks,
   AppliedPage,
-  AskAnew,
-  AskedAnew,
+  RegenerateRequest,
+  RegenerateOutcome,
   ChangedSince,
   ChangeSetId,
   Conversation,
@@ -13,28 +13,28 @@ import type {
   ConversationView,
   DecideReview,
   EffectId,
-  ForgottenHistory,
+  DeletedHistory,
   Exported,
   ExportFormat,
-  FoundConversations,
-  HeldVerdict,
-  Item,
-  KeptHistory,
+  ConversationHits,
+  ApprovalDecision,
+  ChatItem,
+  HistoryStats,
   ListApplied,
   MessageId,
   NotePath,
-  NoteText,
-  Numbered,
+  NoteContent,
+  NumberedEvent,
   SavedAnswer,
-  SendMessage,
+  SendMessageRequest,
   Settings,
-  Shelf,
-  Snapshot,
+  ArchiveState,
+  AppSnapshot,
   TurnId,
-  Identified,
+  UndoTarget,
   UndoConflict,
   UndoScope,
-  Undone,
+  UndoResult,
   UserError,
   VaultId,
 } from './bindings';
@@ -52,7 +52,7 @@ const ending = 200;
 
 /** How things stand when the window opens, and what it is told then. */
 export interface Story {
-  readonly snapshot: Snapshot;
+  readonly snapshot: AppSnapshot;
   readonly views: readonly ConversationView[];
   readonly notes: Readonly<Record<NotePath, string>>;
   readonly applied?: AppliedStory;
@@ -73,11 +73,11 @@ export interface Story {
 export class FakeHost extends FakeCalls implements Host {
   #story: Story;
   #views: Map<ConversationId, ConversationView>;
-  #onEvents: (events: Numbered[]) => void = () => undefined;
+  #onEvents: (events: NumberedEvent[]) => void = () => undefined;
   #seq: number;
   #count = 0;
   readonly #decided: DecideReview[] = [];
-  readonly #branches = new Map<MessageId, { first: Item[]; second: Item[] }>();
+  readonly #branches = new Map<MessageId, { first: ChatItem[]; second: ChatItem[] }>();
   readonly #changes: FakeChanges;
 
   constructor(story: Story) {
@@ -109,7 +109,7 @@ export class FakeHost extends FakeCalls implements Host {
     );
   }
 
-  async subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot> {
+  async subscribe(onEvents: (events: NumberedEvent[]) => void): Promise<AppSnapshot> {
     await this.called('subscribe');
     this.#onEvents = onEvents;
     const { then } = this.#story;
@@ -129,7 +129,7 @@ export class FakeHost extends FakeCalls implements Host {
     return this.#view(conversation);
   }
 
-  async searchSaid(query: string): Promise<FoundConversations> {
+  async searchSaid(query: string): Promise<ConversationHits> {
     await this.called('searchSaid', query);
     return this.shelf.search(query, this.#views.values());
   }
@@ -139,7 +139,7 @@ export class FakeHost extends FakeCalls implements Host {
     this.#rework(conversation, { title: name });
   }
 
-  async putConversation(conversation: ConversationId, shelf: Shelf): Promise<void> {
+  async putConversation(conversation: ConversationId, shelf: ArchiveState): Promise<void> {
     await this.called('putConversation', { conversation, shelf });
     this.#rework(conversation, { archived: shelf === 'archived' });
   }
@@ -158,7 +158,7 @@ export class FakeHost extends FakeCalls implements Host {
     return this.shelf.exported(conversation, `Documents/${name}.${format}`);
   }
 
-  async sendMessage(request: SendMessage, vault: VaultId | null): Promise<ConversationId> {
+  async sendMessage(request: SendMessageRequest, vault: VaultId | null): Promise<ConversationId> {
     this.sentTo.push(vault);
     await this.called('sendMessage', request);
     this.#count += 1;
@@ -204,7 +204,7 @@ export class FakeHost extends FakeCalls implements Host {
     this.#change((item) => (isWords(item, message) ? null : item));
   }
 
-  async askAnew(request: AskAnew): Promise<AskedAnew> {
+  async askAnew(request: RegenerateRequest): Promise<RegenerateOutcome> {
     await this.called('askAnew', request);
     const old = this.#story.old ?? null;
     if (old && request.old === null) return { type: 'asks', ...old };
@@ -215,7 +215,7 @@ export class FakeHost extends FakeCalls implements Host {
       this.#count += 1;
       const anew = `anew-${this.#count}`;
       const text = request.text ?? message.text;
-      const items: Item[] = [...view.items.slice(0, at), { ...message, id: anew, text }];
+      const items: ChatItem[] = [...view.items.slice(0, at), { ...message, id: anew, text }];
       this.#branches.set(anew, { first: view.items, second: items });
       this.#branches.set(request.message, { first: view.items, second: items });
       this.#views.set(id, { ...view, items, variants: [{ message: anew, number: 2, count: 2 }] });
@@ -254,7 +254,7 @@ export class FakeHost extends FakeCalls implements Host {
     if (!view || at === undefined || at === 0) {
       throw nothingToSumUp;
     }
-    const line: Item = { type: 'summed_up', id: 'summed-up', text: 'They talked.' };
+    const line: ChatItem = { type: 'summed_up', id: 'summed-up', text: 'They talked.' };
     const items = view.items.toSpliced(at, 0, line);
     const context = afterSummary(view.context);
     this.#views.set(conversation, { ...view, items, context });
@@ -306,44 +306,44 @@ export class FakeHost extends FakeCalls implements Host {
     };
   }
 
-  async undo(scope: UndoScope): Promise<Undone> {
+  async undo(scope: UndoScope): Promise<UndoResult> {
     await this.called('undo', scope);
     return this.#changes.undo(scope);
   }
 
-  async redo(scope: UndoScope): Promise<Undone> {
+  async redo(scope: UndoScope): Promise<UndoResult> {
     await this.called('redo', scope);
     return this.#changes.redo(scope);
   }
 
-  async reapply(effect: EffectId): Promise<Undone> {
+  async reapply(effect: EffectId): Promise<UndoResult> {
     await this.called('reapply', effect);
     return this.#changes.reapply(effect);
   }
 
-  async undoIn(identified: Identified): Promise<Undone> {
+  async undoIn(identified: UndoTarget): Promise<UndoResult> {
     await this.called('undoIn', identified);
     return this.#changes.undoIn(identified);
   }
 
-  async settleConflict(conflict: UndoConflict): Promise<Undone> {
+  async settleConflict(conflict: UndoConflict): Promise<UndoResult> {
     await this.called('settleConflict', conflict);
     return this.#changes.takeOld(conflict);
   }
 
-  async history(): Promise<KeptHistory> {
+  async history(): Promise<HistoryStats> {
     await this.called('history');
     return this.#changes.kept();
   }
 
-  async forgetHistory(age: Age): Promise<ForgottenHistory> {
+  async forgetHistory(age: HistoryAge): Promise<DeletedHistory> {
     await this.called('forgetHistory', age);
     const forgotten = this.#changes.forget(age);
     this.tell({ type: 'history_changed' });
     return forgotten;
   }
 
-  async showNote(path: NotePath): Promise<NoteText> {
+  async showNote(path: NotePath): Promise<NoteContent> {
     await this.called('showNote', path);
     if (path === this.#story.removedOnceShown) {
       setTimeout(() => this.tell({ type: 'note_changed', path, text: null }));
@@ -372,7 +372,7 @@ export class FakeHost extends FakeCalls implements Host {
     return this.#changes.repair(paths, kind);
   }
 
-  async readNote(path: NotePath): Promise<NoteText> {
+  async readNote(path: NotePath): Promise<NoteContent> {
     await this.called('readNote', path);
     return this.#note(path);
   }
@@ -400,7 +400,7 @@ export class FakeHost extends FakeCalls implements Host {
     });
   }
 
-  async decideHeld(number: number, verdict: HeldVerdict): Promise<void> {
+  async decideHeld(number: number, verdict: ApprovalDecision): Promise<void> {
     await this.called('decideHeld', { number, verdict });
     for (const view of this.#views.values()) {
       if (!view.held.some((one) => one.number === number)) continue;
@@ -438,7 +438,7 @@ export class FakeHost extends FakeCalls implements Host {
     return { ...view, seq: this.#seq };
   }
 
-  #note(path: NotePath): NoteText {
+  #note(path: NotePath): NoteContent {
     const text = this.looking.note(path);
     if (text === undefined) throw noNote(path);
     return { seq: this.#seq, path, text };
@@ -457,7 +457,7 @@ export class FakeHost extends FakeCalls implements Host {
   }
 
   /** Other things stand in the conversations: each item as `change` makes it, or not at all. */
-  #change(change: (item: Item) => Item | null): void {
+  #change(change: (item: ChatItem) => ChatItem | null): void {
     for (const [id, view] of this.#views) {
       const items = view.items.map(change).filter((item) => item !== null);
       this.#views.set(id, { ...view, items });

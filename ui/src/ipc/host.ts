@@ -1,9 +1,9 @@
 /** The one door between the window and the application. */
 import type {
-  Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, KeyTrial, ListApplied, ListConversations, MessageId, HeldVerdict, MonthSpent, NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, PrivateNote, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, LinkRepairs, RepairedLink,
-  SettingsChoice, Shelf,
-  Snapshot, TokenStatus, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, Unlocking, VaultId,
+  HistoryAge, AutostartMode, AppliedHunks, AppliedPage, RegenerateRequest, RegenerateOutcome, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedValues, DecideReview,
+  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, RepairedLink,
+  SettingsChoice, ArchiveState,
+  AppSnapshot, TokenStatus, TurnId, TurnCost, UndoResult, UndoConflict, UndoScope, Unlocking, VaultId,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -12,7 +12,7 @@ export interface Host {
    * while another one is open. */
   shows(vault: VaultId | null): void;
   /** Opens the feed. Events with a number up to `snapshot.seq` are in the snapshot already. */
-  subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot>;
+  subscribe(onEvents: (events: NumberedEvent[]) => void): Promise<AppSnapshot>;
   /** Everything the chat shows of one conversation. */
   /** Of a long one its end alone, unless the whole of it is asked for: `earlier` tells. */
   openConversation(conversation: ConversationId, whole: boolean): Promise<ConversationView>;
@@ -21,20 +21,20 @@ export interface Host {
   /** A page of the list, newest first. */
   listConversations(request: ListConversations): Promise<ConversationPage>;
   /** What was said and changed by some words, newest first. */
-  searchSaid(query: string): Promise<FoundConversations>;
+  searchSaid(query: string): Promise<ConversationHits>;
   renameConversation(conversation: ConversationId, name: string): Promise<void>;
   /** Puts it away, or takes it out again. */
-  putConversation(conversation: ConversationId, shelf: Shelf): Promise<void>;
+  putConversation(conversation: ConversationId, shelf: ArchiveState): Promise<void>;
   /** Ends it; writing in it reopens it. */
   endConversation(conversation: ConversationId): Promise<void>;
   /** Deletes it; for a while it can be brought back as it was. */
   deleteConversation(conversation: ConversationId): Promise<void>;
   restoreConversation(conversation: ConversationId): Promise<void>;
   /** How many there are, and how many that were deleted can be brought back. */
-  keptConversations(): Promise<KeptConversations>;
+  keptConversations(): Promise<ConversationCounts>;
   /** Deletes all but those that are worked on, and says what is left; for a while they can be brought
    * back as they were. */
-  deleteConversations(): Promise<KeptConversations>;
+  deleteConversations(): Promise<ConversationCounts>;
   /** Brings back all that still can be; the list as it begins then. */
   restoreConversations(): Promise<ConversationPage>;
   /** Writes one conversation, or all, into a file that the user picks under a name to begin with;
@@ -46,7 +46,7 @@ export interface Host {
   ): Promise<Exported | null>;
   /** Stores the message durably, then resolves with the conversation it went to. It is refused while
    * another vault is open than the one it was written in. */
-  sendMessage(request: SendMessage, vault: VaultId | null): Promise<ConversationId>;
+  sendMessage(request: SendMessageRequest, vault: VaultId | null): Promise<ConversationId>;
   /** Stops the running turn. */
   stop(conversation: ConversationId): Promise<void>;
   /** Goes on after a limit, a failure or an interruption. */
@@ -56,7 +56,7 @@ export interface Host {
   /** Removes a message that waits for its turn: it is never heard. */
   removeQueued(message: MessageId): Promise<void>;
   /** Answers a message anew, in a branch of its own; asks first what becomes of old changes. */
-  askAnew(request: AskAnew): Promise<AskedAnew>;
+  askAnew(request: RegenerateRequest): Promise<RegenerateOutcome>;
   /** Shows the conversation as it went on from another variant of a message, counted from 1. */
   showVariant(message: MessageId, number: number): Promise<void>;
   /** Leaves a turn that was cut as it is. */
@@ -64,9 +64,9 @@ export interface Host {
   /** Puts the earlier messages of a conversation together: the model hears less from now on. */
   sumUp(conversation: ConversationId): Promise<void>;
   /** What each turn of a conversation cost; those that asked no model are left out. */
-  spentIn(conversation: ConversationId): Promise<TurnSpent[]>;
+  spentIn(conversation: ConversationId): Promise<TurnCost[]>;
   /** What the latest months cost, newest first. */
-  spentByMonth(): Promise<MonthSpent[]>;
+  spentByMonth(): Promise<MonthCost[]>;
   /** Applies and rejects waiting changes; resolves when the files are written. */
   decideReview(request: DecideReview): Promise<void>;
   /** A page of applied changes, newest first. */
@@ -76,24 +76,24 @@ export interface Host {
   /** What changed in the note since an applied change of it, wherever the note is now. */
   changedSince(effect: EffectId): Promise<ChangedSince>;
   /** The lines of a note that stand as the assistant left them, and the text that they are of. */
-  noteMarks(path: NotePath): Promise<NoteMarks>;
+  noteMarks(path: NotePath): Promise<NoteAttribution>;
   /** Takes changes back, as far as that needs no guess; resolves when the files are written. */
-  undo(scope: UndoScope): Promise<Undone>;
+  undo(scope: UndoScope): Promise<UndoResult>;
   /** Puts back what was taken back of these changes. */
-  redo(scope: UndoScope): Promise<Undone>;
+  redo(scope: UndoScope): Promise<UndoResult>;
   /** Puts in again what another program has overwritten. */
-  reapply(effect: EffectId): Promise<Undone>;
+  reapply(effect: EffectId): Promise<UndoResult>;
   /** Writes `back` in each place of the conflict where `now` still stands. */
   /** Undoes a change in the note that the user says it is about. */
-  undoIn(identified: Identified): Promise<Undone>;
-  settleConflict(conflict: UndoConflict): Promise<Undone>;
+  undoIn(identified: UndoTarget): Promise<UndoResult>;
+  settleConflict(conflict: UndoConflict): Promise<UndoResult>;
   /** What is kept of earlier versions, and what would be lost by age. */
-  history(): Promise<KeptHistory>;
+  history(): Promise<HistoryStats>;
   /** Forgets the earlier versions of an age; resolves when nothing of them is left. */
   stopWork(work: number): Promise<void>;
-  forgetHistory(age: Age): Promise<ForgottenHistory>;
+  forgetHistory(age: HistoryAge): Promise<DeletedHistory>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. */
-  showNote(path: NotePath): Promise<NoteText>;
+  showNote(path: NotePath): Promise<NoteContent>;
   /** No note is shown any more. */
   closeNote(): Promise<void>;
   /** Writes an answer as a new note with this name; what has the name already is told. */
@@ -109,16 +109,16 @@ export interface Host {
   /** Opens that picture with the program that the user has for such files. */
   openPicture(link: string, note: NotePath | null): Promise<void>;
   /** Notes by some letters of their names; without any, those shown lately first. */
-  findNames(query: string): Promise<FoundNames>;
+  findNames(query: string): Promise<NameMatches>;
   /** Lines that match. Refused with code `pattern` when it is no regular expression. */
-  searchText(request: SearchText): Promise<FoundLines>;
+  searchText(request: TextSearch): Promise<LineMatches>;
   /** The links of a note, both ways. This and the lists below are `null` until the index stands. */
   noteLinks(path: NotePath): Promise<NoteLinks | null>;
   /** Which rule keeps a note from the model that answers now; `null` where it may see the note, and where
    * no model answers. */
   privateNote(path: NotePath): Promise<PrivateNote | null>;
   /** What links name that is not there, where `query` is part of it. */
-  unresolvedLinks(query: string): Promise<CountedWords | null>;
+  unresolvedLinks(query: string): Promise<CountedValues | null>;
   /** The repairs on offer for links to this name, which does not exist. */
   linkRepairs(link: string): Promise<LinkRepairs | null>;
   /** Creates the note that a broken link names. */
@@ -127,15 +127,15 @@ export interface Host {
   replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink>;
   /** Those of these links, paths as an answer names them, that lead nowhere. */
   deadLinks(links: string[]): Promise<string[] | null>;
-  listTags(query: string): Promise<CountedWords | null>;
-  listProperties(query: string): Promise<CountedWords | null>;
-  propertyValues(property: string, query: string): Promise<CountedWords | null>;
+  listTags(query: string): Promise<CountedValues | null>;
+  listProperties(query: string): Promise<CountedValues | null>;
+  propertyValues(property: string, query: string): Promise<CountedValues | null>;
   /** Notes that have something in common. */
-  notesHaving(having: Having): Promise<NoteList | null>;
+  notesHaving(having: NoteCriterion): Promise<NoteList | null>;
   /** Open tasks, by the words in them. */
-  listTasks(query: string): Promise<FoundLines | null>;
+  listTasks(query: string): Promise<LineMatches | null>;
   /** A note's text, to look at; the shown note stays what it is. */
-  readNote(path: NotePath): Promise<NoteText>;
+  readNote(path: NotePath): Promise<NoteContent>;
   /** Saves what differs between the two: whatever else was changed elsewhere stays. Each takes effect at
    * once. Gives back the settings that hold then. */
   saveSettings(settings: Settings, before: Settings): Promise<Settings>;
@@ -145,9 +145,9 @@ export interface Host {
   tryKey(key: string): Promise<KeyTrial>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:
    * then the user may choose the file. */
-  setKey(key: string, place: KeyPlace): Promise<void>;
+  setKey(key: string, place: KeyStorage): Promise<void>;
   /** Asks the provider for one word. */
-  testProvider(): Promise<ProviderTest>;
+  testProvider(): Promise<ProviderTestResult>;
   /** Tries the hub again after a refusal. */
   retryHub(): Promise<void>;
   /** Has the system ask the user to unlock the keyring, and looks into it again; what was found comes with
@@ -158,13 +158,13 @@ export interface Host {
   /** Where the token comes from that the hub is shown. */
   hubTokenSource(): Promise<TokenStatus>;
   /** Keeps that token and links anew; an empty one removes it. Refused as `setKey`. */
-  setHubToken(token: string, place: KeyPlace): Promise<void>;
+  setHubToken(token: string, place: KeyStorage): Promise<void>;
   /** Has a model write a description for the hub from how the notes are organised. It is not saved;
    * `null` when it was stopped. */
   writeDescription(organisation: string): Promise<string | null>;
   stopDescription(): Promise<void>;
   /** Sends an answer that waits to the hub, or discards it. */
-  decideHeld(number: number, verdict: HeldVerdict): Promise<void>;
+  decideHeld(number: number, verdict: ApprovalDecision): Promise<void>;
   /** Lets the user choose a folder in a dialog of the system and opens it as the vault; `false` when they
    * changed their mind. The feed brings `vault_changed`, and the window subscribes again. */
   chooseVault(): Promise<boolean>;
@@ -177,7 +177,7 @@ export interface Host {
   /** How the desktop around the window stands now. */
   desktopState(): Promise<DesktopState>;
   /** Has the program started at login, or not; says how the desktop stands then. */
-  setAtLogin(atLogin: AtLogin): Promise<DesktopState>;
+  setAtLogin(atLogin: AutostartMode): Promise<DesktopState>;
   /** Says what closing the window means, once and for later; `ask` leaves it open this time. */
   answerClosing(answer: OnClose): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /** Who answers: the provider that is chosen, its key, and a server on this computer that is offered. */
 import type {
-  KeyPlace,
+  KeyStorage,
   LocalServer,
   ProviderKind,
-  ProviderTest,
+  ProviderTestResult,
   Settings,
   SettingsChoice,
 } from '../ipc/bindings';
@@ -30,7 +30,7 @@ export type KeyResult =
 export function keyFailure(
   thrown: unknown,
   key: string,
-  place: KeyPlace,
+  place: KeyStorage,
   app: AppState,
 ): KeyResult {
   const error = userError(thrown);
@@ -56,7 +56,7 @@ export class Answering {
   }
 
   /** Has the provider try a key, and stores it if it works; until then the one before stays. */
-  async keepKey(key: string, place: KeyPlace): Promise<KeyResult> {
+  async keepKey(key: string, place: KeyStorage): Promise<KeyResult> {
     if (key === '') return this.setKey(key, place);
     try {
       const trial = await this.#host.tryKey(key);
@@ -71,7 +71,7 @@ export class Answering {
   }
 
   /** Stores a key, tried or not; an empty one removes it. */
-  async setKey(key: string, place: KeyPlace): Promise<KeyResult> {
+  async setKey(key: string, place: KeyStorage): Promise<KeyResult> {
     try {
       await this.#host.setKey(key, place);
       return { state: 'kept' };
@@ -112,7 +112,7 @@ export class Answering {
   }
 
   /** Asks the provider for one word, and which models it has: those come with the feed. */
-  async test(): Promise<ProviderTest> {
+  async test(): Promise<ProviderTestResult> {
     const loading: ModelListing = { state: 'loading' };
     this.listing = loading;
     const result = await this.#tested();
@@ -125,7 +125,7 @@ export class Answering {
     return result;
   }
 
-  async #tested(): Promise<ProviderTest> {
+  async #tested(): Promise<ProviderTestResult> {
     try {
       return await this.#host.testProvider();
     } catch (thrown) {

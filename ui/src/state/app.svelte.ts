@@ -5,20 +5,20 @@ import type {
   ConversationId,
   ConversationView,
   HubStatus,
-  Item,
+  ChatItem,
   MessageId,
   NotePath,
-  NoteText,
-  Numbered,
+  NoteContent,
+  NumberedEvent,
   ProviderStatus,
-  Reaction,
+  ToolEvent,
   Settings,
-  SettingsTrouble,
-  Snapshot,
+  SettingsProblem,
+  AppSnapshot,
   UserError,
   VaultId,
   VaultInfo,
-  Work,
+  JobProgress,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
 import { plainWords } from '../shared/plain-words';
@@ -68,7 +68,7 @@ export class AppState {
   /** With the changes that are on their way. */
   settings = $state.raw<Settings>(unknownSettings);
   /** Why the settings file does not count, while it does not. */
-  settingsTrouble = $state.raw<SettingsTrouble | null>(null);
+  settingsTrouble = $state.raw<SettingsProblem | null>(null);
   provider = $state.raw<ProviderStatus>(unknownProvider);
   hub = $state.raw<HubStatus>({ state: 'off', trouble: null, retryAt: null, ignored: 0 });
   /** Newest first; those that were put away stand among them as far as they are known. */
@@ -84,7 +84,7 @@ export class AppState {
   /** Whether the user is asked what closing the window means. */
   closing = $state(false);
   /** What is under way and may take long, the oldest first. */
-  works = $state.raw<readonly Work[]>([]);
+  works = $state.raw<readonly JobProgress[]>([]);
   /** What a screen reader is told, at boundaries only; the newest last. */
   announcements = $state.raw<readonly Announcement[]>([]);
 
@@ -109,7 +109,7 @@ export class AppState {
     return this.conversations.find((row) => row.id === this.chat?.id) ?? null;
   }
 
-  restore(snapshot: Snapshot): void {
+  restore(snapshot: AppSnapshot): void {
     this.#seq = snapshot.seq;
     this.#leaveVaultFor(snapshot.vault);
     this.vault = snapshot.vault;
@@ -126,7 +126,7 @@ export class AppState {
   }
 
   /** Applies events in order; those that the snapshot holds already are dropped. */
-  receive(events: readonly Numbered[]): void {
+  receive(events: readonly NumberedEvent[]): void {
     for (const { seq, event } of events) {
       if (seq <= this.#seq) continue;
       this.#seq = seq;
@@ -238,7 +238,7 @@ export class AppState {
   }
 
   /** Puts a note beside the chat, with what happened to it since it was read. */
-  showNote({ path, text, seq }: NoteText): void {
+  showNote({ path, text, seq }: NoteContent): void {
     this.note = { path, text, removed: false };
     const last = this.#lastChange;
     if (last?.path === path && last.seq > seq) this.#changeNote(this.note, last.text);
@@ -298,7 +298,7 @@ export class AppState {
     this.closeNote();
   }
 
-  #hearSettings(settings: Settings, trouble: SettingsTrouble | null): void {
+  #hearSettings(settings: Settings, trouble: SettingsProblem | null): void {
     this.settingsTold += 1;
     if (trouble && trouble.message !== this.settingsTrouble?.message)
       this.#announce(worded(trouble.message));
@@ -363,7 +363,7 @@ export class AppState {
     this.#tellEndWith(this.chat?.items[at - 1]);
   }
 
-  #tellEndWith(last: Item | undefined): void {
+  #tellEndWith(last: ChatItem | undefined): void {
     this.#unheard = false;
     const words = endOf(last);
     if (words) this.#announce(words);
@@ -382,7 +382,7 @@ function titled(row: Conversation): Conversation {
 }
 
 /** The words for the end of a turn, by what stands last; a question has its own. */
-function endOf(last: Item | undefined): string | null {
+function endOf(last: ChatItem | undefined): string | null {
   if (last?.type !== 'ended') return last?.type === 'asked' ? null : m.said_answered();
   switch (last.status) {
     case 'cancelled':
@@ -430,8 +430,8 @@ function boundary(event: ChatEvent): string | null {
   }
 }
 
-function endsConversation(item: Item): boolean {
-  const isEnd = ({ type }: Reaction): boolean => type === 'conversation_ended';
+function endsConversation(item: ChatItem): boolean {
+  const isEnd = ({ type }: ToolEvent): boolean => type === 'conversation_ended';
   return item.type === 'tool' && item.reactions.some(isEnd);
 }
 

@@ -1,5 +1,5 @@
 /** All conversations are deleted at once, and brought back for as long as that can be. */
-import type { KeptConversations } from '../ipc/bindings';
+import type { ConversationCounts } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import type { Keeping } from './keeping.svelte';
@@ -7,7 +7,7 @@ import { userError } from './user-error';
 
 export class Clearing {
   /** How many there are; `null` until it was looked at. */
-  kept = $state.raw<KeptConversations | null>(null);
+  kept = $state.raw<ConversationCounts | null>(null);
   /** What is under way. */
   doing = $state<'delete' | 'restore' | null>(null);
   /** How many stayed when all were deleted last: they were being worked on. */

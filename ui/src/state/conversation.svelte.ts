@@ -4,13 +4,13 @@ import type {
   ContextUse,
   ConversationId,
   ConversationView,
-  HeldNotice,
-  Item,
+  PendingApproval,
+  ChatItem,
   MessageId,
   Question,
   ModelWait,
   Review,
-  Variant,
+  MessageVariant,
 } from '../ipc/bindings';
 import { KeptDecisions } from './kept-decisions';
 import { Verdicts } from './verdicts.svelte';
@@ -31,7 +31,7 @@ export type ChatEvent = Extract<
 >;
 
 /** Stable for as long as the thing is in the chat; a later item with the same key replaces it. */
-export function itemKey(item: Item): string {
+export function itemKey(item: ChatItem): string {
   switch (item.type) {
     case 'tool':
       return `tool:${item.turn}:${item.call}`;
@@ -43,22 +43,22 @@ export function itemKey(item: Item): string {
 }
 
 /** Messages that wait their turn stay last: what runs belongs above them. */
-function placed(items: readonly Item[], item: Item): readonly Item[] {
+function placed(items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] {
   if (isQueued(item)) return [...items, item];
   const end = items.findLastIndex((other) => !isQueued(other)) + 1;
   return [...items.slice(0, end), item, ...items.slice(end)];
 }
 
-function isQueued(item: Item): boolean {
+function isQueued(item: ChatItem): boolean {
   return item.type === 'user' && item.queued;
 }
 
 export class OpenConversation {
   readonly id: ConversationId;
   /** Oldest first; replaced, never changed in place. */
-  items = $state.raw<readonly Item[]>([]);
+  items = $state.raw<readonly ChatItem[]>([]);
   /** Messages that were put in several ways. */
-  variants = $state.raw<readonly Variant[]>([]);
+  variants = $state.raw<readonly MessageVariant[]>([]);
   /** What a model on this computer does before it answers. */
   wait = $state.raw<ModelWait | null>(null);
   /** How full the context window is with it; `null` without a model, and until that is known. */
@@ -66,7 +66,7 @@ export class OpenConversation {
   question = $state.raw<Question | null>(null);
   review = $state.raw<Review | null>(null);
   /** What the hub is not told before the user has said so. */
-  held = $state.raw<readonly HeldNotice[]>([]);
+  held = $state.raw<readonly PendingApproval[]>([]);
   readonly verdicts: Verdicts;
 
   /** Events up to this number are in the view already. */
@@ -79,7 +79,7 @@ export class OpenConversation {
   }
 
   /** What the user said last, if anything. */
-  get lastWords(): Extract<Item, { type: 'user' }> | null {
+  get lastWords(): Extract<ChatItem, { type: 'user' }> | null {
     return this.items.findLast((item) => item.type === 'user') ?? null;
   }
 
@@ -129,7 +129,7 @@ export class OpenConversation {
     }
   }
 
-  #put(item: Item): void {
+  #put(item: ChatItem): void {
     const key = itemKey(item);
     const at = this.items.findLastIndex((other) => itemKey(other) === key);
     this.items = at < 0 ? placed(this.items, item) : this.items.with(at, item);

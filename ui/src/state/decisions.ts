@@ -2,7 +2,7 @@
  * Waiting changes as what the user decides about: the same thing in many notes, one note, or a move
  * with all that follows it.
  */
-import type { CallId, ChangeKind, Hunk, NoteDiff, NotePath } from '../ipc/bindings';
+import type { CallId, ChangeKind, NoteHunk, NoteDiff, NotePath } from '../ipc/bindings';
 import { type EqualChange, equalChange } from './equal-change';
 
 /** Where it stands in the review. */
@@ -22,7 +22,7 @@ export interface Decision {
 export interface Place {
   readonly path: NotePath;
   readonly index: number;
-  readonly hunk: Hunk;
+  readonly hunk: NoteHunk;
 }
 
 /** The same change in several notes. */

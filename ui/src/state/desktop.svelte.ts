@@ -1,5 +1,5 @@
 /** The desktop around the window: its tray, what starts at login, what closing means. */
-import type { AtLogin, ConversationId, DesktopState, OnClose } from '../ipc/bindings';
+import type { AutostartMode, ConversationId, DesktopState, OnClose } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { userError } from './user-error';
@@ -22,7 +22,7 @@ export class Desktop {
     });
   }
 
-  async setAtLogin(atLogin: AtLogin): Promise<void> {
+  async setAtLogin(atLogin: AutostartMode): Promise<void> {
     await this.#ask(async () => {
       this.state = await this.#host.setAtLogin(atLogin);
     });

@@ -1,7 +1,7 @@
 /** What is being written and goes along, kept for each conversation until it was sent. */
 import { SvelteMap } from 'svelte/reactivity';
 
-import type { ConversationId, NotePath, Question, SendMessage } from '../ipc/bindings';
+import type { ConversationId, NotePath, Question, SendMessageRequest } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { mentionOf } from './attaching';
@@ -13,7 +13,7 @@ type Where = ConversationId | null;
 
 /** What is sent, and what of the draft it is. */
 export interface Sending {
-  readonly request: SendMessage;
+  readonly request: SendMessageRequest;
   readonly written: string;
   readonly attached: readonly Mention[];
 }

@@ -1,5 +1,5 @@
 /** The change that a hunk makes, whichever note it is in: equal ones are decided together. */
-import type { Hunk, Sign } from '../ipc/bindings';
+import type { NoteHunk, DiffLineKind } from '../ipc/bindings';
 import { type Swap, swapOf } from './swap';
 
 export type EqualChange =
@@ -24,7 +24,7 @@ interface Found {
 }
 
 /** `null` where a hunk changes nothing but blanks. */
-export function equalChange(hunk: Hunk): Found | null {
+export function equalChange(hunk: NoteHunk): Found | null {
   const property = propertyChange(hunk);
   if (property) return { change: property, times: 1 };
   const swap = swapOf(hunk);
@@ -39,7 +39,7 @@ function swapped({ old, new: now }: Swap): EqualChange {
 }
 
 /** Of one property, on one line. A link that is renamed there is the same as anywhere else. */
-function propertyChange(hunk: Hunk): EqualChange | null {
+function propertyChange(hunk: NoteHunk): EqualChange | null {
   const [before, ...more] = linesOf(hunk, 'removed').map(asProperty);
   const [after, ...others] = linesOf(hunk, 'added').map(asProperty);
   if (!hunk.properties || more.length + others.length > 0) return null;
@@ -70,7 +70,7 @@ function asList(value: string): string[] | null {
 }
 
 /** Without lines that only moved on, blank lines around, and the marks around new properties. */
-function exchanged(hunk: Hunk): Exchanged {
+function exchanged(hunk: NoteHunk): Exchanged {
   const [removed, added] = [linesOf(hunk, 'removed'), linesOf(hunk, 'added')];
   while (removed.length > 0 && removed[0] === added[0]) {
     removed.shift();
@@ -91,7 +91,7 @@ function trimmed(lines: readonly string[], isAside: (line: string) => boolean): 
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isAside(line)) + 1);
 }
 
-function linesOf({ lines }: Hunk, wanted: Sign): string[] {
+function linesOf({ lines }: NoteHunk, wanted: DiffLineKind): string[] {
   return lines
     .filter(({ sign }) => sign === wanted)
     .map(({ words }) => words.map(({ text }) => text).join(''));

@@ -1,14 +1,14 @@
 /** How much is kept of earlier versions, and forgetting it. */
-import type { Age, ForgottenHistory, KeptHistory } from '../ipc/bindings';
+import type { HistoryAge, DeletedHistory, HistoryStats } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { userError } from './user-error';
 
 export class History {
   /** What is kept; `null` until it was looked at. */
-  kept = $state.raw<KeptHistory | null>(null);
+  kept = $state.raw<HistoryStats | null>(null);
   /** What was forgotten last, since the settings were opened. */
-  forgotten = $state.raw<ForgottenHistory | null>(null);
+  forgotten = $state.raw<DeletedHistory | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
@@ -28,7 +28,7 @@ export class History {
   }
 
   /** Forgets what is of an age, for good. */
-  async forget(age: Age): Promise<void> {
+  async forget(age: HistoryAge): Promise<void> {
     this.forgotten = null;
     await this.#ask(async () => {
       this.forgotten = await this.#host.forgetHistory(age);

@@ -1,5 +1,5 @@
 /** The token that the hub is shown: where it comes from, never what it is. */
-import type { KeyPlace, TokenStatus } from '../ipc/bindings';
+import type { KeyStorage, TokenStatus } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { keyFailure, type KeyResult } from './answering.svelte';
@@ -28,7 +28,7 @@ export class HubToken {
   }
 
   /** Keeps a token; an empty one removes it. */
-  async set(token: string, place: KeyPlace): Promise<KeyResult> {
+  async set(token: string, place: KeyStorage): Promise<KeyResult> {
     try {
       await this.#host.setHubToken(token, place);
     } catch (thrown) {

@@ -1,5 +1,5 @@
 /** How the user keeps conversations: named, put away, ended, deleted and brought back. */
-import type { Conversation, ConversationId, ExportFormat, Shelf } from '../ipc/bindings';
+import type { Conversation, ConversationId, ExportFormat, ArchiveState } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';
 import type { AppState } from './app.svelte';
@@ -14,7 +14,7 @@ interface Notice {
 
 export class Keeping {
   /** Which conversations the list shows. */
-  shelf = $state<Shelf>('open');
+  shelf = $state<ArchiveState>('open');
   /** The one whose name is being written. */
   renaming = $state<ConversationId | null>(null);
   notice = $state.raw<Notice | null>(null);
@@ -44,7 +44,7 @@ export class Keeping {
     this.#behind = undefined;
   }
 
-  async show(shelf: Shelf): Promise<void> {
+  async show(shelf: ArchiveState): Promise<void> {
     this.shelf = shelf;
     this.renaming = null;
     if (shelf === 'archived' && this.#behind === undefined) await this.listMore();
@@ -77,7 +77,7 @@ export class Keeping {
     if (name && name !== title) await this.#ask(() => this.#host.renameConversation(id, name));
   }
 
-  async put({ id, title }: Conversation, shelf: Shelf): Promise<void> {
+  async put({ id, title }: Conversation, shelf: ArchiveState): Promise<void> {
     const other = shelf === 'open' ? 'archived' : 'open';
     const say = shelf === 'open' ? m.kept_unarchived : m.kept_archived;
     if (!(await this.#ask(() => this.#host.putConversation(id, shelf)))) return;

@@ -1,11 +1,11 @@
 /** Which lines of the shown note stand as the assistant left them. */
-import type { AssistantLines, NoteMarks, NotePath } from '../ipc/bindings';
+import type { AssistantLines, NoteAttribution, NotePath } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { Newest } from './newest';
 import { userError } from './user-error';
 
-type Known = NoteMarks & { readonly path: NotePath };
+type Known = NoteAttribution & { readonly path: NotePath };
 
 const none: readonly AssistantLines[] = [];
 

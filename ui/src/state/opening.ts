@@ -1,10 +1,10 @@
 /** A note or the list of changes that a tool shows to the user: each call shows it once, where the user sees
  * the answer. */
-import type { ConversationId, Numbered, Reaction } from '../ipc/bindings';
+import type { ConversationId, NumberedEvent, ToolEvent } from '../ipc/bindings';
 import { itemKey } from './conversation.svelte';
 
 /** The view to show. */
-type ToShow = Extract<Reaction, { type: 'open_note' | 'show_changes' }>;
+type ToShow = Extract<ToolEvent, { type: 'open_note' | 'show_changes' }>;
 
 export class Opening {
   readonly #show: (what: ToShow) => void;
@@ -18,7 +18,7 @@ export class Opening {
   }
 
   /** Events came while `open` was in front of the user. */
-  hear(events: readonly Numbered[], open: ConversationId | null): void {
+  hear(events: readonly NumberedEvent[], open: ConversationId | null): void {
     for (const { event } of events) {
       if (event.type !== 'item_changed' || event.item.type !== 'tool') continue;
       const { conversation, item } = event;
@@ -39,6 +39,6 @@ export class Opening {
   }
 }
 
-function isToShow(reaction: Reaction): reaction is ToShow {
+function isToShow(reaction: ToolEvent): reaction is ToShow {
   return reaction.type === 'open_note' || reaction.type === 'show_changes';
 }

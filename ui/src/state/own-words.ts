@@ -1,5 +1,5 @@
 /** What the application says itself where no model is connected: known by how it names its calls. */
-import type { CallId, Item, Question } from '../ipc/bindings';
+import type { CallId, ChatItem, Question } from '../ipc/bindings';
 import { worded } from '../shared/worded';
 
 /** Commands, and what keeps the hub's messages. */
@@ -19,8 +19,10 @@ export function isOwnReply(text: string, afterOwnCall: boolean): boolean {
 }
 
 /** The last answer that a model worded. */
-export function lastOfModel(items: readonly Item[]): Extract<Item, { type: 'assistant' }> | null {
-  let [last, own]: [Extract<Item, { type: 'assistant' }> | null, boolean] = [null, false];
+export function lastOfModel(
+  items: readonly ChatItem[],
+): Extract<ChatItem, { type: 'assistant' }> | null {
+  let [last, own]: [Extract<ChatItem, { type: 'assistant' }> | null, boolean] = [null, false];
   for (const item of items) {
     if (item.type === 'user' && !item.queued) own = false;
     if (item.type === 'tool') own ||= isOwnCall(item.call);

@@ -1,5 +1,5 @@
 /** What the palette offers: everything that can be done now, and notes and conversations by name. */
-import type { Conversation, NamedNote } from '../ipc/bindings';
+import type { Conversation, NameMatch } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { Command } from '../shared/command';
 import { type Fit, fuzzy, type Mark } from '../shared/fuzzy';
@@ -10,7 +10,7 @@ import { userError } from './user-error';
 /** One row, with what of its name fits. */
 export type PaletteRow =
   | { readonly type: 'do'; readonly command: Command; readonly marks: readonly Mark[] }
-  | { readonly type: 'note'; readonly note: NamedNote }
+  | { readonly type: 'note'; readonly note: NameMatch }
   | {
       readonly type: 'conversation';
       readonly conversation: Conversation;
@@ -31,7 +31,7 @@ export class Palette {
   at = $state(0);
 
   #recent = $state.raw<readonly string[]>(kept());
-  #notes = $state.raw<readonly NamedNote[]>([]);
+  #notes = $state.raw<readonly NameMatch[]>([]);
   readonly #host: Host;
   readonly #app: AppState;
   readonly #newest = new Newest();

@@ -1,5 +1,5 @@
 /** Looking for what was said and changed in conversations. */
-import type { FoundConversations } from '../ipc/bindings';
+import type { ConversationHits } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { plainWords } from '../shared/plain-words';
 import type { AppState } from './app.svelte';
@@ -9,7 +9,7 @@ import { userError } from './user-error';
 export class Said {
   query = $state('');
   /** What was found; `null` while nothing is looked for, or before the first answer. */
-  found = $state.raw<FoundConversations | null>(null);
+  found = $state.raw<ConversationHits | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;

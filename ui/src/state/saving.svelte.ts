@@ -1,5 +1,5 @@
 /** Saves an answer as a note: a name is proposed, and another one where it is taken. */
-import type { Item, MessageId, NotePath } from '../ipc/bindings';
+import type { ChatItem, MessageId, NotePath } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';
 import { answerName } from './answer-name';
@@ -19,7 +19,7 @@ export interface Naming {
   readonly taken: NotePath | null;
 }
 
-type Answer = Extract<Item, { type: 'assistant' }>;
+type Answer = Extract<ChatItem, { type: 'assistant' }>;
 
 export class Saving {
   naming = $state.raw<Naming | null>(null);
@@ -89,20 +89,20 @@ export class Saving {
 }
 
 /** All that was said in answer to one message, as it is saved; `null` where `answer` is no part of any. */
-function wholeAnswer(items: readonly Item[], answer: MessageId): string | null {
+function wholeAnswer(items: readonly ChatItem[], answer: MessageId): string | null {
   const at = items.findIndex((item) => isAnswer(item) && item.id === answer);
   if (at < 0) return null;
-  const isWords = (item: Item): boolean => item.type === 'user' && !item.queued;
+  const isWords = (item: ChatItem): boolean => item.type === 'user' && !item.queued;
   const begun = items.slice(0, at).findLastIndex(isWords) + 1;
   const length = items.slice(begun).findIndex(isWords);
   const parts = items.slice(begun, length < 0 ? undefined : begun + length).filter(isAnswer);
   return parts.map(({ text }) => text).join('\n\n');
 }
 
-function isWhole(item: Item): boolean {
+function isWhole(item: ChatItem): boolean {
   return item.type !== 'assistant' || isAnswer(item);
 }
 
-function isAnswer(item: Item): item is Answer {
+function isAnswer(item: ChatItem): item is Answer {
   return item.type === 'assistant' && !item.streaming && item.text !== '';
 }

@@ -1,13 +1,13 @@
 /** Looking through all notes: for lines, or along their tags, properties, tasks and dead links. */
 import type {
-  CountedWords,
-  FoundLine,
-  FoundLines,
-  Having,
-  Meaning,
+  CountedValues,
+  LineMatch,
+  LineMatches,
+  NoteCriterion,
+  PatternKind,
   NoteList,
   NotePath,
-  NoteText,
+  NoteContent,
   UserError,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
@@ -26,24 +26,24 @@ export const searchKinds = ['text', 'tags', 'tasks', 'properties', 'dead'] as co
 export type SearchKind = (typeof searchKinds)[number];
 
 /** What of a list was gone into. */
-export type Into = Having | { readonly type: 'property'; readonly property: string };
+export type Into = NoteCriterion | { readonly type: 'property'; readonly property: string };
 
 /** What came of it; `building` when only the index would know and it does not stand yet. */
 export type Found =
-  | { readonly type: 'lines'; readonly lines: FoundLines }
-  | { readonly type: 'words'; readonly words: CountedWords }
+  | { readonly type: 'lines'; readonly lines: LineMatches }
+  | { readonly type: 'words'; readonly words: CountedValues }
   | { readonly type: 'notes'; readonly notes: NoteList }
   | { readonly type: 'building' };
 
 /** One thing that can be chosen. */
 export type Row =
-  | { readonly type: 'line'; readonly path: NotePath; readonly line: FoundLine }
+  | { readonly type: 'line'; readonly path: NotePath; readonly line: LineMatch }
   | { readonly type: 'note'; readonly path: NotePath }
   | { readonly type: 'word'; readonly word: string; readonly notes: number };
 
 /** A note as it is looked at beside what was found. */
 export interface Preview {
-  readonly note: NoteText;
+  readonly note: NoteContent;
   /** The line it is about, 1-based. */
   readonly at: { readonly line: number } | null;
   /** The names in its links that lead to no note. */
@@ -55,7 +55,7 @@ export interface Preview {
 export class Search {
   kind = $state<SearchKind>('text');
   query = $state('');
-  meaning = $state<Meaning>('literal');
+  meaning = $state<PatternKind>('literal');
   caseSensitive = $state(false);
   into = $state.raw<Into | null>(null);
   /** `null` when nothing was asked. */
@@ -112,7 +112,7 @@ export class Search {
     await this.show('text');
   }
 
-  async mean(meaning: Meaning): Promise<void> {
+  async mean(meaning: PatternKind): Promise<void> {
     this.meaning = meaning;
     await this.again();
   }
@@ -251,11 +251,11 @@ export class Search {
   }
 }
 
-function lines(found: FoundLines | null): Found {
+function lines(found: LineMatches | null): Found {
   return found ? { type: 'lines', lines: found } : { type: 'building' };
 }
 
-function words(found: CountedWords | null): Found {
+function words(found: CountedValues | null): Found {
   return found ? { type: 'words', words: found } : { type: 'building' };
 }
 

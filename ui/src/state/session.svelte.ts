@@ -2,11 +2,11 @@
 import type {
   ChangeSetId,
   ConversationId,
-  FoundSaid,
-  HeldVerdict,
+  ConversationHit,
+  ApprovalDecision,
   NotePath,
-  Numbered,
-  SendMessage,
+  NumberedEvent,
+  SendMessageRequest,
   Settings,
   TurnId,
 } from '../ipc/bindings';
@@ -87,7 +87,7 @@ export class Session {
   readonly answerLinks: AnswerLinks;
   readonly pictures: VaultPictures;
   /** What was found and is in front of the user. */
-  found = $state.raw<FoundSaid | null>(null);
+  found = $state.raw<ConversationHit | null>(null);
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Pace(() => this.#lookAgain());
   readonly #opening = new Opening((what) => {
@@ -129,7 +129,7 @@ export class Session {
   async start(): Promise<void> {
     this.#feed += 1;
     const feed = this.#feed;
-    let early: Numbered[] | null = [];
+    let early: NumberedEvent[] | null = [];
     await this.#ask(async () => {
       const snapshot = await this.#host.subscribe((events) => {
         if (feed !== this.#feed) return;
@@ -173,7 +173,7 @@ export class Session {
   }
 
   /** Puts what was found in front of the user, in the variant of the conversation where it stands. */
-  async openFound(found: FoundSaid): Promise<void> {
+  async openFound(found: ConversationHit): Promise<void> {
     const { conversation, place } = found;
     await this.open(conversation, place.type === 'whole' ? null : place.turn);
     if (this.app.chat?.id === conversation) this.found = found;
@@ -331,7 +331,7 @@ export class Session {
   }
 
   /** Sends an answer that waits to the hub, or discards it. */
-  async decideHeld(number: number, verdict: HeldVerdict): Promise<void> {
+  async decideHeld(number: number, verdict: ApprovalDecision): Promise<void> {
     await this.#ask(() => this.#host.decideHeld(number, verdict));
   }
 
@@ -386,11 +386,11 @@ export class Session {
   }
 
   /** Sends words that did not stand in the composer. */
-  async #say(request: SendMessage): Promise<void> {
+  async #say(request: SendMessageRequest): Promise<void> {
     await this.#send({ request, written: request.text, attached: [] });
   }
 
-  #receive(events: readonly Numbered[]): void {
+  #receive(events: readonly NumberedEvent[]): void {
     const before = this.app.vault;
     this.app.receive(events);
     if (sameVault(before, this.app.vault)) {

@@ -1,5 +1,5 @@
 /** What models have cost: by month, and by turn of the conversation that was asked about. */
-import type { ConversationId, MonthSpent, TurnSpent } from '../ipc/bindings';
+import type { ConversationId, MonthCost, TurnCost } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { userError } from './user-error';
@@ -9,7 +9,7 @@ const cent = 10_000_000;
 
 export class Spending {
   /** By month, newest first; `null` until it was looked at. */
-  months = $state.raw<readonly MonthSpent[] | null>(null);
+  months = $state.raw<readonly MonthCost[] | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
@@ -41,7 +41,7 @@ export class Spending {
   }
 
   /** What the turns of a conversation cost; `null` when that cannot be told. */
-  async of(conversation: ConversationId): Promise<readonly TurnSpent[] | null> {
+  async of(conversation: ConversationId): Promise<readonly TurnCost[] | null> {
     return this.#ask(() => this.#host.spentIn(conversation));
   }
 
@@ -55,7 +55,7 @@ export class Spending {
   }
 }
 
-/** As `MonthSpent` names it: where the user is. */
+/** As `MonthCost` names it: where the user is. */
 function thisMonth(): string {
   const now = new Date();
   return `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, '0')}`;

@@ -1,5 +1,5 @@
 /** Whether a hunk puts one thing in the place of another and does nothing else. */
-import type { DiffLine, Hunk } from '../ipc/bindings';
+import type { DiffLine, NoteHunk } from '../ipc/bindings';
 
 /** What goes, and what stands in its place, as often as it does. */
 export interface Swap {
@@ -15,7 +15,7 @@ const pieces = /\[\[[^[\]]*\]\]|[\p{L}\p{N}_]+|\s+|./gu;
 const longest = 400;
 
 /** The one swap of a hunk; `null` when it does anything else besides. */
-export function swapOf({ lines }: Hunk): Swap | null {
+export function swapOf({ lines }: NoteHunk): Swap | null {
   const removed = lines.filter(({ sign }) => sign === 'removed').map(text);
   const added = lines.filter(({ sign }) => sign === 'added').map(text);
   if (removed.length === 0 || removed.length !== added.length) return null;

@@ -1,5 +1,5 @@
 /** Going to a note by some letters of its name. */
-import type { FoundNames, NamedNote } from '../ipc/bindings';
+import type { NameMatches, NameMatch } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { Newest } from './newest';
@@ -9,7 +9,7 @@ export class Switcher {
   open = $state(false);
   query = $state('');
   /** What fits; `null` before the first answer. */
-  found = $state.raw<FoundNames | null>(null);
+  found = $state.raw<NameMatches | null>(null);
   /** Which of them is chosen. */
   at = $state(0);
 
@@ -22,7 +22,7 @@ export class Switcher {
     this.#app = app;
   }
 
-  get chosen(): NamedNote | null {
+  get chosen(): NameMatch | null {
     return this.found?.names[this.at] ?? null;
   }
 

@@ -2,7 +2,7 @@
  * What the user decides about turns: those that wait, and those that were cut. Where a model is asked, what was set
  * before counts, like a private note.
  */
-import type { AskAnew, ConversationId, MessageId, TurnId } from '../ipc/bindings';
+import type { RegenerateRequest, ConversationId, MessageId, TurnId } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import type { SettingsSaving } from './settings-saving';
@@ -11,7 +11,7 @@ import { userError } from './user-error';
 
 /** A message that is to be answered anew, while the user is asked about the old answer. */
 interface Old {
-  readonly request: AskAnew;
+  readonly request: RegenerateRequest;
   readonly conversation: ConversationId | null;
   readonly changed: number;
   readonly waiting: number;
@@ -70,7 +70,7 @@ export class Turns {
     await this.#ask(() => this.#host.showVariant(message, number));
   }
 
-  async #anew(request: AskAnew): Promise<void> {
+  async #anew(request: RegenerateRequest): Promise<void> {
     await this.#ask(async () => {
       await this.#saving.done;
       const asked = await this.#host.askAnew(request);

@@ -6,7 +6,7 @@ import type {
   EffectId,
   NotePath,
   UndoConflict,
-  Undone,
+  UndoResult,
   UndoScope,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
@@ -214,13 +214,13 @@ export class Undoing {
   /** One after the other; what is under way already is not begun a second time. */
   async #take(
     what: string,
-    request: () => Promise<Undone>,
+    request: () => Promise<UndoResult>,
     words: (count: number) => string,
     reverse: Reverse['name'] = 'redo',
-  ): Promise<Undone | null> {
+  ): Promise<UndoResult | null> {
     if (this.#last?.what === what) return null;
     const before = this.#last?.end;
-    let undone: Undone | null = null;
+    let undone: UndoResult | null = null;
     const took = async (): Promise<void> => {
       await before;
       await this.#ask(async () => {
@@ -238,7 +238,7 @@ export class Undoing {
     return undone;
   }
 
-  #say(undone: Undone, words: (count: number) => string, name: Reverse['name']): void {
+  #say(undone: UndoResult, words: (count: number) => string, name: Reverse['name']): void {
     const { changeSet, changed, conflicts, left } = undone;
     for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
     const count = conflicts.length;

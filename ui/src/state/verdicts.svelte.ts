@@ -3,20 +3,20 @@ import { SvelteMap } from 'svelte/reactivity';
 
 import type {
   ChangeSetId,
-  HunkVerdict,
+  HunkDecision,
   NoteDiff,
   NotePath,
-  NoteVerdict,
+  NoteDecision,
   Review,
-  Verdict as Told,
+  ReviewDecision as WireDecision,
 } from '../ipc/bindings';
 import type { KeptDecisions } from './kept-decisions';
 import { decisions, isByHunk, isRemoval, type Place, unitsOf } from './decisions';
 
-export type Verdict = 'accept' | 'reject';
+export type ReviewVerdict = 'accept' | 'reject';
 
 /** What is decided about one hunk; words of the user's own are accepted with it. */
-export type HunkChoice = Verdict | { readonly edit: string };
+export type HunkChoice = ReviewVerdict | { readonly edit: string };
 
 /** One for each hunk; of what is decided whole, one. */
 type Choices = readonly (HunkChoice | null)[];
@@ -34,7 +34,7 @@ export class Verdicts {
   }
 
   /** `null` while undecided, which is how every note begins; `part` when some hunks are not. */
-  of(path: NotePath): Verdict | 'part' | null {
+  of(path: NotePath): ReviewVerdict | 'part' | null {
     const choices = this.#byNote.get(path) ?? [];
     const given = choices.filter((choice) => choice !== null);
     if (given.length === 0) return null;
@@ -49,14 +49,14 @@ export class Verdicts {
   }
 
   /** The verdict on these: accepted with some left out is accepted; `null` when some wait. */
-  ofAll(places: readonly Place[]): Verdict | null {
+  ofAll(places: readonly Place[]): ReviewVerdict | null {
     const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
     if (given.includes(null)) return null;
     return given.includes('accept') ? 'accept' : 'reject';
   }
 
   /** The notes of which all has this verdict. */
-  with(verdict: Verdict): NotePath[] {
+  with(verdict: ReviewVerdict): NotePath[] {
     return [...this.#byNote.keys()].filter((path) => this.of(path) === verdict);
   }
 
@@ -72,13 +72,13 @@ export class Verdicts {
   }
 
   /** Gives a verdict, to all that belong together; giving the same one again takes it back. */
-  decide(path: NotePath, verdict: Verdict): void {
+  decide(path: NotePath, verdict: ReviewVerdict): void {
     const choice = this.of(path) === verdict ? null : verdict;
     for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
   }
 
   /** The same for single hunks, wherever they are. */
-  decideHunks(places: readonly Pick<Place, 'path' | 'index'>[], verdict: Verdict): void {
+  decideHunks(places: readonly Pick<Place, 'path' | 'index'>[], verdict: ReviewVerdict): void {
     const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
     const has = given.every((one) => one === verdict);
     for (const { path, index } of places) this.choose(path, index, has ? null : verdict);
@@ -103,7 +103,7 @@ export class Verdicts {
   }
 
   /** All of it, as it is told to the application. */
-  told(): NoteVerdict[] {
+  told(): NoteDecision[] {
     return [...this.#byNote].flatMap(([path, choices]) => {
       const note = this.#notes.find((one) => one.path === path);
       return note ? [{ path, seen: note.seen, verdict: toldOf(choices) }] : [];
@@ -175,14 +175,14 @@ function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): str
   return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
 }
 
-function verdictOf(choice: HunkChoice | null): Verdict | null {
+function verdictOf(choice: HunkChoice | null): ReviewVerdict | null {
   return choice === null || choice === 'reject' ? choice : 'accept';
 }
 
-function toldOf(choices: Choices): Told {
+function toldOf(choices: Choices): WireDecision {
   if (choices.every((choice) => choice === 'accept')) return { type: 'accept' };
   if (choices.every((choice) => choice === 'reject')) return { type: 'reject' };
-  const hunks = choices.map((choice): HunkVerdict => {
+  const hunks = choices.map((choice): HunkDecision => {
     if (choice === null) return { type: 'wait' };
     return typeof choice === 'string' ? { type: choice } : { type: 'edit', text: choice.edit };
   });

@@ -1,5 +1,5 @@
-/** Work that takes long: told while it goes on, and stopped where the user wants it. */
-import type { Work } from '../ipc/bindings';
+/** JobProgress that takes long: told while it goes on, and stopped where the user wants it. */
+import type { JobProgress } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';
 import type { AppState } from './app.svelte';
@@ -18,17 +18,17 @@ export class Works {
   }
 
   /** What is told below everything else; a review tells itself how far its changes are. */
-  get told(): readonly Work[] {
+  get told(): readonly JobProgress[] {
     return this.#app.works.filter(({ kind }) => kind !== 'applying');
   }
 
   /** How far the changes of a review are, while they are made. */
-  get applying(): Work | null {
+  get applying(): JobProgress | null {
     return this.#app.works.find(({ kind }) => kind === 'applying') ?? null;
   }
 
   /** Ends it after the step that is under way; what came of it tells whoever began it. */
-  async stop({ id, kind }: Work): Promise<void> {
+  async stop({ id, kind }: JobProgress): Promise<void> {
     try {
       await this.#host.stopWork(id);
       // Of an export that was stopped nothing is left that could tell.

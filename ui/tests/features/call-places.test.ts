@@ -3,7 +3,13 @@ import { expect, it } from 'vitest';
 import { effectsOf, mixedIn, placesOf } from '../../src/features/chat/call-places';
 import { CallVerdicts, outcomeOf } from '../../src/features/chat/outcome';
 import type { ToolItem } from '../../src/features/chat/rows';
-import type { AppliedHunks, AppliedSet, Item, Sign, Standing } from '../../src/ipc/bindings';
+import type {
+  AppliedHunks,
+  AppliedSet,
+  ChatItem,
+  DiffLineKind,
+  ChangeStatus,
+} from '../../src/ipc/bindings';
 
 const path = 'Soup.md';
 
@@ -19,22 +25,26 @@ function replace(id: string, old: string, fresh: string): ToolItem {
 }
 
 /** The effect of a change, with one hunk of such lines. */
-function hunks(...lines: [Sign, string][]): Map<string, AppliedHunks> {
+function hunks(...lines: [DiffLineKind, string][]): Map<string, AppliedHunks> {
   const told = lines.map(([sign, text]) => ({ sign, words: [{ text, marked: false }] }));
   const hunk = { heading: null, properties: false, oldStart: 1, newStart: 1, lines: told };
   return new Map([['e', { effect: 'e', hunks: [hunk], undone: [] }]]);
 }
 
-function applied(standing: Standing): AppliedSet[] {
+function applied(standing: ChangeStatus): AppliedSet[] {
   const note = { effect: 'e', path, target: null, kind: 'replace', unit: null } as const;
   const notes = [{ ...note, added: 1, removed: 1, standing, tooOld: false }];
   return [{ id: 's', conversation: 'c', turn: 't', by: 'assistant', request: '', at: 0, notes }];
 }
 
-const mixed: Item = { type: 'verdict', id: 'v', applied: [path], rejected: [path], at: 0 };
+const mixed: ChatItem = { type: 'verdict', id: 'v', applied: [path], rejected: [path], at: 0 };
 
 /** The outcome that is shown for each call. */
-function said(calls: readonly ToolItem[], known: Map<string, AppliedHunks>, standing: Standing) {
+function said(
+  calls: readonly ToolItem[],
+  known: Map<string, AppliedHunks>,
+  standing: ChangeStatus,
+) {
   const items = [...calls, mixed];
   const verdicts = new CallVerdicts().read(items);
   const sets = applied(standing);

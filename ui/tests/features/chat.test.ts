@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { rows, type ToolItem } from '../../src/features/chat/rows';
 import { toolLines } from '../../src/features/chat/tool-line';
-import type { Item, Reaction } from '../../src/ipc/bindings';
+import type { ChatItem, ToolEvent } from '../../src/ipc/bindings';
 import { answered, said } from '../../src/ipc/stories/base';
 
 let calls = 0;
@@ -27,7 +27,7 @@ function read(path: string): ToolItem {
   return tool({ reactions: [{ type: 'read', path }] });
 }
 
-function changed(change: Partial<Extract<Reaction, { type: 'changed' }>>): ToolItem {
+function changed(change: Partial<Extract<ToolEvent, { type: 'changed' }>>): ToolItem {
   const reaction = { path: 'Lists/Groceries.md', created: false, added: 0, removed: 0 };
   return tool({
     tool: 'edit_file',
@@ -35,15 +35,15 @@ function changed(change: Partial<Extract<Reaction, { type: 'changed' }>>): ToolI
   });
 }
 
-function did(...reactions: Reaction[]): ToolItem {
+function did(...reactions: ToolEvent[]): ToolItem {
   return tool({ tool: 'move_file', reactions });
 }
 
-function moved(path: string, to: string): Extract<Reaction, { type: 'moved' }> {
+function moved(path: string, to: string): Extract<ToolEvent, { type: 'moved' }> {
   return { type: 'moved', path, to, waiting: false };
 }
 
-function link(path: string): Reaction {
+function link(path: string): ToolEvent {
   return { type: 'changed', path, created: false, added: 1, removed: 1, waiting: false };
 }
 
@@ -185,8 +185,8 @@ describe('a tool line', () => {
 });
 
 describe('the rows of a chat', () => {
-  const passages: Reaction = { type: 'passages', query: 'q', passages: [], total: 0 };
-  const kinds = (items: Item[], passagesAreAnswers = false) =>
+  const passages: ToolEvent = { type: 'passages', query: 'q', passages: [], total: 0 };
+  const kinds = (items: ChatItem[], passagesAreAnswers = false) =>
     rows(items, { passagesAreAnswers }).map((row) =>
       row.kind === 'item' ? row.item.type : row.kind,
     );

@@ -7,9 +7,9 @@ import {
   undoneSince,
 } from '../../src/features/chat/outcome';
 import type { ToolItem } from '../../src/features/chat/rows';
-import type { AppliedSet, Item, Standing } from '../../src/ipc/bindings';
+import type { AppliedSet, ChatItem, ChangeStatus } from '../../src/ipc/bindings';
 
-type Verdict = Extract<Item, { type: 'verdict' }>;
+type Verdict = Extract<ChatItem, { type: 'verdict' }>;
 
 const path = 'Soup.md';
 
@@ -30,14 +30,14 @@ function verdict(id: string, applied: string[], rejected: string[] = []): Verdic
   return { type: 'verdict', id, applied, rejected, at: 0 };
 }
 
-function set(turn: string, standing: Standing): AppliedSet {
+function set(turn: string, standing: ChangeStatus): AppliedSet {
   const note = { effect: 'e', path, target: null, kind: 'replace', unit: null } as const;
   const notes = [{ ...note, added: 1, removed: 0, standing, tooOld: false }];
   return { id: `set-${turn}`, conversation: 'c', turn, by: 'assistant', request: '', at: 0, notes };
 }
 
 /** The state of a call among these items. */
-function state(one: ToolItem, items: readonly Item[], around: Partial<Outside> = {}) {
+function state(one: ToolItem, items: readonly ChatItem[], around: Partial<Outside> = {}) {
   const verdicts = new CallVerdicts().read(items);
   return outcomeOf([one], [path], { verdicts, waiting: [], applied: [], ...around });
 }
@@ -45,7 +45,7 @@ function state(one: ToolItem, items: readonly Item[], around: Partial<Outside> =
 const first = call('1', 't1');
 const second = call('2', 't2');
 
-it.each<[string | null, Item[], Partial<Outside>]>([
+it.each<[string | null, ChatItem[], Partial<Outside>]>([
   [null, [first], {}],
   ['waits', [first], { waiting: [path] }],
   ['applied', [first, verdict('v', [path])], {}],
@@ -79,7 +79,7 @@ it('verdicts are found once for the same calls, however an answer grows', () => 
   expect(found.read([...items, answer])).toBe(found.read([...items, { ...answer, text: 'xy' }]));
 });
 
-it.each<[Standing, string, ReturnType<typeof undoneSince>]>([
+it.each<[ChangeStatus, string, ReturnType<typeof undoneSince>]>([
   ['stands', 't1', { undone: [], partly: [] }],
   ['undone', 't1', { undone: [path], partly: [] }],
   ['partly_undone', 't1', { undone: [], partly: [path] }],

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 
 import { ReadRows } from '../../src/features/chat/read-rows';
 import { rows } from '../../src/features/chat/rows';
-import type { Item } from '../../src/ipc/bindings';
+import type { ChatItem } from '../../src/ipc/bindings';
 import { answered, said } from '../../src/ipc/stories/base';
 
 const reading = { passagesAreAnswers: false, changed: new Set<string>(), working: false };
 
 /** So many turns, each of a message, a call, an answer and, now and then, an end that went wrong. */
-function turns(count: number): Item[] {
-  return Array.from({ length: count }, (_, turn): Item[] => [
+function turns(count: number): ChatItem[] {
+  return Array.from({ length: count }, (_, turn): ChatItem[] => [
     said(`u${turn}`, `Message ${turn}`),
     {
       type: 'tool',

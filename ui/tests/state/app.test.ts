@@ -1,16 +1,22 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import type { AppEvent, Conversation, Item, Numbered, Question } from '../../src/ipc/bindings';
+import type {
+  AppEvent,
+  Conversation,
+  ChatItem,
+  NumberedEvent,
+  Question,
+} from '../../src/ipc/bindings';
 import { healthy, row, view } from '../../src/ipc/stories/base';
 import { AppState } from '../../src/state/app.svelte';
 
 const conversation = row('c', 'A conversation');
 
-function assistant(text: string, streaming = true): Item {
+function assistant(text: string, streaming = true): ChatItem {
   return { type: 'assistant', id: 'a', text, streaming, cut: false };
 }
 
-function changed(item: Item): AppEvent {
+function changed(item: ChatItem): AppEvent {
   return { type: 'item_changed', conversation: 'c', item };
 }
 
@@ -18,7 +24,7 @@ function added(text: string): AppEvent {
   return { type: 'text_added', conversation: 'c', id: 'a', text };
 }
 
-function numbered(first: number, ...events: AppEvent[]): Numbered[] {
+function numbered(first: number, ...events: AppEvent[]): NumberedEvent[] {
   return events.map((event, index) => ({ seq: first + index, event }));
 }
 
@@ -47,7 +53,7 @@ beforeEach(() => {
 });
 
 /** Puts the conversation in front, as it was at this number. */
-function open(seq: number, items: Item[] = [], meanwhile: Numbered[] = []): void {
+function open(seq: number, items: ChatItem[] = [], meanwhile: NumberedEvent[] = []): void {
   const expected = app.expect('c');
   app.receive(meanwhile);
   app.show({ ...view(conversation, items), seq }, expected);
@@ -147,7 +153,7 @@ describe('the feed', () => {
   });
 
   it('keeps messages that wait their turn below what runs', () => {
-    const user = (id: string, queued: boolean): Item => ({
+    const user = (id: string, queued: boolean): ChatItem => ({
       type: 'user',
       id,
       text: id,
@@ -257,7 +263,7 @@ describe('announcements', () => {
   it('say how it ended when it did not end well', () => {
     open(10);
     const error = { code: 'other', message: 'Nobody answers.' } as const;
-    const item: Item = { type: 'ended', turn: 't', status: 'failed', error, offer: null };
+    const item: ChatItem = { type: 'ended', turn: 't', status: 'failed', error, offer: null };
     app.receive(numbered(11, ends({ working: true }), changed(item), ends()));
     expect(said()).toEqual(['This did not work: Nobody answers.']);
   });
@@ -273,19 +279,25 @@ describe('announcements', () => {
     expect(said()).toEqual([]);
     app.receive(numbered(18, words('next', false), ends({ working: true })));
     expect(said()).toEqual(['Answer finished']);
-    const item: Item = { type: 'ended', turn: 't', status: 'cancelled', error: null, offer: null };
+    const item: ChatItem = {
+      type: 'ended',
+      turn: 't',
+      status: 'cancelled',
+      error: null,
+      offer: null,
+    };
     const stopped = 'You stopped this. What stands above stays.';
     app.receive(numbered(20, words('last', true), changed(item), ends({ working: true })));
     app.receive(numbered(23, words('last', false), words('last', false)));
     expect(said()).toEqual(['Answer finished', stopped]);
-    const so: Item = { type: 'assistant', id: 'b', text: 'So.', streaming: false, cut: false };
+    const so: ChatItem = { type: 'assistant', id: 'b', text: 'So.', streaming: false, cut: false };
     app.receive(numbered(25, changed(so), ends()));
     app.receive(numbered(27, words('new', true), ends({ working: true }), words('new', false)));
     expect(said()).toEqual(['Answer finished', stopped, 'Answer finished']);
   });
 
   it('tell it too when the conversation was fetched anew in between', () => {
-    const user = (id: string, queued: boolean): Item => {
+    const user = (id: string, queued: boolean): ChatItem => {
       return { type: 'user', id, text: id, origin: 'window', at: 0, queued };
     };
     open(10, [user('first', false), user('next', true)]);
@@ -302,7 +314,7 @@ describe('announcements', () => {
     open(10);
     const ask: AppEvent = { type: 'question_changed', conversation: 'c', question: asked };
     const { id, text } = asked;
-    const item: Item = { type: 'asked', id, text, answer: null, withdrawn: false };
+    const item: ChatItem = { type: 'asked', id, text, answer: null, withdrawn: false };
     app.receive(numbered(11, ends({ working: true }), changed(item), ask, ask, ends()));
     expect(said()).toEqual(['Question: Which one?', 'Question: Which one?']);
     app.receive(

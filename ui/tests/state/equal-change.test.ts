@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Hunk, Sign } from '../../src/ipc/bindings';
+import type { NoteHunk, DiffLineKind } from '../../src/ipc/bindings';
 import { line, noteDiff } from '../../src/ipc/stories/diff';
 import { decisions } from '../../src/state/decisions';
 import { equalChange } from '../../src/state/equal-change';
 
 /** A hunk as a diff is written: a sign before each line. */
-function hunk(text: string, properties = false): Hunk {
-  const signs: Readonly<Record<string, Sign>> = { '+': 'added', '-': 'removed' };
+function hunk(text: string, properties = false): NoteHunk {
+  const signs: Readonly<Record<string, DiffLineKind>> = { '+': 'added', '-': 'removed' };
   const lines = text.split('\n').map((one) => {
     return line(signs[one.charAt(0)] ?? 'same', one.slice(1));
   });
   return { heading: null, properties, oldStart: 1, newStart: 1, lines };
 }
 
-const property = (text: string): Hunk => hunk(text, true);
+const property = (text: string): NoteHunk => hunk(text, true);
 
 describe('equal changes are one decision', () => {
-  it.each<[string, Hunk[]]>([
+  it.each<[string, NoteHunk[]]>([
     ['a property is added', [property(' ---\n+status: done'), property('+status: done\n ---')]],
     [
       'a property is added, also where there were none',
@@ -59,7 +59,7 @@ describe('equal changes are one decision', () => {
     expect(found.notes).toEqual([]);
   });
 
-  it.each<[string, Hunk, Hunk]>([
+  it.each<[string, NoteHunk, NoteHunk]>([
     ['other values', property('+status: done'), property('+status: open')],
     ['other properties', property('-a: 1\n+a: 2'), property('-b: 1\n+b: 2')],
     ['added and removed', hunk('+Draft'), hunk('-Draft')],

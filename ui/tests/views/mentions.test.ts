@@ -2,7 +2,7 @@ import { createEvent, fireEvent, render, screen, waitFor, within } from '@testin
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { SendMessage } from '../../src/ipc/bindings';
+import type { SendMessageRequest } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { row } from '../../src/ipc/stories/base';
 import { search } from '../../src/ipc/stories/search';
@@ -33,7 +33,7 @@ async function open(change: { hasModel?: boolean } = {}) {
 function sent(host: FakeHost): string[] {
   return host.asked('sendMessage').map((request) => {
     // eslint-disable-next-line no-restricted-syntax -- the fake keeps what it was called with
-    return (request as SendMessage).text;
+    return (request as SendMessageRequest).text;
   });
 }
 

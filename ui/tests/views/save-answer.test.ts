@@ -2,7 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { Item } from '../../src/ipc/bindings';
+import type { ChatItem } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
 import { search } from '../../src/ipc/stories/search';
@@ -18,7 +18,7 @@ async function open() {
   return { host, session, keys: userEvent.setup() };
 }
 
-const looked: Item = {
+const looked: ChatItem = {
   type: 'tool',
   turn: 'q1',
   call: 'c1',

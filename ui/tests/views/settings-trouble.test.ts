@@ -2,7 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { SettingsTrouble } from '../../src/ipc/bindings';
+import type { SettingsProblem } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { settingsCutOff } from '../../src/ipc/stories/trouble';
 import { Session } from '../../src/state/session.svelte';
@@ -22,7 +22,7 @@ async function begin(vault: 'open' | 'none' = 'open') {
   return { host, session, banner, keys: userEvent.setup() };
 }
 
-function unreadable(message: string): SettingsTrouble {
+function unreadable(message: string): SettingsProblem {
   return { message, choices: ['defaults'] };
 }
 

@@ -2,28 +2,28 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { MonthSpent, Spent, TurnSpent } from '../../src/ipc/bindings';
+import type { MonthCost, ModelCost, TurnCost } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
 import { read } from '../../src/ipc/stories/chat';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
-function spent(cost: number, change: Partial<Spent> = {}): Spent {
+function spent(cost: number, change: Partial<ModelCost> = {}): ModelCost {
   const usage = { input: 200, output: 50, cacheRead: 1800, cacheWrite: 0 };
   return { requests: 2, usage, cost, unpriced: 0, ...change };
 }
 
-const turns: TurnSpent[] = [
+const turns: TurnCost[] = [
   { turn: 't1', answer: 'a1', spent: spent(12_300_000) },
   { turn: 't2', answer: 'a2', spent: spent(0, { unpriced: 2 }) },
 ];
-const months: MonthSpent[] = [
+const months: MonthCost[] = [
   { month: '2026-11', spent: spent(1_230_000_000) },
   { month: '2026-10', spent: spent(0, { unpriced: 2 }) },
 ];
 
-async function begin(spending: { turns: TurnSpent[]; months: MonthSpent[] }) {
+async function begin(spending: { turns: TurnCost[]; months: MonthCost[] }) {
   const conversation = row('c', 'Soup');
   const items = [said('u1', 'One?'), answered('a1', 'One.'), said('u2', 'Two?')];
   const host = new FakeHost({

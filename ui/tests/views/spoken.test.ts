@@ -1,7 +1,7 @@
 import { render, screen, waitFor } from '@testing-library/svelte';
 import { describe, expect, it } from 'vitest';
 
-import type { Item } from '../../src/ipc/bindings';
+import type { ChatItem } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { chat } from '../../src/ipc/stories/chat';
 import { review } from '../../src/ipc/stories/review';
@@ -36,7 +36,13 @@ describe('a screen reader', () => {
   it('hears nothing of words and steps, and each boundary once', async () => {
     const { host, conversation } = await open();
     const { id } = conversation;
-    const answer: Item = { type: 'assistant', id: 'a1', text: 'All.', streaming: true, cut: false };
+    const answer: ChatItem = {
+      type: 'assistant',
+      id: 'a1',
+      text: 'All.',
+      streaming: true,
+      cut: false,
+    };
     host.tell({ type: 'text_added', conversation: id, id: 'a1', text: ' hot.' });
     host.tell({ type: 'item_changed', conversation: id, item: answer });
     host.tell({ type: 'item_changed', conversation: id, item: { ...answer, streaming: false } });

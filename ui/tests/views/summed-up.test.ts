@@ -2,7 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { Item } from '../../src/ipc/bindings';
+import type { ChatItem } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
 import { Session } from '../../src/state/session.svelte';
@@ -10,7 +10,7 @@ import App from '../../src/views/App.svelte';
 
 async function begin(exchanges: number) {
   const conversation = row('c', 'Soup');
-  const items: Item[] = Array.from({ length: exchanges }, (_, n) => [
+  const items: ChatItem[] = Array.from({ length: exchanges }, (_, n) => [
     said(`u${n}`, `Question ${n}?`),
     answered(`a${n}`, `Answer ${n}.`),
   ]).flat();

@@ -2,7 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { WorkKind } from '../../src/ipc/bindings';
+import type { JobKind } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { changes as story } from '../../src/ipc/stories/changes';
 import { sixty } from '../../src/ipc/stories/review';
@@ -16,7 +16,7 @@ async function open(host = new FakeHost(story())) {
   return { host, session, keys: userEvent.setup() };
 }
 
-const work = (kind: WorkKind, done: number, all: number | null, stopping = false) => [
+const work = (kind: JobKind, done: number, all: number | null, stopping = false) => [
   { id: 7, kind, done, all, stopping },
 ];
 

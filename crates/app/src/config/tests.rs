@@ -40,7 +40,7 @@ fn rules(never: &[&str]) -> PrivateSettings {
 
 fn is_closed(config: &Config) -> bool {
     let note = NotePath::parse("Anything.md").expect("a path");
-    let closed = config.may_ask().is_err();
+    let closed = config.ensure_models_allowed().is_err();
     assert_eq!(config.private_rules().by_path(&note) == Privacy::Never, closed);
     closed
 }
@@ -50,9 +50,9 @@ fn saving_keeps_the_comments_of_a_hand_edited_file() {
     let (_dir, data) = data();
     write(&data, "# mine\nmode = \"auto\" # careful\n");
     let config = opened(&data);
-    assert_eq!((config.get().mode, config.trouble()), (Mode::Auto, None));
+    assert_eq!((config.get().mode, config.problem()), (Mode::Auto, None));
     save(&config, |settings| settings.mode = Mode::ReadOnly).expect("saved");
-    assert_eq!(in_file(&data), format!("# mine\nmode = \"read_only\" # careful\n{END}\n"));
+    assert_eq!(in_file(&data), format!("# mine\nmode = \"read_only\" # careful\n{END_MARKER}\n"));
     assert_eq!(opened(&data).get(), config.get());
 }
 
@@ -84,7 +84,7 @@ fn two_windows_and_a_hand_change_different_settings_and_none_is_lost() {
     assert_eq!((now.private.never, now.theme), (rules, Theme::Dark));
     // The control: all settings as one window knows them, written whole.
     let whole = toml_edit::ser::to_string(&other.get()).expect("settings");
-    write(&data, format!("{whole}{END}\n"));
+    write(&data, format!("{whole}{END_MARKER}\n"));
     assert!(!opened(&data).get().private.never.contains(&"Work".to_owned()));
 }
 
@@ -102,7 +102,7 @@ fn a_file_cut_at_any_byte_closes_and_reopens_when_it_is_whole_again() {
     for end in 0..whole.len() {
         write(&data, whole.get(..end).expect("ASCII"));
         assert!(is_closed(&opened(&data)), "a start opens it, cut to {end} bytes");
-        config.reread();
+        config.reload();
         assert!(is_closed(&config), "a window opens it, cut to {end} bytes");
         assert_eq!(config.get(), settings, "what counted last is shown");
         let refused = save(&config, |settings| settings.theme = Theme::Light).expect_err("closed");
@@ -110,9 +110,9 @@ fn a_file_cut_at_any_byte_closes_and_reopens_when_it_is_whole_again() {
         assert_eq!(in_file(&data).len(), end, "nothing is written over it");
     }
     write(&data, &whole);
-    assert!(config.reread() && !is_closed(&config), "the control: it is whole again");
+    assert!(config.reload() && !is_closed(&config), "the control: it is whole again");
     fs::remove_file(data.config_file()).expect("removed");
-    assert!(config.reread() && is_closed(&config) && is_closed(&opened(&data)));
+    assert!(config.reload() && is_closed(&config) && is_closed(&opened(&data)));
 }
 
 #[test]
@@ -149,10 +149,10 @@ fn each_choice_of_the_user_opens_and_what_was_there_is_kept() {
         .expect("saved");
         let good = in_file(&data);
         write(&data, file);
-        config.reread();
-        let trouble = config.trouble().expect("it may be cut off");
+        config.reload();
+        let trouble = config.problem().expect("it may be cut off");
         assert!(trouble.choices.contains(&choice));
-        config.settle(choice).expect("settled");
+        config.recover(choice).expect("settled");
         assert!(!is_closed(&config) && !is_closed(&opened(&data)));
         assert_eq!((config.get().mode, config.get().private.never), {
             (mode, never.iter().map(|rule| (*rule).to_owned()).collect())
@@ -162,7 +162,7 @@ fn each_choice_of_the_user_opens_and_what_was_there_is_kept() {
         let old = (choice == SettingsChoice::Defaults).then_some(good);
         assert_eq!(kept("config.toml.last-good.old"), old);
         // It counts now: another window's answer to the same question changes nothing.
-        config.settle(SettingsChoice::Defaults).expect("nothing to do");
+        config.recover(SettingsChoice::Defaults).expect("nothing to do");
         assert_eq!(config.get().mode, mode);
     }
 }
@@ -173,10 +173,10 @@ fn what_cannot_be_read_cannot_be_chosen_and_each_broken_file_is_kept() {
     for number in 0..3 {
         write(&data, format!("mode = [oops {number}\n"));
         let config = opened(&data);
-        let choices = config.trouble().expect("closed").choices;
+        let choices = config.problem().expect("closed").choices;
         assert!(!choices.contains(&SettingsChoice::File), "{choices:?}");
-        assert!(config.settle(SettingsChoice::File).is_err() && is_closed(&config));
-        config.settle(SettingsChoice::Defaults).expect("settled");
+        assert!(config.recover(SettingsChoice::File).is_err() && is_closed(&config));
+        config.recover(SettingsChoice::Defaults).expect("settled");
     }
     for (number, name) in ["broken", "broken.2", "broken.3"].into_iter().enumerate() {
         let kept = fs::read_to_string(dir.path().join(format!("config.toml.{name}")));
@@ -194,7 +194,7 @@ fn a_link_to_a_file_elsewhere_stays_one() {
     save(&config, |settings| settings.mode = Mode::Auto).expect("saved");
     assert!(data.config_file().is_symlink());
     let text = fs::read_to_string(&target).expect("there");
-    assert_eq!(text, format!("theme = \"dark\"\nmode = \"auto\"\n{END}\n"));
+    assert_eq!(text, format!("theme = \"dark\"\nmode = \"auto\"\n{END_MARKER}\n"));
 }
 
 #[test]
@@ -204,9 +204,9 @@ fn a_change_is_seen_as_one_by_the_file_alone() {
     assert!(!config.is_outdated());
     write(&data, "theme = \"dark\"\n");
     assert!(config.is_outdated());
-    assert!(config.reread() && !config.is_outdated());
+    assert!(config.reload() && !config.is_outdated());
     assert_eq!(config.get().theme, Theme::Dark);
-    assert!(!config.reread(), "it says the same");
+    assert!(!config.reload(), "it says the same");
 }
 
 #[test]
@@ -221,23 +221,23 @@ fn a_new_rule_does_not_count_before_its_loss_would_be_noticed() {
     fs::write(in_the_way.join("x"), "").expect("written");
     let with_theme = "theme = \"dark\"\n[private]\nnever = [\n\"Diary\",\n]\n";
     write(&data, with_theme);
-    config.reread();
+    config.reload();
     assert!(!is_closed(&config), "no rule could be lost unnoticed");
     let whole = with_theme.replace("\"Diary\",\n", "\"Diary\",\n\"Letters\",\n");
     write(&data, &whole);
-    config.reread();
+    config.reload();
     assert!(is_closed(&config), "cut, it would count");
-    let told = config.counts().expect_err("closed").message;
+    let told = config.ensure_valid().expect_err("closed").message;
     assert!(told.contains("cannot be written"), "{told}");
     write(&data, with_theme);
-    config.reread();
+    config.reload();
     assert!(is_closed(&config), "the rule is missed while the copy is not there");
     write(&data, &whole);
-    config.reread();
+    config.reload();
     assert!(is_closed(&config), "still");
     fs::remove_dir_all(&in_the_way).expect("removed");
     assert!(config.is_outdated(), "it is tried again");
-    config.reread();
+    config.reload();
     assert!(!is_closed(&config));
     write(&data, whole.replace("\"Letters\",\n", ""));
     assert!(is_closed(&opened(&data)), "the copy tells that a rule is missing");
@@ -259,12 +259,13 @@ fn a_link_that_leads_nowhere_and_a_pipe_close() {
 #[test]
 fn a_file_of_many_megabytes_is_not_read_and_closes() {
     let (_dir, data) = data();
-    let text =
-        |bytes: usize| format!("# {}\n[private]\nnever = [\"Diary\"]\n{END}\n", "x".repeat(bytes));
+    let text = |bytes: usize| {
+        format!("# {}\n[private]\nnever = [\"Diary\"]\n{END_MARKER}\n", "x".repeat(bytes))
+    };
     write(&data, text(3 << 20));
     assert!(!is_closed(&opened(&data)), "the control");
     write(&data, text(4 << 20));
     let config = opened(&data);
     assert!(is_closed(&config));
-    assert!(config.counts().unwrap_err().message.contains("larger than 4 MiB"));
+    assert!(config.ensure_valid().unwrap_err().message.contains("larger than 4 MiB"));
 }

@@ -3,39 +3,39 @@
 //! What a vendor wants back as it came, and what models were told beside the user's words, is left
 //! out. Times are RFC 3339 in UTC.
 
-use protocol::{Part, Timestamp};
+use protocol::{MessagePart, Timestamp};
 use serde_json::{Value, json};
-use store::{Outline, ToldTurn};
+use store::{ConversationOutline, ExportedTurn};
 
-pub(super) const CONVERSATION_ENDS: &str = "\n]}";
-pub(super) const ENDS: &str = "\n]}\n";
+pub(super) const CONVERSATION_END: &str = "\n]}";
+pub(super) const FOOTER: &str = "\n]}\n";
 
 #[derive(Default)]
-pub(super) struct Json {
-    conversations: Place,
-    turns: Place,
+pub(super) struct JsonExport {
+    conversations: ListPosition,
+    turns: ListPosition,
 }
 
 /// Whether something stands before in a list.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ListPosition {
     #[default]
     First,
     Later,
 }
 
-pub(super) fn begins() -> String {
+pub(super) fn header() -> String {
     let head = json!({
         "format": "vaultmate-conversations",
         "version": 1,
-        "exported_at": time(crate::clock::now()),
+        "exported_at": rfc3339(crate::clock::now()),
     });
-    format!("{},\"conversations\":[", open(&head))
+    format!("{},\"conversations\":[", object_without_brace(&head))
 }
 
-impl Json {
-    pub(super) fn conversation(&mut self, outline: &Outline) -> String {
-        let Outline { row, created_at, shown, branches, .. } = outline;
+impl JsonExport {
+    pub(super) fn conversation(&mut self, outline: &ConversationOutline) -> String {
+        let ConversationOutline { row, created_at, shown, branches, .. } = outline;
         let branches: Vec<Value> = branches
             .iter()
             .map(|branch| {
@@ -52,16 +52,16 @@ impl Json {
             "state": row.state,
             "archived": row.archived,
             "from_hub": row.from_hub,
-            "created_at": time(*created_at),
-            "updated_at": time(row.updated_at),
+            "created_at": rfc3339(*created_at),
+            "updated_at": rfc3339(row.updated_at),
             "shown_branch": shown,
             "branches": branches,
         });
-        self.turns = Place::First;
-        format!("{}{},\"turns\":[", between(&mut self.conversations), open(&head))
+        self.turns = ListPosition::First;
+        format!("{}{},\"turns\":[", separator(&mut self.conversations), object_without_brace(&head))
     }
 
-    pub(super) fn turn(&mut self, turn: &ToldTurn) -> String {
+    pub(super) fn turn(&mut self, turn: &ExportedTurn) -> String {
         let mut calls = turn.calls.iter().peekable();
         let mut messages = Vec::new();
         for message in &turn.messages {
@@ -74,13 +74,13 @@ impl Json {
                     "is_error": call.is_error,
                 }));
             }
-            if message.parts.contains(&Part::Repeated) {
+            if message.parts.contains(&MessagePart::Repeated) {
                 continue;
             }
             messages.push(json!({
                 "id": message.id,
                 "role": message.role,
-                "at": time(message.at),
+                "at": rfc3339(message.at),
                 "text": message.text(),
                 "calls": called,
             }));
@@ -94,20 +94,20 @@ impl Json {
             "model": turn.model,
             "messages": messages,
         });
-        format!("{}{turn}", between(&mut self.turns))
+        format!("{}{turn}", separator(&mut self.turns))
     }
 }
 
 /// An object without its last brace.
-fn open(object: &Value) -> String {
+fn object_without_brace(object: &Value) -> String {
     let text = object.to_string();
     text.strip_suffix('}').unwrap_or(&text).to_owned()
 }
 
-fn between(place: &mut Place) -> &'static str {
-    if std::mem::replace(place, Place::Later) == Place::First { "\n" } else { ",\n" }
+fn separator(place: &mut ListPosition) -> &'static str {
+    if std::mem::replace(place, ListPosition::Later) == ListPosition::First { "\n" } else { ",\n" }
 }
 
-fn time(at: Timestamp) -> String {
+fn rfc3339(at: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(at.0).map(|at| at.to_string()).unwrap_or_default()
 }

@@ -2,24 +2,27 @@
 
 use std::path::PathBuf;
 
-use protocol::{Ending, Message, NewTurn, Origin, Part, Role, Step, Timestamp, TurnStatus, Usage};
+use protocol::{
+    Message, MessagePart, NewTurn, Origin, Role, Timestamp, TokenUsage, TurnEnding, TurnStatus,
+    TurnStep,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
 
-struct Scene {
+struct ExportFixture {
     folder: TempDir,
     store: Store,
 }
 
 /// Written to its end.
-async fn written(store: &Store, export: &Export) -> Result<Exported, UserError> {
+async fn written(store: &Store, export: &ExportJob) -> Result<Exported, UserError> {
     let exported = write(store, export, &Progress::default()).await?;
     Ok(exported.expect("nobody stopped it"))
 }
 
-impl Scene {
+impl ExportFixture {
     async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
@@ -32,15 +35,21 @@ impl Scene {
         made.await.expect("begun");
     }
 
-    fn message(conversation: &str, id: &str, turn: &str, role: Role, parts: Vec<Part>) -> Message {
+    fn message(
+        conversation: &str,
+        id: &str,
+        turn: &str,
+        role: Role,
+        parts: Vec<MessagePart>,
+    ) -> Message {
         let (conversation, turn) = (conversation.into(), turn.into());
         Message { id: id.into(), conversation, turn, role, parts, at: Timestamp(1) }
     }
 
     fn asks(conversation: &str, turn: &str, words: &str) -> NewTurn {
         let parts = vec![
-            Part::Context { text: "The open note is Secret.md.".into() },
-            Part::Text { text: words.into() },
+            MessagePart::Context { text: "The open note is Secret.md.".into() },
+            MessagePart::Text { text: words.into() },
         ];
         let message = Self::message(conversation, &format!("{turn}-asks"), turn, Role::User, parts);
         NewTurn {
@@ -57,12 +66,15 @@ impl Scene {
         self.store.begin_turn(&conversation.into()).await.expect("begun");
         let arguments = serde_json::json!({ "path": "Boat.md" });
         let parts = vec![
-            Part::Verbatim { content: serde_json::json!({ "signature": "opaque" }), maker: None },
-            Part::Call { id: "look".into(), tool: "read_file".into(), arguments },
+            MessagePart::Verbatim {
+                content: serde_json::json!({ "signature": "opaque" }),
+                maker: None,
+            },
+            MessagePart::Call { id: "look".into(), tool: "read_file".into(), arguments },
         ];
         let message =
             Self::message(conversation, &format!("{turn}-step"), turn, Role::Assistant, parts);
-        let step = Step { message, usage: Usage::default() };
+        let step = TurnStep { message, usage: TokenUsage::default() };
         self.store.store_step(&turn.into(), &step).await.expect("stored");
         let result = protocol::CallResult {
             call: "look".into(),
@@ -73,8 +85,8 @@ impl Scene {
             sources: Vec::new(),
             whole: None,
         };
-        let parts = vec![Part::Text { text: answer.into() }];
-        let ending = Ending {
+        let parts = vec![MessagePart::Text { text: answer.into() }];
+        let ending = TurnEnding {
             status: TurnStatus::Done,
             results: vec![result],
             message: Some(Self::message(
@@ -88,7 +100,7 @@ impl Scene {
             question: None,
             ends_conversation: false,
             error: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             at: Timestamp(2),
         };
         self.store.finish_turn(&turn.into(), &ending).await.expect("ended");
@@ -106,9 +118,9 @@ impl Scene {
         scene
     }
 
-    fn export(&self, format: ExportFormat, existing: Existing) -> Export {
-        let file = self.folder.path().join(format!("out.{}", format.ending()));
-        Export { conversation: None, format, file, existing }
+    fn export(&self, format: ExportFormat, existing: ExistingFile) -> ExportJob {
+        let file = self.folder.path().join(format!("out.{}", format.extension()));
+        ExportJob { conversation: None, format, file, existing }
     }
 
     fn files(&self) -> Vec<PathBuf> {
@@ -119,18 +131,18 @@ impl Scene {
     }
 
     #[expect(clippy::disallowed_methods, reason = "reads what a test has written")]
-    fn text(export: &Export) -> String {
+    fn text(export: &ExportJob) -> String {
         std::fs::read_to_string(&export.file).expect("a file")
     }
 }
 
 #[tokio::test]
 async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not() {
-    let scene = Scene::with_branches().await;
-    let export = scene.export(ExportFormat::Json, Existing::Kept);
+    let scene = ExportFixture::with_branches().await;
+    let export = scene.export(ExportFormat::Json, ExistingFile::Kept);
     let exported = written(&scene.store, &export).await.expect("written");
     assert_eq!(exported.conversations, 1);
-    let text = Scene::text(&export);
+    let text = ExportFixture::text(&export);
     let all: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&all["format"], &all["version"]), (&"vaultmate-conversations".into(), &1.into()));
     let one = &all["conversations"][0];
@@ -159,11 +171,11 @@ async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not
 
 #[tokio::test]
 async fn why_a_turn_failed_is_told_in_both_forms() {
-    let scene = Scene::new().await;
+    let scene = ExportFixture::new().await;
     scene.begin("c").await;
-    scene.store.submit_turn(&Scene::asks("c", "t1", "Which red?")).await.expect("stored");
+    scene.store.submit_turn(&ExportFixture::asks("c", "t1", "Which red?")).await.expect("stored");
     scene.store.begin_turn(&"c".into()).await.expect("begun");
-    let ending = Ending {
+    let ending = TurnEnding {
         status: TurnStatus::Failed,
         results: Vec::new(),
         message: None,
@@ -171,27 +183,27 @@ async fn why_a_turn_failed_is_told_in_both_forms() {
         question: None,
         ends_conversation: false,
         error: Some(UserError::other("The server does not answer.")),
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
         at: Timestamp(2),
     };
     scene.store.finish_turn(&"t1".into(), &ending).await.expect("ended");
-    let export = scene.export(ExportFormat::Markdown, Existing::Kept);
+    let export = scene.export(ExportFormat::Markdown, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");
-    let text = Scene::text(&export);
+    let text = ExportFixture::text(&export);
     assert!(text.contains("*Failed: The server does not answer.*"), "{text}");
-    let export = scene.export(ExportFormat::Json, Existing::Kept);
+    let export = scene.export(ExportFormat::Json, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");
-    let all: Value = serde_json::from_str(&Scene::text(&export)).expect("JSON");
+    let all: Value = serde_json::from_str(&ExportFixture::text(&export)).expect("JSON");
     let turn = &all["conversations"][0]["turns"][0];
     assert_eq!(turn["error"]["message"], "The server does not answer.");
 }
 
 #[tokio::test]
 async fn markdown_is_read_in_order_and_names_each_variant() {
-    let scene = Scene::with_branches().await;
-    let export = scene.export(ExportFormat::Markdown, Existing::Kept);
+    let scene = ExportFixture::with_branches().await;
+    let export = scene.export(ExportFormat::Markdown, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");
-    let text = Scene::text(&export);
+    let text = ExportFixture::text(&export);
     let order = [
         "# The boat\n",
         "2 variants, 2 is shown",
@@ -214,27 +226,27 @@ async fn markdown_is_read_in_order_and_names_each_variant() {
 
 #[tokio::test]
 async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_left_half() {
-    let scene = Scene::with_branches().await;
-    let export = scene.export(ExportFormat::Markdown, Existing::Kept);
+    let scene = ExportFixture::with_branches().await;
+    let export = scene.export(ExportFormat::Markdown, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");
-    let before = Scene::text(&export);
+    let before = ExportFixture::text(&export);
     let refused = written(&scene.store, &export).await.expect_err("it is there");
     assert!(refused.message.contains("is there already"), "{}", refused.message);
-    let gone = Export {
+    let gone = ExportJob {
         conversation: Some("gone".into()),
-        ..scene.export(ExportFormat::Json, Existing::Kept)
+        ..scene.export(ExportFormat::Json, ExistingFile::Kept)
     };
     written(&scene.store, &gone).await.expect_err("no such conversation");
     assert_eq!(scene.files(), std::slice::from_ref(&export.file), "nothing half stays");
     scene.store.rename(&"c".into(), "The mast").await.expect("renamed");
-    written(&scene.store, &scene.export(ExportFormat::Markdown, Existing::Replaced))
+    written(&scene.store, &scene.export(ExportFormat::Markdown, ExistingFile::Replaced))
         .await
         .expect("replaced");
-    assert_ne!(Scene::text(&export), before);
+    assert_ne!(ExportFixture::text(&export), before);
     assert_eq!(scene.files(), [export.file]);
-    let nowhere = Export {
+    let nowhere = ExportJob {
         file: scene.folder.path().join("no/out.md"),
-        ..scene.export(ExportFormat::Markdown, Existing::Kept)
+        ..scene.export(ExportFormat::Markdown, ExistingFile::Kept)
     };
     let refused = written(&scene.store, &nowhere).await.expect_err("no such folder");
     assert!(refused.message.contains("Choose another folder"), "{}", refused.message);
@@ -242,19 +254,19 @@ async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_l
 
 #[tokio::test]
 async fn all_are_written_but_what_was_deleted_and_one_when_one_is_asked_for() {
-    let scene = Scene::new().await;
+    let scene = ExportFixture::new().await;
     for at in 0..1_203 {
         scene.begin(&format!("c{at:04}")).await;
     }
     scene.store.delete(&"c0007".into(), Timestamp(1)).await.expect("deleted");
-    let export = scene.export(ExportFormat::Json, Existing::Kept);
+    let export = scene.export(ExportFormat::Json, ExistingFile::Kept);
     let exported = written(&scene.store, &export).await.expect("written");
     assert_eq!(exported.conversations, 1_202);
-    let all: Value = serde_json::from_str(&Scene::text(&export)).expect("JSON");
+    let all: Value = serde_json::from_str(&ExportFixture::text(&export)).expect("JSON");
     assert_eq!(all["conversations"].as_array().map(Vec::len), Some(1_202));
-    let one = Export {
+    let one = ExportJob {
         conversation: Some("c0042".into()),
-        ..scene.export(ExportFormat::Markdown, Existing::Kept)
+        ..scene.export(ExportFormat::Markdown, ExistingFile::Kept)
     };
     assert_eq!(written(&scene.store, &one).await.expect("written").conversations, 1);
 }
@@ -262,11 +274,11 @@ async fn all_are_written_but_what_was_deleted_and_one_when_one_is_asked_for() {
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "a file of the user's")]
 async fn one_that_is_stopped_leaves_no_file_and_the_one_before_it_as_it_was() {
-    let scene = Scene::new().await;
+    let scene = ExportFixture::new().await;
     for at in 0..1_203 {
         scene.begin(&format!("c{at:04}")).await;
     }
-    let export = scene.export(ExportFormat::Json, Existing::Replaced);
+    let export = scene.export(ExportFormat::Json, ExistingFile::Replaced);
     std::fs::write(&export.file, "before").expect("a file");
     let progress = Progress::default();
     let stop = async {
@@ -279,7 +291,7 @@ async fn one_that_is_stopped_leaves_no_file_and_the_one_before_it_as_it_was() {
     assert!(stopped.expect("no error: it was the user's wish").is_none());
     assert!(progress.done() < 1_203, "it was whole before it could be stopped");
     assert_eq!(progress.all(), 1_203);
-    assert_eq!(Scene::text(&export), "before");
+    assert_eq!(ExportFixture::text(&export), "before");
     assert_eq!(scene.files(), std::slice::from_ref(&export.file), "nothing half stays");
     let whole = written(&scene.store, &export).await.expect("written");
     assert_eq!(whole.conversations, 1_203);

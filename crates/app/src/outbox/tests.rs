@@ -1,6 +1,8 @@
 //! What the hub hears of a turn, by how the turn ended.
 
-use protocol::{CallResult, ConversationId, MessageId, Origin, Role, Timestamp, TurnId, Usage};
+use protocol::{
+    CallResult, ConversationId, MessageId, Origin, Role, Timestamp, TokenUsage, TurnId,
+};
 use serde_json::json;
 
 use super::*;
@@ -18,7 +20,7 @@ fn row() -> InboxRow {
     }
 }
 
-fn message(role: Role, parts: Vec<Part>) -> Message {
+fn message(role: Role, parts: Vec<MessagePart>) -> Message {
     Message {
         id: MessageId::from("m"),
         conversation: ConversationId::from("c"),
@@ -29,18 +31,18 @@ fn message(role: Role, parts: Vec<Part>) -> Message {
     }
 }
 
-fn says(id: &str, text: &str) -> Part {
+fn says(id: &str, text: &str) -> MessagePart {
     let (id, tool) = (CallId::from(id), "send_message".to_owned());
-    Part::Call { id, tool, arguments: json!({ "message": text }) }
+    MessagePart::Call { id, tool, arguments: json!({ "message": text }) }
 }
 
-fn result(id: &str, is_error: bool) -> Part {
-    Part::Result { call: CallId::from(id), output: String::new(), is_error }
+fn result(id: &str, is_error: bool) -> MessagePart {
+    MessagePart::Result { call: CallId::from(id), output: String::new(), is_error }
 }
 
-fn ending(status: TurnStatus, last: Option<&str>) -> Ending {
-    let text = |text: &str| message(Role::Assistant, vec![Part::Text { text: text.into() }]);
-    Ending {
+fn ending(status: TurnStatus, last: Option<&str>) -> TurnEnding {
+    let text = |text: &str| message(Role::Assistant, vec![MessagePart::Text { text: text.into() }]);
+    TurnEnding {
         status,
         results: Vec::new(),
         message: last.map(text),
@@ -48,17 +50,17 @@ fn ending(status: TurnStatus, last: Option<&str>) -> Ending {
         question: None,
         ends_conversation: false,
         error: None,
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
         at: Timestamp(2),
     }
 }
 
-fn bodies(history: &[Message], ending: &Ending, waiting: &[&str]) -> Vec<String> {
+fn bodies(history: &[Message], ending: &TurnEnding, waiting: &[&str]) -> Vec<String> {
     let waiting: Vec<NotePath> =
         waiting.iter().map(|path| NotePath::parse(path).expect("a path")).collect();
-    let told = outcome(&row(), history, ending, &waiting, Reach::Within);
-    assert_eq!(told.held, [], "nothing is held within its reach");
-    told.said.into_iter().map(|push| push.body).collect()
+    let told = turn_notifications(&row(), history, ending, &waiting, HubDisclosure::Within);
+    assert_eq!(told.needs_approval, [], "nothing is held within its reach");
+    told.now.into_iter().map(|push| push.body).collect()
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn what_was_said_is_told_once_and_only_if_it_was_delivered() {
         sources: Vec::new(),
         whole: None,
     };
-    let with_result = Ending { results: vec![result], ..done };
+    let with_result = TurnEnding { results: vec![result], ..done };
     assert_eq!(bodies(&history, &with_result, &[]), ["It is done.", "Never ran."]);
 }
 
@@ -97,30 +99,32 @@ fn a_stopped_turn_and_changes_that_wait_are_told() {
 
 #[tokio::test(start_paused = true)]
 async fn two_in_a_row_never_have_one_title_and_keep_their_distance() {
-    let mut pace = Pace::at(llm::Pace::REAL);
+    let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
     let begun = Instant::now();
     let mut titles = Vec::new();
     for _ in 0..3 {
-        let sent = pace.wait_for(push(&row(), "words", "normal")).await;
-        let Response::Notification { title, .. } = sent else { panic!("a notification: {sent:?}") };
+        let sent = pace.throttle(notification_for(&row(), "words", "normal")).await;
+        let HubResponse::Notification { title, .. } = sent else {
+            panic!("a notification: {sent:?}")
+        };
         titles.push(title);
     }
     assert_eq!(titles, ["remember milk", "remember milk (2)", "remember milk (3)"]);
-    assert_eq!(begun.elapsed(), APART * 2);
-    tokio::time::advance(MERGED * 2).await;
-    let later = pace.wait_for(push(&row(), "words", "normal")).await;
-    assert!(matches!(later, Response::Notification { title, .. } if title == "remember milk"));
+    assert_eq!(begun.elapsed(), MIN_SEND_INTERVAL * 2);
+    tokio::time::advance(TITLE_MERGE_WINDOW * 2).await;
+    let later = pace.throttle(notification_for(&row(), "words", "normal")).await;
+    assert!(matches!(later, HubResponse::Notification { title, .. } if title == "remember milk"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_minute_has_more_than_the_hub_shows() {
-    let mut pace = Pace::at(llm::Pace::REAL);
+    let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
     let mut sent = Vec::new();
-    for _ in 0..A_MINUTE * 3 {
-        pace.wait_for(push(&row(), "words", "normal")).await;
+    for _ in 0..MAX_PER_MINUTE * 3 {
+        pace.throttle(notification_for(&row(), "words", "normal")).await;
         sent.push(Instant::now());
     }
-    for window in sent.windows(A_MINUTE + 1) {
+    for window in sent.windows(MAX_PER_MINUTE + 1) {
         let [first, .., last] = window else { panic!("a window") };
         assert!(last.duration_since(*first) >= Duration::from_secs(60));
     }
@@ -132,13 +136,13 @@ fn beyond_its_reach_the_hub_hears_neither_words_nor_names_of_the_model() {
     let calls = message(Role::Assistant, vec![says("a", "It begins with 12.")]);
     let history = [calls, message(Role::User, vec![result("a", false)])];
     let waiting = [NotePath::parse("The code is 1234.md").expect("a path")];
-    let told = outcome(&row(), &history, &end, &waiting, Reach::Beyond);
+    let told = turn_notifications(&row(), &history, &end, &waiting, HubDisclosure::Beyond);
     let bodies = |pushes: Vec<OutboxPush>| -> Vec<String> {
         pushes.into_iter().map(|push| push.body).collect()
     };
-    assert_eq!(bodies(told.held), ["It begins with 12.", "The code is 1234."]);
+    assert_eq!(bodies(told.needs_approval), ["It begins with 12.", "The code is 1234."]);
     assert_eq!(
-        bodies(told.said),
+        bodies(told.now),
         ["An answer waits for you in Vaultmate.", "A change waits for you in Vaultmate."]
     );
 }

@@ -6,15 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::{FileId, Message, NotePath, Privacy, Succession, Timestamp, TurnId, UserError};
+use protocol::{FileId, FileReplacement, Message, NotePath, Privacy, Timestamp, TurnId, UserError};
 
-use super::gone::note;
-use super::{Keeper, Told, View};
-use crate::aside::aside;
-use crate::trouble::{of_note, user_error};
+use super::missing_notes::source_note;
+use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
+use crate::blocking::run_blocking;
+use crate::errors::{note_error, store_error};
 
 /// When each note had been read, by the last words of the first turn that was told some of it.
-pub(super) fn read_at(rows: &[Message], told: &Told) -> BTreeMap<NotePath, Timestamp> {
+pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<NotePath, Timestamp> {
     let mut ended: HashMap<&TurnId, Timestamp> = HashMap::new();
     for row in rows {
         let last = ended.entry(&row.turn).or_insert(row.at);
@@ -23,7 +23,7 @@ pub(super) fn read_at(rows: &[Message], told: &Told) -> BTreeMap<NotePath, Times
     let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
     for (turn, sources) in told {
         let Some(at) = ended.get(turn) else { continue };
-        for path in sources.iter().filter_map(note) {
+        for path in sources.iter().filter_map(source_note) {
             let first = read.entry(path).or_insert(*at);
             *first = (*at).min(*first);
         }
@@ -31,26 +31,26 @@ pub(super) fn read_at(rows: &[Message], told: &Told) -> BTreeMap<NotePath, Times
     read
 }
 
-impl Keeper {
+impl PrivacyGuard {
     /// Those of the notes in whose place another file stands than at that time, and that may be private,
     /// whatever runs.
     pub(crate) async fn replaced_for_any(
         &self,
         read: BTreeMap<NotePath, Timestamp>,
     ) -> Result<BTreeSet<NotePath>, UserError> {
-        let view = self.view(Privacy::Open).await?;
+        let view = self.view_for(Privacy::Open).await?;
         self.replaced(&view, read).await
     }
 
     pub(super) async fn replaced(
         &self,
-        view: &View,
+        view: &PrivacyView,
         read: BTreeMap<NotePath, Timestamp>,
     ) -> Result<BTreeSet<NotePath>, UserError> {
-        if !view.rules.hide_any(view.most) {
+        if !view.rules.hide_any(view.max_privacy) {
             return Ok(BTreeSet::new());
         }
-        let vault = self.vault.whole();
+        let vault = self.vault.unfiltered();
         let younger = move || {
             let younger = read.into_iter().filter_map(|(path, at)| {
                 let file = vault.file_id(&path)?;
@@ -59,8 +59,8 @@ impl Keeper {
             younger.collect::<Vec<_>>()
         };
         let (mut replaced, mut since) = (BTreeSet::new(), None);
-        for (path, file, at) in aside(younger).await? {
-            if !self.is_ours(&path, file).await? {
+        for (path, file, at) in run_blocking(younger).await? {
+            if !self.is_own_change(&path, file).await? {
                 since = Some(since.map_or(at, |since: Timestamp| since.min(at)));
                 replaced.insert(path);
             }
@@ -72,22 +72,23 @@ impl Keeper {
     }
 
     /// Whether a change of ours put the file there, or the one that it follows.
-    async fn is_ours(&self, path: &NotePath, file: FileId) -> Result<bool, UserError> {
-        let Some(past) = self.past.get() else { return Ok(false) };
-        let changes = past.changes_at(path, None).await.map_err(user_error)?;
+    async fn is_own_change(&self, path: &NotePath, file: FileId) -> Result<bool, UserError> {
+        let Some(past) = self.effect_history.get() else { return Ok(false) };
+        let changes = past.note_history(path, None).await.map_err(store_error)?;
         let left: Vec<FileId> = changes.into_iter().filter_map(|change| change.file).collect();
         if left.contains(&file) || left.is_empty() {
             return Ok(!left.is_empty());
         }
-        let successions = past.successions().await.map_err(user_error)?;
-        Ok(left.iter().any(|from| successions.contains(&Succession { from: *from, to: file })))
+        let successions = past.successions().await.map_err(store_error)?;
+        Ok(left.iter().any(|from| successions.contains(&FileReplacement { from: *from, to: file })))
     }
 
     /// Whether a private file, or a folder above one, was touched since then.
-    async fn is_touched(&self, view: &View, since: Timestamp) -> Result<bool, UserError> {
-        let (vault, seen, most) = (self.vault.whole(), self.seen_by(view), view.most);
+    async fn is_touched(&self, view: &PrivacyView, since: Timestamp) -> Result<bool, UserError> {
+        let (vault, seen, most) =
+            (self.vault.unfiltered(), self.vault_for_view(view), view.max_privacy);
         let touched = move || {
-            let hidden = seen.hidden_beyond(most)?;
+            let hidden = seen.files_hidden_above(most)?;
             let mut places: BTreeSet<&str> = hidden.iter().map(NotePath::as_str).collect();
             for path in &hidden {
                 let mut folder = path.folder();
@@ -99,6 +100,6 @@ impl Keeper {
             let is_touched = |place: &&str| vault.touched(place).is_some_and(|at| at >= since);
             Ok::<bool, vault::VaultError>(places.iter().any(is_touched))
         };
-        aside(touched).await?.map_err(|error| of_note(&error))
+        run_blocking(touched).await?.map_err(|error| note_error(&error))
     }
 }

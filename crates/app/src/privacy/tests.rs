@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make and move the files of the vault")]
 
 use protocol::settings::PrivateSettings;
-use protocol::{CallId, ConversationId, MessageId, NotePath, Part, Role};
+use protocol::{CallId, ConversationId, MessageId, MessagePart, NotePath, Role};
 use serde_json::json;
 
 use super::*;
@@ -17,7 +17,7 @@ fn rules(never: &[&str], local: &[&str]) -> PrivateRules {
     PrivateRules::parse(&settings).expect("rules")
 }
 
-fn row(turn: &str, role: Role, part: Part) -> Message {
+fn row(turn: &str, role: Role, part: MessagePart) -> Message {
     Message {
         id: MessageId::from("m"),
         conversation: ConversationId::from("c"),
@@ -30,19 +30,24 @@ fn row(turn: &str, role: Role, part: Part) -> Message {
 
 /// A turn that read a note and spoke of it, and one after it.
 fn story(path: &str, text: &str) -> Vec<Message> {
-    let says = |turn, role, text: &str| row(turn, role, Part::Text { text: text.to_owned() });
+    let says =
+        |turn, role, text: &str| row(turn, role, MessagePart::Text { text: text.to_owned() });
     let call = CallId::from("call");
     let arguments = json!({ "path": path });
     let tool = "read_file".to_owned();
     let output = format!("`{path}` · 3 lines\n1| ---\n2| {text}\n3| ---\n4| {CANARY}");
     vec![
         says("one", Role::User, "what does it say?"),
-        row("one", Role::Assistant, Part::Call { id: call.clone(), tool, arguments }),
-        row("one", Role::User, Part::Result { call, output, is_error: false }),
+        row("one", Role::Assistant, MessagePart::Call { id: call.clone(), tool, arguments }),
+        row("one", Role::User, MessagePart::Result { call, output, is_error: false }),
         says("one", Role::Assistant, &format!("It says {CANARY}.")),
         says("two", Role::User, "and?"),
         says("two", Role::Assistant, &format!("As I said: {CANARY}.")),
-        row("three", Role::User, Part::Context { text: format!("Open note: {path}\nTime: 1") }),
+        row(
+            "three",
+            Role::User,
+            MessagePart::Context { text: format!("Open note: {path}\nTime: 1") },
+        ),
         says("three", Role::User, "go on"),
     ]
 }
@@ -57,15 +62,16 @@ fn folder() -> (tempfile::TempDir, Vault) {
 }
 
 /// Of a vault whose index does not stand yet.
-fn keeper_of(vault: &Vault, rules: PrivateRules) -> Arc<Keeper> {
+fn keeper_of(vault: &Vault, rules: PrivateRules) -> Arc<PrivacyGuard> {
     let dir = tempfile::tempdir().expect("a folder");
-    Keeper::new(vault, &Index::new(vault, rules.clone(), dir.path()), rules)
+    PrivacyGuard::new(vault, &Index::new(vault, rules.clone(), dir.path()), rules)
 }
 
-async fn heard(keeper: &Keeper, most: Privacy, rows: Vec<Message>) -> String {
+async fn heard(keeper: &PrivacyGuard, most: Privacy, rows: Vec<Message>) -> String {
     let turn = TurnId::from("three");
     keeper.begin(&turn, most).await.expect("begun");
-    let (heard, _) = keeper.heard_in(&turn, rows, &Told::new()).await.expect("heard");
+    let (heard, _) =
+        keeper.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 
@@ -99,7 +105,10 @@ async fn what_was_said_of_open_notes_is_heard_whole() {
     let rows = story("Open.md", "title: x");
     let turn = TurnId::from("three");
     keeper.begin(&turn, Privacy::Open).await.expect("begun");
-    assert_eq!(keeper.heard_in(&turn, rows.clone(), &Told::new()).await.expect("heard").0, rows);
+    assert_eq!(
+        keeper.redact_for_turn(&turn, rows.clone(), &SourcesByTurn::new()).await.expect("heard").0,
+        rows
+    );
 }
 
 #[tokio::test]
@@ -119,20 +128,24 @@ fn nameless(turn: &str) -> Vec<Message> {
     let arguments = json!({ "message": format!("It says {CANARY}.") });
     let tool = "send_message".to_owned();
     vec![
-        row(turn, Role::User, Part::Text { text: "what does it say?".to_owned() }),
-        row(turn, Role::Assistant, Part::Call { id: call.clone(), tool, arguments }),
-        row(turn, Role::User, Part::Result { call, output: CANARY.to_owned(), is_error: false }),
-        row(turn, Role::Assistant, Part::Text { text: format!("It says {CANARY}.") }),
+        row(turn, Role::User, MessagePart::Text { text: "what does it say?".to_owned() }),
+        row(turn, Role::Assistant, MessagePart::Call { id: call.clone(), tool, arguments }),
+        row(
+            turn,
+            Role::User,
+            MessagePart::Result { call, output: CANARY.to_owned(), is_error: false },
+        ),
+        row(turn, Role::Assistant, MessagePart::Text { text: format!("It says {CANARY}.") }),
     ]
 }
 
 /// What somebody hears of turn `two`, which was told words from this note.
-async fn heard_from(keeper: &Keeper, note: &str) -> String {
+async fn heard_from(keeper: &PrivacyGuard, note: &str) -> String {
     let turn = TurnId::from("three");
     keeper.begin(&turn, Privacy::Open).await.expect("begun");
     let source = Source::Note(NotePath::parse(note).expect("a path"));
-    let told = Told::from([(TurnId::from("two"), BTreeSet::from([source]))]);
-    let (heard, _) = keeper.heard_in(&turn, nameless("two"), &told).await.expect("heard");
+    let told = SourcesByTurn::from([(TurnId::from("two"), BTreeSet::from([source]))]);
+    let (heard, _) = keeper.redact_for_turn(&turn, nameless("two"), &told).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 
@@ -167,11 +180,11 @@ async fn heard_after(rules: PrivateRules, happens: impl FnOnce(&std::path::Path)
     let (folder, vault) = folder();
     let keeper = keeper_of(&vault, rules);
     let source = Source::Note(NotePath::parse("Open.md").expect("a path"));
-    let told = Told::from([(TurnId::from("two"), BTreeSet::from([source]))]);
+    let told = SourcesByTurn::from([(TurnId::from("two"), BTreeSet::from([source]))]);
     let mut rows = nameless("two");
     for turn in ["two", "three"].map(TurnId::from) {
         keeper.begin(&turn, Privacy::Open).await.expect("begun");
-        let (heard, _) = keeper.heard_in(&turn, rows.clone(), &told).await.expect("heard");
+        let (heard, _) = keeper.redact_for_turn(&turn, rows.clone(), &told).await.expect("heard");
         assert_eq!(heard, rows, "the control: it is open");
         keeper.end(&turn);
         if turn.as_str() == "two" {
@@ -181,7 +194,7 @@ async fn heard_after(rules: PrivateRules, happens: impl FnOnce(&std::path::Path)
     happens(folder.path());
     let four = TurnId::from("four");
     keeper.begin(&four, Privacy::Open).await.expect("begun");
-    let (heard, _) = keeper.heard_in(&four, rows, &told).await.expect("heard");
+    let (heard, _) = keeper.redact_for_turn(&four, rows, &told).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 
@@ -211,20 +224,21 @@ async fn a_turn_that_was_told_nothing_of_a_note_that_is_gone_stays_as_it_is() {
     let (_folder, vault) = folder();
     let keeper = keeper_of(&vault, rules(&["Diary"], &[]));
     let gone = Source::Note(NotePath::parse("Gone.md").expect("a path"));
-    let told = Told::from([(TurnId::from("two"), BTreeSet::from([gone]))]);
+    let told = SourcesByTurn::from([(TurnId::from("two"), BTreeSet::from([gone]))]);
     let (mut rows, three) = (nameless("two"), TurnId::from("three"));
     keeper.begin(&three, Privacy::Open).await.expect("begun");
-    let (_, mark) = keeper.heard_in(&three, rows.clone(), &told).await.expect("heard");
+    let (_, mark) = keeper.redact_for_turn(&three, rows.clone(), &told).await.expect("heard");
     keeper.end(&three);
     rows.extend(nameless("three"));
     let four = TurnId::from("four");
     keeper.begin(&four, Privacy::Open).await.expect("begun");
-    let (heard, again) = keeper.heard_in(&four, rows, &told).await.expect("heard");
+    let (heard, again) = keeper.redact_for_turn(&four, rows, &told).await.expect("heard");
     let heard = serde_json::to_string(&heard).expect("json");
     assert_eq!(heard.matches(CANARY).count(), 3, "of `three` alone: {heard}");
     assert_eq!(mark, again);
     // What stands in for rows of before counts by its mark: it must be another one.
-    let (_, whole) = keeper.heard_in(&four, Vec::new(), &Told::new()).await.expect("heard");
+    let (_, whole) =
+        keeper.redact_for_turn(&four, Vec::new(), &SourcesByTurn::new()).await.expect("heard");
     assert_ne!(mark, whole);
 }
 
@@ -246,12 +260,14 @@ async fn a_turn_that_goes_on_after_a_start_does_not_hear_what_it_heard_before() 
     let rows = story("Secret.md", "tags: [home]");
     // The control: one that began under these rules was never told.
     keeper.begin(&turn, Privacy::Open).await.expect("begun");
-    let (whole, _) = keeper.heard_in(&turn, rows.clone(), &Told::new()).await.expect("heard");
+    let (whole, _) =
+        keeper.redact_for_turn(&turn, rows.clone(), &SourcesByTurn::new()).await.expect("heard");
     assert!(serde_json::to_string(&whole).expect("json").contains("It says"));
 
     let keeper = keeper_of(&vault, rules_again());
-    keeper.go_on(&turn, Privacy::Open).await.expect("begun");
-    let (heard, _) = keeper.heard_in(&turn, rows, &Told::new()).await.expect("heard");
+    keeper.resume(&turn, Privacy::Open).await.expect("begun");
+    let (heard, _) =
+        keeper.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await.expect("heard");
     assert!(!serde_json::to_string(&heard).expect("json").contains(CANARY));
 }
 
@@ -274,7 +290,7 @@ async fn a_question_about_a_hidden_note_is_not_quoted_to_who_may_not_see_the_not
     ] {
         let mut rows = story("Secret.md", "tags: [home]");
         let text = format!("<context>\nTime: 2\n{said}\n</context>");
-        rows.push(row("three", Role::User, Part::Context { text }));
+        rows.push(row("three", Role::User, MessagePart::Context { text }));
         let told = heard(&keeper, Privacy::Open, rows).await;
         assert!(!told.contains(CANARY), "{told}");
         assert!(told.contains("Time: 2") && told.contains("(withheld)"), "{told}");
@@ -286,7 +302,7 @@ async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     let (_folder, vault) = folder();
     let keeper = keeper_of(&vault, rules(&[], &["#home"]));
     let secret = NotePath::parse("Secret.md").expect("a path");
-    let seen = keeper.seen();
+    let seen = keeper.vault_for_models();
     assert!(seen.hides(&secret), "nobody in particular");
     let (local, cloud) = (TurnId::from("local"), TurnId::from("cloud"));
     keeper.begin(&local, Privacy::Local).await.expect("begun");
@@ -297,7 +313,7 @@ async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     assert!(!seen.hides(&secret));
     keeper.set_rules(rules(&["#home"], &[]));
     assert!(seen.hides(&secret), "new rules hold for a turn that runs");
-    let told = keeper.redacted(&local, "changed Secret.md".to_owned()).await.expect("told");
+    let told = keeper.redact_names(&local, "changed Secret.md".to_owned()).await.expect("told");
     assert_eq!(told, "changed (a private note)");
 }
 
@@ -308,20 +324,26 @@ async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them(
     let rules = rules(&["Secret"], &["#home"]);
     let index = Index::new(&vault, rules.clone(), dir.path());
     index.catch_up(&std::sync::atomic::AtomicBool::new(false)).expect("built");
-    let keeper = Keeper::new(&vault, &index, rules.clone());
+    let keeper = PrivacyGuard::new(&vault, &index, rules.clone());
     for most in [Privacy::Open, Privacy::Local] {
-        let hidden = keeper.vault.hidden_beyond(most).expect("listed");
-        assert_eq!(index.hidden_beyond(&rules, most), Some(hidden), "{most:?}");
+        let hidden = keeper.vault.files_hidden_above(most).expect("listed");
+        assert_eq!(index.files_hidden_above(&rules, most), Some(hidden), "{most:?}");
     }
-    assert_eq!(index.hidden_beyond(&PrivateRules::default(), Privacy::Open), None, "other rules");
+    assert_eq!(
+        index.files_hidden_above(&PrivateRules::default(), Privacy::Open),
+        None,
+        "other rules"
+    );
     // As long as nothing changes there is nothing to do; what changes counts at once.
-    let before = keeper.view(Privacy::Open).await.expect("a view");
-    assert!(Arc::ptr_eq(&before, &keeper.view(Privacy::Open).await.expect("the same")));
-    assert!(!before.needles.are_in("Open.md"));
+    let before = keeper.view_for(Privacy::Open).await.expect("a view");
+    assert!(Arc::ptr_eq(&before, &keeper.view_for(Privacy::Open).await.expect("the same")));
+    assert!(!before.hidden_names.occur_in("Open.md"));
     std::fs::write(folder.path().join("Open.md"), "no longer #home").expect("written");
     index.refresh(&[NotePath::parse("Open.md").expect("a path")]);
-    assert!(keeper.view(Privacy::Open).await.expect("a view").needles.are_in("Open.md"));
-    assert!(!keeper.view(Privacy::Local).await.expect("a view").needles.are_in("Open.md"));
+    assert!(keeper.view_for(Privacy::Open).await.expect("a view").hidden_names.occur_in("Open.md"));
+    assert!(
+        !keeper.view_for(Privacy::Local).await.expect("a view").hidden_names.occur_in("Open.md")
+    );
 }
 
 #[tokio::test]
@@ -330,8 +352,8 @@ async fn what_was_rejected_of_a_note_is_withheld_with_what_was_said_of_it() {
     let diff = format!("--- a/Secret.md\n+++ b/Secret.md\n@@ -1 +1 @@\n-{CANARY}\n+x\n");
     let block = format!("<context>\nTime: 1\n<rejected>\n{diff}</rejected>\n</context>");
     let rows = vec![
-        row("one", Role::User, Part::Context { text: block }),
-        row("one", Role::Assistant, Part::Text { text: format!("Not {CANARY}, then.") }),
+        row("one", Role::User, MessagePart::Context { text: block }),
+        row("one", Role::Assistant, MessagePart::Text { text: format!("Not {CANARY}, then.") }),
     ];
     let keeper = keeper_of(&vault, rules(&["Secret"], &[]));
     let told = heard(&keeper, Privacy::Open, rows.clone()).await;

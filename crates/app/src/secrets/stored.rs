@@ -7,17 +7,17 @@ use crate::data_dir::DataDir;
 
 /// Whether the secret was in the keyring when that could be looked into.
 pub(super) fn has(data: &DataDir, secret: Secret) -> bool {
-    names(data).contains(secret.account())
+    names(data).contains(secret.keyring_account())
 }
 
 /// The secret is in the keyring.
 pub(super) fn note(data: &DataDir, secret: Secret) {
-    change(data, |names| names.insert(secret.account().to_owned()));
+    change(data, |names| names.insert(secret.keyring_account().to_owned()));
 }
 
 /// The secret is not in the keyring.
 pub(super) fn strike(data: &DataDir, secret: Secret) {
-    change(data, |names| names.remove(secret.account()));
+    change(data, |names| names.remove(secret.keyring_account()));
 }
 
 fn names(data: &DataDir) -> BTreeSet<String> {

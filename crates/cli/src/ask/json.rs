@@ -3,53 +3,53 @@
 
 use std::io::Read as _;
 
-use app::{Asked, PastCall, Sourced, Spoken};
-use protocol::conversation::Item;
+use app::{OneShotAnswer, PriorCall, PriorMessage, SourcedText};
+use protocol::conversation::ChatItem;
 use protocol::{Role, Source, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Written;
+use super::ChangeOutput;
 
 /// The longest input, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 /// What is asked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct AskInput {
     /// The words.
     pub(super) message: String,
     /// Where the user is and what is seen there, in any shape.
     #[serde(default)]
     context: Value,
     /// Where the context comes from. What comes without a source counts as foreign.
-    #[serde(default = "foreign")]
+    #[serde(default = "foreign_source")]
     context_sources: Vec<Source>,
     /// What was said before, oldest first.
     #[serde(default)]
-    pub(super) history: Vec<Past>,
+    pub(super) history: Vec<HistoryMessage>,
 }
 
 /// Something that was said before.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Past {
+pub(super) struct HistoryMessage {
     role: Role,
     text: String,
     /// Where the words come from, as an earlier output said it. What comes without a source counts as
     /// foreign.
-    #[serde(default = "foreign")]
+    #[serde(default = "foreign_source")]
     sources: Vec<Source>,
     /// What the assistant called with these words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    calls: Vec<Call>,
+    calls: Vec<HistoryCall>,
 }
 
 /// A call and its result, as an earlier output told them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct HistoryCall {
     tool: String,
     #[serde(default)]
     arguments: Map<String, Value>,
@@ -58,22 +58,22 @@ struct Call {
     is_error: bool,
 }
 
-impl From<Call> for PastCall {
-    fn from(call: Call) -> Self {
-        let Call { tool, arguments, output, is_error } = call;
+impl From<HistoryCall> for PriorCall {
+    fn from(call: HistoryCall) -> Self {
+        let HistoryCall { tool, arguments, output, is_error } = call;
         Self { tool, arguments: Value::Object(arguments), output, is_error }
     }
 }
 
-fn foreign() -> Vec<Source> {
+fn foreign_source() -> Vec<Source> {
     vec![Source::Foreign]
 }
 
-impl Input {
+impl AskInput {
     /// Reads all of the standard input.
     pub(super) fn read() -> Result<Self, UserError> {
         let mut text = String::new();
-        let read = std::io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
+        let read = std::io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_string(&mut text);
         let refused = |why: String| {
             UserError::other(format!(
                 "The input is not a question: {why}. Give one JSON object such as \
@@ -81,7 +81,7 @@ impl Input {
             ))
         };
         read.map_err(|error| refused(error.to_string()))?;
-        if text.len() as u64 > LARGEST {
+        if text.len() as u64 > MAX_INPUT_BYTES {
             return Err(refused("it is longer than 4 MiB".to_owned()));
         }
         let input: Self =
@@ -93,30 +93,33 @@ impl Input {
     }
 
     /// The context as the model is told it.
-    pub(super) fn context(&self) -> Option<Sourced> {
+    pub(super) fn context(&self) -> Option<SourcedText> {
         let is_empty = match &self.context {
             Value::Null => true,
             Value::Object(fields) => fields.is_empty(),
             _ => false,
         };
-        (!is_empty).then(|| Sourced {
+        (!is_empty).then(|| SourcedText {
             text: format!("Told by the program that asks:\n{:#}", self.context),
             sources: or_foreign(&self.context_sources),
         })
     }
 
     /// What was said before, for the application.
-    pub(super) fn spoken(&self) -> Vec<Spoken> {
+    pub(super) fn prior_messages(&self) -> Vec<PriorMessage> {
         let said = self.history.iter().cloned();
-        let told = |past: Past| Sourced { sources: or_foreign(&past.sources), text: past.text };
-        let calls = |past: &mut Past| match past.role {
+        let told = |past: HistoryMessage| SourcedText {
+            sources: or_foreign(&past.sources),
+            text: past.text,
+        };
+        let calls = |past: &mut HistoryMessage| match past.role {
             Role::Assistant => std::mem::take(&mut past.calls),
             Role::User => Vec::new(),
         };
-        let spoken = |mut past: Past| Spoken {
+        let spoken = |mut past: HistoryMessage| PriorMessage {
             role: past.role,
-            calls: calls(&mut past).into_iter().map(PastCall::from).collect(),
-            told: told(past),
+            calls: calls(&mut past).into_iter().map(PriorCall::from).collect(),
+            content: told(past),
         };
         said.map(spoken).collect()
     }
@@ -124,42 +127,43 @@ impl Input {
 
 /// An empty list says no more than none.
 fn or_foreign(sources: &[Source]) -> Vec<Source> {
-    if sources.is_empty() { foreign() } else { sources.to_vec() }
+    if sources.is_empty() { foreign_source() } else { sources.to_vec() }
 }
 
-fn said(role: Role, text: &str, sources: &[Source]) -> Past {
-    Past { role, text: text.to_owned(), sources: sources.to_vec(), calls: Vec::new() }
+fn history_message(role: Role, text: &str, sources: &[Source]) -> HistoryMessage {
+    HistoryMessage { role, text: text.to_owned(), sources: sources.to_vec(), calls: Vec::new() }
 }
 
 /// What came of it, as JSON.
-pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
+pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOutput) -> Value {
     let mut history = input.history.clone();
-    history.push(said(Role::User, &input.message, &[Source::User]));
+    history.push(history_message(Role::User, &input.message, &[Source::User]));
     let heard: Vec<Source> = asked.sources.iter().cloned().collect();
     let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
     let mut reason = TurnStatus::Done;
     for item in &asked.items {
         match item {
-            Item::Assistant { text, cut, .. } => {
+            ChatItem::Assistant { text, cut, .. } => {
                 messages.push(json!({ "role": Role::Assistant, "text": text, "cut": cut }));
-                history.push(said(Role::Assistant, text, &heard));
+                history.push(history_message(Role::Assistant, text, &heard));
             }
-            Item::Asked { text, .. } => {
+            ChatItem::Asked { text, .. } => {
                 reason = TurnStatus::Asked;
                 let question =
                     json!({ "role": Role::Assistant, "text": text, "is_question": true });
                 messages.push(question);
-                history.push(said(Role::Assistant, text, &heard));
+                history.push(history_message(Role::Assistant, text, &heard));
             }
-            Item::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
+            ChatItem::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
                 if history.last().is_some_and(|past| past.role == Role::User) {
-                    history.push(said(Role::Assistant, "", &heard));
+                    history.push(history_message(Role::Assistant, "", &heard));
                 }
                 if let (Some(past), Some(output)) = (history.last_mut(), output) {
                     let (tool, is_error) = (tool.clone(), *is_error);
                     let arguments = arguments.as_object().cloned().unwrap_or_default();
-                    past.calls.push(Call { tool, arguments, output: output.clone(), is_error });
+                    let output = output.clone();
+                    past.calls.push(HistoryCall { tool, arguments, output, is_error });
                 }
                 calls.push(json!({
                     "id": call, "tool": tool, "arguments": arguments, "output": output,
@@ -167,7 +171,7 @@ pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
                 }));
                 reactions.extend(told);
             }
-            Item::Ended { status, .. } => reason = *status,
+            ChatItem::Ended { status, .. } => reason = *status,
             _ => {}
         }
     }
@@ -178,7 +182,7 @@ pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
         "messages": messages,
         "calls": calls,
         "change_set": {
-            "written": written == Written::Yes,
+            "written": written == ChangeOutput::Yes,
             "changed": asked.written,
             "planned": planned,
             "waiting": asked.waiting,

@@ -3,12 +3,12 @@
 //! One task owns the board, which knows who is registered and what was delivered to
 //! whom; each socket is a line with a task of its own, in a set that [`LocalHub::run`] joins.
 
-mod board;
-mod door;
-mod line;
-mod notices;
+mod connection;
+mod handshake;
 mod send;
-mod serving;
+mod server;
+mod state;
+mod throttle;
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,17 +19,17 @@ use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use self::serving::Serving;
+use self::server::LocalHubServer;
 use crate::{Priority, Token};
 
-pub use send::{InputMethod, Reports, SendProblem, Wait, send};
+pub use send::{DeliveryReports, InputMethod, ReportsWanted, SendProblem, send};
 
-const SEEN: usize = 1024;
+const EVENT_CAPACITY: usize = 1024;
 
 /// The hub's limits. The defaults are those of the hub it stands in for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Rules {
+pub struct LocalHubLimits {
     /// More sockets are turned away with 503.
     pub sockets: usize,
     /// From an accepted connection to an open socket.
@@ -46,7 +46,7 @@ pub struct Rules {
     pub notice_window: Duration,
 }
 
-impl Default for Rules {
+impl Default for LocalHubLimits {
     fn default() -> Self {
         Self {
             sockets: 100,
@@ -63,7 +63,7 @@ impl Default for Rules {
 /// What clients did and what the hub made of it, for a terminal or a test to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum LocalHubEvent {
     /// A client has a name now.
     Registered {
         /// Its name.
@@ -120,12 +120,12 @@ pub enum Seen {
         /// By whom.
         by: String,
         /// What.
-        notice: Notice,
+        notice: HubNotification,
     },
     /// A notification is shown now, after the rules for it.
     Shown {
         /// What.
-        notice: Notice,
+        notice: HubNotification,
     },
     /// A frame was dropped: not of the protocol, not registered, or for an unknown message.
     Dropped {
@@ -136,7 +136,7 @@ pub enum Seen {
 
 /// A notification as a client sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
+pub struct HubNotification {
     /// Its title; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -151,7 +151,7 @@ pub struct Notice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Report {
+pub enum DeliveryReport {
     /// It went out.
     Delivered {
         /// To whom.
@@ -181,7 +181,7 @@ pub enum Report {
         /// By whom.
         by: String,
         /// What.
-        notice: Notice,
+        notice: HubNotification,
     },
 }
 
@@ -191,27 +191,27 @@ pub struct LocalHub {
     listener: TcpListener,
     address: SocketAddr,
     token: Option<Token>,
-    rules: Rules,
-    seen: broadcast::Sender<Seen>,
+    limits: LocalHubLimits,
+    events: broadcast::Sender<LocalHubEvent>,
 }
 
 impl LocalHub {
     /// Listens on `address` (port 0 takes a free one). Connections wait until [`LocalHub::run`].
     /// With a token, every client and sender has to present it.
     pub async fn bind(address: SocketAddr, token: Option<Token>) -> io::Result<Self> {
-        Self::bind_with(address, token, Rules::default()).await
+        Self::bind_with(address, token, LocalHubLimits::default()).await
     }
 
     /// [`LocalHub::bind`] with other limits than the original's.
     pub async fn bind_with(
         address: SocketAddr,
         token: Option<Token>,
-        rules: Rules,
+        rules: LocalHubLimits,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let (seen, _) = broadcast::channel(SEEN);
-        Ok(Self { listener, address, token, rules, seen })
+        let (seen, _) = broadcast::channel(EVENT_CAPACITY);
+        Ok(Self { listener, address, token, limits: rules, events: seen })
     }
 
     /// Where it listens.
@@ -222,14 +222,14 @@ impl LocalHub {
 
     /// What happens from now on. A watcher that falls 1,024 events behind loses the oldest.
     #[must_use]
-    pub fn events(&self) -> broadcast::Receiver<Seen> {
-        self.seen.subscribe()
+    pub fn events(&self) -> broadcast::Receiver<LocalHubEvent> {
+        self.events.subscribe()
     }
 
     /// Serves until `cancel`, then leaves every client with close code 1001.
     pub async fn run(self, cancel: CancellationToken) {
-        let mut serving = Serving::new(self.token, self.rules, self.seen);
-        while serving.turn(&self.listener, &cancel).await.is_continue() {}
-        serving.leave().await;
+        let mut serving = LocalHubServer::new(self.token, self.limits, self.events);
+        while serving.step(&self.listener, &cancel).await.is_continue() {}
+        serving.shut_down().await;
     }
 }

@@ -9,8 +9,8 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::Connector;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
-use super::Report;
-use super::door::SEND_PATH;
+use super::DeliveryReport;
+use super::handshake::SEND_PATH;
 use crate::Token;
 use crate::socket::{WebSocket, handshake, request};
 
@@ -26,7 +26,7 @@ pub enum InputMethod {
 
 /// How long to listen for reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
+pub enum ReportsWanted {
     /// Until it is known whether the text went out.
     Delivery,
     /// Until nobody is left to take it, or the caller drops the reports.
@@ -51,7 +51,7 @@ pub enum SendProblem {
 /// What a sender says, once.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Outgoing {
+pub(super) struct SendRequest {
     pub(super) text: String,
     pub(super) input_method: InputMethod,
 }
@@ -63,8 +63,8 @@ pub async fn send(
     token: Option<&Token>,
     text: &str,
     how: InputMethod,
-    wait: Wait,
-) -> Result<Reports, SendProblem> {
+    wait: ReportsWanted,
+) -> Result<DeliveryReports, SendProblem> {
     let lost = || SendProblem::Lost(address);
     let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
     let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
@@ -75,31 +75,33 @@ pub async fn send(
             }
             _ => lost(),
         })?;
-    let outgoing = Outgoing { text: text.into(), input_method: how };
+    let outgoing = SendRequest { text: text.into(), input_method: how };
     let frame = serde_json::to_string(&outgoing).map_err(|_| lost())?;
     socket.send(Message::text(frame)).await.map_err(|_| lost())?;
-    Ok(Reports { socket, address, wait, over: false })
+    Ok(DeliveryReports { socket, address, wait, over: false })
 }
 
 /// What becomes of a text, in order.
 #[derive(Debug)]
-pub struct Reports {
+pub struct DeliveryReports {
     socket: WebSocket,
     address: SocketAddr,
-    wait: Wait,
+    wait: ReportsWanted,
     over: bool,
 }
 
-impl Reports {
+impl DeliveryReports {
     /// The next report; `None` when there is no more to wait for. Cancel-safe.
-    pub async fn next(&mut self) -> Option<Result<Report, SendProblem>> {
+    pub async fn next(&mut self) -> Option<Result<DeliveryReport, SendProblem>> {
         while !self.over {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
-                    let Ok(report) = serde_json::from_str::<Report>(&text) else { continue };
+                    let Ok(report) = serde_json::from_str::<DeliveryReport>(&text) else {
+                        continue;
+                    };
                     self.over = match report {
-                        Report::Undelivered { .. } => true,
-                        Report::Delivered { .. } => self.wait == Wait::Delivery,
+                        DeliveryReport::Undelivered { .. } => true,
+                        DeliveryReport::Delivered { .. } => self.wait == ReportsWanted::Delivery,
                         _ => false,
                     };
                     return Some(Ok(report));

@@ -5,13 +5,13 @@ use serde_json::json;
 
 use super::*;
 
-fn message(payload: Value) -> Result<Incoming, Junk> {
-    Incoming::read(&json!({ "type": "message", "payload": payload }).to_string())
+fn message(payload: Value) -> Result<IncomingFrame, InvalidFrame> {
+    IncomingFrame::parse(&json!({ "type": "message", "payload": payload }).to_string())
 }
 
-fn text_of(read: Result<Incoming, Junk>) -> Option<String> {
+fn text_of(read: Result<IncomingFrame, InvalidFrame>) -> Option<String> {
     match read {
-        Ok(Incoming::Message { text, .. }) => Some(text),
+        Ok(IncomingFrame::Message { text, .. }) => Some(text),
         _ => None,
     }
 }
@@ -22,7 +22,7 @@ fn a_whole_message_is_read() {
         "id": "m1", "text": "remember milk", "timestamp": "2026-11-20T10:00:00Z",
         "metadata": { "inputMethod": "voice", "directRouted": false, "confidence": 0.9 },
     }));
-    let expected = Incoming::Message {
+    let expected = IncomingFrame::Message {
         id: "m1".into(),
         text: "remember milk".into(),
         origin: Origin::HubVoice,
@@ -33,7 +33,7 @@ fn a_whole_message_is_read() {
 
 #[test]
 fn only_id_and_text_are_needed() {
-    let bare = Incoming::Message {
+    let bare = IncomingFrame::Message {
         id: "m1 ".into(),
         text: "hi".into(),
         origin: Origin::HubText,
@@ -52,7 +52,7 @@ fn only_id_and_text_are_needed() {
         assert_eq!(message(payload), Ok(bare.clone()), "{rest}");
     }
     let reversed = r#"{"payload":{"text":"hi","id":"m1 "},"extra":{"x":1},"type":"message"}"#;
-    assert_eq!(Incoming::read(reversed), Ok(bare));
+    assert_eq!(IncomingFrame::parse(reversed), Ok(bare));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn frames_that_are_none_are_junk() {
         r#"{"type":"registration","payload":{"name":"Notes","description":"x"}}"#,
         r#"{"type":"registration_response","payload":{"success":"yes"}}"#,
     ] {
-        assert_eq!(Incoming::read(frame), Err(Junk), "{frame}");
+        assert_eq!(IncomingFrame::parse(frame), Err(InvalidFrame), "{frame}");
     }
 }
 
@@ -100,24 +100,24 @@ fn messages_nothing_can_be_done_with_are_junk() {
         (json!("m1"), json!(["hi"])),
     ] {
         let payload = json!({ "id": id, "text": text });
-        assert_eq!(message(payload.clone()), Err(Junk), "{payload}");
+        assert_eq!(message(payload.clone()), Err(InvalidFrame), "{payload}");
     }
     assert!(message(json!({ "id": longest, "text": "hi" })).is_ok());
 }
 
 #[test]
 fn deep_nesting_is_junk_and_not_a_stack_overflow() {
-    assert_eq!(Incoming::read(&"[".repeat(100_000)), Err(Junk));
+    assert_eq!(IncomingFrame::parse(&"[".repeat(100_000)), Err(InvalidFrame));
     for depth in [127, 100_000] {
         let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         let after = format!(
             r#"{{"type":"message","payload":{{"id":"m1","text":"x","metadata":{nested}}}}}"#
         );
-        assert_eq!(Incoming::read(&after), Err(Junk));
+        assert_eq!(IncomingFrame::parse(&after), Err(InvalidFrame));
         let before = format!(
             r#"{{"payload":{{"id":"m1","text":"x","metadata":{nested}}},"type":"message"}}"#
         );
-        assert_eq!(Incoming::read(&before), Err(Junk));
+        assert_eq!(IncomingFrame::parse(&before), Err(InvalidFrame));
     }
 }
 
@@ -134,15 +134,17 @@ fn words_stay_words_and_control_characters_become_pictures() {
 #[test]
 fn answers_to_a_registration_are_read() {
     let answer = |payload: Value| {
-        Incoming::read(&json!({ "type": "registration_response", "payload": payload }).to_string())
+        IncomingFrame::parse(
+            &json!({ "type": "registration_response", "payload": payload }).to_string(),
+        )
     };
     let whole = json!({ "success": true, "clientId": "c1", "message": "Welcome" });
-    assert_eq!(answer(whole), Ok(Incoming::Registered));
-    assert_eq!(answer(json!({ "success": true })), Ok(Incoming::Registered));
+    assert_eq!(answer(whole), Ok(IncomingFrame::Registered));
+    assert_eq!(answer(json!({ "success": true })), Ok(IncomingFrame::Registered));
     let declined = json!({ "success": false, "code": "DUPLICATE_NAME" });
-    assert_eq!(answer(declined), Ok(Incoming::Declined { code: "DUPLICATE_NAME".into() }));
+    assert_eq!(answer(declined), Ok(IncomingFrame::Declined { code: "DUPLICATE_NAME".into() }));
     let wordless = json!({ "success": false });
-    assert_eq!(answer(wordless), Ok(Incoming::Declined { code: String::new() }));
+    assert_eq!(answer(wordless), Ok(IncomingFrame::Declined { code: String::new() }));
 }
 
 #[test]
@@ -154,17 +156,17 @@ fn our_frames_leave_out_what_they_do_not_say() {
         capabilities: None,
     });
     assert_eq!(
-        registration.print(),
+        registration.to_json(),
         r#"{"type":"registration","payload":{"name":"Notes","description":"Keeps notes."}}"#
     );
     let answer =
-        |answer| ToHub::Response(ResponseFrame { message_id: "m1".into(), answer }).print();
+        |answer| ToHub::Response(ResponseFrame { message_id: "m1".into(), answer }).to_json();
     assert_eq!(
-        answer(Answer::Ack {}),
+        answer(ResponsePayload::Ack {}),
         r#"{"type":"response","payload":{"messageId":"m1","type":"ack","payload":{}}}"#
     );
     assert_eq!(
-        answer(Answer::Reject { reason: None }),
+        answer(ResponsePayload::Reject { reason: None }),
         r#"{"type":"response","payload":{"messageId":"m1","type":"reject","payload":{}}}"#
     );
 }
@@ -215,8 +217,8 @@ fn any_frame() -> impl Strategy<Value = String> {
         .prop_map(|(kind, payload)| json!({ "type": kind, "payload": payload }).to_string())
 }
 
-fn obeys_the_rules(read: &Incoming) -> bool {
-    let Incoming::Message { id, text, .. } = read else { return true };
+fn obeys_the_rules(read: &IncomingFrame) -> bool {
+    let IncomingFrame::Message { id, text, .. } = read else { return true };
     let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     (1..=256).contains(&id.len())
         && !id.contains(char::is_control)
@@ -227,7 +229,7 @@ fn obeys_the_rules(read: &Incoming) -> bool {
 proptest! {
     #[test]
     fn whatever_frame_comes_no_more_is_taken_than_the_rules_allow(frame in any_frame()) {
-        if let Ok(read) = Incoming::read(&frame) {
+        if let Ok(read) = IncomingFrame::parse(&frame) {
             prop_assert!(obeys_the_rules(&read), "{read:?}");
         }
     }
@@ -244,14 +246,14 @@ proptest! {
         let at = at.min(frame.len());
         let until = (at + bytes.len()).min(frame.len());
         frame.splice(at..until, bytes);
-        if let Ok(read) = Incoming::read(&String::from_utf8_lossy(&frame)) {
+        if let Ok(read) = IncomingFrame::parse(&String::from_utf8_lossy(&frame)) {
             prop_assert!(obeys_the_rules(&read), "{read:?}");
         }
     }
 
     #[test]
     fn no_text_makes_reading_panic(frame in any::<String>()) {
-        let _ = Incoming::read(&frame);
+        let _ = IncomingFrame::parse(&frame);
     }
 
     #[test]
@@ -262,15 +264,16 @@ proptest! {
             timestamp: Value::Null,
             metadata: json!({ "inputMethod": "text" }),
         });
-        let expected = Incoming::Message { id, text, origin: Origin::HubText, raw_timestamp: None };
-        prop_assert_eq!(Incoming::read(&frame.print()), Ok(expected));
+        let expected = IncomingFrame::Message { id, text, origin: Origin::HubText, raw_timestamp: None };
+        prop_assert_eq!(IncomingFrame::parse(&frame.to_json()), Ok(expected));
     }
 }
 
 #[test]
 fn a_half_of_a_character_is_shown_as_one_that_is_missing() {
-    let read =
-        Incoming::read(r#"{"type":"message","payload":{"id":"m1","text":"cake \ud83c now"}}"#);
+    let read = IncomingFrame::parse(
+        r#"{"type":"message","payload":{"id":"m1","text":"cake \ud83c now"}}"#,
+    );
     assert_eq!(text_of(read).as_deref(), Some("cake \u{fffd} now"));
 }
 
@@ -278,11 +281,11 @@ fn a_half_of_a_character_is_shown_as_one_that_is_missing() {
 fn a_message_that_cannot_be_taken_says_why() {
     let blank = message(json!({ "id": "m1", "text": " \n" }));
     assert!(
-        matches!(&blank, Ok(Incoming::Unusable { id, why }) if id == "m1" && why.contains("no words")),
+        matches!(&blank, Ok(IncomingFrame::Unusable { id, why }) if id == "m1" && why.contains("no words")),
         "{blank:?}"
     );
     let long = |length| message(json!({ "id": "m1", "text": "x".repeat(length) }));
     assert!(text_of(long(RECEIVED_MAX - 100)).is_some());
     let refused = long(RECEIVED_MAX);
-    assert!(matches!(&refused, Ok(Incoming::Unusable { why, .. }) if why.contains("16 MiB")));
+    assert!(matches!(&refused, Ok(IncomingFrame::Unusable { why, .. }) if why.contains("16 MiB")));
 }

@@ -1,14 +1,14 @@
 //! The link and the local hub over real sockets on loopback.
 
 #[cfg(test)]
+mod bad_handshakes;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod link_and_local_hub;
+#[cfg(test)]
 mod local_hub;
 #[cfg(test)]
+mod misbehaving_hub;
+#[cfg(test)]
 mod over_tls;
-#[cfg(test)]
-mod rude_handshake;
-#[cfg(test)]
-mod rude_hub;
-#[cfg(test)]
-mod stage;
-#[cfg(test)]
-mod together;

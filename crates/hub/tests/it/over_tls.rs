@@ -1,5 +1,5 @@
 //! The link over TLS to servers that do not prove who they are. `H-handshake-…` are the scenarios by
-//! their ids. That one which does is talked to is a test of the whole program (`hub_tls`).
+//! their ids. That one which does is talked to is a test of the whole program (`tls`).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-use crate::stage::{Link, soon};
+use crate::fixtures::{RunningLink, within_timeout};
 
 /// A server's part of TLS with this certificate, of an authority of its own.
 fn server(parameters: &CertificateParams) -> ServerConfig {
@@ -51,9 +51,12 @@ async fn who_does_not_prove_to_be_the_hub_is_told_nothing_and_dialled_again_only
     for certificate in [own, expired, other] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let acceptor = TlsAcceptor::from(Arc::new(server(&certificate)));
-        let mut link = Link::start(over_tls(listener.local_addr().unwrap()));
-        let (stream, _) = soon(listener.accept()).await.unwrap();
-        assert!(soon(acceptor.accept(stream)).await.is_err(), "it leaves before it says anything");
+        let mut link = RunningLink::start(over_tls(listener.local_addr().unwrap()));
+        let (stream, _) = within_timeout(listener.accept()).await.unwrap();
+        assert!(
+            within_timeout(acceptor.accept(stream)).await.is_err(),
+            "it leaves before it says anything"
+        );
         let trouble = link.trouble(HubState::Refused).await;
         assert!(
             trouble.contains("shows a certificate that this computer does not trust"),
@@ -63,15 +66,15 @@ async fn who_does_not_prove_to_be_the_hub_is_told_nothing_and_dialled_again_only
         assert!(!trouble.contains("s3cret"), "{trouble}");
         link.handle.wake();
         link.handle.retry();
-        soon(listener.accept()).await.unwrap();
+        within_timeout(listener.accept()).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn what_does_not_speak_tls_hears_no_token() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut link = Link::start(over_tls(listener.local_addr().unwrap()));
-    let (mut stream, _) = soon(listener.accept()).await.unwrap();
+    let mut link = RunningLink::start(over_tls(listener.local_addr().unwrap()));
+    let (mut stream, _) = within_timeout(listener.accept()).await.unwrap();
     let heard = hello(&mut stream).await;
     tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n")
         .await
@@ -84,7 +87,7 @@ async fn what_does_not_speak_tls_hears_no_token() {
 /// What a client says first.
 async fn hello(stream: &mut TcpStream) -> Vec<u8> {
     let mut heard = vec![0; 4096];
-    let length = soon(stream.read(&mut heard)).await.unwrap();
+    let length = within_timeout(stream.read(&mut heard)).await.unwrap();
     heard.truncate(length);
     assert_eq!(heard.first(), Some(&0x16), "a handshake of TLS: {heard:?}");
     heard

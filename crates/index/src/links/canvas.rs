@@ -5,30 +5,30 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::spelled::{Form, Spelled, of_document};
-use crate::markdown::Document;
+use super::link_text::{LinkText, TargetForm, links_in_document};
+use crate::parser::Document;
 
 /// All links of a canvas; none when it is no JSON.
-pub(super) fn links(json: &str) -> Vec<Spelled> {
+pub(super) fn canvas_links(json: &str) -> Vec<LinkText> {
     if serde_json::from_str::<IgnoredAny>(json).is_err() {
         return Vec::new();
     }
     let mut found = Vec::new();
     for (field, raw) in card_texts(json) {
-        let text = Unescaped::of(json, &raw);
+        let text = UnescapedString::from_json(json, &raw);
         match field {
-            Field::File => found.push(Spelled {
+            CanvasField::File => found.push(LinkText {
                 at: raw,
                 line: 0,
                 path: text.text,
                 subpath: String::new(),
                 is_embed: true,
-                form: Form::CanvasFile,
+                form: TargetForm::CanvasFile,
             }),
-            Field::Text => {
+            CanvasField::Text => {
                 let document = Document::parse(&text.text);
-                let links = of_document(&document, Form::CanvasText).into_iter();
-                found.extend(links.map(|link| Spelled { at: text.raw(&link.at), ..link }));
+                let links = links_in_document(&document, TargetForm::CanvasText).into_iter();
+                found.extend(links.map(|link| LinkText { at: text.raw_range(&link.at), ..link }));
             }
         }
     }
@@ -36,19 +36,19 @@ pub(super) fn links(json: &str) -> Vec<Spelled> {
 }
 
 /// `text` as it stands between the quotes of a JSON string.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_json(text: &str) -> String {
     let quoted = serde_json::Value::String(text.to_owned()).to_string();
     quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
 }
 
 /// A field of a card that may hold links.
-enum Field {
+enum CanvasField {
     File,
     Text,
 }
 
 /// What the scanner is in.
-enum Frame {
+enum JsonFrame {
     List,
     /// With the name of the field it is at, once that was read.
     Object(Option<String>),
@@ -56,19 +56,19 @@ enum Frame {
 
 /// The strings under `file` and `text` of each of `nodes`, without their quotes. The text is valid
 /// JSON.
-fn card_texts(json: &str) -> Vec<(Field, Range<usize>)> {
+fn card_texts(json: &str) -> Vec<(CanvasField, Range<usize>)> {
     let mut found = Vec::new();
-    let mut frames: Vec<Frame> = Vec::new();
+    let mut frames: Vec<JsonFrame> = Vec::new();
     let mut signs = json.char_indices();
     while let Some((at, sign)) = signs.next() {
         match sign {
-            '{' => frames.push(Frame::Object(None)),
-            '[' => frames.push(Frame::List),
+            '{' => frames.push(JsonFrame::Object(None)),
+            '[' => frames.push(JsonFrame::List),
             '}' | ']' => {
                 frames.pop();
             }
             ',' => {
-                if let Some(Frame::Object(field)) = frames.last_mut() {
+                if let Some(JsonFrame::Object(field)) = frames.last_mut() {
                     *field = None;
                 }
             }
@@ -84,10 +84,10 @@ fn card_texts(json: &str) -> Vec<(Field, Range<usize>)> {
                 }
                 let raw = at + 1..end;
                 match frames.last_mut() {
-                    Some(Frame::Object(field @ None)) => {
-                        *field = Some(Unescaped::of(json, &raw).text);
+                    Some(JsonFrame::Object(field @ None)) => {
+                        *field = Some(UnescapedString::from_json(json, &raw).text);
                     }
-                    _ => found.extend(field(&frames).map(|field| (field, raw))),
+                    _ => found.extend(current_field(&frames).map(|field| (field, raw))),
                 }
             }
             _ => {}
@@ -97,26 +97,27 @@ fn card_texts(json: &str) -> Vec<(Field, Range<usize>)> {
 }
 
 /// Which field of a card the scanner is at.
-fn field(frames: &[Frame]) -> Option<Field> {
-    let [Frame::Object(Some(list)), Frame::List, Frame::Object(Some(name))] = frames else {
+fn current_field(frames: &[JsonFrame]) -> Option<CanvasField> {
+    let [JsonFrame::Object(Some(list)), JsonFrame::List, JsonFrame::Object(Some(name))] = frames
+    else {
         return None;
     };
     match (list.as_str(), name.as_str()) {
-        ("nodes", "file") => Some(Field::File),
-        ("nodes", "text") => Some(Field::Text),
+        ("nodes", "file") => Some(CanvasField::File),
+        ("nodes", "text") => Some(CanvasField::Text),
         _ => None,
     }
 }
 
 /// A JSON string as it is meant, and where each of its bytes stands.
-struct Unescaped {
+struct UnescapedString {
     text: String,
     /// For each byte of the text, and for its end, the offset in the file.
     places: Vec<usize>,
 }
 
-impl Unescaped {
-    fn of(json: &str, raw: &Range<usize>) -> Self {
+impl UnescapedString {
+    fn from_json(json: &str, raw: &Range<usize>) -> Self {
         let mut this = Self { text: String::new(), places: Vec::new() };
         let mut rest = json.get(raw.clone()).unwrap_or_default();
         while let Some(first) = rest.chars().next() {
@@ -138,7 +139,7 @@ impl Unescaped {
         this
     }
 
-    fn raw(&self, range: &Range<usize>) -> Range<usize> {
+    fn raw_range(&self, range: &Range<usize>) -> Range<usize> {
         let place = |at: usize| self.places.get(at).copied().unwrap_or_default();
         place(range.start)..place(range.end)
     }

@@ -3,40 +3,40 @@
 use std::borrow::Cow;
 
 use protocol::{ChangeSet, NotePath};
-use vault::{EntryKind, Setting, Vault, VaultError};
+use vault::{EntryKind, ObsidianFile, Vault, VaultError};
 
 use super::LinkFormat;
-use super::mention::Mention;
-use super::resolver::Resolver;
-use super::spelled::{Spelled, links, may_link};
-use super::targets::Targets;
-use crate::overlaid::Overlaid;
+use super::link_text::{LinkText, links_in_file, may_hold_links};
+use super::prefilter::LinkPrefilter;
+use super::resolver::LinkResolver;
+use super::targets::TargetCache;
+use crate::overlay::OverlaidVault;
 use crate::parallel;
 
 /// Gives a file's bytes; `None` for a file that is gone or cannot be read.
-type Read<'a> = Box<dyn Fn(&NotePath) -> Option<Cow<'a, [u8]>> + Send + Sync + 'a>;
+type FileReader<'a> = Box<dyn Fn(&NotePath) -> Option<Cow<'a, [u8]>> + Send + Sync + 'a>;
 
 /// Whether this user may not write a file.
-type IsProtected<'a> = Box<dyn Fn(&NotePath) -> bool + Send + Sync + 'a>;
+type ProtectionCheck<'a> = Box<dyn Fn(&NotePath) -> bool + Send + Sync + 'a>;
 
 /// The files and how to read them.
-pub struct Graph<'a> {
+pub struct LinkGraph<'a> {
     pub(super) files: Vec<NotePath>,
-    pub(super) resolver: Resolver,
-    read: Read<'a>,
+    pub(super) resolver: LinkResolver,
+    read: FileReader<'a>,
     pub(super) format: Option<LinkFormat>,
     unlisted: usize,
     /// Top-level folders whose files are only read.
     pub(super) read_only: Vec<NotePath>,
-    is_protected: IsProtected<'a>,
+    is_protected: ProtectionCheck<'a>,
 }
 
 /// A link that leaves a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingLink {
     /// As it stands there.
-    pub link: Spelled,
-    /// The files it could mean, the one it means first, at most [`MOST_TARGETS`](super::MOST_TARGETS);
+    pub link: LinkText,
+    /// The files it could mean, the one it means first, at most [`MAX_TARGETS`](super::MAX_TARGETS);
     /// empty when there is none.
     pub targets: Vec<NotePath>,
 }
@@ -47,25 +47,27 @@ pub struct Backlink {
     /// The file that holds it.
     pub source: NotePath,
     /// As it stands there.
-    pub link: Spelled,
+    pub link: LinkText,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> LinkGraph<'a> {
     /// Over the files of a vault as they would be if the planned changes were applied, in the
     /// format that the vault's own settings ask for.
-    pub fn of(vault: &'a Vault, overlay: &'a ChangeSet) -> Result<Self, VaultError> {
-        let (entries, overlaid) = Overlaid::list(vault, overlay, None)?;
+    pub fn from_vault(vault: &'a Vault, overlay: &'a ChangeSet) -> Result<Self, VaultError> {
+        let (entries, overlaid) = OverlaidVault::list(vault, overlay, None)?;
         let is_file = |kind: EntryKind| !matches!(kind, EntryKind::Folder | EntryKind::Link);
         let on_disk = entries.into_iter().filter(|entry| is_file(entry.kind));
         let mut files: Vec<NotePath> = on_disk.map(|entry| entry.path).collect();
         files.extend(overlaid.planned().cloned());
-        let format = vault.obsidian(Setting::App).and_then(|settings| LinkFormat::of(&settings));
+        let format = vault
+            .obsidian_config(ObsidianFile::App)
+            .and_then(|settings| LinkFormat::from_app_json(&settings));
         let (unlisted, read_only) = (overlaid.unlisted(), vault.extra_root_names());
         Ok(Self {
             unlisted,
             read_only,
             is_protected: Box::new(|path| {
-                matches!(vault.may_write(path), Err(VaultError::Protected { .. }))
+                matches!(vault.check_writable(path), Err(VaultError::Protected { .. }))
             }),
             ..Self::new(files, move |path| overlaid.bytes(path), format)
         })
@@ -104,16 +106,16 @@ impl<'a> Graph<'a> {
 
     /// The links of one file in order, those that stay in it left out; empty when it holds no text.
     #[must_use]
-    pub fn outgoing(&self, source: &NotePath) -> Vec<Outgoing> {
-        let Some(bytes) = self.bytes(source).filter(|_| may_link(source)) else {
+    pub fn outgoing_links(&self, source: &NotePath) -> Vec<OutgoingLink> {
+        let Some(bytes) = self.bytes(source).filter(|_| may_hold_links(source)) else {
             return Vec::new();
         };
-        let links = links(source, &bytes).unwrap_or_default().into_iter();
+        let links = links_in_file(source, &bytes).unwrap_or_default().into_iter();
         let leaving = links.filter(|link| !link.path.is_empty());
-        let mut targets = Targets::of(&self.resolver, source, |_| true);
+        let mut targets = TargetCache::for_note(&self.resolver, source, |_| true);
         let outgoing = leaving.map(|link| {
-            let targets = targets.told(&link);
-            Outgoing { link, targets }
+            let targets = targets.first_few(&link);
+            OutgoingLink { link, targets }
         });
         outgoing.collect()
     }
@@ -121,14 +123,14 @@ impl<'a> Graph<'a> {
     /// The links of all other files that lead to `target`, in the order of the files.
     #[must_use]
     pub fn backlinks(&self, target: &NotePath) -> Vec<Backlink> {
-        let mention = Mention::of(std::iter::once(target));
-        let found = self.each(|source| {
+        let mention = LinkPrefilter::for_files(std::iter::once(target));
+        let found = self.map_files(|source| {
             if source == target {
                 return None;
             }
-            let bytes = self.bytes(source).filter(|bytes| mention.is_in(bytes))?;
-            let mut links = links(source, &bytes).ok()?;
-            let mut targets = Targets::of(&self.resolver, source, |_| true);
+            let bytes = self.bytes(source).filter(|bytes| mention.may_match(bytes))?;
+            let mut links = links_in_file(source, &bytes).ok()?;
+            let mut targets = TargetCache::for_note(&self.resolver, source, |_| true);
             links.retain(|link| !link.path.is_empty() && targets.first(link) == Some(target));
             Some((source.clone(), links))
         });
@@ -139,9 +141,12 @@ impl<'a> Graph<'a> {
     }
 
     /// Looks at every file that may hold links, on all cores; results in the order of the files.
-    pub(super) fn each<T: Send>(&self, look: impl Fn(&NotePath) -> Option<T> + Sync) -> Vec<T> {
-        let linking = |path: &NotePath| if may_link(path) { look(path) } else { None };
-        parallel::look(&self.files, None, linking).found
+    pub(super) fn map_files<T: Send>(
+        &self,
+        look: impl Fn(&NotePath) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let linking = |path: &NotePath| if may_hold_links(path) { look(path) } else { None };
+        parallel::map_parallel(&self.files, None, linking).found
     }
 
     /// Whether this user may not write a file.

@@ -4,23 +4,25 @@
 //! file, in the manner it was written; nothing but the targets of such links changes.
 
 mod canvas;
-mod format;
 mod graph;
-mod mention;
+mod link_format;
+mod link_text;
+mod prefilter;
 mod resolver;
-mod respell;
 mod rewrite;
-mod spelled;
+mod rewrite_target;
 mod targets;
 
 #[cfg(test)]
 mod tests;
 
-pub use format::LinkFormat;
-pub use graph::{Backlink, Graph, Outgoing};
-pub use resolver::Resolver;
-pub(crate) use resolver::{File, Names, candidates_from, fold, name, relative_to};
-pub use rewrite::{Left, LeftBecause, LinkProblem, Rewriting, Rewritten};
-pub use spelled::Spelled;
-pub use targets::MOST_TARGETS;
-pub(crate) use targets::Targets;
+pub use graph::{Backlink, LinkGraph, OutgoingLink};
+pub use link_format::LinkFormat;
+pub use link_text::LinkText;
+pub use resolver::LinkResolver;
+pub(crate) use resolver::{
+    FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to,
+};
+pub use rewrite::{LinkProblem, LinkRewrite, RewrittenFile, SkipReason, SkippedFile};
+pub use targets::MAX_TARGETS;
+pub(crate) use targets::TargetCache;

@@ -14,30 +14,30 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The files of a vault by name.
 #[derive(Debug, Clone, Default)]
-pub struct Resolver {
-    by_name: HashMap<String, Vec<Kept>>,
+pub struct LinkResolver {
+    by_name: HashMap<String, Vec<FoldedPath>>,
 }
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct FoldedPath {
     path: NotePath,
     folded: String,
 }
 
 /// Whatever knows all files by their names.
-pub(crate) trait Names {
-    /// The files called `name`, which is [folded](fold) and has its extension.
-    fn named<'n>(&'n self, name: &str) -> Vec<File<'n>>;
+pub(crate) trait FileNames {
+    /// The files called `name`, which is [folded](fold_name) and has its extension.
+    fn files_named<'n>(&'n self, name: &str) -> Vec<NamedFile<'n>>;
 }
 
 /// A file, and its path folded.
 #[derive(Debug)]
-pub(crate) struct File<'n> {
+pub(crate) struct NamedFile<'n> {
     pub(crate) path: &'n NotePath,
     pub(crate) folded: Cow<'n, str>,
 }
 
-impl FromIterator<NotePath> for Resolver {
+impl FromIterator<NotePath> for LinkResolver {
     fn from_iter<I: IntoIterator<Item = NotePath>>(files: I) -> Self {
         let mut resolver = Self::default();
         for path in files {
@@ -47,15 +47,16 @@ impl FromIterator<NotePath> for Resolver {
     }
 }
 
-impl Names for Resolver {
-    fn named<'n>(&'n self, name: &str) -> Vec<File<'n>> {
+impl FileNames for LinkResolver {
+    fn files_named<'n>(&'n self, name: &str) -> Vec<NamedFile<'n>> {
         let kept = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
-        let file = |kept: &'n Kept| File { path: &kept.path, folded: (&kept.folded).into() };
+        let file =
+            |kept: &'n FoldedPath| NamedFile { path: &kept.path, folded: (&kept.folded).into() };
         kept.iter().map(file).collect()
     }
 }
 
-impl Resolver {
+impl LinkResolver {
     /// The file that `link`, a path as a link means it, stands for in the note `source`; a link
     /// without a path stands for its note.
     #[must_use]
@@ -75,7 +76,7 @@ impl Resolver {
 
     /// Whether a file has a name that a link could mean `path` by, in whatever folder.
     pub(super) fn has_name_of(&self, path: &NotePath) -> bool {
-        let folded = fold(path.name());
+        let folded = fold_name(path.name());
         let bare = folded.strip_suffix(".md").unwrap_or(&folded);
         let longer = format!("{folded}.md");
         [folded.as_str(), bare, &longer].iter().any(|name| self.by_name.contains_key(*name))
@@ -83,16 +84,16 @@ impl Resolver {
 
     /// Takes a file in.
     pub(super) fn add(&mut self, path: NotePath) {
-        let folded = fold(path.as_str());
-        let name = name(&folded).to_owned();
-        self.by_name.entry(name).or_default().push(Kept { path, folded });
+        let folded = fold_name(path.as_str());
+        let name = file_name(&folded).to_owned();
+        self.by_name.entry(name).or_default().push(FoldedPath { path, folded });
     }
 
     /// Forgets files; of thousands that have one name each is looked at once.
     pub(super) fn remove<'a>(&mut self, paths: impl Iterator<Item = &'a NotePath>) {
         let mut gone: HashMap<String, HashSet<&NotePath>> = HashMap::new();
         for path in paths {
-            gone.entry(fold(path.name())).or_default().insert(path);
+            gone.entry(fold_name(path.name())).or_default().insert(path);
         }
         for (name, gone) in gone {
             let Some(files) = self.by_name.get_mut(&name) else { continue };
@@ -106,32 +107,32 @@ impl Resolver {
 
 /// All files that `link` could mean in `source`, the one it does mean first.
 pub(crate) fn candidates<'n>(
-    names: &'n impl Names,
+    names: &'n impl FileNames,
     link: &str,
     source: &NotePath,
 ) -> Vec<&'n NotePath> {
-    let here = source.folder().map(fold).unwrap_or_default();
+    let here = source.folder().map(fold_name).unwrap_or_default();
     candidates_from(names, link, &here)
 }
 
-/// The same for a link that stands in a note of the folder `here`, [folded](fold); empty at the top.
+/// The same for a link that stands in a note of the folder `here`, [folded](fold_name); empty at the top.
 pub(crate) fn candidates_from<'n>(
-    names: &'n impl Names,
+    names: &'n impl FileNames,
     link: &str,
     here: &str,
 ) -> Vec<&'n NotePath> {
-    let folded = fold(link);
+    let folded = fold_name(link);
     if folded.starts_with("./") || folded.starts_with("../") {
-        return exactly(names, relative_to(here, &folded).as_deref());
+        return at_exact_path(names, relative_to(here, &folded).as_deref());
     }
     if let Some(whole) = folded.strip_prefix('/') {
-        return exactly(names, Some(whole));
+        return at_exact_path(names, Some(whole));
     }
     let mut found = ending_in(names, &folded);
     // Two files of one name are rare: usually nothing is to be put in order.
     if found.len() > 1 {
         found.sort_by_cached_key(|file| {
-            let is_below = here.is_empty() || is_in(&file.folded, here);
+            let is_below = here.is_empty() || is_inside(&file.folded, here);
             let shared = shared_folders(&file.folded, here);
             (!is_below, file.folded.chars().count(), Reverse(shared), file.folded.to_string())
         });
@@ -140,21 +141,21 @@ pub(crate) fn candidates_from<'n>(
 }
 
 /// The file at a path from the top, with or without `.md`.
-fn exactly<'n>(names: &'n impl Names, whole: Option<&str>) -> Vec<&'n NotePath> {
+fn at_exact_path<'n>(names: &'n impl FileNames, whole: Option<&str>) -> Vec<&'n NotePath> {
     let Some(whole) = whole else { return Vec::new() };
     let with_md = format!("{whole}.md");
     let spellings = [whole, with_md.as_str()];
     let found = spellings.iter().find_map(|spelling| {
-        names.named(name(spelling)).into_iter().find(|file| file.folded == **spelling)
+        names.files_named(file_name(spelling)).into_iter().find(|file| file.folded == **spelling)
     });
     found.into_iter().map(|file| file.path).collect()
 }
 
 /// The files whose path ends in `path`, at a `/`. A name with its extension counts first.
-fn ending_in<'n>(names: &'n impl Names, path: &str) -> Vec<File<'n>> {
+fn ending_in<'n>(names: &'n impl FileNames, path: &str) -> Vec<NamedFile<'n>> {
     let with_md = format!("{path}.md");
     for spelling in [path, with_md.as_str()] {
-        let mut found = names.named(name(spelling));
+        let mut found = names.files_named(file_name(spelling));
         found.retain(|file| {
             let folders = file.folded.strip_suffix(spelling);
             folders.is_some_and(|folders| folders.is_empty() || folders.ends_with('/'))
@@ -182,7 +183,7 @@ pub(crate) fn relative_to(here: &str, link: &str) -> Option<String> {
 }
 
 /// Equal for names that differ in case or Unicode form.
-pub(crate) fn fold(text: &str) -> String {
+pub(crate) fn fold_name(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
@@ -191,11 +192,11 @@ pub(crate) fn fold(text: &str) -> String {
 }
 
 /// The last part of a path.
-pub(crate) fn name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn is_in(path: &str, folder: &str) -> bool {
+fn is_inside(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 

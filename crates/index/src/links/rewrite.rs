@@ -6,38 +6,38 @@ use std::collections::hash_map::Entry;
 
 use protocol::NotePath;
 
-use super::graph::Graph;
-use super::mention::Mention;
-use super::resolver::Resolver;
-use super::respell::Moved;
-use super::spelled::{Form, Spelled, links};
-use super::targets::Targets;
+use super::graph::LinkGraph;
+use super::link_text::{LinkText, TargetForm, links_in_file};
+use super::prefilter::LinkPrefilter;
+use super::resolver::LinkResolver;
+use super::rewrite_target::MovedLink;
+use super::targets::TargetCache;
 
 /// All that must be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rewriting {
+pub struct LinkRewrite {
     /// Files with new bytes, in the order of their paths.
-    pub files: Vec<Rewritten>,
+    pub files: Vec<RewrittenFile>,
     /// Links that would be lost. Nothing should be moved while there are any.
     pub problems: Vec<LinkProblem>,
     /// Files that are not changed, whose links will not lead where they led.
-    pub left: Vec<Left>,
+    pub skipped: Vec<SkippedFile>,
 }
 
 /// A file that should be rewritten and must not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct SkippedFile {
     /// Where it is.
     pub path: NotePath,
     /// How many of its links should differ.
     pub links: usize,
     /// Why it is left as it is.
-    pub because: LeftBecause,
+    pub reason: SkipReason,
 }
 
 /// Why a file with links to something that moves is left as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftBecause {
+pub enum SkipReason {
     /// It is in a folder beside the vault, where nothing is changed.
     BesideVault,
     /// It is not UTF-8 text, so other bytes of it could be lost.
@@ -47,14 +47,14 @@ pub enum LeftBecause {
 }
 
 /// What becomes of one file.
-enum Look {
-    Rewritten(Rewritten),
-    Left(Left),
+enum FileRewrite {
+    Rewritten(RewrittenFile),
+    Left(SkippedFile),
 }
 
 /// A file whose links were written anew; all its other bytes are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewritten {
+pub struct RewrittenFile {
     /// Where it is before the move.
     pub path: NotePath,
     /// Its bytes now.
@@ -77,129 +77,137 @@ pub struct LinkProblem {
 }
 
 /// Where files will be.
-struct Plan<'a> {
+struct MovePlan<'a> {
     moved: HashMap<&'a NotePath, &'a NotePath>,
-    after: Resolver,
+    after: LinkResolver,
 }
 
 /// What the links of a file mean before and after.
-struct Ways<'a, K> {
-    before: Targets<'a, Resolver, K>,
-    after: Targets<'a, Resolver, K>,
+struct TargetsBeforeAndAfter<'a, K> {
+    before: TargetCache<'a, LinkResolver, K>,
+    after: TargetCache<'a, LinkResolver, K>,
 }
 
-impl Plan<'_> {
-    fn then<'a>(&'a self, path: &'a NotePath) -> &'a NotePath {
+impl MovePlan<'_> {
+    fn path_after<'a>(&'a self, path: &'a NotePath) -> &'a NotePath {
         self.moved.get(path).copied().unwrap_or(path)
     }
 }
 
-impl Graph<'_> {
+impl LinkGraph<'_> {
     /// What to write when each first path of `moves` goes to the second, all at once. A folder
     /// moves as all the files in it.
     #[must_use]
-    pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> Rewriting {
+    pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> LinkRewrite {
         let mut after = self.resolver.clone();
         after.remove(moves.iter().map(|(from, _)| from));
         for (_, to) in moves {
             after.add(to.clone());
         }
         let moved = moves.iter().map(|(from, to)| (from, to)).collect();
-        let mention = Mention::of(moves.iter().flat_map(|(from, to)| [from, to]));
-        self.rewritten(&Plan { moved, after }, &mention)
+        let mention = LinkPrefilter::for_files(moves.iter().flat_map(|(from, to)| [from, to]));
+        self.rewrite_all(&MovePlan { moved, after }, &mention)
     }
 
     /// The new text with which each link that leads to `from`, which the graph holds as if it were there,
     /// leads to the file `to`.
     #[must_use]
-    pub fn after_replacing(&self, from: &NotePath, to: &NotePath) -> Rewriting {
+    pub fn after_replacing(&self, from: &NotePath, to: &NotePath) -> LinkRewrite {
         let mut after = self.resolver.clone();
         after.remove(std::iter::once(from));
         let moved = HashMap::from([(from, to)]);
-        self.rewritten(&Plan { moved, after }, &Mention::of(std::iter::once(from)))
+        self.rewrite_all(
+            &MovePlan { moved, after },
+            &LinkPrefilter::for_files(std::iter::once(from)),
+        )
     }
 
     /// What to write so that no link that leads to a file is taken over by one of `created`.
     #[must_use]
-    pub fn after_creating(&self, created: &[NotePath]) -> Rewriting {
+    pub fn after_creating(&self, created: &[NotePath]) -> LinkRewrite {
         if !created.iter().any(|path| self.resolver.has_name_of(path)) {
-            return Rewriting::default();
+            return LinkRewrite::default();
         }
         let mut after = self.resolver.clone();
         for path in created {
             after.add(path.clone());
         }
-        let mention = Mention::of(created.iter());
-        self.rewritten(&Plan { moved: HashMap::new(), after }, &mention)
+        let mention = LinkPrefilter::for_files(created.iter());
+        self.rewrite_all(&MovePlan { moved: HashMap::new(), after }, &mention)
     }
 
-    fn rewritten(&self, plan: &Plan<'_>, mention: &Mention) -> Rewriting {
-        let mut rewriting = Rewriting::default();
+    fn rewrite_all(&self, plan: &MovePlan<'_>, mention: &LinkPrefilter) -> LinkRewrite {
+        let mut rewriting = LinkRewrite::default();
         let is_beside = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
-        let left = |path, links, because| Left { path, links, because };
-        for result in self.each(|source| self.look(source, plan, mention).transpose()) {
+        let left = |path, links, because| SkippedFile { path, links, reason: because };
+        for result in self.map_files(|source| self.rewrite_file(source, plan, mention).transpose())
+        {
             match result {
-                Ok(Look::Rewritten(Rewritten { path, links, .. })) if is_beside(&path) => {
-                    rewriting.left.push(left(path, links, LeftBecause::BesideVault));
+                Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
+                    if is_beside(&path) =>
+                {
+                    rewriting.skipped.push(left(path, links, SkipReason::BesideVault));
                 }
                 Err(LinkProblem { path, .. }) if is_beside(&path) => {
-                    rewriting.left.push(left(path, 1, LeftBecause::BesideVault));
+                    rewriting.skipped.push(left(path, 1, SkipReason::BesideVault));
                 }
-                Ok(Look::Rewritten(Rewritten { path, links, .. })) if self.is_protected(&path) => {
-                    rewriting.left.push(left(path, links, LeftBecause::Protected));
+                Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
+                    if self.is_protected(&path) =>
+                {
+                    rewriting.skipped.push(left(path, links, SkipReason::Protected));
                 }
-                Ok(Look::Left(left)) => rewriting.left.push(left),
-                Ok(Look::Rewritten(file)) => rewriting.files.push(file),
+                Ok(FileRewrite::Left(left)) => rewriting.skipped.push(left),
+                Ok(FileRewrite::Rewritten(file)) => rewriting.files.push(file),
                 Err(problem) => rewriting.problems.push(problem),
             }
         }
         rewriting.files.sort_by(|a, b| a.path.cmp(&b.path));
-        rewriting.left.sort_by(|a, b| a.path.cmp(&b.path));
+        rewriting.skipped.sort_by(|a, b| a.path.cmp(&b.path));
         rewriting
     }
 
     /// Where the links of `source` lead, and where they will.
-    fn ways<'a>(
+    fn link_targets<'a>(
         &'a self,
         source: &NotePath,
-        plan: &'a Plan<'_>,
-    ) -> Ways<'a, impl Fn(&NotePath) -> bool + use<>> {
+        plan: &'a MovePlan<'_>,
+    ) -> TargetsBeforeAndAfter<'a, impl Fn(&NotePath) -> bool + use<>> {
         let all = |_: &NotePath| true;
-        Ways {
-            before: Targets::of(&self.resolver, source, all),
-            after: Targets::of(&plan.after, plan.then(source), all),
+        TargetsBeforeAndAfter {
+            before: TargetCache::for_note(&self.resolver, source, all),
+            after: TargetCache::for_note(&plan.after, plan.path_after(source), all),
         }
     }
 
     /// One file: `None` when nothing in it changes.
-    fn look(
+    fn rewrite_file(
         &self,
         source: &NotePath,
-        plan: &Plan<'_>,
-        mention: &Mention,
-    ) -> Result<Option<Look>, LinkProblem> {
+        plan: &MovePlan<'_>,
+        mention: &LinkPrefilter,
+    ) -> Result<Option<FileRewrite>, LinkProblem> {
         let may_change =
-            |bytes: &Cow<'_, [u8]>| plan.moved.contains_key(source) || mention.is_in(bytes);
+            |bytes: &Cow<'_, [u8]>| plan.moved.contains_key(source) || mention.may_match(bytes);
         let Some(before) = self.bytes(source) else { return Ok(None) };
-        if is_wide(&before) {
-            return Ok(self.left_as_no_text(source, plan, mention, &before));
+        if is_utf16(&before) {
+            return Ok(self.skip_non_text(source, plan, mention, &before));
         }
         if !may_change(&before) {
             return Ok(None);
         }
-        let Ok(found) = links(source, &before) else {
-            return Ok(self.left_as_no_text(source, plan, mention, &before));
+        let Ok(found) = links_in_file(source, &before) else {
+            return Ok(self.skip_non_text(source, plan, mention, &before));
         };
-        let mut edits: Vec<(&Spelled, String)> = Vec::new();
-        let mut ways = self.ways(source, plan);
+        let mut edits: Vec<(&LinkText, String)> = Vec::new();
+        let mut ways = self.link_targets(source, plan);
         // What was written of one link is written of each that is spelled like it.
-        let mut known: HashMap<(&str, Form, &[u8]), Option<String>> = HashMap::new();
+        let mut known: HashMap<(&str, TargetForm, &[u8]), Option<String>> = HashMap::new();
         for link in found.iter().filter(|link| !link.path.is_empty()) {
             let like = before.get(link.at.clone()).unwrap_or_default();
             let new = match known.entry((&link.path, link.form, like)) {
                 Entry::Occupied(known) => known.get().clone(),
                 Entry::Vacant(free) => {
-                    let new = self.respelled(link, source, plan, like, &mut ways)?;
+                    let new = self.new_target(link, source, plan, like, &mut ways)?;
                     free.insert(new).clone()
                 }
             };
@@ -208,85 +216,90 @@ impl Graph<'_> {
         if edits.is_empty() {
             return Ok(None);
         }
-        let after = spliced(&before, &edits);
+        let after = splice_targets(&before, &edits);
         let links = edits.len();
-        self.check(source, plan, &found, &after)?;
+        self.verify_rewritten(source, plan, &found, &after)?;
         let before = before.into_owned();
-        Ok(Some(Look::Rewritten(Rewritten { path: source.clone(), before, after, links })))
+        Ok(Some(FileRewrite::Rewritten(RewrittenFile {
+            path: source.clone(),
+            before,
+            after,
+            links,
+        })))
     }
 
     /// A file that is no UTF-8 text, with how many links will not lead where they led, as far as
     /// they can be read.
-    fn left_as_no_text(
+    fn skip_non_text(
         &self,
         source: &NotePath,
-        plan: &Plan<'_>,
-        mention: &Mention,
+        plan: &MovePlan<'_>,
+        mention: &LinkPrefilter,
         bytes: &[u8],
-    ) -> Option<Look> {
+    ) -> Option<FileRewrite> {
         let text = ::markdown::lossy_text(bytes);
-        let may_change = plan.moved.contains_key(source) || mention.is_in(text.as_bytes());
-        let found = may_change.then(|| links(source, text.as_bytes()).ok()).flatten()?;
-        let mut ways = self.ways(source, plan);
-        let differs = |link: &&Spelled| {
-            let respelled = self.respelled(link, source, plan, text.as_bytes(), &mut ways);
+        let may_change = plan.moved.contains_key(source) || mention.may_match(text.as_bytes());
+        let found = may_change.then(|| links_in_file(source, text.as_bytes()).ok()).flatten()?;
+        let mut ways = self.link_targets(source, plan);
+        let differs = |link: &&LinkText| {
+            let respelled = self.new_target(link, source, plan, text.as_bytes(), &mut ways);
             !link.path.is_empty() && !matches!(respelled, Ok(None))
         };
         let links = found.iter().filter(differs).count();
-        let left = Left { path: source.clone(), links, because: LeftBecause::NotText };
-        (links > 0).then_some(Look::Left(left))
+        let left = SkippedFile { path: source.clone(), links, reason: SkipReason::NotText };
+        (links > 0).then_some(FileRewrite::Left(left))
     }
 
     /// What to write for the target of one link; `None` when it may stay.
-    fn respelled(
+    fn new_target(
         &self,
-        link: &Spelled,
+        link: &LinkText,
         source: &NotePath,
-        plan: &Plan<'_>,
+        plan: &MovePlan<'_>,
         like: &[u8],
-        ways: &mut Ways<'_, impl Fn(&NotePath) -> bool>,
+        ways: &mut TargetsBeforeAndAfter<'_, impl Fn(&NotePath) -> bool>,
     ) -> Result<Option<String>, LinkProblem> {
         let Some(target) = ways.before.first(link) else { return Ok(None) };
-        let moved = Moved {
+        let moved = MovedLink {
             link,
-            source: (source, plan.then(source)),
-            target: (target, plan.then(target)),
+            source: (source, plan.path_after(source)),
+            target: (target, plan.path_after(target)),
             format: self.format,
         };
-        if moved.holds(ways.after.first(link)) {
+        if moved.still_resolves(ways.after.first(link)) {
             return Ok(None);
         }
         let like = std::str::from_utf8(like).unwrap_or_default();
-        let path = moved.path(&plan.after);
-        let new = path.and_then(|path| link.form.spell(&path, like));
+        let path = moved.new_path(&plan.after);
+        let new = path.and_then(|path| link.form.write_target(&path, like));
         new.map(Some).ok_or_else(|| LinkProblem {
             path: source.clone(),
             line: link.line,
             why: format!(
                 "a link to `{target}` stands there, and a link of its kind cannot name `{}`",
-                plan.then(target)
+                plan.path_after(target)
             ),
         })
     }
 
     /// Reads the new bytes as anyone would: every link must lead where it led.
-    fn check(
+    fn verify_rewritten(
         &self,
         source: &NotePath,
-        plan: &Plan<'_>,
-        before: &[Spelled],
+        plan: &MovePlan<'_>,
+        before: &[LinkText],
         after: &[u8],
     ) -> Result<(), LinkProblem> {
-        let again = links(source, after).unwrap_or_default();
-        let lost = |link: &Spelled| LinkProblem {
+        let again = links_in_file(source, after).unwrap_or_default();
+        let lost = |link: &LinkText| LinkProblem {
             path: source.clone(),
             line: link.line,
             why: format!("the link to `{}` there cannot be written anew", link.path),
         };
-        let mut ways = self.ways(source, plan);
+        let mut ways = self.link_targets(source, plan);
         for (at, link) in before.iter().enumerate() {
             let new = again.get(at).ok_or_else(|| lost(link))?;
-            let leads = ways.before.first(link).map(|to| plan.then(to));
+            let leads = ways.before.first(link).map(|to| plan.path_after(to));
             let now = ways.after.first(new);
             let is_kept = link.path.is_empty() || leads.is_none() || leads == now;
             if !is_kept || link.subpath != new.subpath || link.form != new.form {
@@ -302,12 +315,12 @@ impl Graph<'_> {
 }
 
 /// Whether a mark says that the signs are two bytes each: UTF-16.
-fn is_wide(bytes: &[u8]) -> bool {
+fn is_utf16(bytes: &[u8]) -> bool {
     matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
 }
 
 /// `bytes` with new targets; the links are in order.
-fn spliced(bytes: &[u8], edits: &[(&Spelled, String)]) -> Vec<u8> {
+fn splice_targets(bytes: &[u8], edits: &[(&LinkText, String)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 16 * edits.len());
     let mut at = 0;
     for (link, new) in edits {

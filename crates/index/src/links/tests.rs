@@ -14,7 +14,7 @@ fn path(text: &str) -> NotePath {
 /// What `link` in `source` means among `files`: the best first.
 #[track_caller]
 fn means(files: &[&str], source: &str, link: &str, expected: &[&str]) {
-    let resolver: Resolver = files.iter().map(|file| path(file)).collect();
+    let resolver: LinkResolver = files.iter().map(|file| path(file)).collect();
     let found: Vec<&str> =
         resolver.candidates(link, &path(source)).into_iter().map(NotePath::as_str).collect();
     assert_eq!(found, expected, "[[{link}]] in {source}");
@@ -66,7 +66,7 @@ fn moving_as(
     let texts: BTreeMap<NotePath, &str> =
         files.iter().map(|(at, text)| (path(at), *text)).collect();
     let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
-    let graph = Graph::new(texts.keys().cloned().collect(), read, format);
+    let graph = LinkGraph::new(texts.keys().cloned().collect(), read, format);
     let moves: Vec<_> = moves.iter().map(|(from, to)| (path(from), path(to))).collect();
     let rewriting = graph.after_moving(&moves);
     assert_eq!(rewriting.problems, []);
@@ -177,9 +177,12 @@ fn the_vaults_own_format_is_used_where_a_name_is_not_enough() {
     moving_as(Some(LinkFormat::Absolute), &files, &moves, &[("s/a.md", "[[r/t/n]]")]);
     moving_as(Some(LinkFormat::Relative), &files, &moves, &[("s/a.md", "[[../r/t/n]]")]);
     moving_as(Some(LinkFormat::Shortest), &files, &moves, &[("s/a.md", "[[t/n]]")]);
-    assert_eq!(LinkFormat::of(br#"{"newLinkFormat":"relative"}"#), Some(LinkFormat::Relative));
-    assert_eq!(LinkFormat::of(b"{}"), None);
-    assert_eq!(LinkFormat::of(b"{"), None);
+    assert_eq!(
+        LinkFormat::from_app_json(br#"{"newLinkFormat":"relative"}"#),
+        Some(LinkFormat::Relative)
+    );
+    assert_eq!(LinkFormat::from_app_json(b"{}"), None);
+    assert_eq!(LinkFormat::from_app_json(b"{"), None);
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn a_new_note_takes_no_link_over() {
         (path("a.md"), "[[n]] [[n|x]] [[N#h]] [[p/n]] [[m]]"),
     ]);
     let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
-    let graph = Graph::new(texts.keys().cloned().collect(), read, None);
+    let graph = LinkGraph::new(texts.keys().cloned().collect(), read, None);
     let rewriting = graph.after_creating(&[path("n.md"), path("q/m.md")]);
     assert_eq!(rewriting.problems, []);
     let [file] = rewriting.files.as_slice() else { panic!("{rewriting:?}") };
@@ -202,7 +205,7 @@ fn a_new_note_takes_no_link_over() {
 fn a_link_that_cannot_name_the_new_place_is_told_and_nothing_is_written() {
     let texts = BTreeMap::from([(path("n.md"), ""), (path("a.md"), "x\n[[n]]")]);
     let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
-    let graph = Graph::new(texts.keys().cloned().collect(), read, None);
+    let graph = LinkGraph::new(texts.keys().cloned().collect(), read, None);
     let rewriting = graph.after_moving(&[(path("n.md"), path("C# notes.md"))]);
     assert_eq!(rewriting.files, []);
     let [problem] = rewriting.problems.as_slice() else { panic!("{rewriting:?}") };
@@ -217,9 +220,9 @@ fn links_out_and_in_are_told_with_their_lines() {
         (path("c.canvas"), "{\"nodes\":[{\"file\":\"n.md\"}]}"),
     ]);
     let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
-    let graph = Graph::new(texts.keys().cloned().collect(), read, None);
+    let graph = LinkGraph::new(texts.keys().cloned().collect(), read, None);
     let out: Vec<_> = graph
-        .outgoing(&path("n.md"))
+        .outgoing_links(&path("n.md"))
         .into_iter()
         .map(|out| (out.link.path, out.link.line, out.targets.len()))
         .collect();

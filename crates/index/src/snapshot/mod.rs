@@ -15,10 +15,10 @@
 //! | 8 × 3 | how many bytes of text, facts and rows follow |
 //! | 32 | BLAKE3 of all that follows |
 //! | … | text: for each row its bytes without byte order mark, and a line end where it lacks one |
-//! | … | facts: for each row [`Facts`], encoded |
+//! | … | facts: for each row [`NoteMetadata`], encoded |
 //! | … | rows: a [`StoredRow`] each, in postcard's format, sorted by path |
 
-mod write;
+mod writer;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,24 +27,24 @@ use std::path::Path;
 use protocol::{NotePath, Privacy, Timestamp};
 use serde::{Deserialize, Serialize};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
-use vault::{EntryKind, Stamp};
+use vault::{EntryKind, Fingerprint};
 
-pub(crate) use write::{Looked, SnapshotWriter};
+pub(crate) use writer::{ScannedFile, SnapshotWriter};
 
-use crate::facts::Facts;
+use crate::note_metadata::NoteMetadata;
 
 /// Which of the files in its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum SnapshotPart {
     /// All notes.
     Whole,
     /// What has changed since, little as long as it is worth keeping apart.
     Later,
 }
 
-impl Part {
+impl SnapshotPart {
     /// Its name in the directory.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) const fn file_name(self) -> &'static str {
         match self {
             Self::Whole => "notes",
             Self::Later => "later",
@@ -55,24 +55,24 @@ impl Part {
 const MAGIC: [u8; 8] = *b"VMNOTES\x03";
 
 /// Where the checksum stands.
-const CHECKSUM: usize = 8 + 6 * 8;
+const CHECKSUM_OFFSET: usize = 8 + 6 * 8;
 
 /// Where the text begins.
-const HEADER: usize = CHECKSUM + 32;
+const HEADER_LENGTH: usize = CHECKSUM_OFFSET + 32;
 
 /// An open snapshot.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(crate) struct NoteSnapshot {
     bytes: OwnedBytes,
     generation: u64,
     rules: u64,
-    added_to: u64,
-    rows: Vec<Row>,
+    base_generation: u64,
+    rows: Vec<SnapshotRow>,
 }
 
 /// One file as it was.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct SnapshotRow {
     pub(crate) path: NotePath,
     /// Whether it says that the file is gone; all else then says nothing.
     pub(crate) is_gone: bool,
@@ -80,16 +80,16 @@ pub(crate) struct Row {
     pub(crate) size: u64,
     pub(crate) modified: Timestamp,
     /// `None`: nobody can tell whether the file was touched since, so it has to be read again.
-    pub(crate) stamp: Option<Stamp>,
-    /// Whether other rules hold for finding something in its text; see [`is_odd`].
-    pub(crate) is_odd: bool,
-    /// What it is called in the [ranking](crate::ranked): the same path and the same text have the
+    pub(crate) stamp: Option<Fingerprint>,
+    /// Whether other rules hold for finding something in its text; see [`is_binary`].
+    pub(crate) is_binary: bool,
+    /// What it is called in the [ranking](crate::ranked_search): the same path and the same text have the
     /// same key in every snapshot, and no others do.
     pub(crate) key: u64,
     /// What the rules that kept notes out of the snapshot say of its text, where it was judged.
-    pub(crate) by_text: Option<Privacy>,
+    pub(crate) text_privacy: Option<Privacy>,
     /// Whether a line end was lent to its text.
-    is_lent: bool,
+    has_added_newline: bool,
     text: Range<usize>,
     facts: Range<usize>,
 }
@@ -111,33 +111,36 @@ struct StoredRow {
     facts: u64,
 }
 
-impl Snapshot {
+impl NoteSnapshot {
     /// The snapshot in `dir`; `None` when there is none that is whole. Reads all of it once.
-    pub(crate) fn open(dir: &Path, part: Part) -> Option<Self> {
-        let bytes = mapped(dir, part)?;
-        let body = bytes.get(HEADER..)?;
-        let is_whole = blake3::hash(body).as_bytes().as_slice() == bytes.get(CHECKSUM..HEADER)?;
-        is_whole.then(|| Self::over(bytes)).flatten()
+    pub(crate) fn open(dir: &Path, part: SnapshotPart) -> Option<Self> {
+        let bytes = map_file(dir, part)?;
+        let body = bytes.get(HEADER_LENGTH..)?;
+        let is_whole = blake3::hash(body).as_bytes().as_slice()
+            == bytes.get(CHECKSUM_OFFSET..HEADER_LENGTH)?;
+        is_whole.then(|| Self::decode(bytes)).flatten()
     }
 
     /// The same of what was written a moment ago, which is not read for its checksum.
-    fn written(dir: &Path, part: Part) -> Option<Self> {
-        Self::over(mapped(dir, part)?)
+    fn open_unverified(dir: &Path, part: SnapshotPart) -> Option<Self> {
+        Self::decode(map_file(dir, part)?)
     }
 
-    fn over(bytes: OwnedBytes) -> Option<Self> {
-        let mut header = Header { rest: bytes.get(..HEADER)? };
-        let is_ours = header.take()? == MAGIC;
-        let (generation, rules, added_to) = (header.number()?, header.number()?, header.number()?);
-        let (text, facts, rows) = (header.number()?, header.number()?, header.number()?);
-        let body = bytes.get(HEADER..)?.len() as u64;
+    fn decode(bytes: OwnedBytes) -> Option<Self> {
+        let mut header = HeaderReader { rest: bytes.get(..HEADER_LENGTH)? };
+        let is_ours = header.take_bytes()? == MAGIC;
+        let (generation, rules, added_to) =
+            (header.take_number()?, header.take_number()?, header.take_number()?);
+        let (text, facts, rows) =
+            (header.take_number()?, header.take_number()?, header.take_number()?);
+        let body = bytes.get(HEADER_LENGTH..)?.len() as u64;
         if !is_ours || text.checked_add(facts)?.checked_add(rows)? != body {
             return None;
         }
-        let facts_at = HEADER + usize::try_from(text).ok()?;
+        let facts_at = HEADER_LENGTH + usize::try_from(text).ok()?;
         let rows_at = facts_at + usize::try_from(facts).ok()?;
         let rows = read_rows(bytes.get(rows_at..)?, facts_at)?;
-        Some(Self { bytes, generation, rules, added_to, rows })
+        Some(Self { bytes, generation, rules, base_generation: added_to, rows })
     }
 
     /// Tells it from every other snapshot of the vault.
@@ -151,12 +154,12 @@ impl Snapshot {
     }
 
     /// The generation of the snapshot that it adds to; 0 for none.
-    pub(crate) const fn added_to(&self) -> u64 {
-        self.added_to
+    pub(crate) const fn base_generation(&self) -> u64 {
+        self.base_generation
     }
 
     /// All files, sorted by path.
-    pub(crate) fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[SnapshotRow] {
         &self.rows
     }
 
@@ -166,32 +169,32 @@ impl Snapshot {
     }
 
     /// The text of a row: its bytes, but for a byte order mark.
-    pub(crate) fn text(&self, row: &Row) -> &[u8] {
-        let end = row.text.end - usize::from(row.is_lent);
+    pub(crate) fn text(&self, row: &SnapshotRow) -> &[u8] {
+        let end = row.text.end - usize::from(row.has_added_newline);
         self.bytes.get(row.text.start..end).unwrap_or_default()
     }
 
     /// The texts of neighbouring rows in one piece; each ends in a line end.
-    pub(crate) fn run(&self, rows: Range<usize>) -> &[u8] {
+    pub(crate) fn run_text(&self, rows: Range<usize>) -> &[u8] {
         let within = self.rows.get(rows).unwrap_or_default();
         let (Some(first), Some(last)) = (within.first(), within.last()) else { return &[] };
         self.bytes.get(first.text.start..last.text.end).unwrap_or_default()
     }
 
     /// What a row's file says about itself.
-    pub(crate) fn facts(&self, row: &Row) -> Facts {
-        Facts::decode(self.bytes.get(row.facts.clone()).unwrap_or_default())
+    pub(crate) fn metadata(&self, row: &SnapshotRow) -> NoteMetadata {
+        NoteMetadata::decode(self.bytes.get(row.facts.clone()).unwrap_or_default())
     }
 
     /// The same as stored.
-    pub(crate) fn encoded_facts(&self, row: &Row) -> &[u8] {
+    pub(crate) fn encoded_metadata(&self, row: &SnapshotRow) -> &[u8] {
         self.bytes.get(row.facts.clone()).unwrap_or_default()
     }
 }
 
-impl Row {
-    /// How many bytes its text takes in a [run](Snapshot::run).
-    pub(crate) fn length(&self) -> usize {
+impl SnapshotRow {
+    /// How many bytes its text takes in a [run](NoteSnapshot::run_text).
+    pub(crate) fn text_length(&self) -> usize {
         self.text.len()
     }
 
@@ -207,12 +210,12 @@ impl Row {
 }
 
 /// Whether a search reads it otherwise than text, as ripgrep does: there are zero bytes in it.
-pub(crate) fn is_odd(text: &[u8]) -> bool {
+pub(crate) fn is_binary(text: &[u8]) -> bool {
     text.contains(&0)
 }
 
 /// The bytes as UTF-8 without a byte order mark, where such a mark says what they are.
-pub(crate) fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => rest.into(),
         [0xFF, 0xFE, rest @ ..] => from_utf16(rest, u16::from_le_bytes).into(),
@@ -229,46 +232,46 @@ fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
     signs.chain(half).collect::<String>().into_bytes()
 }
 
-fn mapped(dir: &Path, part: Part) -> Option<OwnedBytes> {
+fn map_file(dir: &Path, part: SnapshotPart) -> Option<OwnedBytes> {
     let dir = MmapDirectory::open(dir).ok()?;
-    dir.open_read(Path::new(part.name())).ok()?.read_bytes().ok()
+    dir.open_read(Path::new(part.file_name())).ok()?.read_bytes().ok()
 }
 
 /// What follows of a header.
-struct Header<'a> {
+struct HeaderReader<'a> {
     rest: &'a [u8],
 }
 
-impl Header<'_> {
-    fn take(&mut self) -> Option<[u8; 8]> {
+impl HeaderReader<'_> {
+    fn take_bytes(&mut self) -> Option<[u8; 8]> {
         let (first, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
         Some(*first)
     }
 
-    fn number(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
+    fn take_number(&mut self) -> Option<u64> {
+        self.take_bytes().map(u64::from_le_bytes)
     }
 }
 
-fn read_rows(bytes: &[u8], facts_at: usize) -> Option<Vec<Row>> {
+fn read_rows(bytes: &[u8], facts_at: usize) -> Option<Vec<SnapshotRow>> {
     let stored: Vec<StoredRow> = postcard::from_bytes(bytes).ok()?;
-    let (mut text, mut facts) = (HEADER, facts_at);
+    let (mut text, mut facts) = (HEADER_LENGTH, facts_at);
     let mut rows = Vec::with_capacity(stored.len());
     for row in stored {
         let (text_end, facts_end) =
             (text + usize::try_from(row.text).ok()?, facts + usize::try_from(row.facts).ok()?);
-        rows.push(Row {
+        rows.push(SnapshotRow {
             path: NotePath::parse(&row.path).ok()?,
             is_gone: row.is_gone,
-            kind: *write::KINDS.get(usize::from(row.kind))?,
+            kind: *writer::KINDS.get(usize::from(row.kind))?,
             size: row.size,
             modified: Timestamp(row.modified),
-            stamp: row.stamp.map(Stamp::from_numbers),
-            is_odd: row.is_odd,
+            stamp: row.stamp.map(Fingerprint::from_numbers),
+            is_binary: row.is_odd,
             key: row.key,
-            by_text: *write::PRIVACY.get(usize::from(row.by_text))?,
-            is_lent: row.is_lent,
+            text_privacy: *writer::PRIVACY.get(usize::from(row.by_text))?,
+            has_added_newline: row.is_lent,
             text: text..text_end,
             facts: facts..facts_end,
         });

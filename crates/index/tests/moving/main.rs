@@ -12,12 +12,12 @@
     reason = "a test makes its own files and fails where it cannot go on"
 )]
 
-mod random;
-mod whole;
+mod large_vault;
+mod random_moves;
 
 use std::fs;
 
-use index::links::Graph;
+use index::links::LinkGraph;
 use protocol::{Change, ChangeSet, NotePath};
 use vault::Vault;
 
@@ -42,7 +42,7 @@ fn planned_changes_count_as_done() {
     ]
     .into_iter()
     .collect();
-    let graph = Graph::of(&vault, &overlay).unwrap();
+    let graph = LinkGraph::from_vault(&vault, &overlay).unwrap();
     let sources = |to: &str| -> Vec<String> {
         let links = graph.backlinks(&path(to)).into_iter();
         links.map(|link| format!("{}:{}", link.source, link.link.path)).collect()

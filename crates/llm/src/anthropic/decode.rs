@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use protocol::Usage;
+use protocol::TokenUsage;
 use serde_json::{Map, Value, json};
 
-use super::wire::{self, BlockStart, Delta, Event};
-use crate::decoding::{
-    DecodeError, Decoded, Decoder, MOST_PARTS, Size, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
+use super::wire::{self, AnthropicEvent, BlockDelta, BlockStart};
+use crate::decoder::{
+    DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
     TOO_MUCH_TEXT, close_call, cut_call,
 };
-use crate::http::Trouble;
+use crate::http::ErrorBody;
 use crate::model::{ModelEvent, StopReason};
 use crate::sse::{SseEvent, SseReader};
-use crate::surrogates::{self, Joiner};
+use crate::surrogates::{self, SurrogateJoiner};
 
 #[cfg(test)]
 mod tests;
@@ -24,12 +24,12 @@ pub(super) struct MessagesDecoder {
     begun: bool,
     over: bool,
     blocks: BTreeMap<u32, OpenBlock>,
-    usage: Usage,
+    usage: TokenUsage,
     reason: Option<StopReason>,
-    text: Size,
-    arguments: Size,
+    text: SizeLimit,
+    arguments: SizeLimit,
     /// Parts come one after the other, each whole.
-    joiner: Joiner,
+    joiner: SurrogateJoiner,
 }
 
 #[derive(Debug)]
@@ -49,30 +49,34 @@ impl Decoder for MessagesDecoder {
         let event = match surrogates::from_json(&event.data) {
             _ if self.over => return Ok(Decoded::Ping),
             Ok(event) => event,
-            Err(_) if wire::KINDS.contains(&event.name.as_str()) => {
+            Err(_) if wire::EVENT_TYPES.contains(&event.name.as_str()) => {
                 return Err(DecodeError::Unreadable("an event is not what its name says"));
             }
             Err(_) => return Ok(Decoded::Ping),
         };
         Ok(Decoded::Progress(match event {
-            Event::Ping | Event::Unknown => return Ok(Decoded::Ping),
-            Event::Error { error } => return Err(DecodeError::Reported(Trouble::of(&error))),
-            Event::MessageStart { message } => {
+            AnthropicEvent::Ping | AnthropicEvent::Unknown => return Ok(Decoded::Ping),
+            AnthropicEvent::Error { error } => {
+                return Err(DecodeError::Reported(ErrorBody::from_value(&error)));
+            }
+            AnthropicEvent::MessageStart { message } => {
                 if std::mem::replace(&mut self.begun, true) {
                     return Err(DecodeError::Unreadable("it began twice"));
                 }
-                self.count(&message.usage);
+                self.add_usage(&message.usage);
                 Vec::new()
             }
-            Event::ContentBlockStart { index, content_block } => self.open(index, content_block)?,
-            Event::ContentBlockDelta { index, delta } => self.extend(index, delta)?,
-            Event::ContentBlockStop { index } => self.close(index)?,
-            Event::MessageDelta { delta, usage } => {
-                self.count(&usage);
-                self.reason = delta.stop_reason.as_deref().map(reason).or(self.reason);
+            AnthropicEvent::ContentBlockStart { index, content_block } => {
+                self.open(index, content_block)?
+            }
+            AnthropicEvent::ContentBlockDelta { index, delta } => self.extend(index, delta)?,
+            AnthropicEvent::ContentBlockStop { index } => self.close(index)?,
+            AnthropicEvent::MessageDelta { delta, usage } => {
+                self.add_usage(&usage);
+                self.reason = delta.stop_reason.as_deref().map(stop_reason).or(self.reason);
                 Vec::new()
             }
-            Event::MessageStop => self.stop(),
+            AnthropicEvent::MessageStop => self.stop(),
         }))
     }
 
@@ -87,11 +91,11 @@ impl MessagesDecoder {
         if self.blocks.contains_key(&index) {
             return Err(DecodeError::Unreadable("a part of it began twice"));
         }
-        if self.blocks.len() >= MOST_PARTS {
+        if self.blocks.len() >= MAX_PARTS {
             return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
         }
         let (block, events) = match start {
-            BlockStart::Text { text } => (OpenBlock::Text, self.say(text)?),
+            BlockStart::Text { text } => (OpenBlock::Text, self.add_text(text)?),
             BlockStart::ToolUse { id, name, input } => {
                 let block = OpenBlock::Call { id, tool: name, input, json: String::new() };
                 (block, Vec::new())
@@ -110,33 +114,39 @@ impl MessagesDecoder {
         Ok(events)
     }
 
-    fn extend(&mut self, index: u32, delta: Delta) -> Result<Vec<ModelEvent>, DecodeError> {
+    fn extend(&mut self, index: u32, delta: BlockDelta) -> Result<Vec<ModelEvent>, DecodeError> {
         match (self.blocks.get_mut(&index), delta) {
             (None | Some(OpenBlock::Closed), _) => {
                 Err(DecodeError::Unreadable("it goes on with a part that is not open"))
             }
-            (Some(OpenBlock::Text), Delta::Text { text }) => self.say(text),
-            (Some(OpenBlock::Call { json, .. }), Delta::Json { partial_json }) => {
+            (Some(OpenBlock::Text), BlockDelta::Text { text }) => self.add_text(text),
+            (Some(OpenBlock::Call { json, .. }), BlockDelta::Json { partial_json }) => {
                 self.arguments.grow(partial_json.len(), TOO_MANY_ARGUMENTS)?;
                 json.push_str(&self.joiner.join(partial_json)?);
                 Ok(Vec::new())
             }
-            (Some(OpenBlock::Thinking { thinking, .. }), Delta::Thinking { thinking: more }) => {
+            (
+                Some(OpenBlock::Thinking { thinking, .. }),
+                BlockDelta::Thinking { thinking: more },
+            ) => {
                 self.text.grow(more.len(), TOO_MUCH_TEXT)?;
                 thinking.push_str(&self.joiner.join(more)?);
                 Ok(Vec::new())
             }
-            (Some(OpenBlock::Thinking { signature, .. }), Delta::Signature { signature: more }) => {
+            (
+                Some(OpenBlock::Thinking { signature, .. }),
+                BlockDelta::Signature { signature: more },
+            ) => {
                 signature.push_str(&more);
                 self.text.grow(more.len(), TOO_MUCH_TEXT)?;
                 Ok(Vec::new())
             }
-            (Some(OpenBlock::Unknown), _) | (Some(_), Delta::Unknown) => Ok(Vec::new()),
+            (Some(OpenBlock::Unknown), _) | (Some(_), BlockDelta::Unknown) => Ok(Vec::new()),
             (Some(_), _) => Err(DecodeError::Unreadable("a part of it changes its kind")),
         }
     }
 
-    fn say(&mut self, text: String) -> Result<Vec<ModelEvent>, DecodeError> {
+    fn add_text(&mut self, text: String) -> Result<Vec<ModelEvent>, DecodeError> {
         self.text.grow(text.len(), TOO_MUCH_TEXT)?;
         let text = self.joiner.join(text)?;
         Ok(if text.is_empty() { Vec::new() } else { vec![ModelEvent::Text(text)] })
@@ -160,7 +170,7 @@ impl MessagesDecoder {
                 Ok(vec![ModelEvent::Verbatim(json!({ "type": "redacted_thinking", "data": data }))])
             }
             Some(OpenBlock::Call { id, tool, input, json }) => {
-                Ok(vec![call(id, tool, input, &json)])
+                Ok(vec![parse_call(id, tool, input, &json)])
             }
         }
     }
@@ -185,7 +195,7 @@ impl MessagesDecoder {
     }
 
     /// Counts are cumulative: the last one given holds.
-    fn count(&mut self, usage: &wire::Usage) {
+    fn add_usage(&mut self, usage: &wire::AnthropicUsage) {
         let set = |field: &mut u32, given: Option<u64>| {
             if let Some(given) = given {
                 *field = u32::try_from(given).unwrap_or(u32::MAX);
@@ -198,7 +208,7 @@ impl MessagesDecoder {
     }
 }
 
-fn call(id: String, tool: String, input: Value, json: &str) -> ModelEvent {
+fn parse_call(id: String, tool: String, input: Value, json: &str) -> ModelEvent {
     // A call without arguments comes without deltas: then the block's start holds them.
     let arguments = if json.is_empty() {
         match input {
@@ -211,7 +221,7 @@ fn call(id: String, tool: String, input: Value, json: &str) -> ModelEvent {
     close_call(id, tool, arguments)
 }
 
-fn reason(word: &str) -> StopReason {
+fn stop_reason(word: &str) -> StopReason {
     match word {
         "end_turn" => StopReason::EndTurn,
         "tool_use" => StopReason::ToolUse,

@@ -9,24 +9,24 @@ use protocol::model::Effort;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec, callable_name};
-use crate::parameters::Parameters;
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolSpec, callable_name};
+use crate::request_parameters::RequestParameters;
 
 /// A request for a streamed answer, with the four cache breakpoints that the API takes: the ends of
 /// the tools, of the instructions, of what was sent last time (the last but one message of the user,
 /// where the cache is read) and of this request (where it is written).
 #[derive(Debug, Serialize)]
-pub(super) struct Request<'a> {
+pub(super) struct AnthropicRequest<'a> {
     model: &'a str,
     max_tokens: u32,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    system: Vec<System<'a>>,
+    system: Vec<SystemBlock<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<AnthropicTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
-    messages: Vec<Message<'a>>,
+    messages: Vec<AnthropicMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,13 +44,13 @@ struct OutputConfig {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "text")]
-struct System<'a> {
+struct SystemBlock<'a> {
     text: &'a str,
     cache_control: CacheControl,
 }
 
 #[derive(Debug, Serialize)]
-struct Tool<'a> {
+struct AnthropicTool<'a> {
     name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
@@ -72,21 +72,21 @@ enum ToolChoice {
 }
 
 #[derive(Debug, Serialize)]
-struct Message<'a> {
+struct AnthropicMessage<'a> {
     role: Role,
-    content: Vec<Content<'a>>,
+    content: Vec<AnthropicContent<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Content<'a> {
-    Known(Known<'a>),
+enum AnthropicContent<'a> {
+    Known(TypedContent<'a>),
     Verbatim(&'a Value),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Known<'a> {
+enum TypedContent<'a> {
     Text {
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,14 +107,16 @@ enum Known<'a> {
     },
 }
 
-impl<'a> Request<'a> {
+impl<'a> AnthropicRequest<'a> {
     /// The whole body.
-    pub(super) fn new(request: &'a ModelRequest, parameters: &'a Parameters) -> Self {
+    pub(super) fn new(request: &'a ModelRequest, parameters: &'a RequestParameters) -> Self {
         let system = (!request.system.is_empty())
-            .then(|| System { text: &request.system, cache_control: CacheControl::Ephemeral });
-        let named = if request.tools.is_empty() { called(&request.messages) } else { Vec::new() };
+            .then(|| SystemBlock { text: &request.system, cache_control: CacheControl::Ephemeral });
+        let named =
+            if request.tools.is_empty() { tools_called_in(&request.messages) } else { Vec::new() };
         let tool_choice = (!named.is_empty()).then_some(ToolChoice::None);
-        let mut tools: Vec<Tool<'_>> = request.tools.iter().map(tool).chain(named).collect();
+        let mut tools: Vec<AnthropicTool<'_>> =
+            request.tools.iter().map(tool).chain(named).collect();
         if let Some(last) = tools.last_mut() {
             last.cache_control = Some(CacheControl::Ephemeral);
         }
@@ -125,7 +127,7 @@ impl<'a> Request<'a> {
             system: system.into_iter().collect(),
             tools,
             tool_choice,
-            messages: marked(&request.messages),
+            messages: with_cache_breakpoints(&request.messages),
             temperature: parameters.temperature,
             top_p: parameters.top_p,
             output_config: parameters.effort.map(|effort| OutputConfig { effort }),
@@ -134,8 +136,8 @@ impl<'a> Request<'a> {
     }
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool {
+fn tool(spec: &ToolSpec) -> AnthropicTool<'_> {
+    AnthropicTool {
         name: Cow::Borrowed(&spec.name),
         description: &spec.description,
         input_schema: spec.input_schema.clone(),
@@ -145,15 +147,15 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 
 /// The tools that `messages` call, by name only. The API refuses messages with calls when no tool
 /// is declared; `tool_choice: none` then keeps the model from calling.
-fn called(messages: &[ModelMessage]) -> Vec<Tool<'_>> {
+fn tools_called_in(messages: &[ModelMessage]) -> Vec<AnthropicTool<'_>> {
     let blocks = messages.iter().flat_map(|message| &message.blocks);
     let names: BTreeSet<Cow<'_, str>> = blocks
         .filter_map(|block| match block {
-            Block::Call(call) => Some(callable_name(&call.tool)),
-            Block::Text(_) | Block::Result { .. } | Block::Verbatim(_) => None,
+            ContentBlock::Call(call) => Some(callable_name(&call.tool)),
+            ContentBlock::Text(_) | ContentBlock::Result { .. } | ContentBlock::Verbatim(_) => None,
         })
         .collect();
-    let declare = |name| Tool {
+    let declare = |name| AnthropicTool {
         name,
         description: "Cannot be called now.",
         input_schema: serde_json::json!({ "type": "object" }),
@@ -163,12 +165,13 @@ fn called(messages: &[ModelMessage]) -> Vec<Tool<'_>> {
 }
 
 /// The messages, with the ends of the last two of the user as breakpoints.
-fn marked(messages: &[ModelMessage]) -> Vec<Message<'_>> {
-    let mut sent: Vec<Message<'_>> = messages.iter().map(message).collect();
+fn with_cache_breakpoints(messages: &[ModelMessage]) -> Vec<AnthropicMessage<'_>> {
+    let mut sent: Vec<AnthropicMessage<'_>> = messages.iter().map(message).collect();
     let users = sent.iter_mut().rev().filter(|message| message.role == Role::User);
     for message in users.take(2) {
-        if let Some(Content::Known(
-            Known::Text { cache_control, .. } | Known::ToolResult { cache_control, .. },
+        if let Some(AnthropicContent::Known(
+            TypedContent::Text { cache_control, .. }
+            | TypedContent::ToolResult { cache_control, .. },
         )) = message.content.last_mut()
         {
             *cache_control = Some(CacheControl::Ephemeral);
@@ -177,21 +180,21 @@ fn marked(messages: &[ModelMessage]) -> Vec<Message<'_>> {
     sent
 }
 
-fn message(message: &ModelMessage) -> Message<'_> {
-    Message { role: message.role, content: message.blocks.iter().map(content).collect() }
+fn message(message: &ModelMessage) -> AnthropicMessage<'_> {
+    AnthropicMessage { role: message.role, content: message.blocks.iter().map(content).collect() }
 }
 
-fn content(block: &Block) -> Content<'_> {
-    Content::Known(match block {
-        Block::Verbatim(value) => return Content::Verbatim(value),
-        Block::Text(text) => Known::Text { text, cache_control: None },
-        Block::Call(call) => {
+fn content(block: &ContentBlock) -> AnthropicContent<'_> {
+    AnthropicContent::Known(match block {
+        ContentBlock::Verbatim(value) => return AnthropicContent::Verbatim(value),
+        ContentBlock::Text(text) => TypedContent::Text { text, cache_control: None },
+        ContentBlock::Call(call) => {
             let name = callable_name(&call.tool);
-            Known::ToolUse { id: call.id.as_str(), name, input: &call.arguments }
+            TypedContent::ToolUse { id: call.id.as_str(), name, input: &call.arguments }
         }
-        Block::Result { call, output, is_error } => {
+        ContentBlock::Result { call, output, is_error } => {
             let (tool_use_id, is_error) = (call.as_str(), *is_error);
-            Known::ToolResult { tool_use_id, content: output, is_error, cache_control: None }
+            TypedContent::ToolResult { tool_use_id, content: output, is_error, cache_control: None }
         }
     })
 }
@@ -199,9 +202,9 @@ fn content(block: &Block) -> Content<'_> {
 /// An event of the stream. Fields and kinds we do not know are no matter.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Event {
+pub(super) enum AnthropicEvent {
     MessageStart {
-        message: Start,
+        message: MessageStart,
     },
     ContentBlockStart {
         index: u32,
@@ -209,15 +212,15 @@ pub(super) enum Event {
     },
     ContentBlockDelta {
         index: u32,
-        delta: Delta,
+        delta: BlockDelta,
     },
     ContentBlockStop {
         index: u32,
     },
     MessageDelta {
-        delta: Stop,
+        delta: MessageDelta,
         #[serde(default)]
-        usage: Usage,
+        usage: AnthropicUsage,
     },
     MessageStop,
     Ping,
@@ -229,7 +232,7 @@ pub(super) enum Event {
 }
 
 /// The kinds of event whose data must be readable.
-pub(super) const KINDS: [&str; 7] = [
+pub(super) const EVENT_TYPES: [&str; 7] = [
     "message_start",
     "content_block_start",
     "content_block_delta",
@@ -240,9 +243,9 @@ pub(super) const KINDS: [&str; 7] = [
 ];
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Start {
+pub(super) struct MessageStart {
     #[serde(default)]
-    pub(super) usage: Usage,
+    pub(super) usage: AnthropicUsage,
 }
 
 #[derive(Debug, Deserialize)]
@@ -276,7 +279,7 @@ pub(super) enum BlockStart {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Delta {
+pub(super) enum BlockDelta {
     #[serde(rename = "text_delta")]
     Text { text: String },
     #[serde(rename = "input_json_delta")]
@@ -290,12 +293,12 @@ pub(super) enum Delta {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Stop {
+pub(super) struct MessageDelta {
     pub(super) stop_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Usage {
+pub(super) struct AnthropicUsage {
     pub(super) input_tokens: Option<u64>,
     pub(super) output_tokens: Option<u64>,
     pub(super) cache_creation_input_tokens: Option<u64>,

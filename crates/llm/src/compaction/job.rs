@@ -1,30 +1,30 @@
 //! Puts earlier messages together: plans, asks for a summary where one is needed, stores.
 
-use protocol::fault::point;
-use protocol::{Compaction, OpenTurn, Timestamp, UserError, Utility};
+use protocol::fault_injection::point;
+use protocol::{Compaction, OpenTurn, Timestamp, UserError, UtilityRequest};
 
-use super::asking;
-use super::plan::{Plan, Spared};
-use super::{ENOUGH, FACTS};
-use crate::budget::Budget;
-use crate::host::{SummingUp, TurnEvent};
+use super::plan::{CompactionPlan, KeptTurns};
+use super::summary_request;
+use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT};
+use crate::budget::ContextBudget;
 use crate::service::ServiceParts;
-use crate::tokens::{self, Gauges};
+use crate::tokens::{self, TokenCalibrations};
+use crate::turn_policy::{Summarizer, TurnEvent};
 
 /// Whose conversation, and who sums it up.
-pub(crate) struct Job<'a> {
+pub(crate) struct CompactionJob<'a> {
     pub(crate) parts: &'a ServiceParts,
-    pub(crate) gauges: &'a Gauges,
+    pub(crate) calibrations: &'a TokenCalibrations,
     pub(crate) turn: &'a OpenTurn,
-    pub(crate) by: &'a SummingUp,
-    pub(crate) spared: Spared<'a>,
+    pub(crate) summarizer: &'a Summarizer,
+    pub(crate) kept: KeptTurns<'a>,
     /// What a request of the conversation may hold, and what of it is not its history.
-    pub(crate) budget: Budget,
+    pub(crate) budget: ContextBudget,
 }
 
 /// When a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum SummaryTrigger {
     /// Only when one line for each exchange takes too much room.
     Needed,
     /// In any case: the user asked for it.
@@ -33,7 +33,7 @@ pub(crate) enum When {
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum CompactionResult {
     /// From now on the model hears less.
     Room,
     /// There is nothing that could be put together.
@@ -45,47 +45,54 @@ pub(crate) enum Made {
 }
 
 /// What came of it, and what it cost in billionths of a US dollar.
-pub(crate) type Outcome = (Result<Made, UserError>, u64);
+pub(crate) type CompactionCost = (Result<CompactionResult, UserError>, u64);
 
-impl Job<'_> {
+impl CompactionJob<'_> {
     /// Carries it out. Dropped half-way it has changed all or nothing.
-    pub(crate) async fn run(&self, when: When) -> Outcome {
+    pub(crate) async fn run(&self, when: SummaryTrigger) -> CompactionCost {
         let (conversation, turn) = (&self.turn.conversation, &self.turn.turn);
-        let originals = match self.parts.transcript.originals(conversation, turn).await {
+        let originals = match self.parts.transcript.full_history(conversation, turn).await {
             Ok(originals) => originals,
             Err(error) => return (Err(error), 0),
         };
-        let Some(plan) = Plan::of(originals, self.spared) else { return (Ok(Made::Nothing), 0) };
-        let facts = self.budget.most / FACTS;
-        let recorded = plan.recorded(facts);
-        let taken = [self.budget.around, plan.stays, tokens::of_text(&recorded.text)];
+        let Some(plan) = CompactionPlan::from_originals(originals, self.kept) else {
+            return (Ok(CompactionResult::Nothing), 0);
+        };
+        let facts = self.budget.limit / FACTS_SHARE;
+        let recorded = plan.outline_only(facts);
+        let taken = [self.budget.overhead, plan.kept_tokens, tokens::of_text(&recorded.text)];
         let taken = taken.into_iter().fold(0, u32::saturating_add);
-        if when == When::Needed
-            && self.budget.percent(taken) <= ENOUGH
+        if when == SummaryTrigger::Needed
+            && self.budget.percent(taken) <= SUMMARY_THRESHOLD_PERCENT
             && plan.is_shorter(&recorded)
         {
             return (self.store(&recorded, &plan, None).await, 0);
         }
-        self.summed_up(&plan, facts).await
+        self.summarize(&plan, facts).await
     }
 
-    async fn summed_up(&self, plan: &Plan, facts: u32) -> Outcome {
-        let request = asking::request(plan, self.by, self.gauges.of(&self.by.model));
-        let answer = match self.by.provider.stream(request).await {
-            Ok(stream) => asking::hear(stream).await,
+    async fn summarize(&self, plan: &CompactionPlan, facts: u32) -> CompactionCost {
+        let request = summary_request::request(
+            plan,
+            self.summarizer,
+            self.calibrations.for_model(&self.summarizer.model),
+        );
+        let answer = match self.summarizer.provider.stream(request).await {
+            Ok(stream) => summary_request::collect_answer(stream).await,
             Err(error) => {
                 tracing::warn!(%error, "earlier messages were not summed up");
-                return (Ok(Made::NoSummary), 0);
+                return (Ok(CompactionResult::NoSummary), 0);
             }
         };
-        let SummingUp { model, price, .. } = self.by;
-        let asked = Utility { model: model.clone(), price: *price, usage: answer.usage, at: now() };
-        let new = answer.words.map(|words| plan.summed_up(&words, facts));
+        let Summarizer { model, price, .. } = self.summarizer;
+        let asked =
+            UtilityRequest { model: model.clone(), price: *price, usage: answer.usage, at: now() };
+        let new = answer.text.map(|words| plan.with_summary(&words, facts));
         let made = match new.filter(|new| plan.is_shorter(new)) {
             Some(new) => self.store(&new, plan, Some(&asked)).await,
             None => {
-                let charged = self.parts.transcript.charge(&self.turn.turn, &asked).await;
-                charged.map(|()| Made::NoSummary)
+                let charged = self.parts.transcript.record_usage(&self.turn.turn, &asked).await;
+                charged.map(|()| CompactionResult::NoSummary)
             }
         };
         (made, asked.cost())
@@ -94,14 +101,14 @@ impl Job<'_> {
     async fn store(
         &self,
         new: &Compaction,
-        plan: &Plan,
-        asked: Option<&Utility>,
-    ) -> Result<Made, UserError> {
+        plan: &CompactionPlan,
+        asked: Option<&UtilityRequest>,
+    ) -> Result<CompactionResult, UserError> {
         point("llm.compaction.before");
-        self.parts.transcript.compact(self.turn, new, &plan.mark, asked).await?;
+        self.parts.transcript.compact(self.turn, new, &plan.privacy_view, asked).await?;
         point("llm.compaction.after");
-        self.parts.host.tell(self.turn, TurnEvent::SummedUp);
-        Ok(Made::Room)
+        self.parts.policy.publish(self.turn, TurnEvent::SummedUp);
+        Ok(CompactionResult::Room)
     }
 }
 

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use protocol::{Compaction, QuestionId, Summary, TurnId};
 
-use super::LEAST_KEPT;
-use super::record::{self, Fact, Questions, one_line};
-use crate::exchange::{Exchange, exchanges, tokens_of};
+use super::MIN_KEPT_EXCHANGES;
+use super::outline::{self, Fact, QuestionIds, one_line};
+use crate::exchange::{Exchange, group_into_exchanges, tokens_of};
 use crate::tokens;
-use crate::transcript::Originals;
+use crate::transcript::FullHistory;
 
 /// What is told before everything else that stands in for the exchanges.
 const OPENING: &str = "<earlier_messages>\nThe earlier messages of this conversation, put together \
@@ -19,37 +19,37 @@ const CLOSING: &str = "</earlier_messages>";
 
 /// Who must be heard as it was.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spared<'a> {
+pub(crate) struct KeptTurns<'a> {
     /// The turn that asks, if one does.
     pub(crate) open: Option<&'a TurnId>,
     /// Turns whose question waits or is being answered: nothing from there on is touched.
-    pub(crate) asked: &'a BTreeSet<TurnId>,
+    pub(crate) asking: &'a BTreeSet<TurnId>,
 }
 
 /// What can be put together.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct CompactionPlan {
     /// The exchanges, oldest first; never none.
     covered: Vec<Exchange>,
     /// The last turn among them.
     until: TurnId,
     /// What a model made of the first of them before, and how many those are.
     summary: Option<(Summary, usize)>,
-    questions: Questions,
+    questions: QuestionIds,
     /// What was hidden of them.
-    pub(super) mark: String,
+    pub(super) privacy_view: String,
     /// What is heard of them now, in tokens.
-    pub(super) now: u32,
+    pub(super) current_tokens: u32,
     /// What stays as it is, in tokens.
-    pub(super) stays: u32,
+    pub(super) kept_tokens: u32,
 }
 
-impl Plan {
+impl CompactionPlan {
     /// All resolved exchanges but the newest; `None` when no other can be put together than those
     /// that are already.
-    pub(super) fn of(originals: Originals, spared: Spared<'_>) -> Option<Self> {
-        let Originals { compaction, rows, questions, mark } = originals;
-        let mut covered = exchanges(rows);
+    pub(super) fn from_originals(originals: FullHistory, spared: KeptTurns<'_>) -> Option<Self> {
+        let FullHistory { compaction, rows, questions, privacy_view: mark } = originals;
+        let mut covered = group_into_exchanges(rows);
         let place = |turn: &TurnId| covered.iter().position(|exchange| exchange.turn == *turn);
         let done = compaction.as_ref().and_then(|before| Some((before, place(&before.until)? + 1)));
         let summary = done
@@ -57,8 +57,8 @@ impl Plan {
             .and_then(|summary| Some((place(&summary.until)? + 1, summary)))
             .map(|(count, summary)| (summary, count));
         let open = usize::from(spared.open.is_some_and(|open| place(open).is_some()));
-        let held = covered.iter().position(|exchange| spared.asked.contains(&exchange.turn));
-        let most = covered.len().saturating_sub(open + LEAST_KEPT);
+        let held = covered.iter().position(|exchange| spared.asking.contains(&exchange.turn));
+        let most = covered.len().saturating_sub(open + MIN_KEPT_EXCHANGES);
         let count = most.min(held.unwrap_or(most));
         let already = done.map_or(0, |(_, count)| count);
         if count <= already {
@@ -68,35 +68,43 @@ impl Plan {
         let told = done.map_or(0, |(before, _)| tokens::of_text(&before.text));
         let now = told.saturating_add(tokens_of(covered.get(already..).unwrap_or_default()));
         let until = covered.last()?.turn.clone();
-        Some(Self { covered, until, summary, questions, mark, now, stays })
+        Some(Self {
+            covered,
+            until,
+            summary,
+            questions,
+            privacy_view: mark,
+            current_tokens: now,
+            kept_tokens: stays,
+        })
     }
 
     /// A line for each exchange behind the last summary.
-    pub(super) fn recorded(&self, facts: u32) -> Compaction {
+    pub(super) fn outline_only(&self, facts: u32) -> Compaction {
         let summary = self.summary.as_ref();
         let summed = summary.map_or(0, |(_, count)| *count);
         let (before, since) = self.covered.split_at(summed.min(self.covered.len()));
-        let lines: Vec<String> = since.iter().map(|e| record::line(e, &self.questions)).collect();
+        let lines: Vec<String> = since.iter().map(|e| outline::line(e, &self.questions)).collect();
         let words = summary.map(|(summary, _)| summary.words.as_str());
-        let text = told(words, &self.facts(before, facts), &lines);
+        let text = compaction_text(words, &self.facts(before, facts), &lines);
         let summary = summary.map(|(summary, _)| summary.clone());
         Compaction { until: self.until.clone(), text, summary }
     }
 
     /// A model's words for all of them.
-    pub(super) fn summed_up(&self, words: &str, facts: u32) -> Compaction {
-        let text = told(Some(words), &self.facts(&self.covered, facts), &[]);
+    pub(super) fn with_summary(&self, words: &str, facts: u32) -> Compaction {
+        let text = compaction_text(Some(words), &self.facts(&self.covered, facts), &[]);
         let summary = Summary { words: words.to_owned(), until: self.until.clone() };
         Compaction { until: self.until.clone(), text, summary: Some(summary) }
     }
 
     /// Whether this takes less room than what is heard now.
     pub(super) fn is_shorter(&self, new: &Compaction) -> bool {
-        tokens::of_text(&new.text) < self.now
+        tokens::of_text(&new.text) < self.current_tokens
     }
 
     /// What the last summary said, the exchanges behind it, and how each is told in one line.
-    pub(super) fn material(&self) -> (Option<&str>, &[Exchange], &Questions) {
+    pub(super) fn material(&self) -> (Option<&str>, &[Exchange], &QuestionIds) {
         let summed = self.summary.as_ref().map_or(0, |(_, count)| *count);
         let words = self.summary.as_ref().map(|(summary, _)| summary.words.as_str());
         (words, self.covered.get(summed..).unwrap_or_default(), &self.questions)
@@ -104,7 +112,7 @@ impl Plan {
 
     /// The newest facts of these exchanges that take no more than `most` tokens, in order.
     fn facts(&self, exchanges: &[Exchange], most: u32) -> Vec<Fact> {
-        let all = exchanges.iter().flat_map(|e| record::facts(e, &self.questions));
+        let all = exchanges.iter().flat_map(|e| outline::facts(e, &self.questions));
         let (mut seen, mut left, mut kept) = (BTreeSet::new(), most, Vec::new());
         for fact in all.collect::<Vec<_>>().into_iter().rev() {
             if !seen.insert(fact.clone()) {
@@ -128,24 +136,27 @@ fn size(fact: &Fact) -> u32 {
     }
 }
 
-fn told(summary: Option<&str>, facts: &[Fact], lines: &[String]) -> String {
+fn compaction_text(summary: Option<&str>, facts: &[Fact], lines: &[String]) -> String {
     let mut text = OPENING.to_owned();
     if let Some(words) = summary {
-        let _ = write!(text, "\n\nSummary:\n{}", disarmed(words.trim()));
+        let _ = write!(text, "\n\nSummary:\n{}", escape_tags(words.trim()));
     }
-    text.push_str(&listed(facts));
+    text.push_str(&facts_text(facts));
     if !lines.is_empty() {
-        let _ = write!(text, "\n\nOne line for each exchange:\n{}", disarmed(&lines.join("\n")));
+        let _ = write!(text, "\n\nOne line for each exchange:\n{}", escape_tags(&lines.join("\n")));
     }
     let _ = write!(text, "\n{CLOSING}");
     text
 }
 
-fn listed(facts: &[Fact]) -> String {
+fn facts_text(facts: &[Fact]) -> String {
     let mut text = String::new();
     let mut list = |title: &str, of: &dyn Fn(&Fact) -> Option<&str>| {
-        let found: Vec<String> =
-            facts.iter().filter_map(of).map(|name| disarmed(&one_line(name, usize::MAX))).collect();
+        let found: Vec<String> = facts
+            .iter()
+            .filter_map(of)
+            .map(|name| escape_tags(&one_line(name, usize::MAX)))
+            .collect();
         if !found.is_empty() {
             let _ = write!(text, "\n\n{title}: {}", found.join(", "));
         }
@@ -177,12 +188,12 @@ fn listed(facts: &[Fact]) -> String {
             answer.unwrap_or_default()
         );
         let title = if n == 0 { "\n\nQuestions that you asked:" } else { "" };
-        let _ = write!(text, "{title}\n{}", disarmed(&line));
+        let _ = write!(text, "{title}\n{}", escape_tags(&line));
     }
     text
 }
 
 /// The text as it can stand between the marks: it does not end them.
-fn disarmed(text: &str) -> String {
+fn escape_tags(text: &str) -> String {
     text.replace("</earlier_messages", "< /earlier_messages")
 }

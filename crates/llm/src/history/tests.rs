@@ -5,47 +5,49 @@ use serde_json::json;
 
 use super::*;
 
-fn row(role: Role, parts: Vec<Part>) -> Message {
+fn row(role: Role, parts: Vec<MessagePart>) -> Message {
     let (id, conversation, turn) = ("m".into(), "c".into(), "t".into());
     Message { id, conversation, turn, role, parts, at: protocol::Timestamp(0) }
 }
 
-fn user(parts: Vec<Part>) -> Message {
+fn user(parts: Vec<MessagePart>) -> Message {
     row(Role::User, parts)
 }
 
-fn model(parts: Vec<Part>) -> Message {
+fn model(parts: Vec<MessagePart>) -> Message {
     row(Role::Assistant, parts)
 }
 
-fn text(text: &str) -> Part {
-    Part::Text { text: text.into() }
+fn text(text: &str) -> MessagePart {
+    MessagePart::Text { text: text.into() }
 }
 
-fn call(id: &str) -> Part {
-    Part::Call { id: id.into(), tool: "read".into(), arguments: json!({}) }
+fn call(id: &str) -> MessagePart {
+    MessagePart::Call { id: id.into(), tool: "read".into(), arguments: json!({}) }
 }
 
-fn result(call: &str, output: &str) -> Part {
-    Part::Result { call: call.into(), output: output.into(), is_error: false }
+fn result(call: &str, output: &str) -> MessagePart {
+    MessagePart::Result { call: call.into(), output: output.into(), is_error: false }
 }
 
-fn ours() -> Maker {
-    Maker { vendor: "vendor".into(), model: "model".into() }
+fn ours() -> AnswerAuthor {
+    AnswerAuthor { vendor: "vendor".into(), model: "model".into() }
 }
 
-fn thought(maker: Option<Maker>) -> Part {
-    Part::Verbatim { content: json!("hm"), maker }
+fn thought(maker: Option<AnswerAuthor>) -> MessagePart {
+    MessagePart::Verbatim { content: json!("hm"), maker }
 }
 
 /// The request in short: `U` or `A`, then `"words"`, `call`, `call=output`.
 fn short(rows: &[Message]) -> Vec<String> {
-    let block = |block: &Block| match block {
-        Block::Text(text) => format!("{text:?}"),
-        Block::Call(call) => call.id.to_string(),
-        Block::Result { call, output, .. } if output == wording::NO_RESULT => format!("{call}=?"),
-        Block::Result { call, output, .. } => format!("{call}={output}"),
-        Block::Verbatim(value) => value.to_string(),
+    let block = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => format!("{text:?}"),
+        ContentBlock::Call(call) => call.id.to_string(),
+        ContentBlock::Result { call, output, .. } if output == model_texts::NO_RESULT => {
+            format!("{call}=?")
+        }
+        ContentBlock::Result { call, output, .. } => format!("{call}={output}"),
+        ContentBlock::Verbatim(value) => value.to_string(),
     };
     let line = |message: &ModelMessage| {
         let role = if message.role == Role::User { "U" } else { "A" };
@@ -57,7 +59,7 @@ fn short(rows: &[Message]) -> Vec<String> {
 
 #[test]
 fn the_context_comes_before_the_words() {
-    let context = Part::Context { text: "Sunday".into() };
+    let context = MessagePart::Context { text: "Sunday".into() };
     assert_eq!(short(&[user(vec![text("hi"), context])]), [r#"U "Sunday" "hi""#]);
 }
 
@@ -79,7 +81,7 @@ fn the_answer_to_a_question_joins_the_results() {
         user(vec![text("go")]),
         model(vec![call("1")]),
         user(vec![result("1", "delivered")]),
-        user(vec![Part::Answers { question: "q".into() }, text("the blue one")]),
+        user(vec![MessagePart::Answers { question: "q".into() }, text("the blue one")]),
     ];
     assert_eq!(short(&rows), [r#"U "go""#, "A 1", r#"U 1=delivered "the blue one""#]);
 }
@@ -109,7 +111,7 @@ fn an_id_that_another_turn_used_is_renamed_with_its_result() {
 
 #[test]
 fn what_was_kept_verbatim_goes_to_its_maker_while_its_turn_asks_and_to_nobody_else() {
-    let other = |change: fn(&mut Maker)| {
+    let other = |change: fn(&mut AnswerAuthor)| {
         let mut maker = ours();
         change(&mut maker);
         Some(maker)
@@ -141,7 +143,7 @@ fn blank_words_and_empty_messages_are_left_out() {
 
 #[test]
 fn a_history_that_begins_with_the_model_is_given_a_beginning() {
-    let beginning = format!("U {:?}", wording::BEGINNING_MISSING);
+    let beginning = format!("U {:?}", model_texts::BEGINNING_MISSING);
     assert_eq!(short(&[model(vec![text("hi")])]), [beginning.as_str(), r#"A "hi""#]);
 }
 
@@ -151,12 +153,12 @@ fn a_paused_answer_at_the_end_does_not_end_with_blanks() {
     assert_eq!(short(&rows), [r#"U "go""#, r#"A "well,""#]);
 }
 
-fn part() -> impl Strategy<Value = Part> {
+fn part() -> impl Strategy<Value = MessagePart> {
     let id = || (0..4_u8).prop_map(|id| format!("c{id}"));
     prop_oneof![
         prop_oneof![Just("words"), Just(""), Just(" \n"), Just("end ")].prop_map(text),
-        Just(Part::Context { text: "context".into() }),
-        Just(Part::Answers { question: "q".into() }),
+        Just(MessagePart::Context { text: "context".into() }),
+        Just(MessagePart::Answers { question: "q".into() }),
         Just(thought(Some(ours()))),
         Just(thought(None)),
         id().prop_map(|id| call(&id)),
@@ -171,12 +173,12 @@ fn rows() -> impl Strategy<Value = Vec<Message>> {
     proptest::collection::vec(row, 0..12)
 }
 
-fn call_of(block: &Block) -> Option<&CallId> {
-    if let Block::Call(call) = block { Some(&call.id) } else { None }
+fn call_of(block: &ContentBlock) -> Option<&CallId> {
+    if let ContentBlock::Call(call) = block { Some(&call.id) } else { None }
 }
 
-fn result_of(block: &Block) -> Option<&CallId> {
-    if let Block::Result { call, .. } = block { Some(call) } else { None }
+fn result_of(block: &ContentBlock) -> Option<&CallId> {
+    if let ContentBlock::Result { call, .. } = block { Some(call) } else { None }
 }
 
 fn calls_of(message: &ModelMessage) -> Vec<&CallId> {
@@ -203,7 +205,7 @@ proptest! {
             open = calls_of(message);
             prop_assert!(open.iter().all(|id| ids.insert((*id).clone())));
             for block in &message.blocks {
-                prop_assert!(!matches!(block, Block::Text(text) if text.trim().is_empty()));
+                prop_assert!(!matches!(block, ContentBlock::Text(text) if text.trim().is_empty()));
             }
         }
         prop_assert!(open.is_empty());

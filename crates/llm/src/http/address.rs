@@ -4,11 +4,11 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use super::{Root, Vendor};
+use super::{ApiProfile, BasePath};
 use crate::model::ModelError;
 
 /// The address under which a vendor's paths stand; empty means the vendor's own.
-pub(super) fn parse(vendor: &Vendor, base_url: &str) -> Result<Url, ModelError> {
+pub(super) fn parse(vendor: &ApiProfile, base_url: &str) -> Result<Url, ModelError> {
     let given = base_url.trim().trim_end_matches('/');
     let base = if given.is_empty() { vendor.base_url } else { given };
     let refused = |why: &str| {
@@ -16,7 +16,7 @@ pub(super) fn parse(vendor: &Vendor, base_url: &str) -> Result<Url, ModelError> 
     };
     let mut url = Url::parse(base)
         .map_err(|_| refused(&format!("is not a web address such as {}", vendor.base_url)))?;
-    url.set_path(&below(vendor.root, url.path()));
+    url.set_path(&path_below(vendor.root, url.path()));
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refused("holds a user name or password"));
     }
@@ -31,17 +31,17 @@ pub(super) fn parse(vendor: &Vendor, base_url: &str) -> Result<Url, ModelError> 
     }
 }
 
-fn below(root: Root, path: &str) -> String {
+fn path_below(root: BasePath, path: &str) -> String {
     let path = path.trim_end_matches('/');
     match root {
-        Root::UnlessGiven(root) if path.is_empty() => root.to_owned(),
-        Root::UnlessGiven(_) => path.to_owned(),
-        Root::Always(root) => format!("{}{root}", path.strip_suffix(root).unwrap_or(path)),
+        BasePath::UnlessGiven(root) if path.is_empty() => root.to_owned(),
+        BasePath::UnlessGiven(_) => path.to_owned(),
+        BasePath::Always(root) => format!("{}{root}", path.strip_suffix(root).unwrap_or(path)),
     }
 }
 
 /// What the server is called in an error.
-pub(super) fn name(vendor: &Vendor, base: &Url) -> String {
+pub(super) fn server_name(vendor: &ApiProfile, base: &Url) -> String {
     let host = base.host_str().unwrap_or_default();
     let named = vendor.hosts.iter().find(|(known, _)| *known == host);
     match (named, base.port()) {
@@ -53,7 +53,7 @@ pub(super) fn name(vendor: &Vendor, base: &Url) -> String {
 
 /// Whether an address holds what is for nobody's eyes: a login, or values that may be a key.
 #[must_use]
-pub fn holds_a_secret(base_url: &str) -> bool {
+pub fn has_credentials(base_url: &str) -> bool {
     let url = Url::parse(base_url.trim());
     url.is_ok_and(|url| {
         let has_login = !url.username().is_empty() || url.password().is_some();

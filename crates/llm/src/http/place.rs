@@ -7,8 +7,8 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::trouble::Sort;
-use super::{LARGEST_VALUE, Root, Server, Trouble};
+use super::error_body::ErrorClass;
+use super::{ApiClient, BasePath, ErrorBody, MAX_VALUE_BYTES};
 
 /// A server's answer about a path.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-impl Server {
+impl ApiClient {
     /// The answer at one of the vendor's own paths, if the server gives it within `patience`.
     pub(crate) async fn place(&self, path: &str, patience: Duration) -> Place {
         self.at(self.url(path), patience).await
@@ -41,7 +41,7 @@ impl Server {
 
     /// The same, of what stands beside the vendor's own paths on the server.
     pub(crate) async fn place_beside(&self, path: &str, patience: Duration) -> Place {
-        let (Root::Always(root) | Root::UnlessGiven(root)) = self.vendor.root;
+        let (BasePath::Always(root) | BasePath::UnlessGiven(root)) = self.api.root;
         let base = self.base.path().trim_end_matches('/');
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", base.strip_suffix(root).unwrap_or(base)));
@@ -66,7 +66,7 @@ fn read(status: StatusCode, body: &[u8]) -> Place {
         // A proxy in between may answer with these, or a server that is overloaded.
         407 | 408 | 425 | 429 => Place::Unknown,
         400..=499 | 501 => Place::Nothing,
-        503 if Trouble::read(body).sort() == Sort::Loading => Place::Loading,
+        503 if ErrorBody::parse(body).classify() == ErrorClass::Loading => Place::Loading,
         _ => Place::Unknown,
     }
 }
@@ -76,7 +76,7 @@ async fn whole(response: &mut Response, deadline: Instant) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = timeout_at(deadline, response.chunk()).await.ok()?.ok()? {
         body.extend_from_slice(&chunk);
-        if body.len() > LARGEST_VALUE {
+        if body.len() > MAX_VALUE_BYTES {
             return None;
         }
     }

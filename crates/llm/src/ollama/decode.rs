@@ -1,17 +1,17 @@
 //! Lines of Ollama's chat API as our events. Pure: one line in, at most a few events out.
 
-use protocol::Usage;
+use protocol::TokenUsage;
 
-use super::window::Sent;
-use super::wire::{CallMade, Line};
-use crate::decoding::{
-    DecodeError, Decoded, Decoder, MOST_PARTS, Size, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
+use super::context_window::PromptSize;
+use super::wire::{OllamaChunk, ReceivedCall};
+use crate::decoder::{
+    DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
     TOO_MUCH_TEXT, close_call,
 };
-use crate::http::Trouble;
-use crate::lines::LineReader;
+use crate::http::ErrorBody;
 use crate::model::{ModelEvent, StopReason};
-use crate::surrogates::{self, Joiner};
+use crate::ndjson::LineReader;
+use crate::surrogates::{self, SurrogateJoiner};
 
 #[cfg(test)]
 mod tests;
@@ -19,24 +19,24 @@ mod tests;
 /// Follows one answer.
 #[derive(Debug)]
 pub(super) struct LineDecoder {
-    sent: Sent,
+    sent: PromptSize,
     over: bool,
     calls: usize,
-    text: Size,
-    said: Joiner,
-    arguments: Size,
+    text: SizeLimit,
+    said: SurrogateJoiner,
+    arguments: SizeLimit,
 }
 
 impl LineDecoder {
     /// Follows the answer to a request of this size.
-    pub(super) fn new(sent: Sent) -> Self {
+    pub(super) fn new(sent: PromptSize) -> Self {
         Self {
             sent,
             over: false,
             calls: 0,
-            text: Size::default(),
-            said: Joiner::default(),
-            arguments: Size::default(),
+            text: SizeLimit::default(),
+            said: SurrogateJoiner::default(),
+            arguments: SizeLimit::default(),
         }
     }
 }
@@ -49,9 +49,9 @@ impl Decoder for LineDecoder {
             return Ok(Decoded::Ping);
         }
         let unreadable = |_| DecodeError::Unreadable("a line of it is not what the API describes");
-        let read: Line = surrogates::from_json(line).map_err(unreadable)?;
+        let read: OllamaChunk = surrogates::from_json(line).map_err(unreadable)?;
         if read.error.is_some() {
-            return Err(DecodeError::Reported(Trouble::read(line.as_bytes())));
+            return Err(DecodeError::Reported(ErrorBody::parse(line.as_bytes())));
         }
         let mut events = Vec::new();
         if let Some(said) = read.message {
@@ -66,10 +66,10 @@ impl Decoder for LineDecoder {
         if read.done {
             self.said.end()?;
             let tokens = |given: Option<u64>| u32::try_from(given.unwrap_or(0)).unwrap_or(u32::MAX);
-            let usage = Usage {
+            let usage = TokenUsage {
                 input: tokens(read.prompt_eval_count),
                 output: tokens(read.eval_count),
-                ..Usage::default()
+                ..TokenUsage::default()
             };
             events.push(self.stop(read.done_reason.as_deref(), usage)?);
         }
@@ -84,15 +84,15 @@ impl Decoder for LineDecoder {
 
 impl LineDecoder {
     /// A call comes whole, in one line.
-    fn call(&mut self, call: CallMade) -> Result<ModelEvent, DecodeError> {
+    fn call(&mut self, call: ReceivedCall) -> Result<ModelEvent, DecodeError> {
         self.calls += 1;
-        if self.calls > MOST_PARTS {
+        if self.calls > MAX_PARTS {
             return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
         }
         let function = call.function.unwrap_or_default();
         let spelled = function.arguments.to_string();
         self.arguments.grow(spelled.len(), TOO_MANY_ARGUMENTS)?;
-        if surrogates::is_cut(&spelled) {
+        if surrogates::has_lone_half(&spelled) {
             return Err(DecodeError::Unreadable("a sign in a call is cut in two"));
         }
         let arguments = match function.arguments {
@@ -105,9 +105,9 @@ impl LineDecoder {
 
     /// A server that read less than any text of that length has was given a longer prompt than it
     /// read, and cut it. It says nothing of that itself. Counts of zero are not told.
-    fn stop(&mut self, reason: Option<&str>, usage: Usage) -> Result<ModelEvent, DecodeError> {
+    fn stop(&mut self, reason: Option<&str>, usage: TokenUsage) -> Result<ModelEvent, DecodeError> {
         self.over = true;
-        let sent = self.sent.at_least();
+        let sent = self.sent.min_tokens_estimate();
         if usage.input > 0 && usage.input < sent {
             return Err(DecodeError::Cut { sent, read: usage.input });
         }

@@ -9,18 +9,18 @@ use protocol::{CallId, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec, callable_name};
-use crate::parameters::Parameters;
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolSpec, callable_name};
+use crate::request_parameters::RequestParameters;
 
 /// A request for a streamed answer.
 #[derive(Debug, Serialize)]
-pub(super) struct Request<'a> {
+pub(super) struct OllamaRequest<'a> {
     model: &'a str,
-    messages: Vec<Message<'a>>,
+    messages: Vec<OllamaMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<OllamaTool<'a>>,
     stream: bool,
-    options: Options,
+    options: OllamaOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
     think: Option<Effort>,
     #[serde(flatten)]
@@ -28,7 +28,7 @@ pub(super) struct Request<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Options {
+struct OllamaOptions {
     num_ctx: u32,
     num_predict: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,13 +39,13 @@ struct Options {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", content = "function", rename_all = "snake_case")]
-enum Tool<'a> {
+enum OllamaTool<'a> {
     Function { name: &'a str, description: &'a str, parameters: &'a Value },
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-enum Message<'a> {
+enum OllamaMessage<'a> {
     System {
         content: &'a str,
     },
@@ -55,7 +55,7 @@ enum Message<'a> {
     Assistant {
         content: String,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'a>>,
+        tool_calls: Vec<OllamaCall<'a>>,
     },
     Tool {
         tool_name: Cow<'a, str>,
@@ -64,20 +64,24 @@ enum Message<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Call<'a> {
-    function: Called<'a>,
+struct OllamaCall<'a> {
+    function: OllamaFunction<'a>,
 }
 
 #[derive(Debug, Serialize)]
-struct Called<'a> {
+struct OllamaFunction<'a> {
     name: Cow<'a, str>,
     arguments: &'a Value,
 }
 
-impl<'a> Request<'a> {
+impl<'a> OllamaRequest<'a> {
     /// The whole body; the server reads `window` tokens, prompt and answer together.
-    pub(super) fn new(request: &'a ModelRequest, parameters: &'a Parameters, window: u32) -> Self {
-        let system = Message::System { content: &request.system };
+    pub(super) fn new(
+        request: &'a ModelRequest,
+        parameters: &'a RequestParameters,
+        window: u32,
+    ) -> Self {
+        let system = OllamaMessage::System { content: &request.system };
         let system = (!request.system.is_empty()).then_some(system);
         let mut names = BTreeMap::new();
         let said = request.messages.iter().flat_map(|message| messages(message, &mut names));
@@ -86,7 +90,7 @@ impl<'a> Request<'a> {
             messages: system.into_iter().chain(said).collect(),
             tools: request.tools.iter().map(tool).collect(),
             stream: true,
-            options: Options {
+            options: OllamaOptions {
                 num_ctx: window,
                 num_predict: request.max_tokens,
                 temperature: parameters.temperature,
@@ -98,9 +102,9 @@ impl<'a> Request<'a> {
     }
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
+fn tool(spec: &ToolSpec) -> OllamaTool<'_> {
     let ToolSpec { name, description, input_schema: parameters } = spec;
-    Tool::Function { name, description, parameters }
+    OllamaTool::Function { name, description, parameters }
 }
 
 /// Each result is a message of its own, before the words that came with them. This wire knows
@@ -108,43 +112,45 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 fn messages<'a>(
     message: &'a ModelMessage,
     names: &mut BTreeMap<&'a CallId, &'a str>,
-) -> Vec<Message<'a>> {
+) -> Vec<OllamaMessage<'a>> {
     let mut texts = Vec::new();
     let mut tool_calls = Vec::new();
     let mut said = Vec::new();
     for block in &message.blocks {
         match block {
-            Block::Text(text) => texts.push(text.as_str()),
-            Block::Call(call) => {
+            ContentBlock::Text(text) => texts.push(text.as_str()),
+            ContentBlock::Call(call) => {
                 names.insert(&call.id, &call.tool);
                 let name = callable_name(&call.tool);
-                tool_calls.push(Call { function: Called { name, arguments: &call.arguments } });
+                tool_calls.push(OllamaCall {
+                    function: OllamaFunction { name, arguments: &call.arguments },
+                });
             }
-            Block::Result { call, output, is_error } => {
+            ContentBlock::Result { call, output, is_error } => {
                 let tool_name = callable_name(names.get(call).copied().unwrap_or_default());
                 let content = match is_error {
                     true => Cow::Owned(format!("Error: {output}")),
                     false => Cow::Borrowed(output.as_str()),
                 };
-                said.push(Message::Tool { tool_name, content });
+                said.push(OllamaMessage::Tool { tool_name, content });
             }
             // What another vendor sent verbatim is no matter to this one.
-            Block::Verbatim(_) => {}
+            ContentBlock::Verbatim(_) => {}
         }
     }
     let content = texts.join("\n\n");
     match message.role {
-        Role::Assistant => said.push(Message::Assistant { content, tool_calls }),
+        Role::Assistant => said.push(OllamaMessage::Assistant { content, tool_calls }),
         Role::User if texts.is_empty() => {}
-        Role::User => said.push(Message::User { content }),
+        Role::User => said.push(OllamaMessage::User { content }),
     }
     said
 }
 
 /// A line of the answer. Fields that we do not know are no matter.
 #[derive(Debug, Deserialize)]
-pub(super) struct Line {
-    pub(super) message: Option<Said>,
+pub(super) struct OllamaChunk {
+    pub(super) message: Option<OllamaAnswer>,
     #[serde(default)]
     pub(super) done: bool,
     pub(super) done_reason: Option<String>,
@@ -154,19 +160,19 @@ pub(super) struct Line {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Said {
+pub(super) struct OllamaAnswer {
     pub(super) content: Option<String>,
-    pub(super) tool_calls: Option<Vec<CallMade>>,
+    pub(super) tool_calls: Option<Vec<ReceivedCall>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct CallMade {
+pub(super) struct ReceivedCall {
     pub(super) id: Option<String>,
-    pub(super) function: Option<FunctionCalled>,
+    pub(super) function: Option<ReceivedFunction>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct FunctionCalled {
+pub(super) struct ReceivedFunction {
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) arguments: Value,

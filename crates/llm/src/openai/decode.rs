@@ -1,16 +1,18 @@
 //! Chunks of Chat Completions as our events. Pure: one chunk in, at most a few events out.
 
-use protocol::Usage;
+use protocol::TokenUsage;
 
-use super::wire::{self, CallDelta, Choice, Chunk, Content, Delta, Function};
-use crate::decoding::{
-    DecodeError, Decoded, Decoder, MOST_PARTS, Size, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
+use super::wire::{
+    self, CallDelta, ChatChunk, ChunkChoice, ChunkContent, ChunkDelta, FunctionDelta,
+};
+use crate::decoder::{
+    DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
     TOO_MUCH_TEXT, close_call, cut_call,
 };
-use crate::http::Trouble;
+use crate::http::ErrorBody;
 use crate::model::{ModelEvent, StopReason};
 use crate::sse::{SseEvent, SseReader};
-use crate::surrogates::{self, Joiner};
+use crate::surrogates::{self, SurrogateJoiner};
 
 #[cfg(test)]
 mod tests;
@@ -20,12 +22,12 @@ mod tests;
 pub(super) struct ChatDecoder {
     over: bool,
     calls: Vec<OpenCall>,
-    usage: Usage,
+    usage: TokenUsage,
     reason: Option<StopReason>,
     refused: bool,
-    text: Size,
-    said: Joiner,
-    arguments: Size,
+    text: SizeLimit,
+    said: SurrogateJoiner,
+    arguments: SizeLimit,
 }
 
 #[derive(Debug, Default)]
@@ -34,7 +36,7 @@ struct OpenCall {
     id: String,
     tool: String,
     json: String,
-    joiner: Joiner,
+    joiner: SurrogateJoiner,
 }
 
 impl OpenCall {
@@ -58,12 +60,12 @@ impl Decoder for ChatDecoder {
         }
         let unreadable = |_| DecodeError::Unreadable("a part of it is not what the API describes");
         let value = surrogates::from_json::<serde_json::Value>(&event.data).map_err(unreadable)?;
-        let chunk = serde_json::from_value::<Chunk>(value.clone()).map_err(unreadable)?;
+        let chunk = serde_json::from_value::<ChatChunk>(value.clone()).map_err(unreadable)?;
         if chunk.error.is_some() || event.name == "error" {
-            return Err(DecodeError::Reported(Trouble::find(&value)));
+            return Err(DecodeError::Reported(ErrorBody::find_in(&value)));
         }
         if let Some(usage) = &chunk.usage {
-            self.count(usage);
+            self.add_usage(usage);
         }
         let mut events = Vec::new();
         for choice in chunk.choices.unwrap_or_default() {
@@ -80,7 +82,7 @@ impl Decoder for ChatDecoder {
 
 impl ChatDecoder {
     /// We ask for one choice. What follows its end is no part of it.
-    fn choice(&mut self, choice: Choice) -> Result<Vec<ModelEvent>, DecodeError> {
+    fn choice(&mut self, choice: ChunkChoice) -> Result<Vec<ModelEvent>, DecodeError> {
         if choice.index != 0 || self.reason.is_some() {
             return Ok(Vec::new());
         }
@@ -89,7 +91,7 @@ impl ChatDecoder {
             None => Vec::new(),
         };
         if let Some(word) = choice.finish_reason {
-            let reason = if self.refused { StopReason::Refusal } else { reason(&word) };
+            let reason = if self.refused { StopReason::Refusal } else { stop_reason(&word) };
             // At the token limit a character may be cut, as a word may.
             if reason != StopReason::MaxTokens {
                 self.said.end()?;
@@ -103,14 +105,14 @@ impl ChatDecoder {
         Ok(events)
     }
 
-    fn extend(&mut self, delta: Delta) -> Result<Vec<ModelEvent>, DecodeError> {
+    fn extend(&mut self, delta: ChunkDelta) -> Result<Vec<ModelEvent>, DecodeError> {
         let mut events = Vec::new();
-        if let Some(Content::Text(text)) = delta.content {
-            events.extend(self.say(text)?);
+        if let Some(ChunkContent::Text(text)) = delta.content {
+            events.extend(self.add_text(text)?);
         }
         if let Some(text) = delta.refusal.filter(|text| !text.is_empty()) {
             self.refused = true;
-            events.extend(self.say(text)?);
+            events.extend(self.add_text(text)?);
         }
         for call in delta.tool_calls.unwrap_or_default() {
             self.call(call)?;
@@ -121,14 +123,14 @@ impl ChatDecoder {
         Ok(events)
     }
 
-    fn say(&mut self, text: String) -> Result<Option<ModelEvent>, DecodeError> {
+    fn add_text(&mut self, text: String) -> Result<Option<ModelEvent>, DecodeError> {
         self.text.grow(text.len(), TOO_MUCH_TEXT)?;
         let text = self.said.join(text)?;
         Ok((!text.is_empty()).then_some(ModelEvent::Text(text)))
     }
 
     fn call(&mut self, delta: CallDelta) -> Result<(), DecodeError> {
-        let Function { name, arguments } = delta.function.unwrap_or_default();
+        let FunctionDelta { name, arguments } = delta.function.unwrap_or_default();
         let arguments = match arguments {
             None | Some(serde_json::Value::Null) => String::new(),
             Some(serde_json::Value::String(text)) => text,
@@ -160,7 +162,7 @@ impl ChatDecoder {
         };
         let at = match self.calls.iter().rposition(goes_on) {
             Some(at) => at,
-            None if self.calls.len() >= MOST_PARTS => {
+            None if self.calls.len() >= MAX_PARTS => {
                 return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
             }
             None => {
@@ -200,11 +202,11 @@ impl ChatDecoder {
 
     /// Counts are cumulative: the last one given holds. Cached tokens are among those of the
     /// prompt here; ours are counted beside them.
-    fn count(&mut self, usage: &wire::Usage) {
+    fn add_usage(&mut self, usage: &wire::ChatUsage) {
         let tokens = |given: Option<u64>| u32::try_from(given.unwrap_or(0)).unwrap_or(u32::MAX);
         let cached = usage.prompt_tokens_details.as_ref().and_then(|of| of.cached_tokens);
         let (prompt, cached) = (tokens(usage.prompt_tokens), tokens(cached));
-        self.usage = Usage {
+        self.usage = TokenUsage {
             input: prompt.saturating_sub(cached),
             output: tokens(usage.completion_tokens),
             cache_read: cached.min(prompt),
@@ -213,7 +215,7 @@ impl ChatDecoder {
     }
 }
 
-fn reason(word: &str) -> StopReason {
+fn stop_reason(word: &str) -> StopReason {
     match word {
         "stop" => StopReason::EndTurn,
         "tool_calls" | "function_call" => StopReason::ToolUse,

@@ -8,12 +8,12 @@ use protocol::model::Effort;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{Block, ModelMessage, ModelRequest, ToolCall, ToolSpec, callable_name};
-use crate::parameters::Parameters;
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolCall, ToolSpec, callable_name};
+use crate::request_parameters::RequestParameters;
 
 /// The name under which a server knows the output cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cap {
+pub(super) enum OutputCapField {
     /// `max_tokens`
     MaxTokens,
     /// `max_completion_tokens`
@@ -22,11 +22,11 @@ pub(super) enum Cap {
 
 /// A request for a streamed answer.
 #[derive(Debug, Serialize)]
-pub(super) struct Request<'a> {
+pub(super) struct ChatRequest<'a> {
     model: &'a str,
-    messages: Vec<Message<'a>>,
+    messages: Vec<ChatMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<ChatTool<'a>>,
     stream: bool,
     stream_options: StreamOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,13 +50,13 @@ struct StreamOptions {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", content = "function", rename_all = "snake_case")]
-enum Tool<'a> {
+enum ChatTool<'a> {
     Function { name: &'a str, description: &'a str, parameters: &'a Value },
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-enum Message<'a> {
+enum ChatMessage<'a> {
     System {
         content: &'a str,
     },
@@ -67,7 +67,7 @@ enum Message<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'a>>,
+        tool_calls: Vec<ChatCall<'a>>,
     },
     Tool {
         tool_call_id: &'a str,
@@ -76,26 +76,30 @@ enum Message<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Call<'a> {
+struct ChatCall<'a> {
     id: &'a str,
     #[serde(flatten)]
-    called: Called<'a>,
+    called: ChatFunction<'a>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", content = "function", rename_all = "snake_case")]
-enum Called<'a> {
+enum ChatFunction<'a> {
     Function { name: Cow<'a, str>, arguments: String },
 }
 
-impl<'a> Request<'a> {
+impl<'a> ChatRequest<'a> {
     /// The whole body.
-    pub(super) fn new(request: &'a ModelRequest, parameters: &'a Parameters, cap: Cap) -> Self {
-        let system = Message::System { content: &request.system };
+    pub(super) fn new(
+        request: &'a ModelRequest,
+        parameters: &'a RequestParameters,
+        cap: OutputCapField,
+    ) -> Self {
+        let system = ChatMessage::System { content: &request.system };
         let system = (!request.system.is_empty()).then_some(system);
         let (max_tokens, max_completion_tokens) = match cap {
-            Cap::MaxTokens => (Some(request.max_tokens), None),
-            Cap::MaxCompletionTokens => (None, Some(request.max_tokens)),
+            OutputCapField::MaxTokens => (Some(request.max_tokens), None),
+            OutputCapField::MaxCompletionTokens => (None, Some(request.max_tokens)),
         };
         Self {
             model: &request.model,
@@ -116,35 +120,37 @@ impl<'a> Request<'a> {
     }
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
+fn tool(spec: &ToolSpec) -> ChatTool<'_> {
     let ToolSpec { name, description, input_schema: parameters } = spec;
-    Tool::Function { name, description, parameters }
+    ChatTool::Function { name, description, parameters }
 }
 
 /// Each result is a message of its own, before the words that came with them.
-fn messages(message: &ModelMessage) -> Vec<Message<'_>> {
-    let content = words(&message.blocks);
+fn messages(message: &ModelMessage) -> Vec<ChatMessage<'_>> {
+    let content = joined_text(&message.blocks);
     let blocks = message.blocks.iter();
     match message.role {
         Role::Assistant => {
             let tool_calls = blocks.filter_map(|block| match block {
-                Block::Call(call) => Some(called(call)),
-                Block::Text(_) | Block::Result { .. } | Block::Verbatim(_) => None,
+                ContentBlock::Call(call) => Some(chat_call(call)),
+                ContentBlock::Text(_) | ContentBlock::Result { .. } | ContentBlock::Verbatim(_) => {
+                    None
+                }
             });
             let tool_calls: Vec<_> = tool_calls.collect();
             // A message must have the one or the other.
             let content = content.or_else(|| tool_calls.is_empty().then(String::new));
-            vec![Message::Assistant { content, tool_calls }]
+            vec![ChatMessage::Assistant { content, tool_calls }]
         }
         Role::User => {
             let results = blocks.filter_map(|block| match block {
-                Block::Result { call, output, is_error } => Some(Message::Tool {
+                ContentBlock::Result { call, output, is_error } => Some(ChatMessage::Tool {
                     tool_call_id: call.as_str(),
                     content: result(output, *is_error),
                 }),
-                Block::Text(_) | Block::Call(_) | Block::Verbatim(_) => None,
+                ContentBlock::Text(_) | ContentBlock::Call(_) | ContentBlock::Verbatim(_) => None,
             });
-            let content = content.map(|content| Message::User { content });
+            let content = content.map(|content| ChatMessage::User { content });
             results.chain(content).collect()
         }
     }
@@ -155,17 +161,17 @@ fn result(output: &str, is_error: bool) -> Cow<'_, str> {
     if is_error { Cow::Owned(format!("Error: {output}")) } else { Cow::Borrowed(output) }
 }
 
-fn called(call: &ToolCall) -> Call<'_> {
+fn chat_call(call: &ToolCall) -> ChatCall<'_> {
     let (name, arguments) = (callable_name(&call.tool), call.arguments.to_string());
-    Call { id: call.id.as_str(), called: Called::Function { name, arguments } }
+    ChatCall { id: call.id.as_str(), called: ChatFunction::Function { name, arguments } }
 }
 
 /// All words, as one text: some servers take nothing else. What another vendor sent verbatim is
 /// no matter to this one.
-fn words(blocks: &[Block]) -> Option<String> {
+fn joined_text(blocks: &[ContentBlock]) -> Option<String> {
     let texts = blocks.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(text.as_str()),
-        Block::Call(_) | Block::Result { .. } | Block::Verbatim(_) => None,
+        ContentBlock::Text(text) => Some(text.as_str()),
+        ContentBlock::Call(_) | ContentBlock::Result { .. } | ContentBlock::Verbatim(_) => None,
     });
     let texts: Vec<&str> = texts.collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
@@ -173,33 +179,33 @@ fn words(blocks: &[Block]) -> Option<String> {
 
 /// A chunk of the stream. Fields that we do not know are no matter.
 #[derive(Debug, Deserialize)]
-pub(super) struct Chunk {
+pub(super) struct ChatChunk {
     #[serde(default)]
-    pub(super) choices: Option<Vec<Choice>>,
-    pub(super) usage: Option<Usage>,
+    pub(super) choices: Option<Vec<ChunkChoice>>,
+    pub(super) usage: Option<ChatUsage>,
     pub(super) error: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Choice {
+pub(super) struct ChunkChoice {
     #[serde(default)]
     pub(super) index: u32,
-    pub(super) delta: Option<Delta>,
+    pub(super) delta: Option<ChunkDelta>,
     pub(super) finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Delta {
-    pub(super) content: Option<Content>,
+pub(super) struct ChunkDelta {
+    pub(super) content: Option<ChunkContent>,
     pub(super) refusal: Option<String>,
     pub(super) tool_calls: Option<Vec<CallDelta>>,
-    pub(super) function_call: Option<Function>,
+    pub(super) function_call: Option<FunctionDelta>,
 }
 
 /// Words; lists of parts are what some servers send for thoughts.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Content {
+pub(super) enum ChunkContent {
     Text(String),
     Other(serde::de::IgnoredAny),
 }
@@ -208,17 +214,17 @@ pub(super) enum Content {
 pub(super) struct CallDelta {
     pub(super) index: Option<u32>,
     pub(super) id: Option<String>,
-    pub(super) function: Option<Function>,
+    pub(super) function: Option<FunctionDelta>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Function {
+pub(super) struct FunctionDelta {
     pub(super) name: Option<String>,
     pub(super) arguments: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Usage {
+pub(super) struct ChatUsage {
     pub(super) prompt_tokens: Option<u64>,
     pub(super) completion_tokens: Option<u64>,
     pub(super) prompt_tokens_details: Option<PromptDetails>,

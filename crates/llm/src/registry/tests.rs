@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::tool::{Labels, Plan, ToolFailure};
+use crate::tool::{ChangePlan, SourceLabels, ToolFailure};
 
 /// Finds notes.
 ///
@@ -22,23 +22,23 @@ struct FindInput {
     limit: u8,
     /// In what order.
     #[serde(default)]
-    order: Order,
+    order: FindOrder,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Order {
+enum FindOrder {
     #[default]
     Best,
     Newest,
 }
 
-struct Find;
+struct FindTool;
 
 #[async_trait]
-impl Tool for Find {
+impl Tool for FindTool {
     const NAME: &'static str = "find_notes";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = FindInput;
 
     async fn run(&self, input: FindInput, _: &ToolContext) -> ToolOutcome {
@@ -52,27 +52,31 @@ struct MakeInput {
     path: String,
 }
 
-struct Make;
+struct MakeTool;
 
 #[async_trait]
-impl ChangingTool for Make {
+impl ChangingTool for MakeTool {
     const NAME: &'static str = "make_note";
     type Input = MakeInput;
 
-    async fn plan(&self, input: MakeInput, _: &ToolContext) -> Result<(Effect, Plan), ToolFailure> {
+    async fn plan(
+        &self,
+        input: MakeInput,
+        _: &ToolContext,
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let path = NotePath::parse(&input.path).map_err(|error| ToolFailure::new(error.0))?;
         let change_set = ChangeSet::one(Change::create(path, b"x".to_vec()));
         Ok((
-            Effect::Create,
-            Plan { change_set, summary: "Made it".into(), labels: Labels::Complete },
+            ToolEffect::Create,
+            ChangePlan { change_set, summary: "Made it".into(), labels: SourceLabels::Complete },
         ))
     }
 }
 
 fn registry() -> ToolRegistry {
     let mut registry = ToolRegistry::new();
-    registry.register(Find).unwrap();
-    registry.register_changing(Make).unwrap();
+    registry.register(FindTool).unwrap();
+    registry.register_changing(MakeTool).unwrap();
     registry
 }
 
@@ -83,18 +87,18 @@ fn context() -> ToolContext {
         call: "call".into(),
         overlay: Arc::new(ChangeSet::default()),
         seen: Arc::new(BTreeMap::new()),
-        room: usize::MAX,
-        shows: crate::tool::Shows::default(),
+        max_output_bytes: usize::MAX,
+        sources: crate::tool::SourceLog::default(),
     }
 }
 
-async fn lesson(name: &str, arguments: Value) -> String {
+async fn failure_text(name: &str, arguments: Value) -> String {
     match registry().call(name, arguments, &context()).await {
-        Called::Outcome(outcome) => {
+        CallOutcome::Outcome(outcome) => {
             assert!(outcome.is_error, "{outcome:?}");
             outcome.output
         }
-        Called::Planned(..) => panic!("it planned"),
+        CallOutcome::Planned(..) => panic!("it planned"),
     }
 }
 
@@ -123,14 +127,14 @@ fn only_allowed_tools_are_told() {
 #[test]
 fn a_second_tool_of_a_name_is_refused_and_the_first_stays() {
     let mut registry = registry();
-    assert_eq!(registry.register(Find), Err(DuplicateTool("find_notes")));
+    assert_eq!(registry.register(FindTool), Err(DuplicateTool("find_notes")));
     assert_eq!(registry.names(), ["find_notes", "make_note"]);
 }
 
 #[test]
 fn a_tool_says_whether_it_changes_notes() {
     let registry = registry();
-    assert_eq!(registry.effect("find_notes"), Some(Effect::Read));
+    assert_eq!(registry.effect("find_notes"), Some(ToolEffect::Read));
     assert!(!registry.changes_notes("find_notes"));
     assert_eq!(registry.effect("make_note"), None);
     assert!(registry.changes_notes("make_note"));
@@ -141,19 +145,19 @@ fn a_tool_says_whether_it_changes_notes() {
 async fn fitting_arguments_reach_the_tool() {
     let called =
         registry().call("find_notes", json!({"query": "a", "order": "newest"}), &context()).await;
-    assert_eq!(called, Called::Outcome(ToolOutcome::ok("a 0 Newest")));
+    assert_eq!(called, CallOutcome::Outcome(ToolOutcome::ok("a 0 Newest")));
     let called = registry().call("make_note", json!({"path": "a.md"}), &context()).await;
-    assert!(matches!(called, Called::Planned(Effect::Create, _)), "{called:?}");
+    assert!(matches!(called, CallOutcome::Planned(ToolEffect::Create, _)), "{called:?}");
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_answered_with_the_nearest_name() {
     assert_eq!(
-        lesson("find_note", json!({})).await,
+        failure_text("find_note", json!({})).await,
         "There is no tool `find_note`. Did you mean `find_notes`?"
     );
     assert_eq!(
-        lesson("zzz", json!({})).await,
+        failure_text("zzz", json!({})).await,
         "There is no tool `zzz`. The tools are: find_notes, make_note."
     );
 }
@@ -171,19 +175,19 @@ async fn wrong_arguments_are_answered_with_the_field_and_what_fits() {
         (json!({}), "missing field `query`"),
         (json!([]), "invalid length 0"),
     ] {
-        let lesson = lesson("find_notes", arguments).await;
+        let lesson = failure_text("find_notes", arguments).await;
         assert!(lesson.contains(expected), "{lesson}");
         assert!(lesson.contains("`query` (string, required)"), "{lesson}");
     }
 }
 
 /// Fails in its own words, or in words that it does not know the source of.
-struct Fails;
+struct FailingTool;
 
 #[async_trait]
-impl Tool for Fails {
+impl Tool for FailingTool {
     const NAME: &'static str = "fails";
-    const EFFECT: Effect = Effect::Read;
+    const EFFECT: ToolEffect = ToolEffect::Read;
     type Input = FindInput;
 
     async fn run(&self, input: FindInput, _: &ToolContext) -> ToolOutcome {
@@ -197,7 +201,7 @@ impl Tool for Fails {
 #[tokio::test]
 async fn a_result_that_does_not_say_where_its_words_come_from_is_foreign() {
     let mut registry = registry();
-    registry.register(Fails).unwrap();
+    registry.register(FailingTool).unwrap();
     for (tool, arguments, is_foreign) in [
         ("find_notes", json!({ "query": "x" }), true),
         ("fails", json!({ "query": "x" }), true),
@@ -207,6 +211,6 @@ async fn a_result_that_does_not_say_where_its_words_come_from_is_foreign() {
     ] {
         let context = context();
         registry.call(tool, arguments.clone(), &context).await;
-        assert_eq!(context.shows.all() == [Source::Foreign], is_foreign, "{tool} {arguments}");
+        assert_eq!(context.sources.all() == [Source::Foreign], is_foreign, "{tool} {arguments}");
     }
 }

@@ -50,11 +50,11 @@ fn an_event_that_no_blank_line_closed_is_not_given_out() {
 fn an_endless_line_is_refused_and_one_at_the_limit_is_not() {
     let mut reader = SseReader::default();
     let mut refused = false;
-    for _ in 0..=LONGEST_LINE / 1024 {
+    for _ in 0..=MAX_LINE_BYTES / 1024 {
         refused |= reader.feed(&[b'x'; 1024]).is_err();
     }
     assert!(refused);
-    let whole = format!("data:{}\n\n", "x".repeat(LONGEST_LINE - 5));
+    let whole = format!("data:{}\n\n", "x".repeat(MAX_LINE_BYTES - 5));
     assert_eq!(read(whole.as_bytes()).len(), 1);
 }
 
@@ -62,7 +62,7 @@ fn an_endless_line_is_refused_and_one_at_the_limit_is_not() {
 fn endless_data_lines_of_one_event_are_refused() {
     let line = format!("data: {}\n", "x".repeat(1024));
     let mut reader = SseReader::default();
-    assert!((0..=1024).any(|_| reader.feed(line.as_bytes()) == Err(TooLong)));
+    assert!((0..=1024).any(|_| reader.feed(line.as_bytes()) == Err(LineTooLong)));
 }
 
 proptest! {

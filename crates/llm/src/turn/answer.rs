@@ -2,52 +2,52 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{CallId, Maker, Part};
+use protocol::{AnswerAuthor, CallId, MessagePart};
 use serde_json::Value;
 
-use super::Kind;
-use super::batch::{Batch, Slot};
+use super::ToolKind;
+use super::batch::{CallBatch, CallSlot};
 use crate::model::{ModelEvent, ToolCall};
-use crate::wording;
+use crate::model_texts;
 
 /// What the model said so far, in order.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
-    said: Vec<Said>,
+pub(super) struct PartialAnswer {
+    said: Vec<AnswerPart>,
 }
 
 #[derive(Debug)]
-enum Said {
+enum AnswerPart {
     Text(String),
     Verbatim(Value),
     Call(ToolCall),
     Broken { call: ToolCall, problem: String },
 }
 
-impl Answer {
+impl PartialAnswer {
     /// Takes in an event; returns words to show.
-    pub(super) fn hear(&mut self, event: ModelEvent) -> Option<String> {
+    pub(super) fn receive(&mut self, event: ModelEvent) -> Option<String> {
         match event {
             ModelEvent::Text(text) if text.is_empty() => None,
             ModelEvent::Text(text) => {
                 match self.said.last_mut() {
-                    Some(Said::Text(so_far)) => so_far.push_str(&text),
-                    _ => self.said.push(Said::Text(text.clone())),
+                    Some(AnswerPart::Text(so_far)) => so_far.push_str(&text),
+                    _ => self.said.push(AnswerPart::Text(text.clone())),
                 }
                 Some(text)
             }
             ModelEvent::Verbatim(content) => {
-                self.said.push(Said::Verbatim(content));
+                self.said.push(AnswerPart::Verbatim(content));
                 None
             }
             ModelEvent::Call(call) => {
-                self.said.push(Said::Call(call));
+                self.said.push(AnswerPart::Call(call));
                 None
             }
             ModelEvent::BrokenCall { id, tool, problem } => {
                 let arguments = serde_json::Value::Object(serde_json::Map::new());
                 let call = ToolCall { id, tool, arguments };
-                self.said.push(Said::Broken { call, problem });
+                self.said.push(AnswerPart::Broken { call, problem });
                 None
             }
             ModelEvent::Stopped { .. } => None,
@@ -61,19 +61,19 @@ impl Answer {
 
     /// Whether words were shown: then the request is never sent again.
     pub(super) fn is_shown(&self) -> bool {
-        self.said.iter().any(|said| matches!(said, Said::Text(_)))
+        self.said.iter().any(|said| matches!(said, AnswerPart::Text(_)))
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        self.said.iter().any(|said| matches!(said, Said::Call(_) | Said::Broken { .. }))
+        self.said.iter().any(|said| matches!(said, AnswerPart::Call(_) | AnswerPart::Broken { .. }))
     }
 
     /// What a paused answer is sent back as: all but its calls, which the vendor makes anew.
-    pub(super) fn words(&self, maker: &Maker) -> Vec<Part> {
+    pub(super) fn parts_without_calls(&self, maker: &AnswerAuthor) -> Vec<MessagePart> {
         let parts = self.said.iter().filter_map(|said| match said {
-            Said::Text(text) => Some(Part::Text { text: text.clone() }),
-            Said::Verbatim(content) => Some(verbatim(content, maker)),
-            Said::Call(_) | Said::Broken { .. } => None,
+            AnswerPart::Text(text) => Some(MessagePart::Text { text: text.clone() }),
+            AnswerPart::Verbatim(content) => Some(verbatim(content, maker)),
+            AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
         });
         parts.collect()
     }
@@ -81,8 +81,8 @@ impl Answer {
     /// All words as they were shown; `None` when there is nothing to read.
     pub(super) fn text(&self) -> Option<String> {
         let texts = self.said.iter().filter_map(|said| match said {
-            Said::Text(text) => Some(text.as_str()),
-            Said::Verbatim(_) | Said::Call(_) | Said::Broken { .. } => None,
+            AnswerPart::Text(text) => Some(text.as_str()),
+            AnswerPart::Verbatim(_) | AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
         });
         let text: String = texts.collect();
         (!text.trim().is_empty()).then_some(text)
@@ -92,53 +92,53 @@ impl Answer {
     /// whose id is taken gets a new one, so that pairing stays valid.
     pub(super) fn batch(
         &self,
-        kinds: &BTreeMap<String, Kind>,
-        maker: &Maker,
+        kinds: &BTreeMap<String, ToolKind>,
+        maker: &AnswerAuthor,
         cap: u32,
         ids: &mut BTreeSet<CallId>,
-    ) -> (Batch, Vec<Part>) {
-        let mut batch = Batch::default();
+    ) -> (CallBatch, Vec<MessagePart>) {
+        let mut batch = CallBatch::default();
         let mut parts = Vec::new();
         let mut given = BTreeSet::new();
         let mut runnable = 0;
         for said in &self.said {
             let (call, problem) = match said {
-                Said::Text(text) => {
-                    parts.push(Part::Text { text: text.clone() });
+                AnswerPart::Text(text) => {
+                    parts.push(MessagePart::Text { text: text.clone() });
                     continue;
                 }
-                Said::Verbatim(content) => {
+                AnswerPart::Verbatim(content) => {
                     parts.push(verbatim(content, maker));
                     continue;
                 }
-                Said::Call(call) => (call, None),
-                Said::Broken { call, problem } => (call, Some(problem)),
+                AnswerPart::Call(call) => (call, None),
+                AnswerPart::Broken { call, problem } => (call, Some(problem)),
             };
             let refusal = if let Some(problem) = problem {
-                Some(wording::broken_call(&call.tool, problem))
+                Some(model_texts::broken_call(&call.tool, problem))
             } else if !given.insert(&call.id) {
-                Some(wording::DUPLICATE_ID.to_owned())
+                Some(model_texts::DUPLICATE_ID.to_owned())
             } else if runnable >= cap {
-                Some(wording::too_many_in_message(cap))
+                Some(model_texts::too_many_in_message(cap))
             } else {
                 runnable += 1;
                 None
             };
             let call = ToolCall { id: unused(&call.id, ids), ..call.clone() };
-            parts.push(Part::Call {
+            parts.push(MessagePart::Call {
                 id: call.id.clone(),
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
             });
-            let kind = kinds.get(&call.tool).copied().unwrap_or(Kind::Read);
-            batch.push(Slot::new(call, kind, refusal));
+            let kind = kinds.get(&call.tool).copied().unwrap_or(ToolKind::Read);
+            batch.push(CallSlot::new(call, kind, refusal));
         }
         (batch, parts)
     }
 }
 
-fn verbatim(content: &Value, maker: &Maker) -> Part {
-    Part::Verbatim { content: content.clone(), maker: Some(maker.clone()) }
+fn verbatim(content: &Value, maker: &AnswerAuthor) -> MessagePart {
+    MessagePart::Verbatim { content: content.clone(), maker: Some(maker.clone()) }
 }
 
 /// `id`, or where it is taken or no vendor would accept it, one like it.

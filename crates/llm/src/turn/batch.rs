@@ -2,35 +2,35 @@
 
 use protocol::{CallId, CallResult};
 
-use super::Kind;
-use super::guard::Guard;
+use super::ToolKind;
+use super::guard::LoopGuard;
 use crate::model::ToolCall;
+use crate::model_texts;
 use crate::tool::ToolOutcome;
-use crate::wording;
 
 /// Calls in order: results up to `stored` are durable, those up to `end` are under way.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    slots: Vec<Slot>,
+pub(super) struct CallBatch {
+    slots: Vec<CallSlot>,
     stored: usize,
     end: usize,
 }
 
 /// A call and, once it has one, its result.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct CallSlot {
     call: ToolCall,
-    kind: Kind,
+    kind: ToolKind,
     result: Option<CallResult>,
 }
 
 /// What runs next.
 #[derive(Debug)]
-pub(super) enum Segment {
+pub(super) enum NextCalls {
     /// These reads, side by side.
     Side(Vec<ToolCall>),
     /// This call, alone.
-    Alone(ToolCall, Kind),
+    Alone(ToolCall, ToolKind),
     /// Nothing, but there are refusals to store.
     Refused,
     /// Nothing: all results are stored.
@@ -39,26 +39,26 @@ pub(super) enum Segment {
 
 /// A call that has its result now.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct FinishedCall {
     pub(super) call: ToolCall,
     pub(super) is_error: bool,
 }
 
-impl Slot {
-    pub(super) fn new(call: ToolCall, kind: Kind, refusal: Option<String>) -> Self {
-        let result = refusal.map(|why| wording::refused(call.id.clone(), why));
+impl CallSlot {
+    pub(super) fn new(call: ToolCall, kind: ToolKind, refusal: Option<String>) -> Self {
+        let result = refusal.map(|why| model_texts::refused(call.id.clone(), why));
         Self { call, kind, result }
     }
 }
 
-impl Batch {
-    pub(super) fn push(&mut self, slot: Slot) {
+impl CallBatch {
+    pub(super) fn push(&mut self, slot: CallSlot) {
         self.slots.push(slot);
     }
 
     /// Picks what runs next. A read that repeats one beside it waits, so that the guard can learn
     /// from the first.
-    pub(super) fn advance(&mut self, guard: &mut Guard) -> Segment {
+    pub(super) fn advance(&mut self, guard: &mut LoopGuard) -> NextCalls {
         let mut side: Vec<ToolCall> = Vec::new();
         for slot in self.slots.iter_mut().skip(self.end) {
             if slot.result.is_some() {
@@ -68,33 +68,37 @@ impl Batch {
             let alike = |other: &ToolCall| {
                 other.tool == slot.call.tool && other.arguments == slot.call.arguments
             };
-            if !side.is_empty() && (slot.kind != Kind::Read || side.iter().any(alike)) {
+            if !side.is_empty() && (slot.kind != ToolKind::Read || side.iter().any(alike)) {
                 break;
             }
             self.end += 1;
             match guard.admit(&slot.call) {
-                Err(why) => slot.result = Some(wording::refused(slot.call.id.clone(), why)),
-                Ok(()) if slot.kind == Kind::Read => side.push(slot.call.clone()),
-                Ok(()) => return Segment::Alone(slot.call.clone(), slot.kind),
+                Err(why) => slot.result = Some(model_texts::refused(slot.call.id.clone(), why)),
+                Ok(()) if slot.kind == ToolKind::Read => side.push(slot.call.clone()),
+                Ok(()) => return NextCalls::Alone(slot.call.clone(), slot.kind),
             }
         }
         if !side.is_empty() {
-            Segment::Side(side)
+            NextCalls::Side(side)
         } else if self.stored < self.end {
-            Segment::Refused
+            NextCalls::Refused
         } else {
-            Segment::Over
+            NextCalls::Over
         }
     }
 
     /// The kind of a call that is under way.
-    pub(super) fn open_kind(&self, call: &CallId) -> Option<Kind> {
+    pub(super) fn open_kind(&self, call: &CallId) -> Option<ToolKind> {
         let mut under_way = self.slots.iter().take(self.end).skip(self.stored);
         under_way.find(|slot| slot.call.id == *call && slot.result.is_none()).map(|slot| slot.kind)
     }
 
     /// Takes in the outcome of a call; `None` when it is not under way.
-    pub(super) fn settle(&mut self, call: &CallId, outcome: ToolOutcome) -> Option<(Ran, Kind)> {
+    pub(super) fn record_outcome(
+        &mut self,
+        call: &CallId,
+        outcome: ToolOutcome,
+    ) -> Option<(FinishedCall, ToolKind)> {
         let mut under_way = self.slots.iter_mut().take(self.end).skip(self.stored);
         let slot = under_way.find(|slot| slot.call.id == *call && slot.result.is_none())?;
         let is_error = outcome.is_error;
@@ -107,11 +111,11 @@ impl Batch {
             sources: Vec::new(),
             whole: None,
         });
-        Some((Ran { call: slot.call.clone(), is_error }, slot.kind))
+        Some((FinishedCall { call: slot.call.clone(), is_error }, slot.kind))
     }
 
     /// Whether nothing is under way.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.slots.iter().take(self.end).all(|slot| slot.result.is_some())
     }
 
@@ -122,15 +126,15 @@ impl Batch {
     }
 
     /// Takes note that the results handed out are durable.
-    pub(super) fn stored(&mut self) {
+    pub(super) fn mark_stored(&mut self) {
         self.stored = self.end;
     }
 
     /// The results of all calls that have none stored; `why` for those that have none at all.
-    pub(super) fn close(self, why: impl Fn(Kind) -> &'static str) -> Vec<CallResult> {
+    pub(super) fn close(self, why: impl Fn(ToolKind) -> &'static str) -> Vec<CallResult> {
         let unstored = self.slots.into_iter().skip(self.stored);
-        let close = |slot: Slot| {
-            slot.result.unwrap_or_else(|| wording::refused(slot.call.id, why(slot.kind)))
+        let close = |slot: CallSlot| {
+            slot.result.unwrap_or_else(|| model_texts::refused(slot.call.id, why(slot.kind)))
         };
         unstored.map(close).collect()
     }

@@ -2,77 +2,81 @@
 
 use protocol::CallId;
 
-use super::batch::{Batch, Segment};
-use super::{Asked, Finish, How, Kind, Next, State, Then, Turn, TurnEffect};
-use super::{over, store_results};
+use super::batch::{CallBatch, NextCalls};
+use super::{
+    AfterStep, AskMode, Finish, ToolKind, Transition, Turn, TurnEffect, TurnQuestion, TurnState,
+};
+use super::{finished, store_results};
+use crate::model_texts;
 use crate::tool::{Control, ToolOutcome};
-use crate::wording;
 
 impl Turn {
-    pub(super) fn step_stored(&mut self, batch: Batch, then: Then) -> Next {
+    pub(super) fn step_stored(&mut self, batch: CallBatch, then: AfterStep) -> Transition {
         match then {
-            Then::Fail(error) => {
-                let results = batch.close(|_| wording::CUT_CALL);
-                over(Finish { cut: true, ..Finish::failed(error) }.with_results(results))
+            AfterStep::Fail(error) => {
+                let results = batch.close(|_| model_texts::CUT_CALL);
+                finished(Finish { cut: true, ..Finish::failed(error) }.with_results(results))
             }
-            Then::Call => self.call_next(batch),
-            Then::AskAgain if self.stopped => over(Finish::cancelled()),
-            Then::AskAgain => self.ask_on(How::Plain),
+            AfterStep::Call => self.call_next(batch),
+            AfterStep::AskAgain if self.stopped => finished(Finish::cancelled()),
+            AfterStep::AskAgain => self.ask_within_limit(AskMode::Plain),
         }
     }
 
-    pub(super) fn call_next(&mut self, mut batch: Batch) -> Next {
+    pub(super) fn call_next(&mut self, mut batch: CallBatch) -> Transition {
         if self.stopped {
-            let results = batch.close(|_| wording::CANCELLED);
-            return over(Finish::cancelled().with_results(results));
+            let results = batch.close(|_| model_texts::CANCELLED);
+            return finished(Finish::cancelled().with_results(results));
         }
         match batch.advance(&mut self.guard) {
-            Segment::Side(calls) => (State::Calling(batch), vec![TurnEffect::Run(calls)]),
-            Segment::Alone(call, Kind::Change) => {
-                (State::Calling(batch), vec![TurnEffect::Plan(call)])
+            NextCalls::Side(calls) => (TurnState::Calling(batch), vec![TurnEffect::Run(calls)]),
+            NextCalls::Alone(call, ToolKind::Change) => {
+                (TurnState::Calling(batch), vec![TurnEffect::Plan(call)])
             }
-            Segment::Alone(call, Kind::Read | Kind::Talk) => {
-                (State::Calling(batch), vec![TurnEffect::Run(vec![call])])
+            NextCalls::Alone(call, ToolKind::Read | ToolKind::Talk) => {
+                (TurnState::Calling(batch), vec![TurnEffect::Run(vec![call])])
             }
-            Segment::Refused => store_results(batch),
-            Segment::Over => self.go_on(),
+            NextCalls::Refused => store_results(batch),
+            NextCalls::Over => self.ask_next(),
         }
     }
 
-    pub(super) fn ran(
+    pub(super) fn call_finished(
         &mut self,
-        mut batch: Batch,
+        mut batch: CallBatch,
         call: &CallId,
         mut outcome: ToolOutcome,
-    ) -> Next {
+    ) -> Transition {
         let control = outcome.control.take();
-        if let (Some(Control::Ask { .. }), Some(Kind::Talk)) = (&control, batch.open_kind(call)) {
-            outcome.output = wording::delivered(&self.question);
+        if let (Some(Control::Ask { .. }), Some(ToolKind::Talk)) = (&control, batch.open_kind(call))
+        {
+            outcome.output = model_texts::delivered(&self.question);
         }
-        let Some((ran, kind)) = batch.settle(call, outcome) else {
-            return (State::Calling(batch), Vec::new());
+        let Some((ran, kind)) = batch.record_outcome(call, outcome) else {
+            return (TurnState::Calling(batch), Vec::new());
         };
         self.guard.learn(&ran.call, ran.is_error);
-        match control.filter(|_| kind == Kind::Talk) {
+        match control.filter(|_| kind == ToolKind::Talk) {
             Some(Control::Ask { message, options }) => {
                 let before = self.guard.ran().saturating_sub(1);
-                let asked = Asked { call: call.clone(), message, options, calls_before: before };
+                let asked =
+                    TurnQuestion { call: call.clone(), message, options, calls_before: before };
                 let results = batch.close(|kind| match kind {
-                    Kind::Talk => wording::SECOND_QUESTION,
-                    Kind::Read | Kind::Change => wording::WAITING_FOR_USER,
+                    ToolKind::Talk => model_texts::SECOND_QUESTION,
+                    ToolKind::Read | ToolKind::Change => model_texts::WAITING_FOR_USER,
                 });
-                over(Finish::asked(asked).with_results(results))
+                finished(Finish::asked(asked).with_results(results))
             }
             Some(Control::End { .. }) => {
-                let results = batch.close(|_| wording::CONVERSATION_ENDED);
-                over(Finish::done().with_results(results).ending_the_conversation())
+                let results = batch.close(|_| model_texts::CONVERSATION_ENDED);
+                finished(Finish::done().with_results(results).ending_the_conversation())
             }
             Some(Control::Say(_)) => {
                 self.said = true;
                 store_results(batch)
             }
-            None if batch.is_settled() => store_results(batch),
-            None => (State::Calling(batch), Vec::new()),
+            None if batch.is_idle() => store_results(batch),
+            None => (TurnState::Calling(batch), Vec::new()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a turn ends, and the sentences that tell the user why.
 
-use protocol::{CallId, CallResult, ErrorCode, TurnStatus, Usage, UserError};
+use protocol::{CallId, CallResult, ErrorCode, TokenUsage, TurnStatus, UserError};
 
 use crate::model::{ModelError, StopReason};
 
@@ -16,18 +16,18 @@ pub struct Finish {
     /// Whether the answer was cut off.
     pub cut: bool,
     /// The question it ends with.
-    pub question: Option<Asked>,
+    pub question: Option<TurnQuestion>,
     /// Whether the conversation ends with it.
     pub ends_conversation: bool,
     /// What failed.
     pub error: Option<UserError>,
     /// What the last answer cost.
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 /// A question without id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct TurnQuestion {
     /// The call that asked.
     pub call: CallId,
     /// The question.
@@ -40,30 +40,30 @@ pub struct Asked {
 
 impl Finish {
     pub(crate) fn done() -> Self {
-        Self::of(TurnStatus::Done)
+        Self::with_status(TurnStatus::Done)
     }
 
     pub(crate) fn cancelled() -> Self {
-        Self::of(TurnStatus::Cancelled)
+        Self::with_status(TurnStatus::Cancelled)
     }
 
     pub(crate) fn failed(error: UserError) -> Self {
-        Self { error: Some(error), ..Self::of(TurnStatus::Failed) }
+        Self { error: Some(error), ..Self::with_status(TurnStatus::Failed) }
     }
 
-    pub(super) fn asked(question: Asked) -> Self {
-        Self { question: Some(question), ..Self::of(TurnStatus::Asked) }
+    pub(super) fn asked(question: TurnQuestion) -> Self {
+        Self { question: Some(question), ..Self::with_status(TurnStatus::Asked) }
     }
 
     pub(super) fn at_limit(self) -> Self {
         Self { status: TurnStatus::Limit, ..self }
     }
 
-    pub(super) fn saying(self, text: Option<String>) -> Self {
+    pub(super) fn with_text(self, text: Option<String>) -> Self {
         Self { text, ..self }
     }
 
-    pub(super) fn saying_cut(self, text: Option<String>) -> Self {
+    pub(super) fn with_cut_text(self, text: Option<String>) -> Self {
         Self { cut: text.is_some(), text, ..self }
     }
 
@@ -75,11 +75,11 @@ impl Finish {
         Self { ends_conversation: true, ..self }
     }
 
-    pub(super) fn costing(self, usage: Usage) -> Self {
+    pub(super) fn with_usage(self, usage: TokenUsage) -> Self {
         Self { usage, ..self }
     }
 
-    fn of(status: TurnStatus) -> Self {
+    fn with_status(status: TurnStatus) -> Self {
         Self {
             status,
             results: Vec::new(),
@@ -88,7 +88,7 @@ impl Finish {
             question: None,
             ends_conversation: false,
             error: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
         }
     }
 }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::model::ToolCall;
-use crate::wording;
+use crate::model_texts;
 
 /// How often the same failing call with the same arguments runs.
-const FAILURES: u32 = 2;
+const MAX_SAME_FAILURES: u32 = 2;
 
 /// Counts the calls that ran and those that failed alike.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct LoopGuard {
     limit: u32,
     ran: u32,
     failed: BTreeMap<(String, String), u32>,
 }
 
-impl Guard {
+impl LoopGuard {
     /// For a turn in which so many calls ran before it was cut.
     pub(super) const fn new(limit: u32, ran: u32) -> Self {
         Self { limit, ran, failed: BTreeMap::new() }
@@ -25,10 +25,10 @@ impl Guard {
     /// Counts a call that is about to run, or says why it shall not.
     pub(super) fn admit(&mut self, call: &ToolCall) -> Result<(), &'static str> {
         if self.is_used_up() {
-            return Err(wording::TOO_MANY_CALLS);
+            return Err(model_texts::TOO_MANY_CALLS);
         }
-        if self.failed.get(&key(call)).is_some_and(|times| *times >= FAILURES) {
-            return Err(wording::TWICE_FAILED);
+        if self.failed.get(&key(call)).is_some_and(|times| *times >= MAX_SAME_FAILURES) {
+            return Err(model_texts::TWICE_FAILED);
         }
         self.ran += 1;
         Ok(())

@@ -7,16 +7,16 @@ use super::*;
 use crate::model::StopReason;
 use crate::tool::Control;
 
-pub(super) fn rules() -> Rules {
-    let kinds = [("read", Kind::Read), ("edit", Kind::Change), ("say", Kind::Talk)];
-    Rules {
-        limits: Limits::default(),
-        purse: None,
-        maker: Maker { vendor: "vendor".into(), model: "model".into() },
+pub(super) fn rules() -> TurnRules {
+    let kinds = [("read", ToolKind::Read), ("edit", ToolKind::Change), ("say", ToolKind::Talk)];
+    TurnRules {
+        limits: TurnLimits::default(),
+        spending_limit: None,
+        maker: AnswerAuthor { vendor: "vendor".into(), model: "model".into() },
         kinds: kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
         question: "q".into(),
         spread: 0,
-        so_far: SoFar::default(),
+        resume: ResumeState::default(),
     }
 }
 
@@ -25,22 +25,22 @@ pub(super) fn call(id: &str, tool: &str, arguments: Value) -> ToolCall {
 }
 
 /// A turn and all it did.
-struct Told {
+struct TurnTrace {
     turn: Turn,
     last: Vec<TurnEffect>,
 }
 
-fn told() -> Told {
-    told_with(Limits::default())
+fn new_turn() -> TurnTrace {
+    new_turn_with(TurnLimits::default())
 }
 
-fn told_with(limits: Limits) -> Told {
-    let mut told = Told { turn: Turn::new(Rules { limits, ..rules() }), last: Vec::new() };
+fn new_turn_with(limits: TurnLimits) -> TurnTrace {
+    let mut told = TurnTrace { turn: Turn::new(TurnRules { limits, ..rules() }), last: Vec::new() };
     told.on(TurnInput::Begun);
     told
 }
 
-impl Told {
+impl TurnTrace {
     fn on(&mut self, input: TurnInput) -> &mut Self {
         self.last = self.turn.step(input);
         self
@@ -56,7 +56,7 @@ impl Told {
     }
 
     fn stop(&mut self, reason: StopReason) -> &mut Self {
-        self.on(TurnInput::Event(ModelEvent::Stopped { reason, usage: Usage::default() }))
+        self.on(TurnInput::Event(ModelEvent::Stopped { reason, usage: TokenUsage::default() }))
     }
 
     /// The step of the calls given so far is stored.
@@ -116,17 +116,17 @@ fn ask() -> ToolOutcome {
 
 #[test]
 fn words_are_shown_and_end_the_turn() {
-    let mut told = told();
-    assert_eq!(told.last, [TurnEffect::Ask(How::Plain)]);
+    let mut told = new_turn();
+    assert_eq!(told.last, [TurnEffect::Ask(AskMode::Plain)]);
     assert_eq!(told.text("Hello ").last, [TurnEffect::Show("Hello ".into())]);
     told.text("world").stop(StopReason::EndTurn);
-    assert_eq!(told.finish(), &Finish::done().saying(Some("Hello world".into())));
+    assert_eq!(told.finish(), &Finish::done().with_text(Some("Hello world".into())));
     assert_eq!(told.on(TurnInput::Cancel).last, []);
 }
 
 #[test]
 fn a_call_runs_only_after_its_step_is_stored() {
-    let mut told = told();
+    let mut told = new_turn();
     assert_eq!(told.text("Look").call("1", "read", 1).last, []);
     told.stop(StopReason::ToolUse);
     let [TurnEffect::StoreStep { parts, .. }] = told.last.as_slice() else {
@@ -135,19 +135,19 @@ fn a_call_runs_only_after_its_step_is_stored() {
     assert_eq!(parts.len(), 2);
     assert_eq!(told.stored().ran(), ["1"]);
     assert_eq!(told.ok("1").results(), [("1", "fine")]);
-    assert_eq!(told.stored().last, [TurnEffect::Ask(How::Plain)]);
+    assert_eq!(told.stored().last, [TurnEffect::Ask(AskMode::Plain)]);
 }
 
 #[test]
 fn reads_run_side_by_side_and_changes_alone_in_call_order() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "read", 1).call("2", "read", 2).call("3", "edit", 3).call("4", "edit", 4);
     told.call("5", "read", 5);
     assert_eq!(told.tool_use().ran(), ["1", "2"]);
     assert_eq!(told.ok("2").last, []);
     assert_eq!(told.ok("1").results(), [("1", "fine"), ("2", "fine")]);
     assert_eq!(told.stored().ran(), ["3"]);
-    let verdict = Verdict { output: "waits".into(), ..Verdict::default() };
+    let verdict = ChangeOutcome { output: "waits".into(), ..ChangeOutcome::default() };
     assert_eq!(told.on(TurnInput::Verdict("3".into(), verdict)).results(), [("3", "waits")]);
     assert_eq!(told.stored().ran(), ["4"]);
     assert_eq!(told.bad("4").stored().ran(), ["5"]);
@@ -156,7 +156,7 @@ fn reads_run_side_by_side_and_changes_alone_in_call_order() {
 #[test]
 fn calls_of_a_message_that_did_not_end_with_tool_use_are_dropped() {
     for reason in [StopReason::EndTurn, StopReason::Refusal, StopReason::Unknown] {
-        let mut told = told();
+        let mut told = new_turn();
         told.text("Well").call("1", "edit", 1).stop(reason);
         assert_eq!(told.finish().text.as_deref(), Some("Well"), "{reason:?}");
         assert_eq!(told.finish().results, []);
@@ -165,7 +165,7 @@ fn calls_of_a_message_that_did_not_end_with_tool_use_are_dropped() {
 
 #[test]
 fn the_output_cap_inside_a_call_runs_nothing_and_says_so() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "edit", 1).on(TurnInput::Event(ModelEvent::BrokenCall {
         id: "2".into(),
         tool: "edit".into(),
@@ -179,14 +179,14 @@ fn the_output_cap_inside_a_call_runs_nothing_and_says_so() {
 
 #[test]
 fn the_output_cap_inside_words_keeps_them_marked_as_cut() {
-    let mut told = told();
+    let mut told = new_turn();
     told.text("Once upon").stop(StopReason::MaxTokens);
-    assert_eq!(told.finish(), &Finish::done().saying_cut(Some("Once upon".into())));
+    assert_eq!(told.finish(), &Finish::done().with_cut_text(Some("Once upon".into())));
 }
 
 #[test]
 fn a_broken_call_gets_its_error_and_the_others_run() {
-    let mut told = told();
+    let mut told = new_turn();
     told.on(TurnInput::Event(ModelEvent::BrokenCall {
         id: "1".into(),
         tool: "read".into(),
@@ -200,21 +200,21 @@ fn a_broken_call_gets_its_error_and_the_others_run() {
 
 #[test]
 fn the_first_of_two_calls_with_one_id_runs_and_the_second_is_renamed_and_refused() {
-    let mut told = told();
+    let mut told = new_turn();
     assert_eq!(told.call("1", "read", 1).call("1", "read", 2).tool_use().ran(), ["1"]);
-    assert_eq!(told.ok("1").results(), [("1", "fine"), ("1_2", wording::DUPLICATE_ID)]);
+    assert_eq!(told.ok("1").results(), [("1", "fine"), ("1_2", model_texts::DUPLICATE_ID)]);
 }
 
 #[test]
 fn an_id_used_by_an_earlier_message_is_renamed_and_runs() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "read", 1).tool_use().ok("1").stored();
     assert_eq!(told.call("1", "read", 2).tool_use().ran(), ["1_2"]);
 }
 
 #[test]
 fn at_most_sixteen_calls_of_a_message_run() {
-    let mut told = told();
+    let mut told = new_turn();
     for n in 1..=20 {
         told.call(&n.to_string(), "read", n);
     }
@@ -229,11 +229,11 @@ fn at_most_sixteen_calls_of_a_message_run() {
 
 #[test]
 fn after_the_last_round_trip_the_model_is_asked_to_close_and_the_user_may_continue() {
-    let mut told = told_with(Limits { round_trips: 2, ..Limits::default() });
+    let mut told = new_turn_with(TurnLimits { round_trips: 2, ..TurnLimits::default() });
     told.call("1", "read", 1).tool_use().ok("1").stored();
-    assert_eq!(told.last, [TurnEffect::Ask(How::Plain)]);
+    assert_eq!(told.last, [TurnEffect::Ask(AskMode::Plain)]);
     told.call("2", "read", 2).tool_use().ok("2").stored();
-    assert_eq!(told.last, [TurnEffect::Ask(How::Closing)]);
+    assert_eq!(told.last, [TurnEffect::Ask(AskMode::Closing)]);
     told.text("So far so good.").call("3", "read", 3).stop(StopReason::EndTurn);
     assert_eq!(told.finish().status, TurnStatus::Limit);
     assert_eq!(told.finish().text.as_deref(), Some("So far so good."));
@@ -241,15 +241,15 @@ fn after_the_last_round_trip_the_model_is_asked_to_close_and_the_user_may_contin
 
 #[test]
 fn calls_beyond_the_limit_of_the_turn_are_refused_and_the_model_closes() {
-    let mut told = told_with(Limits { calls: 1, ..Limits::default() });
+    let mut told = new_turn_with(TurnLimits { calls: 1, ..TurnLimits::default() });
     assert_eq!(told.call("1", "read", 1).call("2", "read", 2).tool_use().ran(), ["1"]);
-    assert_eq!(told.ok("1").results()[1], ("2", wording::TOO_MANY_CALLS));
-    assert_eq!(told.stored().last, [TurnEffect::Ask(How::Closing)]);
+    assert_eq!(told.ok("1").results()[1], ("2", model_texts::TOO_MANY_CALLS));
+    assert_eq!(told.stored().last, [TurnEffect::Ask(AskMode::Closing)]);
 }
 
 #[test]
 fn a_closing_request_that_fails_still_ends_at_the_limit() {
-    let mut told = told_with(Limits { round_trips: 1, ..Limits::default() });
+    let mut told = new_turn_with(TurnLimits { round_trips: 1, ..TurnLimits::default() });
     told.call("1", "read", 1).tool_use().ok("1").stored().fail(ModelError::Auth("key".into()));
     assert_eq!(told.finish().status, TurnStatus::Limit);
     assert_eq!(told.finish().error.as_ref().map(|error| error.code), Some(ErrorCode::Key));
@@ -257,19 +257,19 @@ fn a_closing_request_that_fails_still_ends_at_the_limit() {
 
 #[test]
 fn the_same_failing_call_is_not_run_a_third_time() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "read", 7).call("2", "read", 7).call("3", "read", 7);
     assert_eq!(told.tool_use().ran(), ["1"], "likes do not run side by side");
     assert_eq!(told.bad("1").stored().ran(), ["2"]);
     assert_eq!(told.bad("2").results(), [("2", "wrong")]);
-    assert_eq!(told.stored().results(), [("3", wording::TWICE_FAILED)]);
+    assert_eq!(told.stored().results(), [("3", model_texts::TWICE_FAILED)]);
     told.stored();
     assert_eq!(told.call("4", "read", 8).tool_use().ran(), ["4"], "other arguments run");
 }
 
 #[test]
 fn a_success_clears_the_record_of_a_call() {
-    let mut told = told();
+    let mut told = new_turn();
     for (n, id) in (1..).zip(["1", "2", "3", "4"]) {
         assert_eq!(told.call(id, "read", 7).tool_use().ran(), [id]);
         if n == 2 {
@@ -283,18 +283,18 @@ fn a_success_clears_the_record_of_a_call() {
 
 #[test]
 fn a_question_ends_the_turn_and_what_follows_it_is_not_run() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "read", 1).call("2", "say", 1).call("3", "edit", 1).call("4", "say", 2);
     told.tool_use().ok("1").stored();
     assert_eq!(told.ran(), ["2"]);
     told.on(TurnInput::Outcome("2".into(), ask()));
-    let delivered = wording::delivered(&"q".into());
+    let delivered = model_texts::delivered(&"q".into());
     assert_eq!(
         told.results(),
         [
             ("2", delivered.as_str()),
-            ("3", wording::WAITING_FOR_USER),
-            ("4", wording::SECOND_QUESTION)
+            ("3", model_texts::WAITING_FOR_USER),
+            ("4", model_texts::SECOND_QUESTION)
         ]
     );
     let finish = told.finish();
@@ -308,25 +308,25 @@ fn a_question_ends_the_turn_and_what_follows_it_is_not_run() {
 
 #[test]
 fn a_read_cannot_ask_or_end() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "read", 1).tool_use().on(TurnInput::Outcome("1".into(), ask()));
     assert!(matches!(told.last.as_slice(), [TurnEffect::StoreResults(_)]));
 }
 
 #[test]
 fn ending_the_conversation_ends_the_turn() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "say", 1).call("2", "edit", 1).tool_use();
     let control = Some(Control::End { reason: None });
     told.on(TurnInput::Outcome("1".into(), ToolOutcome { control, ..ToolOutcome::ok("Bye") }));
-    assert_eq!(told.results(), [("1", "Bye"), ("2", wording::CONVERSATION_ENDED)]);
+    assert_eq!(told.results(), [("1", "Bye"), ("2", model_texts::CONVERSATION_ENDED)]);
     assert!(told.finish().ends_conversation);
     assert_eq!(told.finish().status, TurnStatus::Done);
 }
 
 #[test]
 fn who_said_something_may_end_without_words() {
-    let mut told = told();
+    let mut told = new_turn();
     let control = Some(Control::Say("Done!".into()));
     told.call("1", "say", 1).tool_use();
     told.on(TurnInput::Outcome("1".into(), ToolOutcome { control, ..ToolOutcome::ok("ok") }));
@@ -336,29 +336,29 @@ fn who_said_something_may_end_without_words() {
 
 #[test]
 fn stopping_keeps_the_words_and_gives_open_calls_their_result() {
-    let mut told = told();
+    let mut told = new_turn();
     told.text("Hel").on(TurnInput::Cancel);
-    assert_eq!(told.finish(), &Finish::cancelled().saying_cut(Some("Hel".into())));
+    assert_eq!(told.finish(), &Finish::cancelled().with_cut_text(Some("Hel".into())));
 
-    let mut told = told_with(Limits::default());
+    let mut told = new_turn_with(TurnLimits::default());
     told.call("1", "read", 1).call("2", "read", 2).call("3", "edit", 3).tool_use().ok("1");
     told.on(TurnInput::Cancel);
-    let cancelled = wording::CANCELLED;
+    let cancelled = model_texts::CANCELLED;
     assert_eq!(told.results(), [("1", "fine"), ("2", cancelled), ("3", cancelled)]);
     assert_eq!(told.ok("2").last, []);
 }
 
 #[test]
 fn stopping_while_a_step_is_stored_waits_for_the_store_and_runs_nothing() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "edit", 1).stop(StopReason::ToolUse).on(TurnInput::Cancel);
     assert_eq!(told.last, []);
-    assert_eq!(told.stored().results(), [("1", wording::CANCELLED)]);
+    assert_eq!(told.stored().results(), [("1", model_texts::CANCELLED)]);
 }
 
 #[test]
 fn a_step_that_is_not_stored_runs_nothing_and_leaves_no_results() {
-    let mut told = told();
+    let mut told = new_turn();
     told.text("Let me see").call("1", "edit", 1).stop(StopReason::ToolUse);
     told.on(TurnInput::Broke(UserError::new(ErrorCode::Write, "disk full")));
     let finish = told.finish();
@@ -369,19 +369,19 @@ fn a_step_that_is_not_stored_runs_nothing_and_leaves_no_results() {
 
 #[test]
 fn results_that_are_not_stored_are_handed_in_with_the_end() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "read", 1).call("2", "edit", 2).tool_use().ok("1");
     told.on(TurnInput::Broke(UserError::other("disk full")));
-    assert_eq!(told.results(), [("1", "fine"), ("2", wording::NO_RESULT)]);
+    assert_eq!(told.results(), [("1", "fine"), ("2", model_texts::NO_RESULT)]);
 }
 
 #[test]
 fn a_lost_request_is_sent_three_times_with_growing_waits() {
-    let mut told = told();
+    let mut told = new_turn();
     for seconds in [1, 2] {
         told.fail(lost());
         assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(seconds))]);
-        assert_eq!(told.on(TurnInput::Waited).last, [TurnEffect::Ask(How::Plain)]);
+        assert_eq!(told.on(TurnInput::Waited).last, [TurnEffect::Ask(AskMode::Plain)]);
     }
     told.fail(lost());
     assert_eq!(told.finish().error, Some(UserError::new(ErrorCode::Network, "lost")));
@@ -389,7 +389,7 @@ fn a_lost_request_is_sent_three_times_with_growing_waits() {
 
 #[test]
 fn attempts_are_counted_for_each_request_anew() {
-    let mut told = told();
+    let mut told = new_turn();
     told.fail(lost()).on(TurnInput::Waited).fail(lost()).on(TurnInput::Waited);
     told.call("1", "read", 1).tool_use().ok("1").stored().fail(lost());
     assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(1))]);
@@ -397,7 +397,7 @@ fn attempts_are_counted_for_each_request_anew() {
 
 #[test]
 fn nothing_is_sent_again_after_words_were_shown() {
-    let mut told = told();
+    let mut told = new_turn();
     told.text("Hel").on(TurnInput::Severed);
     assert_eq!((told.finish().status, told.finish().cut), (TurnStatus::Failed, true));
     assert_eq!(told.finish().text.as_deref(), Some("Hel"));
@@ -405,20 +405,20 @@ fn nothing_is_sent_again_after_words_were_shown() {
 
 #[test]
 fn calls_of_an_answer_that_broke_off_are_forgotten_and_the_request_is_sent_again() {
-    let mut told = told();
+    let mut told = new_turn();
     told.call("1", "edit", 1).on(TurnInput::Severed);
     assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(1))]);
     told.on(TurnInput::Waited).text("Hi").stop(StopReason::EndTurn);
-    assert_eq!(told.finish(), &Finish::done().saying(Some("Hi".into())));
+    assert_eq!(told.finish(), &Finish::done().with_text(Some("Hi".into())));
 }
 
 #[test]
 fn a_paused_answer_is_stored_and_sent_back_five_times() {
-    let mut told = told();
+    let mut told = new_turn();
     for _ in 0..5 {
         told.text("Thinking ").stop(StopReason::PauseTurn);
         assert!(matches!(told.last.as_slice(), [TurnEffect::StoreStep { .. }]));
-        assert_eq!(told.stored().last, [TurnEffect::Ask(How::Plain)]);
+        assert_eq!(told.stored().last, [TurnEffect::Ask(AskMode::Plain)]);
     }
     told.text("Thinking ").stop(StopReason::PauseTurn);
     assert_eq!(told.finish().status, TurnStatus::Failed);
@@ -426,9 +426,9 @@ fn a_paused_answer_is_stored_and_sent_back_five_times() {
 
 #[test]
 fn an_empty_answer_is_asked_for_once_more() {
-    let mut told = told();
+    let mut told = new_turn();
     told.text(" \n").stop(StopReason::EndTurn);
-    assert_eq!(told.last, [TurnEffect::Ask(How::Nudged)]);
+    assert_eq!(told.last, [TurnEffect::Ask(AskMode::Nudged)]);
     assert_eq!(told.stop(StopReason::ToolUse).finish().status, TurnStatus::Failed);
 }
 
@@ -442,26 +442,26 @@ fn a_turn_that_was_cut_goes_on_with_what_is_left_of_its_limits() {
         parts,
         at: protocol::Timestamp(0),
     };
-    let called = Part::Call { id: "a".into(), tool: "read".into(), arguments: json!({}) };
-    let failed = Part::Result { call: "a".into(), output: "cut".into(), is_error: true };
+    let called = MessagePart::Call { id: "a".into(), tool: "read".into(), arguments: json!({}) };
+    let failed = MessagePart::Result { call: "a".into(), output: "cut".into(), is_error: true };
     let history = [
-        message("m", protocol::Role::User, vec![Part::Text { text: "words".into() }]),
+        message("m", protocol::Role::User, vec![MessagePart::Text { text: "words".into() }]),
         message("s", protocol::Role::Assistant, vec![called]),
         message("r", protocol::Role::User, vec![failed]),
     ];
-    let so_far = SoFar::of(&"t".into(), &history, &rules().kinds);
-    let limits = Limits { round_trips: 1, ..Limits::default() };
-    let mut turn = Turn::new(Rules { limits, so_far: so_far.clone(), ..rules() });
-    assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(How::Closing)]);
+    let so_far = ResumeState::from_history(&"t".into(), &history, &rules().kinds);
+    let limits = TurnLimits { round_trips: 1, ..TurnLimits::default() };
+    let mut turn = Turn::new(TurnRules { limits, resume: so_far.clone(), ..rules() });
+    assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(AskMode::Closing)]);
     // The control: with more to go it asks as ever, and an id that was given is given no more.
-    let mut turn = Turn::new(Rules { so_far, ..rules() });
-    assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(How::Plain)]);
+    let mut turn = Turn::new(TurnRules { resume: so_far, ..rules() });
+    assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(AskMode::Plain)]);
     turn.step(TurnInput::Event(ModelEvent::Call(call("a", "read", json!({})))));
-    let (reason, usage) = (StopReason::ToolUse, Usage::default());
+    let (reason, usage) = (StopReason::ToolUse, TokenUsage::default());
     let effects = turn.step(TurnInput::Event(ModelEvent::Stopped { reason, usage }));
     let [TurnEffect::StoreStep { parts, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(
-        matches!(parts.as_slice(), [Part::Call { id, .. }] if id.as_str() == "a_2"),
+        matches!(parts.as_slice(), [MessagePart::Call { id, .. }] if id.as_str() == "a_2"),
         "{parts:?}"
     );
 }

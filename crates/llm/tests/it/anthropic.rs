@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use llm::{
-    Anthropic, AnthropicConfig, Block, Deadlines, ModelError, ModelEvent, ModelMessage,
+    Anthropic, AnthropicConfig, ContentBlock, Deadlines, ModelError, ModelEvent, ModelMessage,
     ModelRequest, Provider, StopReason, ToolCall, ToolSpec,
 };
-use protocol::{Role, TurnStatus, Usage};
+use protocol::{Role, TokenUsage, TurnStatus};
 use serde_json::json;
 
-use crate::model::ScriptedModel;
-use crate::server::{Answer, Server, Then, call, respond, stop, stream, words};
-use crate::world::{World, within};
+use crate::byte_server::{
+    AfterBytes, ByteServer, CannedAnswer, call, respond, stop, stream, words,
+};
+use crate::scripted_provider::ScriptedProvider;
+use crate::service_world::{ServiceWorld, within};
 
 const KEY: &str = "sk-CANARY-7f3a";
 
@@ -24,7 +26,7 @@ fn anthropic(base_url: &str) -> Result<Anthropic, ModelError> {
         base_url: base_url.into(),
         key: KEY.into(),
         deadlines,
-        parameters: llm::Parameters::default(),
+        parameters: llm::RequestParameters::default(),
     })
 }
 
@@ -35,13 +37,13 @@ fn impatient(base_url: &str) -> Anthropic {
         base_url: base_url.into(),
         key: KEY.into(),
         deadlines,
-        parameters: llm::Parameters::default(),
+        parameters: llm::RequestParameters::default(),
     })
     .unwrap()
 }
 
 fn request() -> ModelRequest {
-    let message = ModelMessage { role: Role::User, blocks: vec![Block::Text("hi".into())] };
+    let message = ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text("hi".into())] };
     let tool = |name: &str| ToolSpec {
         name: name.into(),
         description: "Looks.".into(),
@@ -64,8 +66,8 @@ async fn read(provider: &Anthropic) -> Vec<Result<ModelEvent, ModelError>> {
     }
 }
 
-async fn failure(answer: Answer) -> ModelError {
-    let server = Server::serving(vec![answer]).await;
+async fn failure(answer: CannedAnswer) -> ModelError {
+    let server = ByteServer::serving(vec![answer]).await;
     let mut read = read(&anthropic(&server.url()).unwrap()).await;
     read.pop().unwrap().unwrap_err()
 }
@@ -78,8 +80,8 @@ fn said(words: &str) -> Result<ModelEvent, ModelError> {
 async fn an_answer_streams_in_however_the_bytes_are_cut() {
     for at_a_time in [1, 7, usize::MAX] {
         let whole = stream(&format!("{}{}", words("Grüße"), stop("end_turn")));
-        let server = Server::serving(vec![Answer { at_a_time, ..whole }]).await;
-        let usage = Usage { input: 5, output: 9, ..Usage::default() };
+        let server = ByteServer::serving(vec![CannedAnswer { at_a_time, ..whole }]).await;
+        let usage = TokenUsage { input: 5, output: 9, ..TokenUsage::default() };
         let stopped = ModelEvent::Stopped { reason: StopReason::EndTurn, usage };
         let read = read(&anthropic(&server.url()).unwrap()).await;
         assert_eq!(read, [said("Grüße"), Ok(stopped)]);
@@ -88,7 +90,7 @@ async fn an_answer_streams_in_however_the_bytes_are_cut() {
 
 #[tokio::test]
 async fn the_request_is_what_the_api_wants_with_the_stable_parts_marked_for_the_cache() {
-    let mut server = Server::serving(vec![stream(&stop("end_turn"))]).await;
+    let mut server = ByteServer::serving(vec![stream(&stop("end_turn"))]).await;
     read(&anthropic(&server.url()).unwrap()).await;
     let request = server.requests.recv().await.unwrap();
     assert!(request.head.starts_with("post /v1/messages http/1.1"), "{}", request.head);
@@ -117,12 +119,12 @@ async fn the_request_is_what_the_api_wants_with_the_stable_parts_marked_for_the_
 
 #[tokio::test]
 async fn a_closing_request_declares_the_tools_it_tells_of_and_forbids_calls() {
-    let mut server = Server::serving(vec![stream(&stop("end_turn"))]).await;
+    let mut server = ByteServer::serving(vec![stream(&stop("end_turn"))]).await;
     let call = ToolCall { id: "1".into(), tool: "look".into(), arguments: json!({ "a": 1 }) };
-    let result = Block::Result { call: "1".into(), output: "x".into(), is_error: true };
+    let result = ContentBlock::Result { call: "1".into(), output: "x".into(), is_error: true };
     let mut closing = ModelRequest { tools: Vec::new(), ..request() };
     closing.messages.extend([
-        ModelMessage { role: Role::Assistant, blocks: vec![Block::Call(call)] },
+        ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call)] },
         ModelMessage { role: Role::User, blocks: vec![result] },
     ]);
     let provider = anthropic(&server.url()).unwrap();
@@ -166,7 +168,7 @@ async fn a_server_that_wants_us_to_wait_is_heard() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let mut elsewhere = Server::serving(vec![stream(&stop("end_turn"))]).await;
+    let mut elsewhere = ByteServer::serving(vec![stream(&stop("end_turn"))]).await;
     for status in ["302 Found", "307 Temporary Redirect"] {
         let location = format!("location: {}/v1/messages\r\n", elsewhere.url());
         let error = failure(respond(status, &location, "")).await;
@@ -195,7 +197,7 @@ async fn an_error_inside_the_stream_is_an_error_by_its_type() {
 
 #[tokio::test]
 async fn a_stream_that_ends_early_has_no_stop() {
-    let server = Server::serving(vec![stream(&words("Hel"))]).await;
+    let server = ByteServer::serving(vec![stream(&words("Hel"))]).await;
     assert_eq!(read(&anthropic(&server.url()).unwrap()).await, [said("Hel")]);
 }
 
@@ -208,11 +210,11 @@ async fn a_body_shorter_than_announced_is_a_network_error() {
 
 #[tokio::test]
 async fn silence_ends_at_a_deadline_wherever_it_begins() {
-    let silent = Answer { bytes: String::new(), at_a_time: 1, then: Then::Hold };
-    let no_event = Answer { then: Then::Hold, ..stream("") };
-    let after_words = Answer { then: Then::Hold, ..stream(&words("Hel")) };
+    let silent = CannedAnswer { bytes: String::new(), at_a_time: 1, then: AfterBytes::Hold };
+    let no_event = CannedAnswer { then: AfterBytes::Hold, ..stream("") };
+    let after_words = CannedAnswer { then: AfterBytes::Hold, ..stream(&words("Hel")) };
     for answer in [silent, no_event, after_words] {
-        let server = Server::serving(vec![answer]).await;
+        let server = ByteServer::serving(vec![answer]).await;
         let read = read(&impatient(&server.url())).await;
         assert!(matches!(read.last(), Some(Err(ModelError::Silent(_)))), "{read:?}");
     }
@@ -221,8 +223,8 @@ async fn silence_ends_at_a_deadline_wherever_it_begins() {
 #[tokio::test]
 async fn comments_and_pings_without_end_do_not_count_as_life() {
     for noise in [": ka\n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n"] {
-        let answer = Answer { then: Then::Repeat(noise), ..stream(&words("Hel")) };
-        let server = Server::serving(vec![answer]).await;
+        let answer = CannedAnswer { then: AfterBytes::Repeat(noise), ..stream(&words("Hel")) };
+        let server = ByteServer::serving(vec![answer]).await;
         let read = read(&impatient(&server.url())).await;
         assert_eq!(read.len(), 2, "{read:?}");
         assert!(matches!(&read[1], Err(ModelError::Silent(_))), "{read:?}");
@@ -231,15 +233,15 @@ async fn comments_and_pings_without_end_do_not_count_as_life() {
 
 #[tokio::test]
 async fn a_line_without_end_is_refused() {
-    let answer = Answer { then: Then::Repeat("data: xxxxxxxxxxxxxxxx"), ..stream("") };
+    let answer = CannedAnswer { then: AfterBytes::Repeat("data: xxxxxxxxxxxxxxxx"), ..stream("") };
     let error = failure(answer).await;
     assert!(matches!(error, ModelError::Unknown { retryable: false, .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn dropping_the_stream_hangs_up() {
-    let answer = Answer { then: Then::Hold, ..stream(&words("Hel")) };
-    let mut server = Server::serving(vec![answer]).await;
+    let answer = CannedAnswer { then: AfterBytes::Hold, ..stream(&words("Hel")) };
+    let mut server = ByteServer::serving(vec![answer]).await;
     let mut answer = anthropic(&server.url()).unwrap().stream(request()).await.unwrap();
     assert_eq!(answer.next().await, Some(said("Hel")));
     assert!(server.hung_up.try_recv().is_err());
@@ -249,7 +251,7 @@ async fn dropping_the_stream_hangs_up() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_a_network_error_with_its_name() {
-    let address = Server::serving(Vec::new()).await.address;
+    let address = ByteServer::serving(Vec::new()).await.address;
     let error = read(&anthropic(&format!("http://{address}")).unwrap()).await.pop();
     let expected = format!("Cannot reach {address}: check the network, then try again.");
     assert_eq!(error, Some(Err(ModelError::Network(expected))));
@@ -287,7 +289,7 @@ fn a_key_that_cannot_be_one_is_refused_before_anyone_is_asked() {
             base_url: String::new(),
             key: key.into(),
             deadlines: Deadlines::default(),
-            parameters: llm::Parameters::default(),
+            parameters: llm::RequestParameters::default(),
         };
         assert!(matches!(Anthropic::new(config), Err(ModelError::Auth(_))), "{key:?}");
     }
@@ -296,13 +298,13 @@ fn a_key_that_cannot_be_one_is_refused_before_anyone_is_asked() {
 #[tokio::test]
 async fn a_whole_turn_with_a_tool_runs_over_http() {
     let look = call("toolu_1", "look", &json!({ "what": "sky" }));
-    let mut server = Server::serving(vec![
+    let mut server = ByteServer::serving(vec![
         stream(&format!("{}{look}{}", words("Let me look."), stop("tool_use"))),
         stream(&format!("{}{}", words("It is blue."), stop("end_turn"))),
     ])
     .await;
     let provider = Arc::new(anthropic(&server.url()).unwrap());
-    let mut world = World::asking(provider, Arc::new(ScriptedModel::default()));
+    let mut world = ServiceWorld::asking(provider, Arc::new(ScriptedProvider::default()));
     let ending = world.say("What colour is the sky?").await;
     assert_eq!(ending.status, TurnStatus::Done, "{ending:?}");
     assert_eq!(ending.message.unwrap().text(), "It is blue.");
@@ -357,14 +359,14 @@ fn thought() -> String {
 #[tokio::test]
 async fn what_the_model_thought_is_sent_back_as_it_came_while_its_turn_is_open_and_not_later() {
     let look = call("toolu_1", "look", &json!({ "what": "sky" }));
-    let mut server = Server::serving(vec![
+    let mut server = ByteServer::serving(vec![
         stream(&format!("{}{look}{}", thought(), stop("tool_use"))),
         stream(&format!("{}{}", words("It is blue."), stop("end_turn"))),
         stream(&format!("{}{}", words("You are welcome."), stop("end_turn"))),
     ])
     .await;
     let provider = Arc::new(anthropic(&server.url()).unwrap());
-    let mut world = World::asking(provider, Arc::new(ScriptedModel::default()));
+    let mut world = ServiceWorld::asking(provider, Arc::new(ScriptedProvider::default()));
     world.say("What colour is the sky?").await;
     assert_eq!(world.say("Thanks!").await.status, TurnStatus::Done);
     server.requests.recv().await.unwrap();

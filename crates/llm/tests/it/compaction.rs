@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use llm::service::SummedUp;
-use llm::{ModelError, ModelEvent, ModelRequest, Purse, StopReason};
+use llm::service::SummarizeOutcome;
+use llm::{ModelError, ModelEvent, ModelRequest, SpendingLimit, StopReason};
 use protocol::model::Price;
-use protocol::{ErrorCode, TurnStatus, Usage};
+use protocol::{ErrorCode, TokenUsage, TurnStatus};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::memory::Write;
-use crate::model::{Script, ScriptedModel, answers, call, calls, text};
-use crate::world::{World, within};
+use crate::memory_transcript::FailingWrite;
+use crate::scripted_provider::{ProviderScript, ScriptedProvider, answers, call, calls, text};
+use crate::service_world::{ServiceWorld, within};
 
 const PRICE: Price = Price { input: 10, output: 100, cache_read: 0, cache_write: 0 };
-const USAGE: Usage = Usage { input: 1_000, output: 50, cache_read: 0, cache_write: 0 };
+const USAGE: TokenUsage = TokenUsage { input: 1_000, output: 50, cache_read: 0, cache_write: 0 };
 
 /// An exchange takes about 250 tokens; one line for it as many.
 fn words(n: usize) -> String {
@@ -22,9 +22,9 @@ fn words(n: usize) -> String {
 }
 
 /// A world with a model that sums up, in which `exchanges` were had.
-async fn world(window: u32, exchanges: usize) -> (World, Arc<ScriptedModel>) {
-    let mut world = World::new();
-    let summarizer = Arc::new(ScriptedModel::default());
+async fn world(window: u32, exchanges: usize) -> (ServiceWorld, Arc<ScriptedProvider>) {
+    let mut world = ServiceWorld::new();
+    let summarizer = Arc::new(ScriptedProvider::default());
     world.sum_up_by(summarizer.clone(), Some(PRICE));
     world.shrink(window, &[]);
     for n in 0..exchanges {
@@ -33,15 +33,15 @@ async fn world(window: u32, exchanges: usize) -> (World, Arc<ScriptedModel>) {
     (world, summarizer)
 }
 
-async fn talk(world: &mut World, n: usize) {
-    world.model.will(answers(&words(n)));
+async fn talk(world: &mut ServiceWorld, n: usize) {
+    world.model.enqueue(answers(&words(n)));
     world.say(&words(n)).await;
     world.rest().await;
 }
 
-fn summary(words: &str) -> Script {
+fn summary(words: &str) -> ProviderScript {
     let stop = ModelEvent::Stopped { reason: StopReason::EndTurn, usage: USAGE };
-    Script::Says(vec![Ok(text(words)), Ok(stop)])
+    ProviderScript::Says(vec![Ok(text(words)), Ok(stop)])
 }
 
 fn heard(request: &ModelRequest) -> String {
@@ -52,7 +52,7 @@ fn heard(request: &ModelRequest) -> String {
 async fn at_rest_a_model_sums_up_from_seven_tenths_of_the_budget_on() {
     let (mut world, summarizer) = world(5_500, 11).await;
     assert_eq!(summarizer.requests(), [], "below");
-    summarizer.will(summary("They counted."));
+    summarizer.enqueue(summary("They counted."));
     talk(&mut world, 11).await;
     let [asked] = <[_; 1]>::try_from(summarizer.requests()).expect("one request");
     assert!(asked.tools.is_empty() && asked.system.ends_with("Mind the dates."), "{asked:?}");
@@ -72,16 +72,16 @@ async fn where_one_line_for_each_exchange_is_enough_no_model_is_asked() {
     let (mut world, summarizer) = world(11_000, 0).await;
     let look = || call("c", "look", json!({ "path": "Sky.md", "what": "sky" }));
     for _ in 0..6 {
-        world.model.will(calls(vec![look()])).will(answers("It is blue."));
+        world.model.enqueue(calls(vec![look()])).enqueue(answers("It is blue."));
         world.say(&"Look. ".repeat(500)).await;
     }
     for n in 0..6 {
-        world.model.will(answers("Yes."));
+        world.model.enqueue(answers("Yes."));
         world.say(&format!("Short {n}")).await;
     }
     world.rest().await;
     assert_eq!(world.memory.compactions(), []);
-    world.model.will(answers("Yes."));
+    world.model.enqueue(answers("Yes."));
     world.say(&"Long. ".repeat(900)).await;
     world.rest().await;
     assert_eq!(summarizer.requests(), []);
@@ -96,20 +96,20 @@ async fn no_summary_an_empty_a_cut_and_a_longer_one_change_nothing_and_are_paid_
     let stopped = |reason| ModelEvent::Stopped { reason, usage: USAGE };
     let long = "long ".repeat(3_000);
     for (script, paid) in [
-        (Script::Refuses(ModelError::Network("lost".into())), 0),
-        (Script::Says(vec![Ok(text("half"))]), 0),
-        (Script::Says(vec![Ok(text(" \n")), Ok(stopped(StopReason::EndTurn))]), 1),
-        (Script::Says(vec![Ok(text("half")), Ok(stopped(StopReason::MaxTokens))]), 1),
+        (ProviderScript::Refuses(ModelError::Network("lost".into())), 0),
+        (ProviderScript::Says(vec![Ok(text("half"))]), 0),
+        (ProviderScript::Says(vec![Ok(text(" \n")), Ok(stopped(StopReason::EndTurn))]), 1),
+        (ProviderScript::Says(vec![Ok(text("half")), Ok(stopped(StopReason::MaxTokens))]), 1),
         (summary(&long), 1),
     ] {
         let (mut world, summarizer) = world(5_500, 11).await;
-        summarizer.will(script);
+        summarizer.enqueue(script);
         talk(&mut world, 11).await;
         assert_eq!(summarizer.requests().len(), 1);
         assert_eq!(world.memory.compactions(), []);
         assert_eq!(world.memory.charged().iter().filter(|u| u.usage == USAGE).count(), paid);
         let before = world.model.requests().pop().expect("a request");
-        summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+        summarizer.enqueue(ProviderScript::Refuses(ModelError::Network("lost".into())));
         talk(&mut world, 12).await;
         let after = world.model.requests().pop().expect("a request");
         let kept = before.messages.len() - 1;
@@ -120,11 +120,11 @@ async fn no_summary_an_empty_a_cut_and_a_longer_one_change_nothing_and_are_paid_
 #[tokio::test]
 async fn a_summary_that_cannot_be_stored_changes_nothing() {
     let (mut world, summarizer) = world(5_500, 11).await;
-    world.memory.break_at(Write::Compaction);
-    summarizer.will(summary("They counted."));
+    world.memory.break_at(FailingWrite::Compaction);
+    summarizer.enqueue(summary("They counted."));
     talk(&mut world, 11).await;
     assert_eq!(world.memory.compactions(), []);
-    summarizer.will(summary("They counted."));
+    summarizer.enqueue(summary("They counted."));
     talk(&mut world, 12).await;
     let last = heard(&world.model.requests().pop().expect("a request"));
     assert!(last.contains("0 words"), "{last}");
@@ -133,8 +133,8 @@ async fn a_summary_that_cannot_be_stored_changes_nothing() {
 #[tokio::test]
 async fn before_a_request_a_model_sums_up_from_eight_tenths_of_the_budget_on() {
     let (mut world, summarizer) = world(5_500, 11).await;
-    summarizer.will(summary("They counted."));
-    world.model.will(answers("Yes."));
+    summarizer.enqueue(summary("They counted."));
+    world.model.enqueue(answers("Yes."));
     let ending = world.say(&words(11).repeat(9)).await;
     assert_eq!(ending.status, TurnStatus::Done);
     let asked = summarizer.requests();
@@ -149,9 +149,9 @@ async fn before_a_request_a_model_sums_up_from_eight_tenths_of_the_budget_on() {
 #[tokio::test]
 async fn a_failed_summary_before_a_request_does_not_keep_it_back_and_is_tried_once_a_turn() {
     let (world, summarizer) = world(5_500, 11).await;
-    summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+    summarizer.enqueue(ProviderScript::Refuses(ModelError::Network("lost".into())));
     let look = call("c", "look", json!({ "what": "sky" }));
-    world.model.will(calls(vec![look])).will(answers("Blue."));
+    world.model.enqueue(calls(vec![look])).enqueue(answers("Blue."));
     world.send("c", &words(11).repeat(9)).await;
     world.quiet().await;
     assert_eq!(world.model.requests().len(), 13);
@@ -164,7 +164,7 @@ async fn a_failed_summary_before_a_request_does_not_keep_it_back_and_is_tried_on
 async fn stop_ends_a_summary_before_a_request() {
     let (world, summarizer) = world(5_500, 11).await;
     let dropped = CancellationToken::new();
-    summarizer.will(Script::SaysAndHolds(vec![text("They")], dropped.clone()));
+    summarizer.enqueue(ProviderScript::SaysAndHolds(vec![text("They")], dropped.clone()));
     world.send("c", &words(11).repeat(9)).await;
     within(summarizer.asked(1)).await;
     world.service.stop(&"c".into());
@@ -179,12 +179,12 @@ async fn stop_ends_a_summary_before_a_request() {
 async fn a_message_does_not_wait_for_a_summary_at_rest() {
     let (mut world, summarizer) = world(5_500, 11).await;
     let dropped = CancellationToken::new();
-    summarizer.will(Script::SaysAndHolds(vec![text("They")], dropped.clone()));
-    world.model.will(answers(&words(11)));
+    summarizer.enqueue(ProviderScript::SaysAndHolds(vec![text("They")], dropped.clone()));
+    world.model.enqueue(answers(&words(11)));
     world.say(&words(11)).await;
     within(summarizer.asked(1)).await;
-    summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
-    world.model.will(answers("Yes."));
+    summarizer.enqueue(ProviderScript::Refuses(ModelError::Network("lost".into())));
+    world.model.enqueue(answers("Yes."));
     let ending = world.say("And now?").await;
     within(dropped.cancelled()).await;
     assert_eq!(ending.status, TurnStatus::Done);
@@ -195,9 +195,9 @@ async fn a_message_does_not_wait_for_a_summary_at_rest() {
 #[tokio::test]
 async fn summaries_count_against_what_the_turn_may_cost() {
     let (mut world, summarizer) = world(5_500, 11).await;
-    let left = PRICE.of(&USAGE);
-    world.give(Purse { price: PRICE, left, reached: "Spent.".into() });
-    summarizer.will(summary("They counted."));
+    let left = PRICE.cost(&USAGE);
+    world.give(SpendingLimit { price: PRICE, left, reached_message: "Spent.".into() });
+    summarizer.enqueue(summary("They counted."));
     let ending = world.say(&words(11).repeat(9)).await;
     assert_eq!(ending.status, TurnStatus::Limit);
     assert_eq!(ending.error.expect("it says so").code, ErrorCode::Spending);
@@ -208,22 +208,22 @@ async fn summaries_count_against_what_the_turn_may_cost() {
 async fn on_request_it_is_summed_up_however_short_it_is_and_not_while_a_turn_runs() {
     let (mut world, summarizer) = world(200_000, 5).await;
     let last = world.memory.last_turn();
-    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::TooShort));
+    assert_eq!(world.service.summarize(&last).await, Ok(SummarizeOutcome::TooShort));
     for n in 5..9 {
         talk(&mut world, n).await;
     }
     let last = world.memory.last_turn();
-    summarizer.will(summary("They counted."));
-    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::Done));
-    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::TooShort), "nothing new");
+    summarizer.enqueue(summary("They counted."));
+    assert_eq!(world.service.summarize(&last).await, Ok(SummarizeOutcome::Done));
+    assert_eq!(world.service.summarize(&last).await, Ok(SummarizeOutcome::TooShort), "nothing new");
     talk(&mut world, 9).await;
-    summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+    summarizer.enqueue(ProviderScript::Refuses(ModelError::Network("lost".into())));
     let last = world.memory.last_turn();
-    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::NoSummary));
+    assert_eq!(world.service.summarize(&last).await, Ok(SummarizeOutcome::NoSummary));
 
-    world.model.will(Script::SaysAndHolds(vec![text("Well")], CancellationToken::new()));
+    world.model.enqueue(ProviderScript::SaysAndHolds(vec![text("Well")], CancellationToken::new()));
     world.send("c", "Hello?").await;
-    let refused = world.service.sum_up(&last).await.expect_err("an answer is being written");
+    let refused = world.service.summarize(&last).await.expect_err("an answer is being written");
     assert_eq!(refused.code, ErrorCode::Busy);
     within(world.model.asked(11)).await;
     world.service.stop(&"c".into());
@@ -234,7 +234,7 @@ async fn on_request_it_is_summed_up_however_short_it_is_and_not_while_a_turn_run
 async fn a_later_summary_is_made_of_the_one_before_and_what_was_said_since() {
     let (mut world, summarizer) = world(5_500, 11).await;
     for n in 11..30 {
-        summarizer.will(summary(&format!("Until {n}.")));
+        summarizer.enqueue(summary(&format!("Until {n}.")));
         talk(&mut world, n).await;
     }
     let asked = summarizer.requests();

@@ -7,10 +7,10 @@ use protocol::{ContextKind, ContextUse, OpenTurn, Origin, Timestamp, TurnStatus}
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{Script, ScriptedModel, answers, call, calls, text};
-use crate::world::{World, within};
+use crate::scripted_provider::{ProviderScript, ScriptedProvider, answers, call, calls, text};
+use crate::service_world::{ServiceWorld, within};
 
-fn told(world: &mut World) -> Vec<Option<ContextUse>> {
+fn told(world: &mut ServiceWorld) -> Vec<Option<ContextUse>> {
     let told = world.told().into_iter().filter_map(|event| match event {
         TurnEvent::Context(context) => Some(context),
         _ => None,
@@ -23,7 +23,7 @@ fn tokens(context: &ContextUse, kind: ContextKind) -> u32 {
 }
 
 /// The last turn of the conversation, as somebody who looks at it afterwards knows it.
-fn last_turn(world: &World) -> OpenTurn {
+fn last_turn(world: &ServiceWorld) -> OpenTurn {
     let turns = world.memory.statuses().len();
     OpenTurn {
         conversation: "c".into(),
@@ -38,10 +38,10 @@ fn last_turn(world: &World) -> OpenTurn {
 
 #[tokio::test]
 async fn a_turn_that_reads_fills_the_window_and_is_said_earlier_once_it_has_ended() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     world.shrink(10_000, &[]);
     let look = call("1", "look", json!({ "path": "Sky.md", "what": "sky" }));
-    world.model.will(calls(vec![look])).will(answers(&"It is blue. ".repeat(50)));
+    world.model.enqueue(calls(vec![look])).enqueue(answers(&"It is blue. ".repeat(50)));
     world.say(&"Look. ".repeat(100)).await;
     let all = told(&mut world);
     let [asked, read, ended] = <[_; 3]>::try_from(all).expect("two requests and an end");
@@ -64,7 +64,7 @@ async fn a_turn_that_reads_fills_the_window_and_is_said_earlier_once_it_has_ende
     // The next request also holds the answer that came last.
     assert!(messages + results > open(&read) + 150, "{ended:?}");
     assert_eq!(ended.used, read.used + (messages + results - open(&read)));
-    world.model.will(answers("Yes."));
+    world.model.enqueue(answers("Yes."));
     world.say("?").await;
     let next = told(&mut world).into_iter().next().flatten().expect("told");
     assert_eq!(next.used - tokens(&next, ContextKind::OpenTurn), ended.used);
@@ -72,8 +72,8 @@ async fn a_turn_that_reads_fills_the_window_and_is_said_earlier_once_it_has_ende
 
 #[tokio::test]
 async fn at_rest_it_is_told_when_it_is_asked_for_and_not_while_a_turn_runs() {
-    let mut world = World::new();
-    world.model.will(answers(&"words ".repeat(100)));
+    let mut world = ServiceWorld::new();
+    world.model.enqueue(answers(&"words ".repeat(100)));
     world.say(&"words ".repeat(100)).await;
     world.rest().await;
     let ended = told(&mut world).pop().expect("told");
@@ -88,7 +88,7 @@ async fn at_rest_it_is_told_when_it_is_asked_for_and_not_while_a_turn_runs() {
     assert_eq!(smaller.parts, ended.expect("told").parts);
 
     let held = CancellationToken::new();
-    world.model.will(Script::SaysAndHolds(vec![text("It")], held.clone()));
+    world.model.enqueue(ProviderScript::SaysAndHolds(vec![text("It")], held.clone()));
     world.send("c", "Go on.").await;
     world.hear(|event| matches!(event, TurnEvent::Delta { .. })).await;
     told(&mut world);
@@ -100,18 +100,18 @@ async fn at_rest_it_is_told_when_it_is_asked_for_and_not_while_a_turn_runs() {
 
 #[tokio::test]
 async fn after_a_summary_on_request_it_is_told_what_is_left() {
-    let mut world = World::new();
-    let summarizer = Arc::new(ScriptedModel::default());
+    let mut world = ServiceWorld::new();
+    let summarizer = Arc::new(ScriptedProvider::default());
     world.sum_up_by(summarizer.clone(), None);
     for _ in 0..9 {
-        world.model.will(answers(&"words ".repeat(100)));
+        world.model.enqueue(answers(&"words ".repeat(100)));
         world.say(&"words ".repeat(100)).await;
     }
     world.rest().await;
     let before = told(&mut world).pop().flatten().expect("told");
     assert!(before.can_summarize);
-    summarizer.will(answers("They talked."));
-    world.service.sum_up(&last_turn(&world)).await.expect("summarized");
+    summarizer.enqueue(answers("They talked."));
+    world.service.summarize(&last_turn(&world)).await.expect("summarized");
     let after = told(&mut world).pop().flatten().expect("told");
     assert!(after.used < before.used - 800, "{} of {}", after.used, before.used);
     assert!(tokens(&after, ContextKind::Summary) > 0);

@@ -1,24 +1,24 @@
 //! What a model is told of what was said before.
 
-use llm::{Block, Limits, ModelError, ModelEvent, ModelRequest, StopReason};
+use llm::{ContentBlock, ModelError, ModelEvent, ModelRequest, StopReason, TurnLimits};
 use proptest::prelude::*;
-use protocol::{ErrorCode, Role, TurnStatus, Usage};
+use protocol::{ErrorCode, Role, TokenUsage, TurnStatus};
 use serde_json::json;
 
-use crate::model::{Script, answers, call, calls, check_request, text};
-use crate::world::World;
+use crate::scripted_provider::{ProviderScript, answers, call, calls, check_request, text};
+use crate::service_world::ServiceWorld;
 
 #[tokio::test]
 async fn what_does_not_fit_is_left_out_from_the_oldest_on() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     world.shrink(4_000, &[]);
     for n in 0..8 {
-        world.model.will(answers("noted"));
+        world.model.enqueue(answers("noted"));
         world.say(&format!("{n}{}", "x".repeat(3_000))).await;
     }
     let last = world.model.requests().pop().unwrap();
-    let words = |block: &Block| match block {
-        Block::Text(text) => text.chars().take(1).collect::<String>(),
+    let words = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => text.chars().take(1).collect::<String>(),
         _ => String::new(),
     };
     let heard: Vec<String> =
@@ -28,12 +28,12 @@ async fn what_does_not_fit_is_left_out_from_the_oldest_on() {
 
 #[tokio::test]
 async fn an_estimate_that_was_too_low_is_corrected_by_what_the_model_reports() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     world.shrink(4_000, &[]);
-    let usage = Usage { input: 2_500, ..Usage::default() };
+    let usage = TokenUsage { input: 2_500, ..TokenUsage::default() };
     let stop = ModelEvent::Stopped { reason: StopReason::EndTurn, usage };
     for word in ["one", "two"] {
-        world.model.will(Script::Says(vec![Ok(text("noted")), Ok(stop.clone())]));
+        world.model.enqueue(ProviderScript::Says(vec![Ok(text("noted")), Ok(stop.clone())]));
         world.say(&format!("{word}{}", "x".repeat(3_500))).await;
     }
     let heard = |request: &ModelRequest| request.messages.len();
@@ -43,7 +43,7 @@ async fn an_estimate_that_was_too_low_is_corrected_by_what_the_model_reports() {
 
 #[tokio::test]
 async fn a_message_that_does_not_fit_is_not_sent_and_the_error_says_how_large_it_is() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     world.shrink(4_000, &[]);
     let ending = world.say(&"x".repeat(35_000)).await;
     let error = ending.error.unwrap();
@@ -54,7 +54,7 @@ async fn a_message_that_does_not_fit_is_not_sent_and_the_error_says_how_large_it
 }
 
 #[derive(Debug, Clone)]
-enum Answer {
+enum AnswerScript {
     Says(&'static str),
     Calls(Vec<&'static str>, &'static str),
     Pauses,
@@ -63,9 +63,9 @@ enum Answer {
     Breaks,
 }
 
-impl Answer {
-    fn script(&self) -> Script {
-        let stop = |reason| Ok(ModelEvent::Stopped { reason, usage: Usage::default() });
+impl AnswerScript {
+    fn script(&self) -> ProviderScript {
+        let stop = |reason| Ok(ModelEvent::Stopped { reason, usage: TokenUsage::default() });
         match self {
             Self::Says(words) => answers(words),
             Self::Calls(what, words) => {
@@ -74,39 +74,41 @@ impl Answer {
                 });
                 calls(std::iter::once(text(words)).chain(calls_).collect())
             }
-            Self::Pauses => Script::Says(vec![Ok(text("well, ")), stop(StopReason::PauseTurn)]),
+            Self::Pauses => {
+                ProviderScript::Says(vec![Ok(text("well, ")), stop(StopReason::PauseTurn)])
+            }
             Self::Asks => calls(vec![
                 call("c1", "look", json!({ "what": "it" })),
                 call("q", "ask", json!({ "what": "which?" })),
                 call("c2", "look", json!({ "what": "more" })),
             ]),
-            Self::Nothing => Script::Says(vec![stop(StopReason::EndTurn)]),
-            Self::Breaks => Script::Refuses(ModelError::Network("lost".into())),
+            Self::Nothing => ProviderScript::Says(vec![stop(StopReason::EndTurn)]),
+            Self::Breaks => ProviderScript::Refuses(ModelError::Network("lost".into())),
         }
     }
 }
 
-fn answer() -> impl Strategy<Value = Answer> {
+fn answer() -> impl Strategy<Value = AnswerScript> {
     let what = || prop_oneof![Just("sky"), Just("void"), Just("")];
     prop_oneof![
-        3 => prop_oneof![Just("done"), Just("end \n"), Just("a\n\nb")].prop_map(Answer::Says),
+        3 => prop_oneof![Just("done"), Just("end \n"), Just("a\n\nb")].prop_map(AnswerScript::Says),
         6 => (proptest::collection::vec(what(), 1..4), prop_oneof![Just(""), Just(" "), Just("hm")])
-            .prop_map(|(what, words)| Answer::Calls(what, words)),
-        1 => Just(Answer::Pauses),
-        1 => Just(Answer::Asks),
-        1 => Just(Answer::Nothing),
-        1 => Just(Answer::Breaks),
+            .prop_map(|(what, words)| AnswerScript::Calls(what, words)),
+        1 => Just(AnswerScript::Pauses),
+        1 => Just(AnswerScript::Asks),
+        1 => Just(AnswerScript::Nothing),
+        1 => Just(AnswerScript::Breaks),
     ]
 }
 
 /// All that a request says, piece by piece. The open end of a paused answer is cut.
-fn said(request: &ModelRequest) -> Vec<(Role, Block)> {
+fn said(request: &ModelRequest) -> Vec<(Role, ContentBlock)> {
     let pieces = |message: &llm::ModelMessage| {
         let role = message.role;
         message.blocks.iter().cloned().map(move |block| (role, block)).collect::<Vec<_>>()
     };
     let mut said: Vec<_> = request.messages.iter().flat_map(pieces).collect();
-    if let Some((Role::Assistant, Block::Text(_))) = said.last() {
+    if let Some((Role::Assistant, ContentBlock::Text(_))) = said.last() {
         said.pop();
     }
     said
@@ -122,11 +124,11 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let requests = runtime.block_on(async {
-            let mut world = World::new();
-            world.limit(Limits { round_trips: 2, ..Limits::default() });
+            let mut world = ServiceWorld::new();
+            world.limit(TurnLimits { round_trips: 2, ..TurnLimits::default() });
             let asked = story.len();
             for answer in story {
-                world.model.will(answer.script());
+                world.model.enqueue(answer.script());
             }
             for n in 0.. {
                 world.say(&format!("message {n}")).await;
@@ -146,10 +148,10 @@ proptest! {
     }
 }
 
-fn is_note(piece: Option<&(Role, Block)>) -> bool {
-    matches!(piece, Some((Role::User, Block::Text(text))) if !text.starts_with("message"))
+fn is_note(piece: Option<&(Role, ContentBlock)>) -> bool {
+    matches!(piece, Some((Role::User, ContentBlock::Text(text))) if !text.starts_with("message"))
 }
 
-fn starts(after: &[(Role, Block)], before: &[(Role, Block)]) -> bool {
+fn starts(after: &[(Role, ContentBlock)], before: &[(Role, ContentBlock)]) -> bool {
     after.get(..before.len()) == Some(before)
 }

@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use llm::{Deadlines, KeyPool, OpenAi, OpenAiConfig, Pace, Provider};
+use llm::{Deadlines, KeyPool, OpenAi, OpenAiConfig, Provider, TimeScale};
 use protocol::settings::KeyPolicy;
-use protocol::{Ending, TurnStatus};
+use protocol::{TurnEnding, TurnStatus};
 use serde_json::json;
 
-use crate::model::ScriptedModel;
+use crate::byte_server::{ByteServer, CannedAnswer, respond, stream};
 use crate::openai::{data, words};
-use crate::server::{Answer, Server, respond, stream};
-use crate::world::World;
+use crate::scripted_provider::ScriptedProvider;
+use crate::service_world::ServiceWorld;
 
 /// Says something so often; returns how it ended at last and the key of each request.
 async fn turns(
     policy: KeyPolicy,
     keys: &[&str],
-    answers: Vec<Answer>,
+    answers: Vec<CannedAnswer>,
     often: usize,
-) -> (Ending, Vec<String>) {
-    let mut server = Server::serving(answers).await;
+) -> (TurnEnding, Vec<String>) {
+    let mut server = ByteServer::serving(answers).await;
     let provider = |key: &str| -> Arc<dyn Provider> {
         let (base_url, deadlines) = (server.url(), Deadlines::default());
         Arc::new(
@@ -27,15 +27,15 @@ async fn turns(
                 base_url,
                 key: key.into(),
                 deadlines,
-                parameters: llm::Parameters::default(),
+                parameters: llm::RequestParameters::default(),
             })
             .unwrap(),
         )
     };
     let mut all = keys.iter().map(|key| provider(key));
     let (first, others) = (all.next().unwrap(), all.collect());
-    let pool = Arc::new(KeyPool::new(policy, Pace::divided_by(1000), first, others));
-    let mut world = World::asking(pool, Arc::new(ScriptedModel::default()));
+    let pool = Arc::new(KeyPool::new(policy, TimeScale::divided_by(1000), first, others));
+    let mut world = ServiceWorld::asking(pool, Arc::new(ScriptedProvider::default()));
     let mut ending = world.say("Hello").await;
     for n in 1..often {
         ending = world.say(&format!("Hello {n}")).await;
@@ -48,11 +48,11 @@ async fn turns(
     (ending, used)
 }
 
-fn ok() -> Answer {
+fn ok() -> CannedAnswer {
     data(&words("Yes."))
 }
 
-fn refused(status: &str) -> Answer {
+fn refused(status: &str) -> CannedAnswer {
     respond(status, "", &json!({ "error": { "message": "x" } }).to_string())
 }
 

@@ -8,22 +8,22 @@
 )]
 
 mod anthropic;
-mod asleep;
-#[path = "../../../../tests/support/bodies.rs"]
-mod bodies;
+mod byte_server;
 mod compaction;
 mod context_use;
-mod gist;
 mod history;
-mod json_calls;
 mod key_pool;
-mod memory;
-mod model;
+mod memory_transcript;
 mod ollama;
 mod openai;
 mod places;
-mod server;
+#[path = "../../../../tests/support/request_bodies.rs"]
+mod request_bodies;
+mod scripted_provider;
 mod service;
+mod service_world;
+mod suspend;
+mod text_tools;
+mod titles;
 mod tools;
-mod waiting;
-mod world;
+mod wait_notices;

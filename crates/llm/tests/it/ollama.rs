@@ -4,45 +4,45 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use llm::{
-    Block, Deadlines, JsonCalls, ModelError, ModelEvent, ModelMessage, ModelRequest, NoTools,
-    Ollama, OllamaConfig, Provider,
+    ContentBlock, Deadlines, ModelError, ModelEvent, ModelMessage, ModelRequest, Ollama,
+    OllamaConfig, Provider, TextToolProvider, ToollessModels,
 };
 use protocol::{Role, TurnStatus};
 use serde_json::{Value, json};
 
-use crate::model::ScriptedModel;
-use crate::server::{Answer, Server, respond};
-use crate::world::{World, within};
+use crate::byte_server::{ByteServer, CannedAnswer, respond};
+use crate::scripted_provider::ScriptedProvider;
+use crate::service_world::{ServiceWorld, within};
 
-fn ollama(server: &Server) -> Ollama {
+fn ollama(server: &ByteServer) -> Ollama {
     let (base_url, deadlines) = (server.url(), Deadlines::default());
     Ollama::new(OllamaConfig {
         base_url,
         key: "".into(),
         deadlines,
-        parameters: llm::Parameters::default(),
+        parameters: llm::RequestParameters::default(),
     })
     .unwrap()
 }
 
-fn show(window: u32) -> Answer {
+fn show(window: u32) -> CannedAnswer {
     let told = json!({ "model_info": { "llama.context_length": window } });
     respond("200 OK", "content-type: application/json\r\n", &told.to_string())
 }
 
-fn lines(lines: &[Value]) -> Answer {
+fn lines(lines: &[Value]) -> CannedAnswer {
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
     respond("200 OK", "content-type: application/x-ndjson\r\n", &body)
 }
 
-fn say(text: &str, read: u32) -> Answer {
+fn say(text: &str, read: u32) -> CannedAnswer {
     let end = json!({ "done": true, "done_reason": "stop", "prompt_eval_count": read });
     lines(&[json!({ "message": { "content": text } }), end])
 }
 
 fn words(text: &str) -> ModelRequest {
     let messages =
-        vec![ModelMessage { role: Role::User, blocks: vec![Block::Text(text.to_owned())] }];
+        vec![ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text(text.to_owned())] }];
     ModelRequest { model: "llama".into(), messages, max_tokens: 100, ..ModelRequest::default() }
 }
 
@@ -62,8 +62,9 @@ async fn a_whole_turn_with_a_tool_runs_in_a_window_that_was_asked_for() {
         { "function": { "name": "look", "arguments": { "what": "sky" } } }] } });
     let end = json!({ "done": true, "done_reason": "stop", "prompt_eval_count": 900 });
     let answers = vec![show(131_072), lines(&[call, end]), say("It is blue.", 900)];
-    let mut server = Server::serving(answers).await;
-    let mut world = World::asking(Arc::new(ollama(&server)), Arc::new(ScriptedModel::default()));
+    let mut server = ByteServer::serving(answers).await;
+    let mut world =
+        ServiceWorld::asking(Arc::new(ollama(&server)), Arc::new(ScriptedProvider::default()));
     let ending = world.say("What colour is the sky?").await;
     assert_eq!(ending.status, TurnStatus::Done, "{ending:?}");
     assert_eq!(ending.message.unwrap().text(), "It is blue.");
@@ -88,14 +89,14 @@ async fn a_whole_turn_with_a_tool_runs_in_a_window_that_was_asked_for() {
 #[tokio::test]
 async fn a_prompt_that_was_cut_is_an_error_that_says_so() {
     let long = "word ".repeat(12_000);
-    let server = Server::serving(vec![show(131_072), say("Yes.", 4_096)]).await;
+    let server = ByteServer::serving(vec![show(131_072), say("Yes.", 4_096)]).await;
     let read = read(&ollama(&server), words(&long)).await;
     let Some(Err(ModelError::ContextExceeded { message: said, .. })) = read.last() else {
         panic!("{read:?}")
     };
     assert!(said.contains("read only 4096 of at least 10000 tokens"), "{said}");
 
-    let server = Server::serving(vec![show(131_072), say("Yes.", 12_000)]).await;
+    let server = ByteServer::serving(vec![show(131_072), say("Yes.", 12_000)]).await;
     let read = self::read(&ollama(&server), words(&long)).await;
     assert!(read.iter().all(Result::is_ok), "{read:?}");
 }
@@ -103,7 +104,7 @@ async fn a_prompt_that_was_cut_is_an_error_that_says_so() {
 #[tokio::test]
 async fn the_window_grows_with_the_prompt_and_what_cannot_fit_is_not_sent() {
     let long = "word ".repeat(12_000);
-    let mut server = Server::serving(vec![show(40_000), say("Yes.", 12_000)]).await;
+    let mut server = ByteServer::serving(vec![show(40_000), say("Yes.", 12_000)]).await;
     let provider = ollama(&server);
     read(&provider, words(&long)).await;
     server.requests.recv().await.unwrap();
@@ -117,15 +118,16 @@ async fn the_window_grows_with_the_prompt_and_what_cannot_fit_is_not_sent() {
 async fn a_model_without_tools_is_asked_in_words() {
     let refused = json!({ "error": "registry/llama does not support tools" }).to_string();
     let call = r#"{"tool": "look", "parameters": {"what": "sky"}}"#;
-    let server = Server::serving(vec![
+    let server = ByteServer::serving(vec![
         show(8_192),
         respond("400 Bad Request", "", &refused),
         say(call, 900),
         say("It is blue.", 900),
     ])
     .await;
-    let provider = JsonCalls::new(Arc::new(ollama(&server)), server.url(), NoTools::default());
-    let mut world = World::asking(Arc::new(provider), Arc::new(ScriptedModel::default()));
+    let provider =
+        TextToolProvider::new(Arc::new(ollama(&server)), server.url(), ToollessModels::default());
+    let mut world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
     let ending = world.say("What colour is the sky?").await;
     assert_eq!(ending.message.unwrap().text(), "It is blue.");
 }
@@ -134,11 +136,11 @@ async fn a_model_without_tools_is_asked_in_words() {
 async fn errors_are_read_wherever_they_come() {
     let missing = json!({ "error": "model 'llama' not found" }).to_string();
     let answers = vec![show(8_192), respond("404 Not Found", "", &missing)];
-    let server = Server::serving(answers).await;
+    let server = ByteServer::serving(answers).await;
     let error = read(&ollama(&server), words("hi")).await.pop().unwrap().unwrap_err();
     assert!(error.to_string().contains("does not know the model `llama`"), "{error}");
     let answers = vec![show(8_192), lines(&[json!({ "error": "out of memory" })])];
-    let server = Server::serving(answers).await;
+    let server = ByteServer::serving(answers).await;
     let error = read(&ollama(&server), words("hi")).await.pop().unwrap().unwrap_err();
     assert!(matches!(&error, ModelError::Unknown { retryable: true, .. }), "{error:?}");
 }
@@ -151,7 +153,7 @@ async fn the_list_tells_what_is_there_and_who_is_small() {
     ] });
     let answer = || respond("200 OK", "content-type: application/json\r\n", &tags.to_string());
     let server =
-        Server::serving(vec![answer(), show(8_192), answer(), show(8_192), answer()]).await;
+        ByteServer::serving(vec![answer(), show(8_192), answer(), show(8_192), answer()]).await;
     let provider = ollama(&server);
     let listed = provider.models().await.unwrap();
     let ids: Vec<_> = listed.iter().map(|model| model.id.as_str()).collect();

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use llm::{
-    Block, Deadlines, ModelError, ModelEvent, ModelMessage, ModelRequest, OpenAi, OpenAiConfig,
-    Provider, StopReason, ToolCall, ToolSpec,
+    ContentBlock, Deadlines, ModelError, ModelEvent, ModelMessage, ModelRequest, OpenAi,
+    OpenAiConfig, Provider, StopReason, ToolCall, ToolSpec,
 };
 use protocol::model::{Effort, ModelParameters};
-use protocol::{Role, TurnStatus, Usage};
+use protocol::{Role, TokenUsage, TurnStatus};
 use serde_json::{Value, json};
 
-use crate::model::ScriptedModel;
-use crate::server::{Answer, Server, respond, stream};
-use crate::world::{World, within};
+use crate::byte_server::{ByteServer, CannedAnswer, respond, stream};
+use crate::scripted_provider::ScriptedProvider;
+use crate::service_world::{ServiceWorld, within};
 
 const KEY: &str = "sk-CANARY-7f3a";
 
@@ -25,11 +25,11 @@ fn openai(base_url: &str, key: &str) -> Result<OpenAi, ModelError> {
         base_url: base_url.into(),
         key: key.into(),
         deadlines,
-        parameters: llm::Parameters::default(),
+        parameters: llm::RequestParameters::default(),
     })
 }
 
-pub(crate) fn data(chunks: &[Value]) -> Answer {
+pub(crate) fn data(chunks: &[Value]) -> CannedAnswer {
     let body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     stream(&format!("{body}data: [DONE]\n\n"))
 }
@@ -46,8 +46,8 @@ fn request() -> ModelRequest {
     let call = ToolCall { id: "1".into(), tool: "look".into(), arguments: json!({ "a": 1 }) };
     let nameless = ToolCall { id: "2".into(), tool: String::new(), arguments: json!({}) };
     let result =
-        |id: &str, is_error| Block::Result { call: id.into(), output: "x".into(), is_error };
-    let text = |text: &str| Block::Text(text.into());
+        |id: &str, is_error| ContentBlock::Result { call: id.into(), output: "x".into(), is_error };
+    let text = |text: &str| ContentBlock::Text(text.into());
     ModelRequest {
         model: "gpt-x".into(),
         system: "Be good.".into(),
@@ -60,7 +60,7 @@ fn request() -> ModelRequest {
             ModelMessage { role: Role::User, blocks: vec![text("hi"), text("there")] },
             ModelMessage {
                 role: Role::Assistant,
-                blocks: vec![Block::Call(call), Block::Call(nameless)],
+                blocks: vec![ContentBlock::Call(call), ContentBlock::Call(nameless)],
             },
             ModelMessage {
                 role: Role::User,
@@ -78,14 +78,14 @@ async fn read(provider: &dyn Provider) -> Vec<Result<ModelEvent, ModelError>> {
     }
 }
 
-async fn failure(answer: Answer) -> ModelError {
-    let server = Server::serving(vec![answer]).await;
+async fn failure(answer: CannedAnswer) -> ModelError {
+    let server = ByteServer::serving(vec![answer]).await;
     read(&openai(&server.url(), KEY).unwrap()).await.pop().unwrap().unwrap_err()
 }
 
 #[tokio::test]
 async fn the_request_is_what_the_api_wants() {
-    let mut server = Server::serving(vec![data(&words("x"))]).await;
+    let mut server = ByteServer::serving(vec![data(&words("x"))]).await;
     read(&openai(&server.url(), KEY).unwrap()).await;
     let request = server.requests.recv().await.unwrap();
     assert!(request.head.starts_with("post /v1/chat/completions http/1.1"), "{}", request.head);
@@ -119,7 +119,7 @@ async fn the_request_is_what_the_api_wants() {
 
 #[tokio::test]
 async fn parameters_are_sent_as_the_user_gave_them() {
-    let mut server = Server::serving(vec![data(&words("x"))]).await;
+    let mut server = ByteServer::serving(vec![data(&words("x"))]).await;
     let given = ModelParameters {
         temperature: Some(0.25),
         top_p: Some(0.5),
@@ -128,7 +128,7 @@ async fn parameters_are_sent_as_the_user_gave_them() {
         ..ModelParameters::default()
     };
     let (base_url, deadlines) = (server.url(), Deadlines::default());
-    let parameters = llm::Parameters::parse(&given).unwrap();
+    let parameters = llm::RequestParameters::parse(&given).unwrap();
     let config = OpenAiConfig { base_url, key: KEY.into(), deadlines, parameters };
     read(&OpenAi::new(config).unwrap()).await;
     let body = server.requests.recv().await.unwrap().body;
@@ -142,8 +142,8 @@ async fn an_answer_streams_in_however_the_bytes_are_cut() {
         let usage =
             json!({ "choices": [], "usage": { "prompt_tokens": 5, "completion_tokens": 9 } });
         let whole = data(&[words("Grüße"), vec![usage]].concat());
-        let server = Server::serving(vec![Answer { at_a_time, ..whole }]).await;
-        let usage = Usage { input: 5, output: 9, ..Usage::default() };
+        let server = ByteServer::serving(vec![CannedAnswer { at_a_time, ..whole }]).await;
+        let usage = TokenUsage { input: 5, output: 9, ..TokenUsage::default() };
         let stopped = ModelEvent::Stopped { reason: StopReason::EndTurn, usage };
         let read = read(&openai(&server.url(), KEY).unwrap()).await;
         assert_eq!(read, [Ok(ModelEvent::Text("Grüße".into())), Ok(stopped)]);
@@ -158,7 +158,7 @@ async fn an_address_with_a_path_is_taken_as_it_is() {
         ("/api/v1", "/api/v1/chat/completions"),
         ("/openai", "/openai/chat/completions"),
     ] {
-        let mut server = Server::serving(vec![data(&words("x"))]).await;
+        let mut server = ByteServer::serving(vec![data(&words("x"))]).await;
         read(&openai(&format!("{}{path}", server.url()), KEY).unwrap()).await;
         let head = server.requests.recv().await.unwrap().head;
         assert!(head.starts_with(&format!("post {asked} http/1.1")), "{path}: {head}");
@@ -167,7 +167,7 @@ async fn an_address_with_a_path_is_taken_as_it_is() {
 
 #[tokio::test]
 async fn only_a_server_on_this_computer_is_asked_without_a_key() {
-    let mut server = Server::serving(vec![data(&words("x"))]).await;
+    let mut server = ByteServer::serving(vec![data(&words("x"))]).await;
     assert!(read(&openai(&server.url(), "").unwrap()).await[0].is_ok());
     assert!(!server.requests.recv().await.unwrap().head.contains("authorization"));
     for address in ["", "https://example.com/v1", "https://openrouter.ai/api/v1"] {
@@ -205,10 +205,10 @@ async fn an_error_in_place_of_a_stream_is_read() {
     assert!(error.contains("check the address in Settings"), "{error}");
 }
 
-async fn turn(answers: Vec<Answer>) -> (protocol::Ending, Server) {
-    let server = Server::serving(answers).await;
+async fn turn(answers: Vec<CannedAnswer>) -> (protocol::TurnEnding, ByteServer) {
+    let server = ByteServer::serving(answers).await;
     let provider = Arc::new(openai(&server.url(), KEY).unwrap());
-    let mut world = World::asking(provider, Arc::new(ScriptedModel::default()));
+    let mut world = ServiceWorld::asking(provider, Arc::new(ScriptedProvider::default()));
     (world.say("What colour is the sky?").await, server)
 }
 

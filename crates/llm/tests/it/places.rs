@@ -2,37 +2,37 @@
 
 use std::time::Duration;
 
-use llm::{Deadlines, Ollama, OllamaConfig, OpenAi, OpenAiConfig, Parameters, Provider};
+use llm::{Deadlines, Ollama, OllamaConfig, OpenAi, OpenAiConfig, Provider, RequestParameters};
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Server, Then, respond};
-use crate::world::within;
+use crate::byte_server::{AfterBytes, ByteServer, CannedAnswer, respond};
+use crate::service_world::within;
 
-fn openai(server: &Server) -> OpenAi {
+fn openai(server: &ByteServer) -> OpenAi {
     let (base_url, deadlines) = (server.url(), Deadlines::default());
-    let parameters = Parameters::default();
+    let parameters = RequestParameters::default();
     OpenAi::new(OpenAiConfig { base_url, key: "".into(), deadlines, parameters }).unwrap()
 }
 
-fn value(value: &Value) -> Answer {
+fn value(value: &Value) -> CannedAnswer {
     respond("200 OK", "content-type: application/json\r\n", &value.to_string())
 }
 
 /// A server that takes the question and says no more than this of its answer.
-fn begun(bytes: &str, then: Then) -> Answer {
-    Answer { bytes: bytes.to_owned(), at_a_time: usize::MAX, then }
+fn begun(bytes: &str, then: AfterBytes) -> CannedAnswer {
+    CannedAnswer { bytes: bytes.to_owned(), at_a_time: usize::MAX, then }
 }
 
 /// Of which nobody can tell whose server lists it.
-fn models() -> Answer {
+fn models() -> CannedAnswer {
     value(&json!({ "data": [{ "id": "foo", "owned_by": "somebody" }] }))
 }
 
-fn tags(entry: &Value) -> Answer {
+fn tags(entry: &Value) -> CannedAnswer {
     value(&json!({ "models": [entry] }))
 }
 
-fn nothing() -> Answer {
+fn nothing() -> CannedAnswer {
     respond("404 Not Found", "", "404 page not found")
 }
 
@@ -44,16 +44,16 @@ async fn runs_elsewhere(provider: &dyn Provider) -> bool {
 async fn a_server_that_does_not_say_where_a_model_runs_has_it_elsewhere_until_it_does() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{\"models\":";
     for unknown in [
-        vec![begun("", Then::Hold)],
-        vec![begun("", Then::Close)],
-        vec![models(), begun("", Then::Hold)],
-        vec![models(), begun("", Then::Close)],
-        vec![models(), begun(head, Then::Close)],
+        vec![begun("", AfterBytes::Hold)],
+        vec![begun("", AfterBytes::Close)],
+        vec![models(), begun("", AfterBytes::Hold)],
+        vec![models(), begun("", AfterBytes::Close)],
+        vec![models(), begun(head, AfterBytes::Close)],
         vec![models(), respond("500 Internal Server Error", "", "{}")],
     ] {
         let asked = unknown.len();
         let here = [models(), tags(&json!({ "name": "foo" }))];
-        let server = Server::serving(unknown.into_iter().chain(here).collect()).await;
+        let server = ByteServer::serving(unknown.into_iter().chain(here).collect()).await;
         let provider = openai(&server);
         assert!(runs_elsewhere(&provider).await, "{asked}");
         // A server that did not answer once is not counted as elsewhere for good.
@@ -64,7 +64,7 @@ async fn a_server_that_does_not_say_where_a_model_runs_has_it_elsewhere_until_it
 #[tokio::test]
 async fn a_server_that_is_no_ollama_has_its_models_here() {
     for no_tags in [nothing(), value(&json!({ "error": "Unexpected endpoint" }))] {
-        let server = Server::serving(vec![models(), no_tags, nothing()]).await;
+        let server = ByteServer::serving(vec![models(), no_tags, nothing()]).await;
         assert!(!runs_elsewhere(&openai(&server)).await);
     }
 }
@@ -78,8 +78,8 @@ async fn half_a_minute() {
 #[tokio::test]
 async fn a_server_that_falls_silent_is_not_taken_at_its_older_word() {
     let here = || tags(&json!({ "name": "foo" }));
-    let answers = vec![models(), here(), models(), begun("", Then::Close), models(), here()];
-    let server = Server::serving(answers).await;
+    let answers = vec![models(), here(), models(), begun("", AfterBytes::Close), models(), here()];
+    let server = ByteServer::serving(answers).await;
     let provider = openai(&server);
     for elsewhere in [false, true, false] {
         assert_eq!(runs_elsewhere(&provider).await, elsewhere);
@@ -92,9 +92,9 @@ async fn a_name_that_ollama_gives_to_a_model_elsewhere_is_asked_for_again() {
     let size = json!({ "parameter_size": "3B" });
     let here = value(&json!({ "details": size }));
     let cloud = value(&json!({ "details": size, "remote_host": "https://ollama.com:443" }));
-    let server = Server::serving(vec![here, cloud, begun("", Then::Close)]).await;
+    let server = ByteServer::serving(vec![here, cloud, begun("", AfterBytes::Close)]).await;
     let (base_url, deadlines) = (server.url(), Deadlines::default());
-    let parameters = Parameters::default();
+    let parameters = RequestParameters::default();
     let config = OllamaConfig { base_url, key: "".into(), deadlines, parameters };
     let provider = Ollama::new(config).unwrap();
     for elsewhere in [false, true, true] {
@@ -110,7 +110,7 @@ const ASKS: &str = "LLM_TEST_ASKS";
 #[tokio::test]
 async fn a_server_on_this_computer_is_asked_through_no_proxy() {
     if let Ok(base_url) = std::env::var(ASKS) {
-        let (deadlines, parameters) = (Deadlines::default(), Parameters::default());
+        let (deadlines, parameters) = (Deadlines::default(), RequestParameters::default());
         let config = OpenAiConfig { base_url, key: "key".into(), deadlines, parameters };
         let _ = within(OpenAi::new(config).unwrap().models()).await;
         return;

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use llm::{Block, Limits, ModelError, ModelEvent, Purse, StopReason, TurnEvent};
+use llm::{ContentBlock, ModelError, ModelEvent, SpendingLimit, StopReason, TurnEvent, TurnLimits};
 use protocol::model::Price;
-use protocol::{ErrorCode, TurnStatus, Usage, UserError};
+use protocol::{ErrorCode, TokenUsage, TurnStatus, UserError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::memory::Write;
-use crate::model::{Script, answers, call, calls, text};
-use crate::world::{World, within};
+use crate::memory_transcript::FailingWrite;
+use crate::scripted_provider::{ProviderScript, answers, call, calls, text};
+use crate::service_world::{ServiceWorld, within};
 
 fn is_delta(event: &TurnEvent) -> bool {
     matches!(event, TurnEvent::Delta { .. })
@@ -24,14 +24,14 @@ fn is_end(event: &TurnEvent) -> bool {
     matches!(event, TurnEvent::Ended(_))
 }
 
-fn outputs(world: &World) -> Vec<String> {
+fn outputs(world: &ServiceWorld) -> Vec<String> {
     world.memory.results().into_iter().map(|(call, output)| format!("{call}: {output}")).collect()
 }
 
 #[tokio::test]
 async fn an_answer_is_shown_and_kept() {
-    let mut world = World::new();
-    world.model.will(answers("Hello"));
+    let mut world = ServiceWorld::new();
+    world.model.enqueue(answers("Hello"));
     let ending = world.say("hi").await;
     assert_eq!(ending.status, TurnStatus::Done);
     let message = ending.message.clone().unwrap();
@@ -47,19 +47,22 @@ async fn an_answer_is_shown_and_kept() {
 
 #[tokio::test]
 async fn reads_of_one_message_run_side_by_side_and_answer_in_call_order() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let meet = |id, what| call(id, "meet", json!({ "what": what }));
-    world.model.will(calls(vec![meet("1", "a"), meet("2", "b")])).will(answers("met"));
+    world.model.enqueue(calls(vec![meet("1", "a"), meet("2", "b")])).enqueue(answers("met"));
     assert_eq!(world.say("go").await.status, TurnStatus::Done);
     assert_eq!(outputs(&world), ["1: a", "2: b"]);
 }
 
 #[tokio::test]
 async fn changes_are_planned_in_order_each_on_top_of_the_one_before() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let make = |id, what| call(id, "make", json!({ "what": what }));
     let look = call("3", "look", json!({ "what": "all" }));
-    world.model.will(calls(vec![make("1", "a.md"), make("2", "b.md"), look])).will(answers("ok"));
+    world
+        .model
+        .enqueue(calls(vec![make("1", "a.md"), make("2", "b.md"), look]))
+        .enqueue(answers("ok"));
     world.say("go").await;
     assert_eq!(outputs(&world), ["1: saw 0", "2: saw 1", "3: all 2"]);
     let told = world.told();
@@ -69,10 +72,10 @@ async fn changes_are_planned_in_order_each_on_top_of_the_one_before() {
 
 #[tokio::test]
 async fn a_question_ends_the_turn_and_its_answer_joins_the_results() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let ask = call("1", "ask", json!({ "what": "Which one?" }));
     let make = call("2", "make", json!({ "what": "a.md" }));
-    world.model.will(calls(vec![text("Hm."), ask, make])).will(answers("The blue one then."));
+    world.model.enqueue(calls(vec![text("Hm."), ask, make])).enqueue(answers("The blue one then."));
     let ending = world.say("paint it").await;
     assert_eq!(ending.status, TurnStatus::Asked);
     let question = ending.question.unwrap();
@@ -86,15 +89,15 @@ async fn a_question_ends_the_turn_and_its_answer_joins_the_results() {
     let [.., last] = request.messages.as_slice() else { panic!("{request:?}") };
     assert!(matches!(
         last.blocks.as_slice(),
-        [Block::Result { .. }, Block::Result { .. }, Block::Text(answer)] if answer == "blue"
+        [ContentBlock::Result { .. }, ContentBlock::Result { .. }, ContentBlock::Text(answer)] if answer == "blue"
     ));
 }
 
 #[tokio::test]
 async fn stopping_keeps_the_words_and_hangs_up() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let hung_up = CancellationToken::new();
-    world.model.will(Script::SaysAndHolds(vec![text("Once upon")], hung_up.clone()));
+    world.model.enqueue(ProviderScript::SaysAndHolds(vec![text("Once upon")], hung_up.clone()));
     world.send("c", "tell").await;
     world.hear(is_delta).await;
     let stopped = Instant::now();
@@ -109,10 +112,10 @@ async fn stopping_keeps_the_words_and_hangs_up() {
 
 #[tokio::test]
 async fn stopping_while_a_tool_runs_gives_its_call_a_result() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let lonely = call("1", "meet", json!({ "what": "nobody" }));
     let make = call("2", "make", json!({ "what": "a.md" }));
-    world.model.will(calls(vec![lonely, make]));
+    world.model.enqueue(calls(vec![lonely, make]));
     world.send("c", "go").await;
     world.hear(is_call).await;
     world.service.stop(&"c".into());
@@ -124,10 +127,10 @@ async fn stopping_while_a_tool_runs_gives_its_call_a_result() {
 
 #[tokio::test]
 async fn stopping_while_a_plan_is_applied_lets_it_finish_and_keeps_its_result() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     world.changes.gate.forget_permits(100);
     let make = |id, what| call(id, "make", json!({ "what": what }));
-    world.model.will(calls(vec![make("1", "a.md"), make("2", "b.md")]));
+    world.model.enqueue(calls(vec![make("1", "a.md"), make("2", "b.md")]));
     world.send("c", "go").await;
     world.hear(is_call).await;
     world.service.stop(&"c".into());
@@ -143,10 +146,13 @@ async fn stopping_while_a_plan_is_applied_lets_it_finish_and_keeps_its_result() 
 
 #[tokio::test]
 async fn a_request_that_failed_is_sent_again() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let lost = || ModelError::Network("lost".into());
-    world.model.will(Script::Refuses(lost())).will(Script::Says(vec![Err(lost())]));
-    world.model.will(answers("Hello"));
+    world
+        .model
+        .enqueue(ProviderScript::Refuses(lost()))
+        .enqueue(ProviderScript::Says(vec![Err(lost())]));
+    world.model.enqueue(answers("Hello"));
     assert_eq!(world.say("hi").await.status, TurnStatus::Done);
     let requests = world.model.requests();
     assert_eq!(requests.len(), 3);
@@ -155,8 +161,8 @@ async fn a_request_that_failed_is_sent_again() {
 
 #[tokio::test]
 async fn an_answer_that_broke_off_is_kept_and_marked_and_not_asked_for_again() {
-    let mut world = World::new();
-    world.model.will(Script::Says(vec![Ok(text("Hel"))])).will(answers("Hello"));
+    let mut world = ServiceWorld::new();
+    world.model.enqueue(ProviderScript::Says(vec![Ok(text("Hel"))])).enqueue(answers("Hello"));
     let ending = world.say("hi").await;
     assert_eq!((ending.status, ending.cut), (TurnStatus::Failed, true));
     assert_eq!(ending.message.unwrap().text(), "Hel");
@@ -166,24 +172,24 @@ async fn an_answer_that_broke_off_is_kept_and_marked_and_not_asked_for_again() {
 
 #[tokio::test]
 async fn at_the_limit_the_model_closes_without_tools() {
-    let mut world = World::new();
-    world.limit(Limits { round_trips: 1, ..Limits::default() });
+    let mut world = ServiceWorld::new();
+    world.limit(TurnLimits { round_trips: 1, ..TurnLimits::default() });
     let look = call("1", "look", json!({ "what": "a" }));
-    world.model.will(calls(vec![look])).will(answers("That is all so far."));
+    world.model.enqueue(calls(vec![look])).enqueue(answers("That is all so far."));
     let ending = world.say("go").await;
     assert_eq!(ending.status, TurnStatus::Limit);
     assert_eq!(ending.message.unwrap().text(), "That is all so far.");
     let closing = &world.model.requests()[1];
     assert!(closing.tools.is_empty());
     let [.., last] = closing.messages.as_slice() else { panic!("{closing:?}") };
-    assert!(matches!(last.blocks.as_slice(), [Block::Result { .. }, Block::Text(_)]));
+    assert!(matches!(last.blocks.as_slice(), [ContentBlock::Result { .. }, ContentBlock::Text(_)]));
 }
 
 #[tokio::test]
 async fn a_call_whose_step_was_not_stored_never_runs() {
-    let mut world = World::new();
-    world.memory.break_at(Write::Step);
-    world.model.will(calls(vec![call("1", "make", json!({ "what": "a.md" }))]));
+    let mut world = ServiceWorld::new();
+    world.memory.break_at(FailingWrite::Step);
+    world.model.enqueue(calls(vec![call("1", "make", json!({ "what": "a.md" }))]));
     let ending = world.say("go").await;
     assert_eq!(ending.error, Some(UserError::other("disk full")));
     assert!(world.changes.overlay.lock().unwrap().is_empty());
@@ -192,9 +198,9 @@ async fn a_call_whose_step_was_not_stored_never_runs() {
 
 #[tokio::test]
 async fn results_that_were_not_stored_are_stored_with_the_end() {
-    let mut world = World::new();
-    world.memory.break_at(Write::Results);
-    world.model.will(calls(vec![call("1", "make", json!({ "what": "a.md" }))]));
+    let mut world = ServiceWorld::new();
+    world.memory.break_at(FailingWrite::Results);
+    world.model.enqueue(calls(vec![call("1", "make", json!({ "what": "a.md" }))]));
     let ending = world.say("go").await;
     assert_eq!(ending.status, TurnStatus::Failed);
     assert_eq!(outputs(&world), ["1: saw 0"]);
@@ -202,9 +208,9 @@ async fn results_that_were_not_stored_are_stored_with_the_end() {
 
 #[tokio::test]
 async fn an_end_that_was_not_stored_is_told_as_a_failure_and_left_to_recovery() {
-    let mut world = World::new();
-    world.memory.break_at(Write::Finish);
-    world.model.will(answers("Hello"));
+    let mut world = ServiceWorld::new();
+    world.memory.break_at(FailingWrite::Finish);
+    world.model.enqueue(answers("Hello"));
     world.send("c", "hi").await;
     let TurnEvent::Ended(ending) = world.hear(is_end).await else { panic!("not the end") };
     world.quiet().await;
@@ -214,7 +220,7 @@ async fn an_end_that_was_not_stored_is_told_as_a_failure_and_left_to_recovery() 
 
 #[tokio::test]
 async fn nobody_to_ask_ends_the_turn_with_the_reason() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     world.refuse_setup(UserError::new(ErrorCode::Key, "no key"));
     let ending = world.say("hi").await;
     assert_eq!(ending.error, Some(UserError::new(ErrorCode::Key, "no key")));
@@ -223,9 +229,9 @@ async fn nobody_to_ask_ends_the_turn_with_the_reason() {
 
 #[tokio::test]
 async fn a_tool_that_panics_fails_alone() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let look = |id, what| call(id, "look", json!({ "what": what }));
-    world.model.will(calls(vec![look("1", "void"), look("2", "sky")])).will(answers("ok"));
+    world.model.enqueue(calls(vec![look("1", "void"), look("2", "sky")])).enqueue(answers("ok"));
     assert_eq!(world.say("go").await.status, TurnStatus::Done);
     assert!(outputs(&world)[0].contains("failed unexpectedly"));
     assert_eq!(outputs(&world)[1], "2: sky 0");
@@ -233,18 +239,21 @@ async fn a_tool_that_panics_fails_alone() {
 
 #[tokio::test]
 async fn a_tool_that_was_not_offered_is_refused_with_the_nearest_name() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let lok = call("1", "lok", json!({ "what": "a" }));
-    world.model.will(calls(vec![lok])).will(answers("sorry"));
+    world.model.enqueue(calls(vec![lok])).enqueue(answers("sorry"));
     world.say("go").await;
     assert_eq!(outputs(&world), ["1: There is no tool `lok`. Did you mean `look`?"]);
 }
 
 #[tokio::test]
 async fn messages_sent_while_it_works_run_in_order() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let hung_up = CancellationToken::new();
-    world.model.will(Script::SaysAndHolds(vec![text("One")], hung_up)).will(answers("Two"));
+    world
+        .model
+        .enqueue(ProviderScript::SaysAndHolds(vec![text("One")], hung_up))
+        .enqueue(answers("Two"));
     world.send("c", "first").await;
     world.hear(is_delta).await;
     world.send("c", "second").await;
@@ -258,32 +267,32 @@ async fn messages_sent_while_it_works_run_in_order() {
 
 #[tokio::test]
 async fn at_most_four_conversations_work_at_once_and_the_fifth_follows() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let conversations = ["c1", "c2", "c3", "c4", "c5"];
     for conversation in conversations {
-        let hold = Script::SaysAndHolds(vec![text("…")], CancellationToken::new());
-        world.model.will(hold);
+        let hold = ProviderScript::SaysAndHolds(vec![text("…")], CancellationToken::new());
+        world.model.enqueue(hold);
         world.send(conversation, "hi").await;
     }
     for _ in 0..4 {
         world.hear(is_delta).await;
     }
-    let running = |world: &World| {
+    let running = |world: &ServiceWorld| {
         let statuses = world.memory.statuses();
         statuses.iter().filter(|status| **status == TurnStatus::Running).count()
     };
     assert_eq!(running(&world), 4);
     world.service.stop(&"c1".into());
-    within(world.service.idle(&"c1".into())).await;
+    within(world.service.wait_until_idle(&"c1".into())).await;
     world.hear(is_delta).await;
     assert_eq!(running(&world), 4);
 }
 
 #[tokio::test]
 async fn shutting_down_leaves_the_turn_as_it_stands_and_every_task_comes_home() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let hung_up = CancellationToken::new();
-    world.model.will(Script::SaysAndHolds(vec![text("Once")], hung_up.clone()));
+    world.model.enqueue(ProviderScript::SaysAndHolds(vec![text("Once")], hung_up.clone()));
     world.send("c", "tell").await;
     world.hear(is_delta).await;
     world.cancel.cancel();
@@ -298,32 +307,35 @@ async fn shutting_down_leaves_the_turn_as_it_stands_and_every_task_comes_home() 
 
 #[tokio::test]
 async fn a_turn_that_has_cost_what_it_may_ends_as_at_a_limit_and_asks_nobody_more() {
-    let mut world = World::new();
+    let mut world = ServiceWorld::new();
     let price = Price { input: 1, output: 1, ..Price::default() };
-    world.give(Purse { price, left: 10, reached: "Enough.".into() });
+    world.give(SpendingLimit { price, left: 10, reached_message: "Enough.".into() });
     let look = |input: u32| {
-        let usage = Usage { input, ..Usage::default() };
+        let usage = TokenUsage { input, ..TokenUsage::default() };
         let stop = ModelEvent::Stopped { reason: StopReason::ToolUse, usage };
         let call = call("1", "look", json!({ "what": "sky" }));
-        Script::Says(vec![Ok(call), Ok(stop)])
+        ProviderScript::Says(vec![Ok(call), Ok(stop)])
     };
-    world.model.will(look(4)).will(look(6));
+    world.model.enqueue(look(4)).enqueue(look(6));
     let ending = world.say("go").await;
     let error = ending.error.unwrap();
     assert_eq!((ending.status, error.code), (TurnStatus::Limit, ErrorCode::Spending));
     assert_eq!(error.message, "Enough.");
     assert_eq!(world.model.requests().len(), 2, "not even to close");
     // The control: with one more to spend it goes on.
-    world.give(Purse { price, left: 11, reached: "Enough.".into() });
-    world.model.will(look(4)).will(look(6)).will(answers("done"));
+    world.give(SpendingLimit { price, left: 11, reached_message: "Enough.".into() });
+    world.model.enqueue(look(4)).enqueue(look(6)).enqueue(answers("done"));
     assert_eq!(world.say("go").await.status, TurnStatus::Done);
 }
 
 #[tokio::test]
 async fn an_empty_answer_is_paid_for_with_the_one_that_follows() {
-    let mut world = World::new();
-    let usage = Usage { input: 3, ..Usage::default() };
+    let mut world = ServiceWorld::new();
+    let usage = TokenUsage { input: 3, ..TokenUsage::default() };
     let stop = || Ok(ModelEvent::Stopped { reason: StopReason::EndTurn, usage });
-    world.model.will(Script::Says(vec![stop()])).will(Script::Says(vec![Ok(text("hi")), stop()]));
+    world
+        .model
+        .enqueue(ProviderScript::Says(vec![stop()]))
+        .enqueue(ProviderScript::Says(vec![Ok(text("hi")), stop()]));
     assert_eq!(world.say("go").await.usage.input, 6);
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ToolRegistry;
 use llm::{
-    ChangingTool, Control, Effect, Labels, Plan, Tool, ToolContext, ToolFailure, ToolOutcome,
+    ChangePlan, ChangingTool, Control, SourceLabels, Tool, ToolContext, ToolEffect, ToolFailure,
+    ToolOutcome,
 };
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
@@ -15,20 +16,20 @@ use tokio::sync::Barrier;
 /// Looks at something.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct What {
+pub(crate) struct WhatInput {
     /// At what.
     what: String,
 }
 
-pub(crate) struct Look;
+pub(crate) struct LookTool;
 
 #[async_trait]
-impl Tool for Look {
+impl Tool for LookTool {
     const NAME: &'static str = "look";
-    const EFFECT: Effect = Effect::Read;
-    type Input = What;
+    const EFFECT: ToolEffect = ToolEffect::Read;
+    type Input = WhatInput;
 
-    async fn run(&self, input: What, context: &ToolContext) -> ToolOutcome {
+    async fn run(&self, input: WhatInput, context: &ToolContext) -> ToolOutcome {
         match input.what.as_str() {
             "void" => panic!("nobody looks into the void"),
             what => ToolOutcome::ok(format!("{what} {}", context.overlay.len())),
@@ -37,60 +38,60 @@ impl Tool for Look {
 }
 
 /// Comes back only when two of its calls are under way at once.
-pub(crate) struct Meet(Barrier);
+pub(crate) struct BarrierTool(Barrier);
 
 #[async_trait]
-impl Tool for Meet {
+impl Tool for BarrierTool {
     const NAME: &'static str = "meet";
-    const EFFECT: Effect = Effect::Read;
-    type Input = What;
+    const EFFECT: ToolEffect = ToolEffect::Read;
+    type Input = WhatInput;
 
-    async fn run(&self, input: What, _: &ToolContext) -> ToolOutcome {
+    async fn run(&self, input: WhatInput, _: &ToolContext) -> ToolOutcome {
         self.0.wait().await;
         ToolOutcome::ok(input.what)
     }
 }
 
 /// Asks the user.
-pub(crate) struct Ask;
+pub(crate) struct AskTool;
 
 #[async_trait]
-impl Tool for Ask {
+impl Tool for AskTool {
     const NAME: &'static str = "ask";
-    const EFFECT: Effect = Effect::Speak;
-    type Input = What;
+    const EFFECT: ToolEffect = ToolEffect::Speak;
+    type Input = WhatInput;
 
-    async fn run(&self, input: What, _: &ToolContext) -> ToolOutcome {
+    async fn run(&self, input: WhatInput, _: &ToolContext) -> ToolOutcome {
         let control = Some(Control::Ask { message: input.what, options: vec!["yes".into()] });
         ToolOutcome { control, ..ToolOutcome::default() }
     }
 }
 
 /// Plans a note; says how many planned changes it saw.
-pub(crate) struct Make;
+pub(crate) struct PlanNoteTool;
 
 #[async_trait]
-impl ChangingTool for Make {
+impl ChangingTool for PlanNoteTool {
     const NAME: &'static str = "make";
-    type Input = What;
+    type Input = WhatInput;
 
     async fn plan(
         &self,
-        input: What,
+        input: WhatInput,
         context: &ToolContext,
-    ) -> Result<(Effect, Plan), ToolFailure> {
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let path = NotePath::parse(&input.what).map_err(|error| ToolFailure::new(error.0))?;
         let change_set = ChangeSet::one(Change::create(path, b"new".to_vec()));
         let summary = format!("saw {}", context.overlay.len());
-        Ok((Effect::Create, Plan { change_set, summary, labels: Labels::Complete }))
+        Ok((ToolEffect::Create, ChangePlan { change_set, summary, labels: SourceLabels::Complete }))
     }
 }
 
 pub(crate) fn registry() -> Arc<ToolRegistry> {
     let mut registry = ToolRegistry::new();
-    registry.register(Look).unwrap();
-    registry.register(Meet(Barrier::new(2))).unwrap();
-    registry.register(Ask).unwrap();
-    registry.register_changing(Make).unwrap();
+    registry.register(LookTool).unwrap();
+    registry.register(BarrierTool(Barrier::new(2))).unwrap();
+    registry.register(AskTool).unwrap();
+    registry.register_changing(PlanNoteTool).unwrap();
     Arc::new(registry)
 }

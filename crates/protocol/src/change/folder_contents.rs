@@ -20,7 +20,9 @@ pub struct FileState {
 impl FolderContents {
     /// From paths below the folder, in any order; `None` for folders.
     #[must_use]
-    pub fn of<'a>(entries: impl IntoIterator<Item = (&'a [u8], Option<FileState>)>) -> Self {
+    pub fn from_entries<'a>(
+        entries: impl IntoIterator<Item = (&'a [u8], Option<FileState>)>,
+    ) -> Self {
         let line = |(path, state): (&[u8], Option<FileState>)| {
             let path = escaped(path);
             match state {
@@ -72,7 +74,8 @@ mod tests {
     #[test]
     fn no_two_folders_look_alike_and_the_order_does_not_count() {
         let state = |size| Some(FileState { size, written: (1, 2) });
-        let of = |entries: &[(&[u8], Option<FileState>)]| FolderContents::of(entries.to_vec());
+        let of =
+            |entries: &[(&[u8], Option<FileState>)]| FolderContents::from_entries(entries.to_vec());
         let all = of(&[(b"b.md", state(1)), (b"a", None), (b"a/c\n\xff.md", state(2))]);
         assert_eq!(all, of(&[(b"a", None), (b"a/c\n\xff.md", state(2)), (b"b.md", state(1))]));
         assert_eq!(all.files(), "a/c\\n\\xff.md\nb.md\n");

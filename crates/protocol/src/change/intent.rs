@@ -31,7 +31,7 @@ pub struct Intent {
 
 /// An intent, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct SettledIntent {
     /// The intent's effect.
     pub effect: crate::EffectId,
     /// How.

@@ -22,7 +22,7 @@ impl Renames {
     #[must_use]
     pub fn forward(&self, path: &NotePath) -> NotePath {
         let step = |path: NotePath, (from, to): &(NotePath, NotePath)| {
-            path.moved(from, to).unwrap_or(path)
+            path.after_move(from, to).unwrap_or(path)
         };
         self.0.iter().fold(path.clone(), step)
     }
@@ -30,10 +30,11 @@ impl Renames {
     /// Where what stands at `path` afterwards was before; `None` when it went away from there.
     #[must_use]
     pub fn back(&self, path: &NotePath) -> Option<NotePath> {
-        let step = |path: NotePath, (from, to): &(NotePath, NotePath)| match path.moved(to, from) {
-            Some(before) => Some(before),
-            None => (!path.is_in(from)).then_some(path),
-        };
+        let step =
+            |path: NotePath, (from, to): &(NotePath, NotePath)| match path.after_move(to, from) {
+                Some(before) => Some(before),
+                None => (!path.is_in(from)).then_some(path),
+            };
         self.0.iter().rev().try_fold(path.clone(), step)
     }
 }

@@ -80,7 +80,7 @@ fn what_went_away_takes_no_later_plan() {
     refused(rename("a.md", "b.md"), create("a.md", "2"));
     refused(rename_folder("f", "g"), create("f/a.md", "2"));
     refused(
-        Change { path: path("f"), act: Act::TrashFolder { holds: None } },
+        Change { path: path("f"), act: ChangeAction::TrashFolder { holds: None } },
         replace("f/a.md", "1", "2"),
     );
     refused(Change::trash(path("a.md"), "1"), replace("a.md", "1", "2"));
@@ -92,21 +92,21 @@ fn a_reader_sees_what_waits_as_done() {
         replace("f/a.md", "1", "2"),
         create("n.md", "new"),
         Change::trash(path("t.md"), "t"),
-        Change { path: path("old"), act: Act::TrashFolder { holds: None } },
+        Change { path: path("old"), act: ChangeAction::TrashFolder { holds: None } },
         rename_folder("f", "g"),
         rename("g/b.md", "b.md"),
     ]);
     for (at, seen) in [
-        ("g/a.md", Seen::Planned(b"2")),
-        ("f/a.md", Seen::Gone),
-        ("n.md", Seen::Planned(b"new")),
-        ("t.md", Seen::Gone),
-        ("old/x/y.md", Seen::Gone),
-        ("older.md", Seen::OnDisk(path("older.md"))),
-        ("b.md", Seen::OnDisk(path("f/b.md"))),
-        ("g/b.md", Seen::Gone),
+        ("g/a.md", PlannedState::Planned(b"2")),
+        ("f/a.md", PlannedState::Gone),
+        ("n.md", PlannedState::Planned(b"new")),
+        ("t.md", PlannedState::Gone),
+        ("old/x/y.md", PlannedState::Gone),
+        ("older.md", PlannedState::OnDisk(path("older.md"))),
+        ("b.md", PlannedState::OnDisk(path("f/b.md"))),
+        ("g/b.md", PlannedState::Gone),
     ] {
-        assert_eq!(all.seen_at(&path(at)), seen, "{at}");
+        assert_eq!(all.planned_state(&path(at)), seen, "{at}");
     }
     for (at, to) in [
         ("f/a.md", Some("g/a.md")),
@@ -115,9 +115,9 @@ fn a_reader_sees_what_waits_as_done() {
         ("old/x.md", None),
         ("z.md", Some("z.md")),
     ] {
-        assert_eq!(all.seen_from(&path(at)), to.map(path), "{at}");
+        assert_eq!(all.disk_path(&path(at)), to.map(path), "{at}");
     }
-    assert_eq!(all.written(), [(path("g/a.md"), &b"2"[..]), (path("n.md"), b"new")]);
+    assert_eq!(all.planned_notes(), [(path("g/a.md"), &b"2"[..]), (path("n.md"), b"new")]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_is_renamed_and_then_trashed_goes_to_the_trash_from_where_it_is() {
     .into_iter()
     .collect();
     assert_eq!(set, expected);
-    let trash = Change { path: path("g"), act: Act::TrashFolder { holds: None } };
+    let trash = Change { path: path("g"), act: ChangeAction::TrashFolder { holds: None } };
     set.extend(ChangeSet::one(trash)).unwrap();
     assert_eq!(set.renames(), [(path("z.md"), path("y.md"))].into_iter().collect());
 }

@@ -1,6 +1,6 @@
 //! Tables of names: what is taken, what it becomes, what is refused.
 
-use super::{Naming, NewNotePath, NotePath};
+use super::{NewNotePath, NewPathKind, NotePath};
 
 fn parsed(text: &str) -> String {
     NotePath::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}")).to_string()
@@ -260,10 +260,12 @@ fn names_that_break_on_some_system_may_not_be_made() {
 #[test]
 fn an_existing_folder_keeps_a_name_that_we_would_not_make() {
     let folder = NotePath::parse("Cafe\u{301} ?").expect("a path");
-    let made = NewNotePath::judge(Some(&folder), "sub/New", Naming::Note).expect("a new note");
+    let made =
+        NewNotePath::parse_in(Some(&folder), "sub/New", NewPathKind::Note).expect("a new note");
     assert_eq!(made.path().as_str(), "Cafe\u{301} ?/sub/New.md");
-    NewNotePath::judge(Some(&folder), "../x", Naming::Note).expect_err("outside");
-    NewNotePath::judge(Some(&folder), "a?.md", Naming::Note).expect_err("the new part is judged");
+    NewNotePath::parse_in(Some(&folder), "../x", NewPathKind::Note).expect_err("outside");
+    NewNotePath::parse_in(Some(&folder), "a?.md", NewPathKind::Note)
+        .expect_err("the new part is judged");
 }
 
 #[test]
@@ -279,29 +281,29 @@ fn a_path_knows_its_pieces() {
 
 #[test]
 fn what_moves_keeps_its_extension_and_a_folder_needs_none() {
-    let check = |text: &str, naming: Naming<'_>, expected: Option<&str>| {
-        let made = NewNotePath::judge(None, text, naming).ok();
+    let check = |text: &str, naming: NewPathKind<'_>, expected: Option<&str>| {
+        let made = NewNotePath::parse_in(None, text, naming).ok();
         assert_eq!(made.as_ref().map(|made| made.path().as_str()), expected, "{text}");
     };
     let (note, image) = (NotePath::parse("a/N.md").unwrap(), NotePath::parse("pic.PNG").unwrap());
-    check("b/M", Naming::Moved(&note), Some("b/M.md"));
-    check("b/M.md", Naming::Moved(&note), Some("b/M.md"));
-    check("b/M.txt", Naming::Moved(&note), None);
-    check("pics/new", Naming::Moved(&image), Some("pics/new.PNG"));
-    check("pics/new.png", Naming::Moved(&image), Some("pics/new.png"));
-    check("pics/new.md", Naming::Moved(&image), None);
-    check("Archive 2026", Naming::Folder, Some("Archive 2026"));
-    check("v1.beta", Naming::Folder, Some("v1.beta"));
-    check("aux", Naming::Folder, None);
-    check("../up", Naming::Folder, None);
+    check("b/M", NewPathKind::Moved(&note), Some("b/M.md"));
+    check("b/M.md", NewPathKind::Moved(&note), Some("b/M.md"));
+    check("b/M.txt", NewPathKind::Moved(&note), None);
+    check("pics/new", NewPathKind::Moved(&image), Some("pics/new.PNG"));
+    check("pics/new.png", NewPathKind::Moved(&image), Some("pics/new.png"));
+    check("pics/new.md", NewPathKind::Moved(&image), None);
+    check("Archive 2026", NewPathKind::Folder, Some("Archive 2026"));
+    check("v1.beta", NewPathKind::Folder, Some("v1.beta"));
+    check("aux", NewPathKind::Folder, None);
+    check("../up", NewPathKind::Folder, None);
 }
 
 #[test]
 fn a_folder_that_systems_would_open_by_themselves_is_not_made() {
     for name in ["desktop.ini", "x.url", "x.scf", "x.library-ms", "X.LNK", "tool.app"] {
-        assert!(NewNotePath::judge(None, name, Naming::Folder).is_err(), "{name}");
+        assert!(NewNotePath::parse_in(None, name, NewPathKind::Folder).is_err(), "{name}");
     }
     for name in ["v1.2", "Node.js", "Dr. Smith", "2026.01"] {
-        assert!(NewNotePath::judge(None, name, Naming::Folder).is_ok(), "{name}");
+        assert!(NewNotePath::parse_in(None, name, NewPathKind::Folder).is_ok(), "{name}");
     }
 }

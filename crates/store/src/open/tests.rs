@@ -11,11 +11,11 @@ use super::*;
 
 const AT: Timestamp = Timestamp(1_000);
 
-struct Place {
+struct DatabaseFixture {
     folder: TempDir,
 }
 
-impl Place {
+impl DatabaseFixture {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder") }
     }
@@ -52,12 +52,12 @@ async fn begin(store: &Store, id: &str) -> Result<(), StoreError> {
 
 /// Does something on the connection whose commits are durable.
 async fn write(store: &Store, sql: &'static str) {
-    let mut lent = store.writer.lend().await.expect("lent");
+    let mut lent = store.writer.acquire().await.expect("lent");
     let db = lent.durable().await.expect("a connection");
     sqlx::query(sql).execute(db).await.expect("done");
 }
 
-async fn promises(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
+async fn pragmas_of(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
     let mode = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *db);
     let mode: String = mode.await.expect("mode");
     let synchronous = sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *db);
@@ -70,14 +70,14 @@ async fn promises(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
 
 #[tokio::test]
 async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked_but_where_it_forgets() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let store = place.open().await;
     let mut pragmas = Vec::new();
-    let mut lent = store.writer.lend().await.expect("lent");
-    pragmas.push(promises(lent.durable().await.expect("a connection")).await);
-    pragmas.push(promises(lent.settling().await.expect("a connection")).await);
-    pragmas.push(promises(lent.forgetting().await.expect("a connection")).await);
-    pragmas.push(promises(&mut store.readers.acquire().await.expect("a connection")).await);
+    let mut lent = store.writer.acquire().await.expect("lent");
+    pragmas.push(pragmas_of(lent.durable().await.expect("a connection")).await);
+    pragmas.push(pragmas_of(lent.relaxed().await.expect("a connection")).await);
+    pragmas.push(pragmas_of(lent.secure_delete().await.expect("a connection")).await);
+    pragmas.push(pragmas_of(&mut store.readers.acquire().await.expect("a connection")).await);
     let wal = "wal".to_owned();
     assert_eq!(
         pragmas,
@@ -88,7 +88,7 @@ async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked_but_wher
             (wal, 2, 1, 5_000)
         ]
     );
-    let db = lent.forgetting().await.expect("a connection");
+    let db = lent.secure_delete().await.expect("a connection");
     let overwrites: i64 =
         sqlx::query_scalar("PRAGMA secure_delete").fetch_one(db).await.expect("secure");
     assert_eq!(overwrites, 1);
@@ -96,7 +96,7 @@ async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked_but_wher
 
 #[tokio::test]
 async fn every_table_of_ours_is_strict() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let store = place.open().await;
     let tables: Vec<(String, bool)> = sqlx::query_as(
         "SELECT l.name, l.strict FROM pragma_table_list l
@@ -118,7 +118,7 @@ async fn every_table_of_ours_is_strict() {
 async fn only_the_owner_can_read_the_file_and_those_beside_it() {
     use std::os::unix::fs::PermissionsExt;
 
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     place.write("vault.db", b"");
     let wide = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(place.file(), wide).expect("widened");
@@ -137,7 +137,7 @@ async fn only_the_owner_can_read_the_file_and_those_beside_it() {
 }
 
 /// A database that a version after this one has written, closed in order.
-async fn written_by_a_newer(place: &Place) {
+async fn written_by_a_newer(place: &DatabaseFixture) {
     let store = place.open().await;
     write(&store, "PRAGMA user_version = 1000").await;
     store.close().await;
@@ -145,7 +145,7 @@ async fn written_by_a_newer(place: &Place) {
 
 #[tokio::test]
 async fn a_newer_database_is_refused_and_left_byte_for_byte() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     written_by_a_newer(&place).await;
     let before = place.bytes();
     let refused = Store::open(&place.file()).await.expect_err("refused");
@@ -157,7 +157,7 @@ async fn a_newer_database_is_refused_and_left_byte_for_byte() {
 
 #[tokio::test]
 async fn an_unknown_migration_is_refused_even_when_it_left_no_mark() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let store = place.open().await;
     write(
         &store,
@@ -173,17 +173,18 @@ async fn an_unknown_migration_is_refused_even_when_it_left_no_mark() {
 
 #[tokio::test]
 async fn a_newer_version_that_crashed_is_known_from_its_log_alone() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let store = place.open().await;
-    let mut newer =
-        sqlx::SqliteConnection::connect_with(&writing(&place.file())).await.expect("a connection");
+    let mut newer = sqlx::SqliteConnection::connect_with(&writer_options(&place.file()))
+        .await
+        .expect("a connection");
     sqlx::query("PRAGMA user_version = 1000").execute(&mut newer).await.expect("marked");
     let mut crashed = place.bytes();
     crashed.retain(|name, _| !name.ends_with("-shm"));
     newer.close().await.expect("closed");
     store.close().await;
 
-    let after = Place::new();
+    let after = DatabaseFixture::new();
     crashed.iter().for_each(|(name, bytes)| after.write(name, bytes));
     assert!(matches!(Store::open(&after.file()).await, Err(StoreError::Newer { .. })));
     let mut left = after.bytes();
@@ -193,7 +194,7 @@ async fn a_newer_version_that_crashed_is_known_from_its_log_alone() {
 
 #[tokio::test]
 async fn a_database_of_this_version_opens_again_with_what_it_holds() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let store = place.open().await;
     begin(&store, "c").await.expect("stored");
     store.close().await;
@@ -204,9 +205,10 @@ async fn a_database_of_this_version_opens_again_with_what_it_holds() {
 
 #[tokio::test]
 async fn the_ledger_of_an_earlier_version_is_kept_whole() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     place.write("vault.db", b"");
-    let mut db = sqlx::SqliteConnection::connect_with(&writing(&place.file())).await.expect("open");
+    let mut db =
+        sqlx::SqliteConnection::connect_with(&writer_options(&place.file())).await.expect("open");
     let earlier = migrations().into_iter().take(3).collect();
     Migrator::with_migrations(earlier).run_direct(None, &mut db, false).await.expect("migrated");
     let hash = protocol::ContentHash::of(b"words");
@@ -229,7 +231,7 @@ async fn the_ledger_of_an_earlier_version_is_kept_whole() {
     db.close().await.expect("closed");
 
     let store = place.open().await;
-    let [effect] = store.past(&"e".into()).await.expect("read").try_into().expect("one");
+    let [effect] = store.effects_since(&"e".into()).await.expect("read").try_into().expect("one");
     assert_eq!(
         (effect.at, effect.file),
         (Some(Timestamp(5)), Some(FileId { inode: 9, born: None }))
@@ -241,7 +243,7 @@ async fn the_ledger_of_an_earlier_version_is_kept_whole() {
 
 #[tokio::test]
 async fn a_file_that_is_no_database_is_named_and_kept() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let bytes = b"These are my notes about databases, not a database. ".repeat(40);
     place.write("vault.db", &bytes);
     let refused = Store::open(&place.file()).await.expect_err("refused");
@@ -252,14 +254,14 @@ async fn a_file_that_is_no_database_is_named_and_kept() {
 
 #[tokio::test]
 async fn a_missing_folder_is_said_with_the_file() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let refused = Store::open(&place.folder.path().join("no/vault.db")).await.expect_err("refused");
     assert!(matches!(refused, StoreError::File { verb: "open", .. }));
 }
 
 #[tokio::test]
 async fn a_full_disk_is_said_and_leaves_nothing_behind() {
-    let place = Place::new();
+    let place = DatabaseFixture::new();
     let store = place.open().await;
     begin(&store, "before").await.expect("there is room");
     // SQLite reports the limit as it reports a disk without room. No limit is below what there is.

@@ -1,13 +1,13 @@
 //! A conversation goes on in branches: each hears what was said before it began, and nothing else.
 
-use protocol::{TurnStatus, conversation::Item};
+use protocol::{TurnStatus, conversation::ChatItem};
 use serde_json::json;
 
-use crate::story::{Story, answer, conversation, ending, new_turn, result};
+use crate::test_conversation::{TestConversation, answer, conversation, ending, new_turn, result};
 
 /// Turns `t1` and `t2` were answered.
-async fn two() -> Story {
-    let story = Story::begin().await;
+async fn two_answered_turns() -> TestConversation {
+    let story = TestConversation::begin().await;
     for (turn, at) in [("t1", 1), ("t2", 3)] {
         story.says(turn, turn, at).await;
         story.begins().await;
@@ -17,21 +17,21 @@ async fn two() -> Story {
 }
 
 /// Turn `id` stands in for `old`, and is answered.
-async fn fork(story: &Story, id: &str, old: &str, at: i64) {
+async fn fork(story: &TestConversation, id: &str, old: &str, at: i64) {
     story.store.submit_fork(&new_turn(id, id, at), &old.into()).await.expect("stored");
     assert_eq!(story.begins().await, Some(id.into()));
     story.ends(id, &ending(TurnStatus::Done, at + 1)).await;
 }
 
-async fn heard(story: &Story, turn: &str) -> Vec<String> {
+async fn heard(story: &TestConversation, turn: &str) -> Vec<String> {
     let history = story.store.history(&conversation(), &turn.into()).await.expect("read");
     history.iter().map(|message| message.text()).collect()
 }
 
-async fn shown(story: &Story) -> Vec<String> {
-    let items = story.store.items(&conversation()).await.expect("read");
+async fn shown(story: &TestConversation) -> Vec<String> {
+    let items = story.store.chat_items(&conversation()).await.expect("read");
     let words = items.into_iter().filter_map(|item| match item {
-        Item::User { text, .. } => Some(text),
+        ChatItem::User { text, .. } => Some(text),
         _ => None,
     });
     words.collect()
@@ -39,7 +39,7 @@ async fn shown(story: &Story) -> Vec<String> {
 
 #[tokio::test]
 async fn branches_of_branches_hear_their_own_past_only() {
-    let story = two().await;
+    let story = two_answered_turns().await;
     fork(&story, "t2b", "t2", 10).await;
     story.says("t3b", "t3b", 12).await;
     story.begins().await;
@@ -65,7 +65,7 @@ async fn branches_of_branches_hear_their_own_past_only() {
 
 #[tokio::test]
 async fn the_first_message_can_be_put_in_other_words_too() {
-    let story = two().await;
+    let story = two_answered_turns().await;
     fork(&story, "t1b", "t1", 10).await;
     assert_eq!(heard(&story, "t1b").await, ["t1b"]);
     assert_eq!(shown(&story).await, ["t1b"]);
@@ -77,25 +77,25 @@ async fn the_first_message_can_be_put_in_other_words_too() {
 
 #[tokio::test]
 async fn what_was_read_in_another_branch_is_not_known() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "t1", 1).await;
     story.begins().await;
     story.steps("t1", "s1", &[("a", "read_file", json!({}))]).await;
     let mut end = ending(TurnStatus::Done, 2);
     let mut read = result("a", "read");
-    read.seen = vec![(crate::story::path("a.md"), protocol::ContentHash::of(b"1"))];
+    read.seen = vec![(crate::test_conversation::path("a.md"), protocol::ContentHash::of(b"1"))];
     end.results = vec![read];
     story.ends("t1", &end).await;
-    assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 1);
+    assert_eq!(story.store.read_state(&conversation()).await.expect("read").len(), 1);
     fork(&story, "t1b", "t1", 10).await;
-    assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 0);
-    let before = story.store.seen_before(&conversation(), &"t1b".into()).await.expect("read");
+    assert_eq!(story.store.read_state(&conversation()).await.expect("read").len(), 0);
+    let before = story.store.read_state_before(&conversation(), &"t1b".into()).await.expect("read");
     assert_eq!(before.len(), 0);
 }
 
 #[tokio::test]
 async fn an_answer_goes_on_in_the_branch_that_asked() {
-    let story = two().await;
+    let story = two_answered_turns().await;
     story.store.submit_fork(&new_turn("t2b", "t2b", 10), &"t2".into()).await.expect("stored");
     story.begins().await;
     story.asks("t2b", "Which?", 11).await;

@@ -1,46 +1,51 @@
 //! Change sets: what waits for the user, and what the user decided.
 
 use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
-use store::{OpenChangeSet, PlannedParts, StoreError, Verdict};
+use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError};
 
-use crate::story::{Story, conversation, edit, ending, path};
+use crate::test_conversation::{TestConversation, conversation, edit, ending, path};
 
 /// Turn `t1` runs, for the words "Rename it".
-async fn running() -> Story {
-    let story = Story::begin().await;
+async fn running_turn() -> TestConversation {
+    let story = TestConversation::begin().await;
     story.says("t1", "Rename it", 1).await;
     story.begins().await;
     story
 }
 
-async fn plan(story: &Story, set: &str, call: &str, changes: &[Change]) -> ChangeSetId {
+async fn plan(story: &TestConversation, set: &str, call: &str, changes: &[Change]) -> ChangeSetId {
     let (turn, call) = ("t1".into(), call.into());
     let planned: ChangeSet = changes.iter().cloned().collect();
     story
         .store
-        .add_planned(&conversation(), &set.into(), &planned, &turn, &call, Timestamp(10))
+        .add_planned_changes(&conversation(), &set.into(), &planned, &turn, &call, Timestamp(10))
         .await
         .expect("planned")
 }
 
-async fn open(story: &Story) -> Option<OpenChangeSet> {
+async fn open(story: &TestConversation) -> Option<OpenChangeSet> {
     story.store.open_change_set(&conversation()).await.expect("read")
 }
 
-async fn waiting(story: &Story) -> Vec<Change> {
+async fn waiting(story: &TestConversation) -> Vec<Change> {
     let set = open(story).await;
     set.into_iter().flat_map(|set| set.planned).map(|row| row.change).collect()
 }
 
-async fn decide(story: &Story, applied: &[NotePath], rejected: &[NotePath], at: i64) -> bool {
+async fn decide(
+    story: &TestConversation,
+    applied: &[NotePath],
+    rejected: &[NotePath],
+    at: i64,
+) -> bool {
     let (applied, rejected) = (applied.to_vec(), rejected.to_vec());
-    let verdict = Verdict { applied, rejected, ..Verdict::default() };
+    let verdict = ChangeSetDecision { applied, rejected, ..ChangeSetDecision::default() };
     story.store.decide(&"s".into(), &verdict, Timestamp(at)).await.expect("decided")
 }
 
 #[tokio::test]
 async fn waiting_changes_survive_a_restart_byte_for_byte() {
-    let story = running().await;
+    let story = running_turn().await;
     let raw = Change::create(path("raw.md"), vec![0, 159, 13, 10, 255]);
     let changes = [edit("a.md", "a\r\n", "b"), raw];
     assert_eq!(plan(&story, "s", "c1", &changes).await, "s".into());
@@ -55,7 +60,7 @@ async fn waiting_changes_survive_a_restart_byte_for_byte() {
 
 #[tokio::test]
 async fn a_later_plan_extends_the_set_and_keeps_the_first_bytes_of_a_path() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("Über.md", "one", "two")]).await;
     let later = [edit("U\u{308}ber.md", "two", "three"), edit("b.md", "x", "y")];
     assert_eq!(plan(&story, "other", "c2", &later).await, "s".into());
@@ -69,7 +74,7 @@ async fn a_later_plan_extends_the_set_and_keeps_the_first_bytes_of_a_path() {
 
 #[tokio::test]
 async fn a_path_that_is_back_at_its_first_bytes_drops_out() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "one", "two"), edit("b.md", "x", "y")]).await;
     plan(&story, "s", "c2", &[edit("a.md", "two", "one")]).await;
     assert_eq!(waiting(&story).await, [edit("b.md", "x", "y")]);
@@ -77,12 +82,12 @@ async fn a_path_that_is_back_at_its_first_bytes_drops_out() {
     assert_eq!(open(&story).await, None);
     plan(&story, "s2", "c4", &[edit("b.md", "x", "z")]).await;
     assert_eq!(open(&story).await.map(|set| set.id), Some("s2".into()));
-    assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.decisions(&conversation()).await.expect("read"), []);
 }
 
 #[tokio::test]
 async fn a_set_closes_when_nothing_waits_in_it() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     assert!(!decide(&story, &[path("a.md")], &[], 20).await);
     assert_eq!(waiting(&story).await, [edit("b.md", "1", "2")]);
@@ -94,11 +99,11 @@ async fn a_set_closes_when_nothing_waits_in_it() {
 
 #[tokio::test]
 async fn a_change_with_a_problem_keeps_waiting_until_it_is_planned_again() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     let problems = vec![(path("a.md"), "It changed on disk.".to_owned())];
     let applied = vec![path("a.md"), path("b.md")];
-    let verdict = Verdict { applied, problems, ..Verdict::default() };
+    let verdict = ChangeSetDecision { applied, problems, ..ChangeSetDecision::default() };
     let closed = story.store.decide(&"s".into(), &verdict, Timestamp(20)).await;
     assert!(!closed.expect("decided"));
     let problem = async || open(&story).await.expect("one waits").planned[0].problem.clone();
@@ -110,11 +115,11 @@ async fn a_change_with_a_problem_keeps_waiting_until_it_is_planned_again() {
 
 #[tokio::test]
 async fn a_verdict_is_kept_told_once_and_shown() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     story.ends("t1", &ending(TurnStatus::Done, 15)).await;
     decide(&story, &[path("a.md")], &[path("b.md")], 20).await;
-    let untold = story.store.untold_verdicts(&conversation()).await.expect("read");
+    let untold = story.store.unreported_decisions(&conversation()).await.expect("read");
     assert_eq!(untold.len(), 1);
     assert_eq!(
         (untold[0].id.as_str(), &untold[0].change_set, untold[0].at),
@@ -124,24 +129,24 @@ async fn a_verdict_is_kept_told_once_and_shown() {
         (&untold[0].applied[..], &untold[0].rejected[..]),
         (&[path("a.md")][..], &[path("b.md")][..])
     );
-    story.store.mark_told(&untold, &"t2".into()).await.expect("told");
-    assert_eq!(story.store.untold_verdicts(&conversation()).await.expect("read"), []);
-    assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), untold);
-    let items = story.store.items(&conversation()).await.expect("read");
+    story.store.mark_decisions_reported(&untold, &"t2".into()).await.expect("told");
+    assert_eq!(story.store.unreported_decisions(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.decisions(&conversation()).await.expect("read"), untold);
+    let items = story.store.chat_items(&conversation()).await.expect("read");
     assert!(
-        matches!(items.last(), Some(protocol::conversation::Item::Verdict { id, .. }) if *id == untold[0].id),
+        matches!(items.last(), Some(protocol::conversation::ChatItem::Verdict { id, .. }) if *id == untold[0].id),
         "{items:?}"
     );
 }
 
 #[tokio::test]
 async fn verdicts_at_two_times_are_two_and_a_path_may_come_again() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     decide(&story, &[], &[path("a.md")], 20).await;
     plan(&story, "s", "c2", &[edit("a.md", "1", "3")]).await;
     decide(&story, &[path("a.md"), path("b.md")], &[], 21).await;
-    let verdicts = story.store.verdicts(&conversation()).await.expect("read");
+    let verdicts = story.store.decisions(&conversation()).await.expect("read");
     let shown: Vec<(&[NotePath], &[NotePath])> =
         verdicts.iter().map(|verdict| (&verdict.applied[..], &verdict.rejected[..])).collect();
     assert_eq!(
@@ -152,56 +157,57 @@ async fn verdicts_at_two_times_are_two_and_a_path_may_come_again() {
 
 #[tokio::test]
 async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
-    let story = running().await;
+    let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "4"), edit("b.md", "1", "2")]).await;
     let (set, choice) = ("s".into(), "as the user said".to_owned());
-    story.store.choose(&set, &[(path("a.md"), choice.clone())]).await.expect("stored");
+    story.store.store_hunk_choices(&set, &[(path("a.md"), choice.clone())]).await.expect("stored");
     let story = story.restart().await;
     let planned = open(&story).await.expect("both wait").planned;
     assert_eq!(planned[0].choice.as_deref(), Some("as the user said"));
     assert_eq!((planned[0].since, planned[1].choice.as_deref()), (0, None));
 
-    let parts = PlannedParts {
+    let parts = PartialDecision {
         applied: Some(edit("a.md", "1", "2")),
-        declined: Some(edit("a.md", "2", "3")),
+        rejected: Some(edit("a.md", "2", "3")),
         left: Some(edit("a.md", "2", "5")),
         edited: true,
     };
-    let verdict = Verdict { parts: vec![(path("a.md"), parts)], ..Verdict::default() };
+    let verdict =
+        ChangeSetDecision { parts: vec![(path("a.md"), parts)], ..ChangeSetDecision::default() };
     assert!(!story.store.decide(&set, &verdict, Timestamp(20)).await.expect("decided"));
     assert_eq!(waiting(&story).await, [edit("a.md", "2", "5"), edit("b.md", "1", "2")]);
     assert_eq!(open(&story).await.expect("both wait").planned[0].choice, None);
-    let told = story.store.untold_verdicts(&conversation()).await.expect("read");
+    let told = story.store.unreported_decisions(&conversation()).await.expect("read");
     let [told] = &told[..] else { panic!("one verdict: {told:?}") };
     let both = [path("a.md")];
     assert_eq!(
         (&told.applied[..], &told.rejected[..], &told.edited[..]),
         (&both[..], &both[..], &both[..])
     );
-    assert_eq!(story.store.declined(told).await.expect("read"), [edit("a.md", "2", "3")]);
+    assert_eq!(story.store.rejected_parts(told).await.expect("read"), [edit("a.md", "2", "3")]);
 
-    let rest = PlannedParts { applied: None, declined: None, left: None, edited: false };
-    let verdict = Verdict {
+    let rest = PartialDecision { applied: None, rejected: None, left: None, edited: false };
+    let verdict = ChangeSetDecision {
         parts: vec![(path("a.md"), rest)],
         rejected: vec![path("b.md")],
-        ..Verdict::default()
+        ..ChangeSetDecision::default()
     };
     assert!(story.store.decide(&set, &verdict, Timestamp(21)).await.expect("decided"));
-    let last = story.store.verdicts(&conversation()).await.expect("read").pop().expect("two");
+    let last = story.store.decisions(&conversation()).await.expect("read").pop().expect("two");
     assert!(
-        story.store.declined(&last).await.expect("read").is_empty(),
+        story.store.rejected_parts(&last).await.expect("read").is_empty(),
         "nothing of b.md was applied"
     );
 }
 
 #[tokio::test]
 async fn a_verdict_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes_nothing() {
-    let story = running().await;
-    let lost = story.store.decide(&"no".into(), &Verdict::default(), Timestamp(1)).await;
+    let story = running_turn().await;
+    let lost = story.store.decide(&"no".into(), &ChangeSetDecision::default(), Timestamp(1)).await;
     assert!(matches!(lost, Err(StoreError::NotFound { what: "change set", .. })));
     plan(&story, "s", "c1", &[edit("a.md", "1", "2")]).await;
     decide(&story, &[path("a.md")], &[], 20).await;
-    let before = story.store.verdicts(&conversation()).await.expect("read");
+    let before = story.store.decisions(&conversation()).await.expect("read");
     assert!(decide(&story, &[], &[path("a.md")], 21).await);
-    assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), before);
+    assert_eq!(story.store.decisions(&conversation()).await.expect("read"), before);
 }

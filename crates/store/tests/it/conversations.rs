@@ -1,13 +1,15 @@
 //! The list of conversations, and what ended ones are found by.
 
-use protocol::shelf::Shelf;
+use protocol::conversation_list::ArchiveState;
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use serde_json::json;
 
-use crate::story::{Story, answered, conversation, edit, ending, new_turn, result};
+use crate::test_conversation::{
+    TestConversation, answered, conversation, edit, ending, new_turn, result,
+};
 
-async fn listed(story: &Story, limit: u32) -> Vec<Conversation> {
-    let page = story.store.conversations(Shelf::Open, None, limit).await.expect("read");
+async fn listed(story: &TestConversation, limit: u32) -> Vec<Conversation> {
+    let page = story.store.conversations(ArchiveState::Open, None, limit).await.expect("read");
     page.conversations
 }
 
@@ -15,13 +17,20 @@ fn ids(rows: &[Conversation]) -> Vec<&str> {
     rows.iter().map(|row| row.id.as_str()).collect()
 }
 
-async fn said(story: &Story, query: &str) -> Vec<(String, String)> {
+async fn search(story: &TestConversation, query: &str) -> Vec<(String, String)> {
     let found = story.store.ended_conversations(10, Some(query)).await.expect("read");
-    found.into_iter().map(|row| (row.conversation.id.to_string(), row.words)).collect()
+    found.into_iter().map(|row| (row.conversation.id.to_string(), row.excerpt)).collect()
 }
 
 /// A conversation that has ended with one question and one answer.
-async fn ended(story: &Story, id: &str, title: &str, asks: &str, answers: &str, at: i64) {
+async fn ended(
+    story: &TestConversation,
+    id: &str,
+    title: &str,
+    asks: &str,
+    answers: &str,
+    at: i64,
+) {
     let conversation = ConversationId::from(id);
     story.store.create_conversation(&conversation, title, None, Timestamp(at)).await.expect("made");
     let turn = format!("{id}-turn");
@@ -39,7 +48,7 @@ async fn ended(story: &Story, id: &str, title: &str, asks: &str, answers: &str, 
 
 #[tokio::test]
 async fn the_list_is_newest_first_and_cut_at_the_limit() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     for (id, at) in [("d", 5), ("e", 3)] {
         story
             .store
@@ -54,7 +63,7 @@ async fn the_list_is_newest_first_and_cut_at_the_limit() {
 
 #[tokio::test]
 async fn a_row_says_what_waits_and_whether_it_works() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Hello", 4).await;
     let row = Conversation {
         id: conversation(),
@@ -78,7 +87,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
     let (turn, call) = ("t1".into(), "c1".into());
     story
         .store
-        .add_planned(&row.id, &"s".into(), &changes, &turn, &call, Timestamp(5))
+        .add_planned_changes(&row.id, &"s".into(), &changes, &turn, &call, Timestamp(5))
         .await
         .expect("planned");
     story.asks("t1", "Which one?", 6).await;
@@ -94,7 +103,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
 
 #[tokio::test]
 async fn a_hub_has_one_conversation_a_day() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let (store, day) = (&story.store, "2026-11-21");
     assert_eq!(store.hub_conversation(day).await.expect("read"), None);
     store.create_conversation(&"h".into(), "Inbox", Some(day), Timestamp(1)).await.expect("made");
@@ -107,21 +116,21 @@ async fn a_hub_has_one_conversation_a_day() {
 
 #[tokio::test]
 async fn an_unlisted_conversation_works_and_is_never_listed() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let id = ConversationId::from("ask");
     story.store.create_unlisted_conversation(&id, "Once", Timestamp(1)).await.expect("made");
     let mut new = new_turn("t1", "Hello", 2);
     new.message.conversation = id.clone();
     story.store.submit_turn(&new).await.expect("stored");
     story.store.set_state(&id, ConversationState::Ended).await.expect("ended");
-    assert_eq!(story.store.items(&id).await.expect("read").len(), 1);
+    assert_eq!(story.store.chat_items(&id).await.expect("read").len(), 1);
     assert_eq!(ids(&listed(&story, 10).await), ["c"]);
     assert_eq!(story.store.ended_conversations(10, None).await.expect("read"), []);
 }
 
 #[tokio::test]
 async fn it_can_be_renamed_ended_and_reopened_by_writing_in_it() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let id = conversation();
     story.store.rename(&id, "Shopping").await.expect("renamed");
     story.store.set_state(&id, ConversationState::Ended).await.expect("ended");
@@ -135,7 +144,7 @@ async fn it_can_be_renamed_ended_and_reopened_by_writing_in_it() {
 
 #[tokio::test]
 async fn a_turn_that_was_queued_when_the_conversation_ended_reopens_it() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Goodbye", 1).await;
     story.begins().await;
     story.says("t2", "One more thing", 2).await;
@@ -153,21 +162,21 @@ async fn a_turn_that_was_queued_when_the_conversation_ended_reopens_it() {
 
 #[tokio::test]
 async fn ended_conversations_show_their_last_words_else_their_first() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     ended(&story, "milk", "Groceries", "Buy milk", &"Bought. ".repeat(100), 5).await;
     story.says("t1", "Hello?", 6).await;
     story.ends("t1", &ending(protocol::TurnStatus::Cancelled, 7)).await;
     story.store.set_state(&conversation(), ConversationState::Ended).await.expect("ended");
     let found = story.store.ended_conversations(10, None).await.expect("read");
     let words: Vec<(&str, usize)> =
-        found.iter().map(|row| (&row.words[..6], row.words.chars().count())).collect();
+        found.iter().map(|row| (&row.excerpt[..6], row.excerpt.chars().count())).collect();
     assert_eq!(words, [("Hello?", 6), ("Bought", 300)]);
     assert_eq!(story.store.ended_conversations(1, None).await.expect("read").len(), 1);
 }
 
 #[tokio::test]
 async fn words_that_a_call_said_count_as_words() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Where is it?", 1).await;
     story.begins().await;
     story.steps("t1", "m1", &[("c1", "send_message", json!({"message": "In the attic."}))]).await;
@@ -175,16 +184,16 @@ async fn words_that_a_call_said_count_as_words() {
     end.results = vec![result("c1", "Delivered.")];
     end.ends_conversation = true;
     story.ends("t1", &end).await;
-    assert_eq!(said(&story, "attic").await, [("c".to_owned(), "In the attic.".to_owned())]);
+    assert_eq!(search(&story, "attic").await, [("c".to_owned(), "In the attic.".to_owned())]);
 }
 
 #[tokio::test]
 async fn a_search_finds_where_every_word_was_said_and_takes_signs_as_they_are() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     ended(&story, "milk", "Groceries", "Buy 100% milk", "Bought.", 5).await;
     ended(&story, "boat", "The boat", "Paint the boat", "Painted it milk_white.", 6).await;
     let hits = async |query: &str| -> Vec<String> {
-        said(&story, query).await.into_iter().map(|(id, _)| id).collect()
+        search(&story, query).await.into_iter().map(|(id, _)| id).collect()
     };
     assert_eq!(hits("MILK").await, ["boat", "milk"]);
     assert_eq!(hits("milk boat").await, ["boat"]);

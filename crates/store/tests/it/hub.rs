@@ -1,21 +1,26 @@
 //! The inbox and the outbox: nothing lost, nothing twice.
 
-use protocol::held::HeldWhy;
+use protocol::approval::ApprovalReason;
 use protocol::{Origin, Timestamp, TurnStatus};
-use store::{Delivered, InboxRow, OutboxPush, StoreError, Taken};
+use store::{DeliveredMessage, DeliveryOutcome, InboxRow, OutboxPush, StoreError};
 
-use crate::story::{Story, answered, conversation, ending, new_turn};
+use crate::test_conversation::{TestConversation, answered, conversation, ending, new_turn};
 
-fn delivered(id: &str, text: &str) -> Delivered {
-    Delivered { id: id.into(), text: text.into(), origin: Origin::HubVoice }
+fn delivered(id: &str, text: &str) -> DeliveredMessage {
+    DeliveredMessage { id: id.into(), text: text.into(), origin: Origin::HubVoice }
 }
 
-async fn come(story: &Story, hub: &str, messages: &[Delivered], at: i64) -> Vec<Taken> {
+async fn deliver(
+    story: &TestConversation,
+    hub: &str,
+    messages: &[DeliveredMessage],
+    at: i64,
+) -> Vec<DeliveryOutcome> {
     story.store.inbox_insert(hub, messages, 3, Timestamp(at)).await.expect("stored")
 }
 
-async fn arrives(story: &Story, id: &str, text: &str, at: i64) -> bool {
-    come(story, "hub", &[delivered(id, text)], at).await == [Taken::New]
+async fn is_new(story: &TestConversation, id: &str, text: &str, at: i64) -> bool {
+    deliver(story, "hub", &[delivered(id, text)], at).await == [DeliveryOutcome::New]
 }
 
 fn row(id: &str, text: &str, at: i64) -> InboxRow {
@@ -42,17 +47,17 @@ fn push(body: &str, at: i64) -> OutboxPush {
     }
 }
 
-async fn next_body(story: &Story) -> Option<String> {
+async fn next_body(story: &TestConversation) -> Option<String> {
     story.store.outbox_next(None, 100).await.expect("read").map(|row| row.push.body)
 }
 
 #[tokio::test]
 async fn a_message_is_new_once_and_survives_a_restart() {
-    let story = Story::begin().await;
-    assert!(arrives(&story, "m1", "Buy milk", 1).await);
-    assert!(!arrives(&story, "m1", "Buy something else", 2).await);
-    assert!(arrives(&story, "m2", "Call Ada", 3).await);
-    assert_eq!(come(&story, "attic", &[delivered("m1", "Hi")], 4).await, [Taken::New]);
+    let story = TestConversation::begin().await;
+    assert!(is_new(&story, "m1", "Buy milk", 1).await);
+    assert!(!is_new(&story, "m1", "Buy something else", 2).await);
+    assert!(is_new(&story, "m2", "Call Ada", 3).await);
+    assert_eq!(deliver(&story, "attic", &[delivered("m1", "Hi")], 4).await, [DeliveryOutcome::New]);
     let story = story.restart().await;
     let found = story.store.inbox_unfinished().await.expect("read");
     assert_eq!(found[..2], [row("m1", "Buy milk", 1), row("m2", "Call Ada", 3)]);
@@ -61,13 +66,20 @@ async fn a_message_is_new_once_and_survives_a_restart() {
 
 #[tokio::test]
 async fn of_messages_that_come_together_those_past_the_last_place_are_not_stored() {
-    let story = Story::begin().await;
-    assert!(arrives(&story, "m1", "Buy milk", 1).await);
+    let story = TestConversation::begin().await;
+    assert!(is_new(&story, "m1", "Buy milk", 1).await);
     let together = ["m1", "m2", "m2", "m3", "m4", "m2"].map(|id| delivered(id, "Words"));
-    let taken = come(&story, "hub", &together, 2).await;
+    let taken = deliver(&story, "hub", &together, 2).await;
     assert_eq!(
         taken,
-        [Taken::Differs, Taken::New, Taken::Known, Taken::New, Taken::Full, Taken::Known]
+        [
+            DeliveryOutcome::Differs,
+            DeliveryOutcome::New,
+            DeliveryOutcome::Known,
+            DeliveryOutcome::New,
+            DeliveryOutcome::Full,
+            DeliveryOutcome::Known
+        ]
     );
     let ids: Vec<String> =
         story.store.inbox_unfinished().await.expect("read").into_iter().map(|row| row.id).collect();
@@ -76,13 +88,13 @@ async fn of_messages_that_come_together_those_past_the_last_place_are_not_stored
 
 #[tokio::test]
 async fn a_message_knows_its_turn_even_before_that_turn_is_stored() {
-    let story = Story::begin().await;
-    arrives(&story, "m1", "Buy milk", 1).await;
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Buy milk", 1).await;
     let (id, turn) = (conversation(), "t1".into());
     assert_eq!(story.store.inbox_of_turn(&turn).await.expect("read"), None);
     let waits = story.store.inbox_next().await.expect("read").expect("it has no turn");
     assert_eq!(waits.id, "m1");
-    story.store.inbox_assign("hub", "m1", &id, &turn).await.expect("assigned");
+    story.store.inbox_assign_turn("hub", "m1", &id, &turn).await.expect("assigned");
     assert_eq!(story.store.inbox_next().await.expect("read"), None);
     let assigned =
         InboxRow { conversation: Some(id), turn: Some(turn.clone()), ..row("m1", "Buy milk", 1) };
@@ -92,9 +104,9 @@ async fn a_message_knows_its_turn_even_before_that_turn_is_stored() {
 
 #[tokio::test]
 async fn done_and_parked_messages_are_not_open() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     for id in ["m1", "m2", "m3"] {
-        arrives(&story, id, "Words", 1).await;
+        is_new(&story, id, "Words", 1).await;
     }
     story.store.inbox_done(&push("Saved", 2)).await.expect("done");
     let parted = OutboxPush { message_id: "m2".into(), ..push("Not saved", 3) };
@@ -103,13 +115,13 @@ async fn done_and_parked_messages_are_not_open() {
     assert_eq!(open, [row("m3", "Words", 1)]);
     assert_eq!(next_body(&story).await.as_deref(), Some("Saved"), "said in the same commit");
     // A message that is done is still known.
-    assert!(!arrives(&story, "m1", "Words", 9).await);
+    assert!(!is_new(&story, "m1", "Words", 9).await);
 }
 
 #[tokio::test]
 async fn failures_are_counted() {
-    let story = Story::begin().await;
-    arrives(&story, "m1", "Words", 1).await;
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Words", 1).await;
     for attempts in 1..=3 {
         let counted = story.store.inbox_attempt_failed("hub", "m1", "No network", 0).await;
         assert_eq!(counted.expect("counted"), attempts);
@@ -121,12 +133,12 @@ async fn failures_are_counted() {
 
 #[tokio::test]
 async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let store = &story.store;
     let outcomes = [
         store.inbox_done(&push("Saved", 1)).await.err(),
         store.inbox_park(&push("Not saved", 1)).await.err(),
-        store.inbox_assign("hub", "m1", &conversation(), &"t1".into()).await.err(),
+        store.inbox_assign_turn("hub", "m1", &conversation(), &"t1".into()).await.err(),
         store.inbox_attempt_failed("hub", "m1", "why", 0).await.err(),
         store.outbox_sent(1).await.err(),
     ];
@@ -138,7 +150,7 @@ async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
 
 #[tokio::test]
 async fn notifications_leave_in_order_and_stay_until_they_were_sent() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     assert_eq!(next_body(&story).await, None);
     story.store.outbox_push(&push("First", 1)).await.expect("pushed");
     story
@@ -156,13 +168,13 @@ async fn notifications_leave_in_order_and_stay_until_they_were_sent() {
 
 #[tokio::test]
 async fn old_notifications_are_dropped_and_named() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     for (body, at) in [("Sent", 1), ("Old", 2), ("Older", 1), ("New", 10)] {
         story.store.outbox_push(&push(body, at)).await.expect("pushed");
     }
     let sent = story.store.outbox_next(None, 100).await.expect("read").expect("one");
     story.store.outbox_sent(sent.id).await.expect("sent");
-    let dropped = story.store.outbox_drop_older(Timestamp(10)).await.expect("dropped");
+    let dropped = story.store.outbox_expire(Timestamp(10)).await.expect("dropped");
     let bodies: Vec<&str> = dropped.iter().map(|row| row.push.body.as_str()).collect();
     assert_eq!(bodies, ["Old", "Older"]);
     assert_eq!(next_body(&story).await.as_deref(), Some("New"));
@@ -170,41 +182,60 @@ async fn old_notifications_are_dropped_and_named() {
 
 #[tokio::test]
 async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_user() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     for (id, words) in [("m1", "Buy milk"), ("m2", "And bread")] {
-        arrives(&story, id, words, 1).await;
-        story.store.inbox_assign("hub", id, &conversation(), &id.into()).await.expect("assigned");
+        is_new(&story, id, words, 1).await;
+        story
+            .store
+            .inbox_assign_turn("hub", id, &conversation(), &id.into())
+            .await
+            .expect("assigned");
     }
     story.store.outbox_push(&push("On the list.", 1)).await.expect("pushed");
-    let dropped = story.store.outbox_drop_older(Timestamp(9)).await.expect("dropped");
+    let dropped = story.store.outbox_expire(Timestamp(9)).await.expect("dropped");
     assert_eq!(dropped[0].conversation, Some(conversation()));
     story.store.inbox_attempt_failed("hub", "m2", "The disk is full", 4).await.expect("counted");
     let said = OutboxPush { message_id: "m2".into(), ..push("Not saved", 9) };
     story.store.inbox_park(&said).await.expect("parked");
 
     let story = story.restart().await;
-    let held = story.store.held_in(&conversation()).await.expect("read");
+    let held = story.store.hub_approvals(&conversation()).await.expect("read");
     let error = "The disk is full".to_owned();
-    let expected = [("On the list.", HeldWhy::Unheard), ("And bread", HeldWhy::Failed { error })];
+    let expected = [
+        ("On the list.", ApprovalReason::Unheard),
+        ("And bread", ApprovalReason::Failed { error }),
+    ];
     let found: Vec<_> = held.iter().map(|one| (one.text.as_str(), one.why.clone())).collect();
     assert_eq!(found, expected);
     // The hub may be told now, and the message is worked on as if it were new.
-    story.store.send_held(held[1].number, Timestamp(9)).await.expect("sent").expect("it waited");
+    story
+        .store
+        .approve_for_hub(held[1].number, Timestamp(9))
+        .await
+        .expect("sent")
+        .expect("it waited");
     let again = story.store.inbox_next().await.expect("read").expect("it is open");
     assert_eq!((again.text.as_str(), again.attempts, again.turn), ("And bread", 0, None));
     let told = next_body(&story).await;
     assert_eq!(told.as_deref(), Some("Not saved"), "the words of a message are no answer");
-    story.store.send_held(held[0].number, Timestamp(9)).await.expect("sent").expect("it waited");
-    assert_eq!(story.store.held_in(&conversation()).await.expect("read"), []);
+    story
+        .store
+        .approve_for_hub(held[0].number, Timestamp(9))
+        .await
+        .expect("sent")
+        .expect("it waited");
+    assert_eq!(story.store.hub_approvals(&conversation()).await.expect("read"), []);
 }
 
 #[tokio::test]
 async fn other_words_under_a_known_id_change_nothing_and_are_told_apart() {
-    let story = Story::begin().await;
-    arrives(&story, "m1", "Buy milk", 1).await;
-    for (words, expected) in [("Buy milk", Taken::Known), ("Buy beer", Taken::Differs)] {
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Buy milk", 1).await;
+    for (words, expected) in
+        [("Buy milk", DeliveryOutcome::Known), ("Buy beer", DeliveryOutcome::Differs)]
+    {
         let (id, text, origin) = ("m1".into(), words.into(), Origin::HubText);
-        let came = [Delivered { id, text, origin }];
+        let came = [DeliveredMessage { id, text, origin }];
         let taken = story.store.inbox_insert("hub", &came, 3, Timestamp(2)).await;
         assert_eq!(taken.expect("asked"), [expected]);
     }
@@ -213,10 +244,10 @@ async fn other_words_under_a_known_id_change_nothing_and_are_told_apart() {
 
 #[tokio::test]
 async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
-    let story = Story::begin().await;
-    arrives(&story, "m1", "Buy milk", 1).await;
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Buy milk", 1).await;
     let turn = "t1".into();
-    story.store.inbox_assign("hub", "m1", &conversation(), &turn).await.expect("assigned");
+    story.store.inbox_assign_turn("hub", "m1", &conversation(), &turn).await.expect("assigned");
     let mut new = new_turn("t1", "Buy milk", 2);
     new.origin = Origin::HubVoice;
     story.store.submit_turn(&new).await.expect("stored");
@@ -245,7 +276,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
 
 #[tokio::test]
 async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let push = |body: &str| OutboxPush {
         hub: "hub".into(),
         message_id: "m1".into(),
@@ -260,7 +291,7 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     let held = [push("At nine."), push("At ten.")];
     story.store.finish_hub_turn(&"t1".into(), &end, &[], &held).await.expect("ended");
     let story = story.restart().await;
-    let waiting = story.store.held_in(&conversation()).await.expect("read");
+    let waiting = story.store.hub_approvals(&conversation()).await.expect("read");
     let words: Vec<&str> = waiting.iter().map(|one| one.text.as_str()).collect();
     assert_eq!(words, ["At nine.", "At ten."]);
     let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
@@ -271,11 +302,11 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
         "nothing goes out by itself"
     );
     let (first, second) = (waiting[0].number, waiting[1].number);
-    let sent = story.store.send_held(first, Timestamp(9)).await.expect("sent");
+    let sent = story.store.approve_for_hub(first, Timestamp(9)).await.expect("sent");
     assert_eq!(sent, Some(conversation()));
-    assert_eq!(story.store.send_held(first, Timestamp(9)).await.expect("asked"), None);
-    story.store.discard_held(second).await.expect("discarded").expect("it waited");
-    assert_eq!(story.store.held_in(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.approve_for_hub(first, Timestamp(9)).await.expect("asked"), None);
+    story.store.discard_hub_approval(second).await.expect("discarded").expect("it waited");
+    assert_eq!(story.store.hub_approvals(&conversation()).await.expect("read"), []);
     let next = story.store.outbox_next(None, 100).await.expect("read").expect("one");
     assert_eq!(next.push, OutboxPush { at: Timestamp(9), ..push("At nine.") });
     story.store.outbox_sent(next.id).await.expect("sent");
@@ -283,7 +314,7 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
 }
 
 /// The notifications in the order in which they go out to a hub that remembers so many messages.
-async fn sent_in_order(story: &Story, memory: i64) -> Vec<String> {
+async fn sent_in_order(story: &TestConversation, memory: i64) -> Vec<String> {
     let mut sent = Vec::new();
     while let Some(row) = story.store.outbox_next(None, memory).await.expect("read") {
         story.store.outbox_sent(row.id).await.expect("sent");
@@ -300,16 +331,16 @@ async fn answers_go_out_in_order_until_the_hub_is_about_to_forget_what_they_answ
         (4, 1, ["5", "4", "3", "2", "1"]),
         (3, 2, ["5", "4", "3", "2", "1"]),
     ] {
-        let story = Story::begin().await;
+        let story = TestConversation::begin().await;
         for number in 1..=5 {
             let id = format!("m{number}");
-            assert!(arrives(&story, &id, "words", number).await);
+            assert!(is_new(&story, &id, "words", number).await);
             let said = OutboxPush { message_id: id, ..push(&number.to_string(), number) };
             story.store.inbox_done(&said).await.expect("done");
         }
-        let all = story.store.outbox_forgotten(0, memory).await.expect("read");
+        let all = story.store.outbox_forgotten_replies(0, memory).await.expect("read");
         assert_eq!((all.count, all.last), (forgotten, forgotten), "{memory}");
-        let rest = story.store.outbox_forgotten(1, memory).await.expect("read");
+        let rest = story.store.outbox_forgotten_replies(1, memory).await.expect("read");
         assert_eq!(rest.count, (forgotten - 1).max(0), "{memory}");
         // What is under way is sent again first, whatever it answers.
         let again = story.store.outbox_next(Some(1), memory).await.expect("read").expect("one");

@@ -1,10 +1,10 @@
 //! The ledger: what shall happen to a file is known before it happens.
 
-use protocol::{CallId, CallResult, Change, Ended, Intent, IntentState, Timestamp};
+use protocol::{CallId, CallResult, Change, Intent, IntentState, SettledIntent, Timestamp};
 use serde_json::json;
 use store::StoreError;
 
-use crate::story::{Story, edit, one_step, path, result};
+use crate::test_conversation::{TestConversation, edit, path, poll_once, result};
 
 pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
     Intent {
@@ -21,7 +21,7 @@ pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
     }
 }
 
-fn three() -> [Intent; 3] {
+fn three_intents() -> [Intent; 3] {
     let new = Change::create(path("new.md"), b"hello".to_vec());
     [
         intent("e1", "c1", edit("a.md", "one", "two")),
@@ -30,21 +30,21 @@ fn three() -> [Intent; 3] {
     ]
 }
 
-fn ended(effect: &str, state: IntentState) -> Ended {
-    Ended { effect: effect.into(), state, file: None }
+fn ended(effect: &str, state: IntentState) -> SettledIntent {
+    SettledIntent { effect: effect.into(), state, file: None }
 }
 
 #[tokio::test]
 async fn open_intents_come_back_whole_and_in_order_after_a_restart() {
-    let story = Story::begin().await;
-    story.store.intend(&three(), Timestamp(1)).await.expect("stored");
+    let story = TestConversation::begin().await;
+    story.store.record_intents(&three_intents(), Timestamp(1)).await.expect("stored");
     let story = story.restart().await;
-    assert_eq!(story.store.open_intents().await.expect("read"), three());
+    assert_eq!(story.store.open_intents().await.expect("read"), three_intents());
 }
 
 #[tokio::test]
 async fn a_settled_intent_is_not_open_and_says_how_it_ended() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let states = [
         IntentState::Done,
         IntentState::Stale,
@@ -55,8 +55,8 @@ async fn a_settled_intent_is_not_open_and_says_how_it_ended() {
     for (n, state) in states.into_iter().enumerate() {
         let effect = format!("e{n}");
         let made = intent(&effect, "c1", edit("a.md", "one", "two"));
-        story.store.intend(&[made], Timestamp(1)).await.expect("stored");
-        story.store.settle(&[ended(effect.as_str(), state)]).await.expect("settled");
+        story.store.record_intents(&[made], Timestamp(1)).await.expect("stored");
+        story.store.record_outcomes(&[ended(effect.as_str(), state)]).await.expect("settled");
     }
     let story = story.restart().await;
     let found = story.store.effects_of_call(&"t1".into(), &"c1".into()).await.expect("read");
@@ -67,33 +67,40 @@ async fn a_settled_intent_is_not_open_and_says_how_it_ended() {
 
 #[tokio::test]
 async fn intents_are_stored_all_or_none() {
-    let story = Story::begin().await;
-    let [first, second, _] = three();
+    let story = TestConversation::begin().await;
+    let [first, second, _] = three_intents();
     let twice = [first.clone(), second, first];
-    assert!(matches!(story.store.intend(&twice, Timestamp(1)).await, Err(StoreError::Sql { .. })));
+    assert!(matches!(
+        story.store.record_intents(&twice, Timestamp(1)).await,
+        Err(StoreError::Sql { .. })
+    ));
     assert_eq!(story.store.open_intents().await.expect("read"), []);
     story.says("t1", "Go on", 1).await;
-    story.store.intend(&three(), Timestamp(1)).await.expect("what was left is cleared away");
-    assert_eq!(story.store.open_intents().await.expect("read"), three());
+    story
+        .store
+        .record_intents(&three_intents(), Timestamp(1))
+        .await
+        .expect("what was left is cleared away");
+    assert_eq!(story.store.open_intents().await.expect("read"), three_intents());
 }
 
 #[tokio::test]
 async fn intents_that_are_dropped_half_way_are_stored_all_or_none_and_hold_up_nobody() {
     for steps in 1..12 {
-        let story = Story::begin().await;
-        let intents = three();
-        let mut dropped = Box::pin(story.store.intend(&intents, Timestamp(1)));
+        let story = TestConversation::begin().await;
+        let intents = three_intents();
+        let mut dropped = Box::pin(story.store.record_intents(&intents, Timestamp(1)));
         for _ in 0..steps {
-            if one_step(dropped.as_mut()).await.is_some() {
+            if poll_once(dropped.as_mut()).await.is_some() {
                 break;
             }
         }
         drop(dropped);
         story.says("t1", "Go on", 1).await;
         let open = story.store.open_intents().await.expect("read");
-        assert!(open.is_empty() || open == three(), "after {steps} steps: {open:?}");
+        assert!(open.is_empty() || open == three_intents(), "after {steps} steps: {open:?}");
         let other = intent("e9", "c9", edit("c.md", "one", "two"));
-        story.store.intend(&[other], Timestamp(2)).await.expect("stored");
+        story.store.record_intents(&[other], Timestamp(2)).await.expect("stored");
         let story = story.restart().await;
         assert_eq!(story.store.open_intents().await.expect("read").len(), open.len() + 1);
     }
@@ -101,21 +108,21 @@ async fn intents_that_are_dropped_half_way_are_stored_all_or_none_and_hold_up_no
 
 #[tokio::test]
 async fn large_and_small_contents_are_stored_in_one_commit() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let large = "A long line.\n".repeat(3_000);
     let intents = [
         intent("e1", "c1", edit("a.md", "one", &large)),
         intent("e2", "c1", edit("b.md", &large, "two")),
     ];
-    story.store.intend(&intents, Timestamp(1)).await.expect("stored");
+    story.store.record_intents(&intents, Timestamp(1)).await.expect("stored");
     assert_eq!(story.restart().await.store.open_intents().await.expect("read"), intents);
 }
 
 #[tokio::test]
 async fn effects_are_found_by_call_and_changed_notes_by_turn() {
-    let story = Story::begin().await;
-    story.store.intend(&three(), Timestamp(1)).await.expect("stored");
-    story.store.settle(&[ended("e3", IntentState::Failed)]).await.expect("settled");
+    let story = TestConversation::begin().await;
+    story.store.record_intents(&three_intents(), Timestamp(1)).await.expect("stored");
+    story.store.record_outcomes(&[ended("e3", IntentState::Failed)]).await.expect("settled");
     let turn = "t1".into();
     let of_call = story.store.effects_of_call(&turn, &"c2".into()).await.expect("read");
     assert_eq!(of_call, [(path("b.md"), IntentState::Failed)]);
@@ -125,7 +132,7 @@ async fn effects_are_found_by_call_and_changed_notes_by_turn() {
 
 #[tokio::test]
 async fn a_failed_call_is_without_effect_unless_the_ledger_knows_of_one_that_may_have_happened() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Edit them", 1).await;
     story.begins().await;
     let calls = ["c1", "c2", "c3", "c4", "c5"];
@@ -135,9 +142,9 @@ async fn a_failed_call_is_without_effect_unless_the_ledger_knows_of_one_that_may
         intent("e2", "c2", edit("b.md", "one", "two")),
         intent("e3", "c3", edit("c.md", "one", "two")),
     ];
-    story.store.intend(&effects, Timestamp(1)).await.expect("stored");
+    story.store.record_intents(&effects, Timestamp(1)).await.expect("stored");
     let states = [ended("e1", IntentState::Done), ended("e2", IntentState::Stale)];
-    story.store.settle(&states).await.expect("settled");
+    story.store.record_outcomes(&states).await.expect("settled");
     let turn = "t1".into();
     let failed = |call| CallResult { is_error: true, ..result(call, "Not done.") };
     let results = [failed("c1"), failed("c2"), failed("c3"), failed("c4"), result("c5", "Done.")];
@@ -149,22 +156,22 @@ async fn a_failed_call_is_without_effect_unless_the_ledger_knows_of_one_that_may
 
 #[tokio::test]
 async fn an_unknown_effect_is_not_settled_in_silence() {
-    let story = Story::begin().await;
-    let lost = story.store.settle(&[ended("nothing", IntentState::Done)]).await;
+    let story = TestConversation::begin().await;
+    let lost = story.store.record_outcomes(&[ended("nothing", IntentState::Done)]).await;
     assert!(matches!(lost, Err(StoreError::NotFound { what: "effect", .. })));
 }
 
 #[tokio::test]
 async fn settling_and_storing_at_once_both_succeed() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     for round in 0..20_i64 {
         let effect = format!("e{round}");
         let made = intent(&effect, "c1", edit("a.md", "one", "two"));
-        story.store.intend(&[made], Timestamp(1)).await.expect("stored");
-        let turn = crate::story::new_turn(&format!("t{round}"), "Hello", round);
+        story.store.record_intents(&[made], Timestamp(1)).await.expect("stored");
+        let turn = crate::test_conversation::new_turn(&format!("t{round}"), "Hello", round);
         let ended = [ended(&effect, IntentState::Done)];
         let (settled, submitted) =
-            tokio::join!(story.store.settle(&ended), story.store.submit_turn(&turn));
+            tokio::join!(story.store.record_outcomes(&ended), story.store.submit_turn(&turn));
         settled.expect("settled");
         submitted.expect("stored");
     }

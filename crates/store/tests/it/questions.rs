@@ -1,31 +1,33 @@
 //! Questions: they wait for as long as it takes, and have one answer.
 
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::{Message, Origin, TurnStatus};
 use serde_json::json;
 use store::StoreError;
 
-use crate::story::{Story, answer, answered, asked, conversation, new_turn, question_of};
+use crate::test_conversation::{
+    TestConversation, answer, answered, conversation, new_turn, question_asked, question_of,
+};
 
 /// Turn `t1` has asked "Which one?".
-async fn waiting() -> Story {
-    let story = Story::begin().await;
+async fn open_question() -> TestConversation {
+    let story = TestConversation::begin().await;
     story.says("t1", "Delete the list", 1).await;
     story.begins().await;
     story.asks("t1", "Which one?", 5).await;
     story
 }
 
-async fn texts(story: &Story, turn: &str) -> Vec<String> {
+async fn texts(story: &TestConversation, turn: &str) -> Vec<String> {
     let history = story.store.history(&conversation(), &turn.into()).await.expect("read");
     history.iter().map(Message::text).filter(|text| !text.is_empty()).collect()
 }
 
 #[tokio::test]
 async fn a_question_survives_a_restart_as_it_was() {
-    let story = waiting().await.restart().await;
+    let story = open_question().await.restart().await;
     let question = story.store.question(&conversation()).await.expect("read");
-    assert_eq!(question, Some(asked("t1", "Which one?", 5)));
+    assert_eq!(question, Some(question_asked("t1", "Which one?", 5)));
     assert_eq!(story.store.answer_of(&question_of("t1")).await.expect("read"), None);
     let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
     assert_eq!(row.waiting_question.as_deref(), Some("Which one?"));
@@ -34,10 +36,10 @@ async fn a_question_survives_a_restart_as_it_was() {
 
 #[tokio::test]
 async fn who_asked_is_known_while_it_waits_and_to_the_turn_that_answers() {
-    let story = waiting().await;
+    let story = open_question().await;
     let asked = |turn: &'static str| {
         let store = story.store.clone();
-        async move { store.asked_before(&turn.into()).await.expect("read") }
+        async move { store.asking_turns(&turn.into()).await.expect("read") }
     };
     assert_eq!(asked("t1").await, ["t1".into()].into());
     story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
@@ -48,7 +50,7 @@ async fn who_asked_is_known_while_it_waits_and_to_the_turn_that_answers() {
 
 #[tokio::test]
 async fn an_answer_closes_the_question_and_is_heard_after_it() {
-    let story = waiting().await;
+    let story = open_question().await;
     story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
     assert_eq!(story.store.question(&conversation()).await.expect("read"), None);
     let words = story.store.answer_of(&question_of("t1")).await.expect("read");
@@ -59,7 +61,7 @@ async fn an_answer_closes_the_question_and_is_heard_after_it() {
 
 #[tokio::test]
 async fn a_second_answer_is_refused_with_the_first_and_stores_nothing() {
-    let story = waiting().await;
+    let story = open_question().await;
     story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
     let late = story.store.submit_turn(&answer("t3", "t1", "The new one", 7)).await;
     let late = late.expect_err("refused");
@@ -72,7 +74,7 @@ async fn a_second_answer_is_refused_with_the_first_and_stores_nothing() {
 
 #[tokio::test]
 async fn the_same_answer_again_is_told_apart_from_another_one_over_a_restart() {
-    let story = waiting().await;
+    let story = open_question().await;
     story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
     let story = story.restart().await;
     for words in ["The old one", " the  OLD one\n"] {
@@ -86,7 +88,7 @@ async fn the_same_answer_again_is_told_apart_from_another_one_over_a_restart() {
 
 #[tokio::test]
 async fn of_two_answers_at_once_one_stands() {
-    let story = waiting().await;
+    let story = open_question().await;
     let (first, second) = (answer("t2", "t1", "Left", 6), answer("t3", "t1", "Right", 6));
     let twin = story.store.clone();
     let outcomes = tokio::join!(story.store.submit_turn(&first), twin.submit_turn(&second));
@@ -102,14 +104,14 @@ async fn of_two_answers_at_once_one_stands() {
 
 #[tokio::test]
 async fn a_new_request_from_the_window_withdraws_the_question() {
-    let story = waiting().await;
+    let story = open_question().await;
     story.says("t2", "Something else", 6).await;
     assert_eq!(story.store.question(&conversation()).await.expect("read"), None);
     assert_eq!(story.store.answer_of(&question_of("t1")).await.expect("read"), None);
     let late = story.store.submit_turn(&answer("t3", "t1", "The old one", 7)).await;
     assert!(matches!(late, Err(StoreError::Withdrawn)));
-    let items = story.store.items(&conversation()).await.expect("read");
-    let withdrawn = Item::Asked {
+    let items = story.store.chat_items(&conversation()).await.expect("read");
+    let withdrawn = ChatItem::Asked {
         id: question_of("t1").as_str().into(),
         text: "Which one?".into(),
         answer: None,
@@ -120,7 +122,7 @@ async fn a_new_request_from_the_window_withdraws_the_question() {
 
 #[tokio::test]
 async fn a_hub_message_neither_answers_nor_withdraws_and_is_not_held() {
-    let story = waiting().await;
+    let story = open_question().await;
     let mut over_the_hub = new_turn("t2", "Buy milk", 6);
     over_the_hub.origin = Origin::HubVoice;
     story.store.submit_turn(&over_the_hub).await.expect("stored");
@@ -131,7 +133,7 @@ async fn a_hub_message_neither_answers_nor_withdraws_and_is_not_held() {
 
 #[tokio::test]
 async fn words_typed_before_the_question_wait_for_its_answer() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Delete the list", 1).await;
     story.begins().await;
     story.says("t2", "And buy milk", 2).await;
@@ -150,14 +152,14 @@ async fn words_typed_before_the_question_wait_for_its_answer() {
 
 #[tokio::test]
 async fn a_later_question_withdraws_the_older_one() {
-    let story = waiting().await;
+    let story = open_question().await;
     let mut over_the_hub = new_turn("t2", "Buy milk", 6);
     over_the_hub.origin = Origin::HubText;
     story.store.submit_turn(&over_the_hub).await.expect("stored");
     story.begins().await;
     story.asks("t2", "How much?", 7).await;
     let question = story.store.question(&conversation()).await.expect("read");
-    assert_eq!(question, Some(asked("t2", "How much?", 7)));
+    assert_eq!(question, Some(question_asked("t2", "How much?", 7)));
     let late = story.store.submit_turn(&answer("t3", "t1", "The old one", 8)).await;
     assert!(matches!(late, Err(StoreError::Withdrawn)));
     let status = story.store.turn_status(&"t2".into()).await.expect("read");
@@ -166,7 +168,7 @@ async fn a_later_question_withdraws_the_older_one() {
 
 #[tokio::test]
 async fn an_answer_to_no_question_is_refused() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let lost = story.store.submit_turn(&answer("t1", "nobody", "Yes", 1)).await;
     assert!(lost.is_err(), "{lost:?}");
     assert_eq!(story.store.turn_status(&"t1".into()).await.expect("read"), None);
@@ -174,23 +176,24 @@ async fn an_answer_to_no_question_is_refused() {
 
 #[tokio::test]
 async fn a_conversation_is_opened_as_its_parts_tell_it_one_by_one() {
-    let story = Story::begin().await;
-    let nowhere = story.store.opened(&"nowhere".into()).await.expect("read");
+    let story = TestConversation::begin().await;
+    let nowhere = story.store.open_conversation(&"nowhere".into()).await.expect("read");
     assert_eq!(nowhere, None);
     story.says("t1", "Paint it", 1).await;
     story.begins().await;
     story.steps("t1", "s1", &[("c1", "read_file", json!({ "path": "Boat.md", "n": 1.50 }))]).await;
     story.asks("t1", "Which one?", 2).await;
     let store = &story.store;
-    let opened = store.opened(&conversation()).await.expect("read").expect("there");
+    let opened = store.open_conversation(&conversation()).await.expect("read").expect("there");
     assert_eq!(Some(opened.row), store.conversation(&conversation()).await.expect("read"));
-    assert_eq!(opened.items, store.items(&conversation()).await.expect("read"));
+    assert_eq!(opened.items, store.chat_items(&conversation()).await.expect("read"));
     assert!(opened.items.len() > 2, "{:?}", opened.items);
     assert_eq!(opened.question, store.question(&conversation()).await.expect("read"));
     assert!(opened.question.is_some());
     assert_eq!(opened.variants, store.variants(&conversation()).await.expect("read"));
     assert_eq!(opened.changes, store.open_change_set(&conversation()).await.expect("read"));
     story.says("t2", "Something else", 3).await;
-    let opened = story.store.opened(&conversation()).await.expect("read").expect("there");
+    let opened =
+        story.store.open_conversation(&conversation()).await.expect("read").expect("there");
     assert_eq!(opened.question, None, "it was withdrawn");
 }

@@ -3,21 +3,22 @@
 use std::future::Future;
 use std::task::Poll;
 
-use protocol::conversation::Item;
+use protocol::conversation::ChatItem;
 use protocol::{
-    CallResult, ErrorCode, Origin, Part, Reaction, Role, Timestamp, TurnId, TurnStatus, UserError,
-    WholeResult,
+    CallResult, ErrorCode, FullResult, MessagePart, Origin, Role, Timestamp, ToolEvent, TurnId,
+    TurnStatus, UserError,
 };
 use serde_json::json;
 use store::StoreError;
 
-use crate::story::{
-    Story, answered, conversation, ending, new_turn, path, read, result, said, step,
+use crate::test_conversation::{
+    TestConversation, answered, conversation, ending, message_of, new_turn, path, read, result,
+    step,
 };
 
 #[tokio::test]
 async fn turns_run_one_at_a_time_in_the_order_they_were_queued() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "First", 1).await;
     story.says("t2", "Second", 2).await;
     let begun = story.store.begin_turn(&conversation()).await.expect("begun").expect("queued");
@@ -34,7 +35,7 @@ async fn turns_run_one_at_a_time_in_the_order_they_were_queued() {
 
 #[tokio::test]
 async fn a_turn_in_one_conversation_does_not_hold_up_another() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.store.create_conversation(&"d".into(), "Other", None, Timestamp(0)).await.expect("made");
     story.says("t1", "Here", 1).await;
     let mut other = new_turn("t2", "There", 2);
@@ -47,7 +48,7 @@ async fn a_turn_in_one_conversation_does_not_hold_up_another() {
 
 #[tokio::test]
 async fn a_message_to_a_conversation_that_is_not_there_is_refused_whole() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let mut lost = new_turn("t1", "Hello", 1);
     lost.message.conversation = "nowhere".into();
     let refused = story.store.submit_turn(&lost).await.expect_err("refused");
@@ -57,7 +58,7 @@ async fn a_message_to_a_conversation_that_is_not_there_is_refused_whole() {
 
 #[tokio::test]
 async fn open_turns_are_found_again_after_a_restart() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "First", 1).await;
     story.says("t2", "Second", 2).await;
     story.begins().await;
@@ -70,7 +71,7 @@ async fn open_turns_are_found_again_after_a_restart() {
 
 #[tokio::test]
 async fn the_history_is_what_was_said_with_each_call_followed_by_its_one_result() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Compare them", 1).await;
     story.begins().await;
     let calls = [
@@ -86,19 +87,19 @@ async fn the_history_is_what_was_said_with_each_call_followed_by_its_one_result(
 
     let history = story.store.history(&conversation(), &"t2".into()).await.expect("read");
     let answers = vec![
-        Part::Result { call: "c1".into(), output: "A".into(), is_error: false },
-        Part::Result { call: "c2".into(), output: "B".into(), is_error: false },
+        MessagePart::Result { call: "c1".into(), output: "A".into(), is_error: false },
+        MessagePart::Result { call: "c2".into(), output: "B".into(), is_error: false },
     ];
-    let mut results = said("t1", "m1:results", answers);
+    let mut results = message_of("t1", "m1:results", answers);
     results.role = Role::User;
-    let last = vec![Part::Text { text: "They differ.".into() }];
+    let last = vec![MessagePart::Text { text: "They differ.".into() }];
     assert_eq!(
         history,
         [
             new_turn("t1", "Compare them", 1).message,
             step("t1", "m1", &calls).message,
             results,
-            said("t1", "t1-end", last),
+            message_of("t1", "t1-end", last),
             new_turn("t2", "Thanks", 10).message,
         ]
     );
@@ -106,7 +107,7 @@ async fn the_history_is_what_was_said_with_each_call_followed_by_its_one_result(
 
 #[tokio::test]
 async fn what_is_queued_behind_a_turn_is_not_in_its_history() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "First", 1).await;
     story.says("t2", "Second", 2).await;
     story.begins().await;
@@ -123,7 +124,7 @@ async fn what_is_queued_behind_a_turn_is_not_in_its_history() {
 
 #[tokio::test]
 async fn the_first_result_of_a_call_stands() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Read it", 1).await;
     story.begins().await;
     story
@@ -131,7 +132,7 @@ async fn the_first_result_of_a_call_stands() {
         .await;
     let turn = TurnId::from("t1");
     story.store.store_results(&turn, &[read("c1", "a.md", "A")]).await.expect("stored");
-    let open = story.store.open_calls(&turn).await.expect("read");
+    let open = story.store.unanswered_calls(&turn).await.expect("read");
     assert_eq!(open, [("c2".into(), "read_file".to_owned())]);
     story.store.store_results(&turn, &[result("c1", "Other")]).await.expect("ignored");
     story.ends("t1", &answered("t1", "Done.", 3)).await;
@@ -141,25 +142,25 @@ async fn the_first_result_of_a_call_stands() {
         .iter()
         .flat_map(|message| &message.parts)
         .filter_map(|part| match part {
-            Part::Result { output, is_error, .. } => Some((output.clone(), *is_error)),
+            MessagePart::Result { output, is_error, .. } => Some((output.clone(), *is_error)),
             _ => None,
         })
         .collect();
     let not_run = "Not run: the turn ended before this call.".to_owned();
     assert_eq!(results, [("A".to_owned(), false), (not_run, true)]);
-    assert_eq!(story.store.open_calls(&turn).await.expect("read"), []);
+    assert_eq!(story.store.unanswered_calls(&turn).await.expect("read"), []);
 }
 
 #[tokio::test]
 async fn results_are_stored_all_or_none() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Read it", 1).await;
     story.begins().await;
     story.steps("t1", "m1", &[("c1", "read_file", json!({}))]).await;
     let results = [result("c1", "A"), result("unknown", "B")];
     let refused = story.store.store_results(&"t1".into(), &results).await.expect_err("refused");
     assert_eq!(refused.to_string(), "there is no stored call `unknown`");
-    let open = story.store.open_calls(&"t1".into()).await.expect("read");
+    let open = story.store.unanswered_calls(&"t1".into()).await.expect("read");
     assert_eq!(open, [("c1".into(), "read_file".to_owned())]);
 }
 
@@ -180,7 +181,7 @@ async fn polled<F: Future>(times: usize, work: F) -> Option<F::Output> {
 
 #[tokio::test]
 async fn a_message_given_up_at_any_point_is_stored_whole_or_not_at_all() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     let (mut given_up, mut stored) = (0, 0);
     for times in 1..=60 {
         let id = format!("t{times}");
@@ -206,7 +207,7 @@ async fn a_message_given_up_at_any_point_is_stored_whole_or_not_at_all() {
 
 #[tokio::test]
 async fn a_turn_ends_once() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Hello", 1).await;
     story.begins().await;
     story.ends("t1", &ending(TurnStatus::Cancelled, 2)).await;
@@ -220,21 +221,25 @@ async fn a_turn_ends_once() {
 
 #[tokio::test]
 async fn a_queued_turn_that_is_cancelled_keeps_its_place() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Never mind", 1).await;
     story.ends("t1", &ending(TurnStatus::Cancelled, 2)).await;
     story.says("t2", "Hello", 3).await;
     story.begins().await;
-    let items = story.store.items(&conversation()).await.expect("read");
-    let cancelled =
-        Item::Ended { turn: "t1".into(), status: TurnStatus::Cancelled, error: None, offer: None };
+    let items = story.store.chat_items(&conversation()).await.expect("read");
+    let cancelled = ChatItem::Ended {
+        turn: "t1".into(),
+        status: TurnStatus::Cancelled,
+        error: None,
+        offer: None,
+    };
     assert_eq!(items.get(1), Some(&cancelled));
     assert_eq!(story.store.last_turn(&conversation()).await.expect("read"), Some("t2".into()));
 }
 
 #[tokio::test]
 async fn what_a_conversation_has_seen_is_the_latest_of_each_note() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Read them", 1).await;
     story.begins().await;
     story
@@ -248,26 +253,26 @@ async fn what_a_conversation_has_seen_is_the_latest_of_each_note() {
     story.steps("t2", "m2", &[("c1", "read_file", json!({}))]).await;
     story.store.store_results(&"t2".into(), &[read("c1", "a.md", "new")]).await.expect("stored");
 
-    let seen = story.store.seen(&conversation()).await.expect("read");
+    let seen = story.store.read_state(&conversation()).await.expect("read");
     let hash = |text: &str| protocol::ContentHash::of(text.as_bytes());
     assert_eq!(seen.get(&path("a.md")), Some(&hash("new")));
     assert_eq!(seen.get(&path("U\u{308}ber.md")), Some(&hash("B")));
     assert_eq!(seen.len(), 2);
-    let before = story.store.seen_before(&conversation(), &"t2".into()).await.expect("read");
+    let before = story.store.read_state_before(&conversation(), &"t2".into()).await.expect("read");
     assert_eq!(before.get(&path("a.md")), Some(&hash("old")));
     assert_eq!(before.len(), 2);
-    let own = story.store.seen_in(&"t2".into()).await.expect("read");
+    let own = story.store.read_state_of_turn(&"t2".into()).await.expect("read");
     assert_eq!(own, [(path("a.md"), hash("new"))].into());
 }
 
 #[tokio::test]
 async fn the_chat_reads_as_it_was_told() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Look it up", 1).await;
     story.begins().await;
     story.steps("t1", "m1", &[("c1", "read_file", json!({}))]).await;
     let mut looked = read("c1", "a.md", "A");
-    looked.reactions = vec![Reaction::Read { path: path("a.md") }];
+    looked.reactions = vec![ToolEvent::Read { path: path("a.md") }];
     story.store.store_results(&"t1".into(), &[looked.clone()]).await.expect("stored");
     let mut cut = answered("t1", "It says", 3);
     cut.status = TurnStatus::Failed;
@@ -276,20 +281,20 @@ async fn the_chat_reads_as_it_was_told() {
     story.ends("t1", &cut).await;
     story.says("t2", "Then not", 4).await;
 
-    let user = |id: &str, text: &str, at: i64, queued: bool| Item::User {
+    let user = |id: &str, text: &str, at: i64, queued: bool| ChatItem::User {
         id: id.into(),
         text: text.into(),
         origin: Origin::Window,
         at: Timestamp(at),
         queued,
     };
-    let words = |id: &str, text: &str, cut: bool| Item::Assistant {
+    let words = |id: &str, text: &str, cut: bool| ChatItem::Assistant {
         id: id.into(),
         text: text.into(),
         streaming: false,
         cut,
     };
-    let line = Item::Tool {
+    let line = ChatItem::Tool {
         turn: "t1".into(),
         call: "c1".into(),
         tool: "read_file".into(),
@@ -299,7 +304,7 @@ async fn the_chat_reads_as_it_was_told() {
         is_error: false,
         reactions: looked.reactions,
     };
-    let items = story.store.items(&conversation()).await.expect("read");
+    let items = story.store.chat_items(&conversation()).await.expect("read");
     assert_eq!(
         items,
         [
@@ -307,7 +312,7 @@ async fn the_chat_reads_as_it_was_told() {
             words("m1", "One moment.", false),
             line,
             words("t1-end", "It says", true),
-            Item::Ended {
+            ChatItem::Ended {
                 turn: "t1".into(),
                 status: TurnStatus::Failed,
                 error: cut.error,
@@ -320,20 +325,21 @@ async fn the_chat_reads_as_it_was_told() {
 
 #[tokio::test]
 async fn a_whole_result_is_known_by_its_handle_in_its_own_conversation_only() {
-    let story = Story::begin().await;
+    let story = TestConversation::begin().await;
     story.says("t1", "Read it", 1).await;
     story.begins().await;
     story.steps("t1", "m1", &[("c1", "read_file", json!({}))]).await;
-    let whole = WholeResult { handle: "result-1".into(), text: "all of it".into() };
+    let whole = FullResult { handle: "result-1".into(), text: "all of it".into() };
     let short = CallResult { whole: Some(whole), ..result("c1", "all") };
     story.store.store_results(&"t1".into(), &[short]).await.expect("stored");
     let story = story.restart().await;
-    let found = story.store.whole_result(&conversation(), "result-1").await.expect("read");
+    let found = story.store.full_result(&conversation(), "result-1").await.expect("read");
     let found = found.expect("there");
     assert_eq!(found.turn, "t1".into());
-    let part = Part::Result { call: "c1".into(), output: "all of it".into(), is_error: false };
+    let part =
+        MessagePart::Result { call: "c1".into(), output: "all of it".into(), is_error: false };
     assert_eq!(found.parts, [part]);
     for (conversation, handle) in [(conversation(), "result-2"), ("other".into(), "result-1")] {
-        assert_eq!(story.store.whole_result(&conversation, handle).await.expect("read"), None);
+        assert_eq!(story.store.full_result(&conversation, handle).await.expect("read"), None);
     }
 }

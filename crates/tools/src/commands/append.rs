@@ -2,65 +2,68 @@
 
 use serde_json::json;
 
-use super::list_form::next_item;
-use super::words::{at_last, unquoted};
-use super::{Command, Entry, Move, Scene, reply};
-use crate::candidates::{self, Candidates};
-use crate::daily::DAILY;
-use crate::page;
+use super::lexer::{split_at_last, strip_quotes};
+use super::list_style::next_item;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use crate::daily_note::DAILY_NAME;
+use crate::numbered_page;
+use crate::suggestions::{self, NameSuggestions};
 
 /// Lines at the end of a long note in which its last list is looked for.
-const TAIL: usize = 200;
+const MAX_TAIL_LINES: usize = 200;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "append",
-    form: "append TEXT to NOTE",
-    does: "adds a line at the end; `daily` is the note of the day",
+    usage: "append TEXT to NOTE",
+    description: "adds a line at the end; `daily` is the note of the day",
     tool: Some("append_file"),
     parse: |rest| {
-        let (text, note) = at_last(rest, " to ")?;
-        let append = Append { text: unquoted(text).to_owned(), note: unquoted(note).to_owned() };
+        let (text, note) = split_at_last(rest, " to ")?;
+        let append = AppendCommand {
+            text: strip_quotes(text).to_owned(),
+            note: strip_quotes(note).to_owned(),
+        };
         let is_whole = !append.text.is_empty() && !append.note.is_empty();
-        is_whole.then(|| Box::new(append) as Box<dyn Command>)
+        is_whole.then(|| Box::new(append) as Box<dyn TypedCommand>)
     },
 };
 
-struct Append {
+struct AppendCommand {
     text: String,
     note: String,
 }
 
-impl Append {
+impl AppendCommand {
     fn is_daily(&self) -> bool {
-        self.note.eq_ignore_ascii_case(DAILY) || self.note.eq_ignore_ascii_case("today")
+        self.note.eq_ignore_ascii_case(DAILY_NAME) || self.note.eq_ignore_ascii_case("today")
     }
 
     /// Reads the note, and of a long one then its end.
-    fn after_reading(&self, output: &str) -> Move {
-        let Some(note) = page::read(output) else {
-            return Move::Say(reply::first_line(output).to_owned());
+    fn after_reading(&self, output: &str) -> NextStep {
+        let Some(note) = numbered_page::parse(output) else {
+            return NextStep::Say(replies::first_line(output).to_owned());
         };
         if note.last < note.total {
-            let start = note.total.saturating_sub(TAIL).max(note.last + 1);
-            return Move::call("read_file", json!({ "path": note.path, "start_line": start }));
+            let start = note.total.saturating_sub(MAX_TAIL_LINES).max(note.last + 1);
+            return NextStep::call("read_file", json!({ "path": note.path, "start_line": start }));
         }
         let content = next_item(&note.lines, &self.text);
-        Move::call("append_file", json!({ "path": note.path, "content": content }))
+        NextStep::call("append_file", json!({ "path": note.path, "content": content }))
     }
 
-    fn without_note(&self, output: &str) -> Move {
-        match candidates::read(output) {
-            Some(Candidates::Near(_)) if self.is_daily() => {
-                Move::call("append_file", json!({ "path": DAILY, "content": self.text }))
+    fn without_note(&self, output: &str) -> NextStep {
+        match suggestions::parse(output) {
+            Some(NameSuggestions::Near(_)) if self.is_daily() => {
+                NextStep::call("append_file", json!({ "path": DAILY_NAME, "content": self.text }))
             }
-            Some(Candidates::Near(paths)) => Move::Say(self.to_begin(&paths)),
-            _ => reply::trouble(output, &self.note),
+            Some(NameSuggestions::Near(paths)) => NextStep::Say(self.create_message(&paths)),
+            _ => replies::failure_reply(output, &self.note),
         }
     }
 
-    fn to_begin(&self, nearest: &[String]) -> String {
+    fn create_message(&self, nearest: &[String]) -> String {
         let Self { text, note } = self;
-        match reply::quoted(nearest) {
+        match replies::quoted_titles(nearest) {
             None => format!("There is no note “{note}”. To begin it, type `new {note}: {text}`."),
             Some(near) => format!(
                 "There is no note “{note}”. The nearest: {near}. To begin it, type `new {note}: \
@@ -70,32 +73,32 @@ impl Append {
     }
 }
 
-impl Command for Append {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        let Some(done) = scene.done.last() else {
-            let path = if self.is_daily() { DAILY } else { &self.note };
-            return Move::call("read_file", json!({ "path": path }));
+impl TypedCommand for AppendCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        let Some(done) = scene.calls.last() else {
+            let path = if self.is_daily() { DAILY_NAME } else { &self.note };
+            return NextStep::call("read_file", json!({ "path": path }));
         };
         match (done.tool, done.is_error) {
             ("read_file", false) => self.after_reading(done.output),
             ("read_file", true) => self.without_note(done.output),
-            (_, true) => reply::trouble(done.output, &self.note),
+            (_, true) => replies::failure_reply(done.output, &self.note),
             (_, false) => {
-                let read = scene.done.first().filter(|read| !read.is_error);
-                let path = read.and_then(|read| Some(page::read(read.output)?.path));
+                let read = scene.calls.first().filter(|read| !read.is_error);
+                let path = read.and_then(|read| Some(numbered_page::parse(read.output)?.path));
                 let today = scene.today.to_string();
                 let path = path.unwrap_or(&today);
-                let note = reply::title(path);
+                let note = replies::title(path);
                 let sentence = match self.text.lines().count() {
                     1 => format!("Added 1 line to {note}."),
                     lines => format!("Added {lines} lines to {note}."),
                 };
-                reply::changed(done.output, path, &sentence)
+                replies::change_reply(done.output, path, &sentence)
             }
         }
     }
 
-    fn choose(&mut self, note: String) {
+    fn choose_note(&mut self, note: String) {
         self.note = note;
     }
 }

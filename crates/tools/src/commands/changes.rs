@@ -2,26 +2,28 @@
 
 use serde_json::json;
 
-use super::{Command, Entry, Move, Scene, reply};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 
 const TOOL: &str = "show_changes";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "changes",
-    form: "changes",
-    does: "shows what was changed, to undo it",
+    usage: "changes",
+    description: "shows what was changed, to undo it",
     tool: Some(TOOL),
-    parse: |rest| rest.is_empty().then(|| Box::new(Changes) as Box<dyn Command>),
+    parse: |rest| rest.is_empty().then(|| Box::new(Changes) as Box<dyn TypedCommand>),
 };
 
 struct Changes;
 
-impl Command for Changes {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
-            None => Move::call(TOOL, json!({ "all": true })),
-            Some(done) if done.is_error => Move::Say(reply::first_line(done.output).to_owned()),
-            Some(_) => Move::Say("Opened the list of changes.".to_owned()),
+impl TypedCommand for Changes {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
+            None => NextStep::call(TOOL, json!({ "all": true })),
+            Some(done) if done.is_error => {
+                NextStep::Say(replies::first_line(done.output).to_owned())
+            }
+            Some(_) => NextStep::Say("Opened the list of changes.".to_owned()),
         }
     }
 }

@@ -2,37 +2,37 @@
 
 use serde_json::json;
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "delete",
-    form: "delete NOTE",
-    does: "puts a note into the trash",
+    usage: "delete NOTE",
+    description: "puts a note into the trash",
     tool: Some("delete_file"),
     parse: |rest| {
-        let note = unquoted(rest).to_owned();
-        (!note.is_empty()).then(|| Box::new(Delete { note }) as Box<dyn Command>)
+        let note = strip_quotes(rest).to_owned();
+        (!note.is_empty()).then(|| Box::new(DeleteCommand { note }) as Box<dyn TypedCommand>)
     },
 };
 
-struct Delete {
+struct DeleteCommand {
     note: String,
 }
 
-impl Command for Delete {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
-            None => Move::call("delete_file", json!({ "path": self.note })),
-            Some(done) if done.is_error => reply::trouble(done.output, &self.note),
+impl TypedCommand for DeleteCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
+            None => NextStep::call("delete_file", json!({ "path": self.note })),
+            Some(done) if done.is_error => replies::failure_reply(done.output, &self.note),
             Some(done) => {
-                let sentence = format!("Put {} into the trash.", reply::title(&self.note));
-                reply::changed(done.output, &self.note, &sentence)
+                let sentence = format!("Put {} into the trash.", replies::title(&self.note));
+                replies::change_reply(done.output, &self.note, &sentence)
             }
         }
     }
 
-    fn choose(&mut self, note: String) {
+    fn choose_note(&mut self, note: String) {
         self.note = note;
     }
 }

@@ -2,23 +2,23 @@
 
 use serde_json::json;
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 use crate::find_notes;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "find",
-    form: "find WORDS",
-    does: "shows the passages that match best",
+    usage: "find WORDS",
+    description: "shows the passages that match best",
     tool: Some("find_notes"),
     parse: |rest| {
-        let find = Find { words: rest.to_owned(), opening: "", hint: None };
-        (!rest.is_empty()).then(|| Box::new(find) as Box<dyn Command>)
+        let find = FindCommand { words: rest.to_owned(), opening: "", hint: None };
+        (!rest.is_empty()).then(|| Box::new(find) as Box<dyn TypedCommand>)
     },
 };
 
 /// Looks for words.
-pub(super) struct Find {
+pub(super) struct FindCommand {
     words: String,
     /// What goes before the number of passages.
     opening: &'static str,
@@ -26,37 +26,37 @@ pub(super) struct Find {
     hint: Option<&'static str>,
 }
 
-impl Find {
+impl FindCommand {
     /// For words that are no command.
-    pub(super) fn anything(words: &str, hint: Option<&'static str>) -> Self {
+    pub(super) fn for_text(words: &str, hint: Option<&'static str>) -> Self {
         Self { words: words.trim().to_owned(), opening: "No model connected. ", hint }
     }
 
-    fn found(&self, output: &str) -> String {
-        let found = match find_notes::read(output) {
+    fn result_text(&self, output: &str) -> String {
+        let found = match find_notes::parse_result(output) {
             Some(matching) => matching.to_owned(),
-            None => format!("No note mentions {}.", either(&self.words)),
+            None => format!("No note mentions {}.", any_of_words(&self.words)),
         };
         let hint = self.hint.map(|form| format!("\n\nThe command is typed `{form}`."));
         format!("{}{found}{}", self.opening, hint.unwrap_or_default())
     }
 }
 
-impl Command for Find {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
-            None => Move::call("find_notes", json!({ "query": self.words })),
+impl TypedCommand for FindCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
+            None => NextStep::call("find_notes", json!({ "query": self.words })),
             Some(done) if done.is_error => {
-                Move::Say(format!("{}{}", self.opening, reply::first_line(done.output)))
+                NextStep::Say(format!("{}{}", self.opening, replies::first_line(done.output)))
             }
-            Some(done) => Move::Say(self.found(done.output)),
+            Some(done) => NextStep::Say(self.result_text(done.output)),
         }
     }
 }
 
 /// “a”, “b” or “c”: a search that finds nothing has found none of its words.
-fn either(words: &str) -> String {
-    let mut looked_for: Vec<&str> = match unquoted(words) {
+fn any_of_words(words: &str) -> String {
+    let mut looked_for: Vec<&str> = match strip_quotes(words) {
         phrase if phrase != words => vec![phrase],
         words => words.split_whitespace().collect(),
     };

@@ -1,26 +1,27 @@
 //! `help`: what can be typed.
 
-use super::{ALL, Command, Entry, Move, Scene};
+use super::{COMMANDS, CommandContext, CommandEntry, NextStep, TypedCommand};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "help",
-    form: "help",
-    does: "shows this list",
+    usage: "help",
+    description: "shows this list",
     tool: None,
-    parse: |rest| rest.is_empty().then(|| Box::new(Help) as Box<dyn Command>),
+    parse: |rest| rest.is_empty().then(|| Box::new(HelpCommand) as Box<dyn TypedCommand>),
 };
 
-struct Help;
+struct HelpCommand;
 
-impl Command for Help {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        let possible = |entry: &&Entry| entry.tool.is_none_or(|tool| scene.tools.contains(&tool));
-        let rows: Vec<String> = ALL
+impl TypedCommand for HelpCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        let possible =
+            |entry: &&CommandEntry| entry.tool.is_none_or(|tool| scene.tools.contains(&tool));
+        let rows: Vec<String> = COMMANDS
             .iter()
             .filter(possible)
-            .map(|entry| format!("- `{}` {}", entry.form, entry.does))
+            .map(|entry| format!("- `{}` {}", entry.usage, entry.description))
             .collect();
-        Move::Say(format!(
+        NextStep::Say(format!(
             "No model connected. These commands work without one:\n\n{}\n\nAnything else is looked \
              for in the notes. A part with “to”, “with” or “in” in it can be put in quotes.",
             rows.join("\n")

@@ -2,45 +2,45 @@
 
 use serde_json::json;
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
-use crate::get_links::{self, Linked};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use crate::get_links::{self, ParsedLinks};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "links",
-    form: "links NOTE",
-    does: "lists the outgoing links and the backlinks of a note",
+    usage: "links NOTE",
+    description: "lists the outgoing links and the backlinks of a note",
     tool: Some("get_links"),
     parse: |rest| {
-        let note = unquoted(rest).to_owned();
-        (!note.is_empty()).then(|| Box::new(Links { note }) as Box<dyn Command>)
+        let note = strip_quotes(rest).to_owned();
+        (!note.is_empty()).then(|| Box::new(LinksCommand { note }) as Box<dyn TypedCommand>)
     },
 };
 
-struct Links {
+struct LinksCommand {
     note: String,
 }
 
-impl Command for Links {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
-            None => Move::call("get_links", json!({ "path": self.note })),
-            Some(done) if done.is_error => reply::trouble(done.output, &self.note),
-            Some(done) => Move::Say(self.told(&get_links::read(done.output))),
+impl TypedCommand for LinksCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
+            None => NextStep::call("get_links", json!({ "path": self.note })),
+            Some(done) if done.is_error => replies::failure_reply(done.output, &self.note),
+            Some(done) => NextStep::Say(self.result_text(&get_links::parse_result(done.output))),
         }
     }
 
-    fn choose(&mut self, note: String) {
+    fn choose_note(&mut self, note: String) {
         self.note = note;
     }
 }
 
-impl Links {
-    fn told(&self, Linked { out, broken, back, more }: &Linked<'_>) -> String {
-        let note = reply::title(&self.note);
-        let out = out.iter().map(|path| format!("- {}", reply::link(path)));
-        let broken = broken.iter().map(|name| format!("- {} (broken link)", reply::link(name)));
-        let back = back.iter().map(|path| format!("- {} (backlink)", reply::link(path)));
+impl LinksCommand {
+    fn result_text(&self, ParsedLinks { out, broken, back, more }: &ParsedLinks<'_>) -> String {
+        let note = replies::title(&self.note);
+        let out = out.iter().map(|path| format!("- {}", replies::link(path)));
+        let broken = broken.iter().map(|name| format!("- {} (broken link)", replies::link(name)));
+        let back = back.iter().map(|path| format!("- {} (backlink)", replies::link(path)));
         let lines: Vec<String> = out.chain(broken).chain(back).collect();
         if lines.is_empty() {
             return format!("{note} has no links, and no note links to it.");

@@ -2,46 +2,50 @@
 
 use serde_json::json;
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 use crate::list_files;
 
 /// Notes listed at most.
-const MOST: u32 = 30;
+const MAX_NOTES: u32 = 30;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "list",
-    form: "list [FOLDER or PATTERN]",
-    does: "lists notes, newest first; a pattern is like `**/*garden*`",
+    usage: "list [FOLDER or PATTERN]",
+    description: "lists notes, newest first; a pattern is like `**/*garden*`",
     tool: Some("list_files"),
-    parse: |rest| Some(Box::new(List { what: unquoted(rest).to_owned() })),
+    parse: |rest| Some(Box::new(ListCommand { what: strip_quotes(rest).to_owned() })),
 };
 
-struct List {
+struct ListCommand {
     what: String,
 }
 
-impl Command for List {
-    fn next(&self, scene: &Scene<'_>) -> Move {
+impl TypedCommand for ListCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
         let is_pattern = self.what.contains(['*', '?', '[', '{']);
-        match scene.done.first() {
-            None if is_pattern => {
-                Move::call("list_files", json!({ "pattern": self.what, "max_results": MOST }))
-            }
+        match scene.calls.first() {
+            None if is_pattern => NextStep::call(
+                "list_files",
+                json!({ "pattern": self.what, "max_results": MAX_NOTES }),
+            ),
             None => {
                 let folder = (!self.what.is_empty()).then_some(&self.what);
-                let notes = json!({ "pattern": "**/*.md", "path": folder, "max_results": MOST });
-                Move::call("list_files", notes)
+                let notes =
+                    json!({ "pattern": "**/*.md", "path": folder, "max_results": MAX_NOTES });
+                NextStep::call("list_files", notes)
             }
-            Some(done) if done.is_error => Move::Say(reply::first_line(done.output).to_owned()),
-            Some(done) => Move::Say(self.listed(done.output)),
+            Some(done) if done.is_error => {
+                NextStep::Say(replies::first_line(done.output).to_owned())
+            }
+            Some(done) => NextStep::Say(self.result_text(done.output)),
         }
     }
 }
 
-impl List {
-    fn listed(&self, output: &str) -> String {
-        let Some((total, paths)) = list_files::read(output) else {
+impl ListCommand {
+    fn result_text(&self, output: &str) -> String {
+        let Some((total, paths)) = list_files::parse_result(output) else {
             return match self.what.as_str() {
                 "" => "There are no notes yet. Type `new NOTE: TEXT` to write one.".to_owned(),
                 what => format!("There is nothing in “{what}”."),

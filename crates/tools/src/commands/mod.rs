@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use llm::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall};
 use llm::provider::{ModelStream, Provider};
-use protocol::{CallId, Usage};
+use protocol::{CallId, TokenUsage};
 use serde_json::{Value, json};
 
 mod append;
@@ -17,92 +17,92 @@ mod changes;
 mod delete;
 mod find;
 mod help;
+mod history;
+mod lexer;
 mod links;
 mod list;
-mod list_form;
+mod list_style;
 mod move_note;
 mod new;
 mod open;
+mod parse;
 mod replace;
-mod reply;
-mod story;
+mod replies;
 mod tags;
 mod tasks;
 mod today;
-mod typed;
-mod words;
 
 /// The provider for those who have no model connected.
-pub struct Commands {
+pub struct CommandProvider {
     now: fn() -> jiff::Zoned,
 }
 
-impl Commands {
+impl CommandProvider {
     /// Needs nothing but the date: the notes are reached through the tools.
     #[must_use]
     pub fn new(now: fn() -> jiff::Zoned) -> Self {
         Self { now }
     }
 
-    fn decide(&self, request: &ModelRequest) -> (Move, usize) {
-        let Some(story) = story::read(&request.messages) else {
-            return (Move::Say("Type a command or a few words.".to_owned()), 0);
+    fn decide(&self, request: &ModelRequest) -> (NextStep, usize) {
+        let Some(story) = history::read_history(&request.messages) else {
+            return (NextStep::Say("Type a command or a few words.".to_owned()), 0);
         };
-        let scene = Scene {
-            done: story.done,
+        let scene = CommandContext {
+            calls: story.completed,
             tools: request.tools.iter().map(|tool| tool.name.as_str()).collect(),
             today: (self.now)().date(),
         };
-        let mut command = typed::read(&story.words);
+        let mut command = parse::parse_line(&story.line);
         if let Some(note) = story.answer {
-            command.choose(note);
+            command.choose_note(note);
         }
         (command.next(&scene).if_offered(&scene), story.calls)
     }
 }
 
 #[async_trait]
-impl Provider for Commands {
+impl Provider for CommandProvider {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let (decided, calls_before) = self.decide(&request);
         let id = CallId::from(format!("cmd-{}", calls_before + 1));
         let (event, reason) = match decided {
-            Move::Say(text) => (ModelEvent::Text(text), StopReason::EndTurn),
-            Move::Call { tool, arguments } => {
+            NextStep::Say(text) => (ModelEvent::Text(text), StopReason::EndTurn),
+            NextStep::Call { tool, arguments } => {
                 let call = ToolCall { id, tool: tool.to_owned(), arguments };
                 (ModelEvent::Call(call), StopReason::ToolUse)
             }
         };
-        let stopped = ModelEvent::Stopped { reason, usage: Usage::default() };
+        let stopped = ModelEvent::Stopped { reason, usage: TokenUsage::default() };
         Ok(stream::iter([Ok(event), Ok(stopped)]).boxed())
     }
 }
 
 /// A command whose words were understood.
-trait Command {
+trait TypedCommand {
     /// What to do next, from what was done since the words (or the answer) were typed.
-    fn next(&self, scene: &Scene<'_>) -> Move;
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep;
 
     /// Takes the note that the user chose when several had the name.
-    fn choose(&mut self, _note: String) {}
+    fn choose_note(&mut self, _note: String) {}
 }
 
 /// A row of the table of commands.
-struct Entry {
+struct CommandEntry {
     /// The word it begins with.
     word: &'static str,
     /// How it is typed.
-    form: &'static str,
+    usage: &'static str,
     /// What it does.
-    does: &'static str,
+    description: &'static str,
     /// The tool it needs; a command exists because its tool exists.
     tool: Option<&'static str>,
     /// Reads what follows the word; `None` when that is not its form.
-    parse: fn(&str) -> Option<Box<dyn Command>>,
+    parse: fn(&str) -> Option<Box<dyn TypedCommand>>,
 }
 
 /// All commands, in the order that `help` shows them.
-const ALL: [Entry; 14] = [
+const COMMANDS: [CommandEntry; 14] = [
     find::ENTRY,
     open::ENTRY,
     list::ENTRY,
@@ -120,9 +120,9 @@ const ALL: [Entry; 14] = [
 ];
 
 /// What a command can see.
-struct Scene<'a> {
+struct CommandContext<'a> {
     /// Calls of this command that have results, in order.
-    done: Vec<Done<'a>>,
+    calls: Vec<CompletedCall<'a>>,
     /// The tools on offer.
     tools: Vec<&'a str>,
     /// The date here.
@@ -131,7 +131,7 @@ struct Scene<'a> {
 
 /// A call and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Done<'a> {
+struct CompletedCall<'a> {
     tool: &'a str,
     output: &'a str,
     is_error: bool,
@@ -139,14 +139,14 @@ struct Done<'a> {
 
 /// What happens next.
 #[derive(Debug, PartialEq)]
-enum Move {
+enum NextStep {
     /// Words, and the turn is over.
     Say(String),
     /// A call.
     Call { tool: &'static str, arguments: Value },
 }
 
-impl Move {
+impl NextStep {
     fn call(tool: &'static str, arguments: Value) -> Self {
         Self::Call { tool, arguments }
     }
@@ -157,7 +157,7 @@ impl Move {
     }
 
     /// A call of a tool that is not on offer here becomes words.
-    fn if_offered(self, scene: &Scene<'_>) -> Self {
+    fn if_offered(self, scene: &CommandContext<'_>) -> Self {
         match self {
             Self::Call { tool, .. } if !scene.tools.contains(&tool) => {
                 Self::Say(format!("This is not possible here: `{tool}` is not allowed."))

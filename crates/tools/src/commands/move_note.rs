@@ -2,49 +2,56 @@
 
 use serde_json::json;
 
-use super::words::{at_last, unquoted};
-use super::{Command, Entry, Move, Scene, reply};
-use crate::in_the_way;
+use super::lexer::{split_at_last, strip_quotes};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use crate::path_conflict;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "move",
-    form: "move NOTE to PLACE",
-    does: "moves a note into a folder or renames it; links to it still lead there",
+    usage: "move NOTE to PLACE",
+    description: "moves a note into a folder or renames it; links to it still lead there",
     tool: Some("move_file"),
     parse: |rest| {
-        let (note, place) = at_last(rest, " to ")?;
-        let moved = MoveNote { note: unquoted(note).to_owned(), place: unquoted(place).to_owned() };
+        let (note, place) = split_at_last(rest, " to ")?;
+        let moved = MoveCommand {
+            note: strip_quotes(note).to_owned(),
+            place: strip_quotes(place).to_owned(),
+        };
         let is_whole = !moved.note.is_empty() && !moved.place.is_empty();
-        is_whole.then(|| Box::new(moved) as Box<dyn Command>)
+        is_whole.then(|| Box::new(moved) as Box<dyn TypedCommand>)
     },
 };
 
-struct MoveNote {
+struct MoveCommand {
     note: String,
     place: String,
 }
 
-impl MoveNote {
-    fn to(&self, destination: &str) -> Move {
-        Move::call("move_file", json!({ "source": self.note, "destination": destination }))
+impl MoveCommand {
+    fn move_to(&self, destination: &str) -> NextStep {
+        NextStep::call("move_file", json!({ "source": self.note, "destination": destination }))
     }
 }
 
-impl Command for MoveNote {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        let Some(done) = scene.done.last() else { return self.to(&self.place) };
+impl TypedCommand for MoveCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        let Some(done) = scene.calls.last() else { return self.move_to(&self.place) };
         if !done.is_error {
-            let (note, place) = (reply::title(&self.note), self.place.trim_end_matches('/'));
-            return reply::changed(done.output, &self.note, &format!("Moved {note} to {place}."));
+            let (note, place) = (replies::title(&self.note), self.place.trim_end_matches('/'));
+            return replies::change_reply(
+                done.output,
+                &self.note,
+                &format!("Moved {note} to {place}."),
+            );
         }
         // Whoever names a folder means a place in it.
-        if scene.done.len() == 1 && in_the_way::is_folder(done.output) {
-            return self.to(&format!("{}/", self.place));
+        if scene.calls.len() == 1 && path_conflict::is_folder(done.output) {
+            return self.move_to(&format!("{}/", self.place));
         }
-        reply::trouble(done.output, &self.note)
+        replies::failure_reply(done.output, &self.note)
     }
 
-    fn choose(&mut self, note: String) {
+    fn choose_note(&mut self, note: String) {
         self.note = note;
     }
 }

@@ -2,37 +2,42 @@
 
 use serde_json::json;
 
-use super::words::{at_first, unquoted};
-use super::{Command, Entry, Move, Scene, reply};
+use super::lexer::{split_at_first, strip_quotes};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "new",
-    form: "new NOTE: TEXT",
-    does: "begins a note; the text may be left out",
+    usage: "new NOTE: TEXT",
+    description: "begins a note; the text may be left out",
     tool: Some("write_file"),
     parse: |rest| {
         // No note's name holds a colon, so the first one ends it.
-        let (note, text) = at_first(rest, ":").unwrap_or((rest.trim_end_matches(':'), ""));
-        let new = New { note: unquoted(note).to_owned(), text: unquoted(text).to_owned() };
-        (!new.note.is_empty()).then(|| Box::new(new) as Box<dyn Command>)
+        let (note, text) = split_at_first(rest, ":").unwrap_or((rest.trim_end_matches(':'), ""));
+        let new =
+            NewCommand { note: strip_quotes(note).to_owned(), text: strip_quotes(text).to_owned() };
+        (!new.note.is_empty()).then(|| Box::new(new) as Box<dyn TypedCommand>)
     },
 };
 
-struct New {
+struct NewCommand {
     note: String,
     text: String,
 }
 
-impl Command for New {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        let Some(done) = scene.done.first() else {
+impl TypedCommand for NewCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        let Some(done) = scene.calls.first() else {
             let end = if self.text.is_empty() { "" } else { "\n" };
             let content = format!("{}{end}", self.text);
-            return Move::call("write_file", json!({ "path": self.note, "content": content }));
+            return NextStep::call("write_file", json!({ "path": self.note, "content": content }));
         };
         if done.is_error {
-            return Move::Say(reply::first_line(done.output).to_owned());
+            return NextStep::Say(replies::first_line(done.output).to_owned());
         }
-        reply::changed(done.output, &self.note, &format!("Created {}.", reply::title(&self.note)))
+        replies::change_reply(
+            done.output,
+            &self.note,
+            &format!("Created {}.", replies::title(&self.note)),
+        )
     }
 }

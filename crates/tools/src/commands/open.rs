@@ -1,43 +1,43 @@
 //! `open NOTE`: shows a note.
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "open",
-    form: "open NOTE",
-    does: "shows a note",
+    usage: "open NOTE",
+    description: "shows a note",
     tool: Some("read_file"),
     parse: |rest| {
-        let note = unquoted(rest).to_owned();
-        (!note.is_empty()).then(|| Box::new(Open { note }) as Box<dyn Command>)
+        let note = strip_quotes(rest).to_owned();
+        (!note.is_empty()).then(|| Box::new(OpenCommand { note }) as Box<dyn TypedCommand>)
     },
 };
 
-struct Open {
+struct OpenCommand {
     note: String,
 }
 
-impl Command for Open {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        let Some(done) = scene.done.last() else { return reply::show(&self.note, scene) };
-        if let Some(shown) = reply::after_showing(done) {
+impl TypedCommand for OpenCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        let Some(done) = scene.calls.last() else { return replies::show(&self.note, scene) };
+        if let Some(shown) = replies::shown_reply(done) {
             return shown;
         }
         // To look at a note whose name was half remembered does no harm.
-        let likely = reply::likely(done.output, &self.note);
-        match (likely.as_slice(), scene.done.len()) {
-            ([one], 1) => reply::show(one, scene),
+        let likely = replies::likely_notes(done.output, &self.note);
+        match (likely.as_slice(), scene.calls.len()) {
+            ([one], 1) => replies::show(one, scene),
             ([_, _, ..], 1) => {
                 let question =
                     format!("Several notes have “{}” in their names. Which one?", self.note);
-                Move::ask(&question, &likely)
+                NextStep::ask(&question, &likely)
             }
-            _ => reply::trouble(done.output, &self.note),
+            _ => replies::failure_reply(done.output, &self.note),
         }
     }
 
-    fn choose(&mut self, note: String) {
+    fn choose_note(&mut self, note: String) {
         self.note = note;
     }
 }

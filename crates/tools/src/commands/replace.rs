@@ -2,58 +2,58 @@
 
 use serde_json::json;
 
-use super::words::{at_first, at_last, unquoted};
-use super::{Command, Entry, Move, Scene, reply};
-use crate::candidates;
+use super::lexer::{split_at_first, split_at_last, strip_quotes};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use crate::suggestions;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "replace",
-    form: "replace OLD with NEW in NOTE",
-    does: "exchanges a text that occurs once in the note",
+    usage: "replace OLD with NEW in NOTE",
+    description: "exchanges a text that occurs once in the note",
     tool: Some("edit_file"),
     parse: |rest| {
-        let (texts, note) = at_last(rest, " in ")?;
-        let (old, new) = at_first(texts, " with ")?;
-        let [old, new, note] = [old, new, note].map(|part| unquoted(part).to_owned());
+        let (texts, note) = split_at_last(rest, " in ")?;
+        let (old, new) = split_at_first(texts, " with ")?;
+        let [old, new, note] = [old, new, note].map(|part| strip_quotes(part).to_owned());
         let is_whole = !old.is_empty() && !note.is_empty();
-        is_whole.then(|| Box::new(Replace { old, new, note }) as Box<dyn Command>)
+        is_whole.then(|| Box::new(ReplaceCommand { old, new, note }) as Box<dyn TypedCommand>)
     },
 };
 
-struct Replace {
+struct ReplaceCommand {
     old: String,
     new: String,
     note: String,
 }
 
-impl Command for Replace {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
-            None => Move::call(
+impl TypedCommand for ReplaceCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
+            None => NextStep::call(
                 "edit_file",
                 json!({ "path": self.note, "old_text": self.old, "new_text": self.new }),
             ),
-            Some(done) if done.is_error => self.trouble(done.output),
+            Some(done) if done.is_error => self.explain_failure(done.output),
             Some(done) => {
-                let (old, new, note) = (&self.old, &self.new, reply::title(&self.note));
+                let (old, new, note) = (&self.old, &self.new, replies::title(&self.note));
                 let sentence = format!("Replaced “{old}” with “{new}” in {note}.");
-                reply::changed(done.output, &self.note, &sentence)
+                replies::change_reply(done.output, &self.note, &sentence)
             }
         }
     }
 
-    fn choose(&mut self, note: String) {
+    fn choose_note(&mut self, note: String) {
         self.note = note;
     }
 }
 
-impl Replace {
+impl ReplaceCommand {
     /// The failure in the user's own words, with the lines it names.
-    fn trouble(&self, output: &str) -> Move {
-        if candidates::read(output).is_some() {
-            return reply::trouble(output, &self.note);
+    fn explain_failure(&self, output: &str) -> NextStep {
+        if suggestions::parse(output).is_some() {
+            return replies::failure_reply(output, &self.note);
         }
-        let what = reply::first_line(output)
+        let what = replies::first_line(output)
             .replace("old_text", &format!("“{}”", self.old))
             .replace("new_text", &format!("“{}”", self.new));
         let lines: Vec<String> = output
@@ -64,9 +64,9 @@ impl Replace {
             })
             .collect();
         if lines.is_empty() {
-            return Move::Say(what);
+            return NextStep::Say(what);
         }
-        Move::Say(format!(
+        NextStep::Say(format!(
             "{what} Quote more of the text around it. Near it are:\n\n{}",
             lines.join("\n")
         ))

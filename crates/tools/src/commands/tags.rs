@@ -2,42 +2,46 @@
 
 use serde_json::json;
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
 use crate::list_tags;
 
 /// Tags listed at most.
-const MOST: u16 = 50;
+const MAX_TAGS: u16 = 50;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "tags",
-    form: "tags [TEXT]",
-    does: "lists tags with how many notes have each",
+    usage: "tags [TEXT]",
+    description: "lists tags with how many notes have each",
     tool: Some("list_tags"),
-    parse: |rest| Some(Box::new(Tags { part: unquoted(rest).trim_start_matches('#').to_owned() })),
+    parse: |rest| {
+        Some(Box::new(TagsCommand { part: strip_quotes(rest).trim_start_matches('#').to_owned() }))
+    },
 };
 
-struct Tags {
+struct TagsCommand {
     /// What their names shall hold; empty for all.
     part: String,
 }
 
-impl Command for Tags {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
+impl TypedCommand for TagsCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
             None => {
                 let part = (!self.part.is_empty()).then_some(&self.part);
-                Move::call("list_tags", json!({ "pattern": part, "limit": MOST }))
+                NextStep::call("list_tags", json!({ "pattern": part, "limit": MAX_TAGS }))
             }
-            Some(done) if done.is_error => Move::Say(reply::first_line(done.output).to_owned()),
-            Some(done) => Move::Say(self.listed(done.output)),
+            Some(done) if done.is_error => {
+                NextStep::Say(replies::first_line(done.output).to_owned())
+            }
+            Some(done) => NextStep::Say(self.result_text(done.output)),
         }
     }
 }
 
-impl Tags {
-    fn listed(&self, output: &str) -> String {
-        let Some((total, tags)) = list_tags::read(output) else {
+impl TagsCommand {
+    fn result_text(&self, output: &str) -> String {
+        let Some((total, tags)) = list_tags::parse_result(output) else {
             return match self.part.as_str() {
                 "" => "No note has a tag.".to_owned(),
                 part => format!("No tag has “{part}” in its name."),

@@ -2,47 +2,49 @@
 
 use serde_json::json;
 
-use super::words::unquoted;
-use super::{Command, Entry, Move, Scene, reply};
-use crate::search_files::{self, Told};
+use super::lexer::strip_quotes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use crate::search_files::{self, ParsedMatches};
 
 /// Tasks listed at most.
-const MOST: u16 = 50;
+const MAX_TASKS: u16 = 50;
 
 /// How the line of an open task begins.
-const OPEN: &str = r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+";
+const OPEN_TASK_PATTERN: &str = r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "tasks",
-    form: "tasks [TEXT]",
-    does: "lists open tasks",
+    usage: "tasks [TEXT]",
+    description: "lists open tasks",
     tool: Some("search_files"),
-    parse: |rest| Some(Box::new(Tasks { part: unquoted(rest).to_owned() })),
+    parse: |rest| Some(Box::new(TasksCommand { part: strip_quotes(rest).to_owned() })),
 };
 
-struct Tasks {
+struct TasksCommand {
     /// What their words shall hold; empty for all.
     part: String,
 }
 
-impl Command for Tasks {
-    fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
+impl TypedCommand for TasksCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+        match scene.calls.first() {
             None => {
-                let pattern = format!("{OPEN}.*{}", index::literal(&self.part));
+                let pattern = format!("{OPEN_TASK_PATTERN}.*{}", index::escape_literal(&self.part));
                 let arguments =
-                    json!({ "pattern": pattern, "context_lines": 0, "max_results": MOST });
-                Move::call("search_files", arguments)
+                    json!({ "pattern": pattern, "context_lines": 0, "max_results": MAX_TASKS });
+                NextStep::call("search_files", arguments)
             }
-            Some(done) if done.is_error => Move::Say(reply::first_line(done.output).to_owned()),
-            Some(done) => Move::Say(self.listed(done.output)),
+            Some(done) if done.is_error => {
+                NextStep::Say(replies::first_line(done.output).to_owned())
+            }
+            Some(done) => NextStep::Say(self.result_text(done.output)),
         }
     }
 }
 
-impl Tasks {
-    fn listed(&self, output: &str) -> String {
-        let Some(Told { total, notes }) = search_files::read(output) else {
+impl TasksCommand {
+    fn result_text(&self, output: &str) -> String {
+        let Some(ParsedMatches { total, notes }) = search_files::parse_result(output) else {
             return match self.part.as_str() {
                 "" => "There are no open tasks.".to_owned(),
                 part => format!("No open task has “{part}” in it."),
@@ -53,7 +55,7 @@ impl Tasks {
             .iter()
             .map(|(path, lines)| {
                 let lines: Vec<&str> = lines.iter().map(|line| line.trim_start()).collect();
-                format!("{}\n\n{}", reply::link(path), lines.join("\n"))
+                format!("{}\n\n{}", replies::link(path), lines.join("\n"))
             })
             .collect();
         let text = notes.join("\n\n");

@@ -1,23 +1,23 @@
 //! The table of typed lines, and what the provider refuses to do.
 
-use llm::model::{Block, ModelMessage, ToolSpec};
+use llm::model::{ContentBlock, ModelMessage, ToolSpec};
 use proptest::prelude::*;
 use protocol::Role;
 
 use super::*;
-use crate::tests::bench::still_now;
+use crate::tests::fixture::still_now;
 
-fn scene() -> Scene<'static> {
-    Scene { done: Vec::new(), tools: Vec::new(), today: jiff::civil::date(2026, 11, 21) }
+fn context() -> CommandContext<'static> {
+    CommandContext { calls: Vec::new(), tools: Vec::new(), today: jiff::civil::date(2026, 11, 21) }
 }
 
 /// The first call that a line leads to.
 fn check(line: &str, tool: &str, arguments: Value) {
-    match typed::read(line).next(&scene()) {
-        Move::Call { tool: called, arguments: with } => {
+    match parse::parse_line(line).next(&context()) {
+        NextStep::Call { tool: called, arguments: with } => {
             assert_eq!((called, with), (tool, arguments), "{line}");
         }
-        Move::Say(text) => panic!("{line}: {text}"),
+        NextStep::Say(text) => panic!("{line}: {text}"),
     }
 }
 
@@ -85,14 +85,14 @@ fn everything_else_is_looked_for_in_the_notes() {
 
 #[test]
 fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help() {
-    let commands = Commands::new(still_now);
+    let commands = CommandProvider::new(still_now);
     let decide = |line: &str| {
         let tool = ToolSpec {
             name: "find_notes".to_owned(),
             description: String::new(),
             input_schema: Value::Null,
         };
-        let blocks = vec![Block::Text(line.to_owned())];
+        let blocks = vec![ContentBlock::Text(line.to_owned())];
         let request = ModelRequest {
             model: String::new(),
             system: String::new(),
@@ -103,10 +103,10 @@ fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help(
         commands.decide(&request).0
     };
     let refused = "This is not possible here: `write_file` is not allowed.";
-    assert_eq!(decide("new Trip"), Move::Say(refused.to_owned()));
-    let Move::Say(help) = decide("help") else { panic!("help calls nothing") };
+    assert_eq!(decide("new Trip"), NextStep::Say(refused.to_owned()));
+    let NextStep::Say(help) = decide("help") else { panic!("help calls nothing") };
     assert!(help.contains("`find WORDS`") && !help.contains("`new NOTE"), "{help}");
-    assert!(matches!(decide("milk"), Move::Call { tool: "find_notes", .. }));
+    assert!(matches!(decide("milk"), NextStep::Call { tool: "find_notes", .. }));
 }
 
 proptest! {
@@ -115,9 +115,9 @@ proptest! {
         line in "(find|open|list|new|append|replace|move|delete|tags|links|tasks|today|help|x)?[ \"“”:a-zé]{0,20}( to | with | in )?.{0,12}",
     ) {
         prop_assume!(!line.trim().is_empty());
-        let said = match typed::read(&line).next(&scene()) {
-            Move::Say(text) => text,
-            Move::Call { tool, .. } => tool.to_owned(),
+        let said = match parse::parse_line(&line).next(&context()) {
+            NextStep::Say(text) => text,
+            NextStep::Call { tool, .. } => tool.to_owned(),
         };
         prop_assert!(!said.is_empty());
     }
@@ -139,10 +139,10 @@ proptest! {
             "tasks",
         ];
         let tool = if line == 4 { "read_file" } else { "" };
-        let done = vec![Done { tool, output: &output, is_error }];
-        let next = match typed::read(lines[line]).next(&Scene { done, ..scene() }) {
-            Move::Say(_) => "words",
-            Move::Call { tool, .. } => tool,
+        let done = vec![CompletedCall { tool, output: &output, is_error }];
+        let next = match parse::parse_line(lines[line]).next(&CommandContext { calls: done, ..context() }) {
+            NextStep::Say(_) => "words",
+            NextStep::Call { tool, .. } => tool,
         };
         // After a result only `append` goes on with a call, and a name may have to be asked about.
         let goes_on = ["words", "send_message", "read_file", "append_file"];

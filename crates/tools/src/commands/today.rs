@@ -1,31 +1,31 @@
 //! `today`: the note of the day.
 
-use super::{Command, Entry, Move, Scene, reply};
-use crate::candidates::{self, Candidates};
-use crate::daily::DAILY;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use crate::daily_note::DAILY_NAME;
+use crate::suggestions::{self, NameSuggestions};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "today",
-    form: "today",
-    does: "shows the note of the day",
+    usage: "today",
+    description: "shows the note of the day",
     tool: Some("read_file"),
-    parse: |rest| rest.is_empty().then(|| Box::new(Today) as Box<dyn Command>),
+    parse: |rest| rest.is_empty().then(|| Box::new(TodayCommand) as Box<dyn TypedCommand>),
 };
 
-struct Today;
+struct TodayCommand;
 
-impl Command for Today {
-    fn next(&self, scene: &Scene<'_>) -> Move {
+impl TypedCommand for TodayCommand {
+    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
         let today = scene.today;
-        let Some(done) = scene.done.first() else { return reply::show(DAILY, scene) };
-        if let Some(shown) = reply::after_showing(done) {
+        let Some(done) = scene.calls.first() else { return replies::show(DAILY_NAME, scene) };
+        if let Some(shown) = replies::shown_reply(done) {
             return shown;
         }
-        match candidates::read(done.output) {
-            Some(Candidates::Near(_)) => Move::Say(format!(
+        match suggestions::parse(done.output) {
+            Some(NameSuggestions::Near(_)) => NextStep::Say(format!(
                 "There is no note for {today} yet. Type `append TEXT to daily` to begin it."
             )),
-            _ => reply::trouble(done.output, &today.to_string()),
+            _ => replies::failure_reply(done.output, &today.to_string()),
         }
     }
 }

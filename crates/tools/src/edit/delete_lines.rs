@@ -2,9 +2,9 @@
 
 use protocol::NotePath;
 
-use super::insert_lines::{beyond, inside_frontmatter};
-use super::{Edited, frontmatter, line_ranges, splice};
-use crate::note_text::count;
+use super::insert_lines::{inside_frontmatter, no_such_line};
+use super::{EditResult, frontmatter, line_ranges, splice};
+use crate::text_encoding::pluralize;
 
 /// `start_line` and `end_line`, both included.
 #[derive(Debug)]
@@ -14,20 +14,20 @@ pub(crate) struct DeleteLines {
 }
 
 impl DeleteLines {
-    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<Edited, String> {
+    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
         let lines = line_ranges(text);
         let Self { first, last } = *self;
         if first == 0 || last < first {
             return Err(format!(
                 "start_line {first} to end_line {last} is no range: lines are counted from 1, and \
                  end_line is not before start_line.\n`{path}` has {}.",
-                count(lines.len(), "line")
+                pluralize(lines.len(), "line")
             ));
         }
         let (Some(from), Some(to)) = (lines.get(first - 1), lines.get(last - 1)) else {
             let (field, line) =
                 if first > lines.len() { ("start_line", first) } else { ("end_line", last) };
-            return Err(beyond(path, field, line, lines.len()));
+            return Err(no_such_line(path, field, line, lines.len()));
         };
         if let Some(matter) = frontmatter::last_line(text).filter(|matter| first <= *matter) {
             return Err(inside_frontmatter(path, "start_line", first, matter));
@@ -37,9 +37,9 @@ impl DeleteLines {
         } else {
             format!("lines {first} to {last}")
         };
-        Ok(Edited {
+        Ok(EditResult {
             text: splice(text, from.start..to.end, ""),
-            did: format!("Deleted {which} of `{path}`"),
+            summary: format!("Deleted {which} of `{path}`"),
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use protocol::NotePath;
 
-use super::{Edited, frontmatter, insert_at, line_ranges, strip_last_break};
-use crate::note_text::count;
+use super::{EditResult, frontmatter, insert_at, line_ranges, strip_last_break};
+use crate::text_encoding::pluralize;
 
 /// `line`, `action` and `text`.
 #[derive(Debug)]
@@ -16,10 +16,10 @@ pub(crate) struct InsertLines<'a> {
 }
 
 impl InsertLines<'_> {
-    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<Edited, String> {
+    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
         let lines = line_ranges(text);
         if self.line > lines.len().max(1) {
-            return Err(beyond(path, "line", self.line, lines.len()));
+            return Err(no_such_line(path, "line", self.line, lines.len()));
         }
         if let Some(last) = frontmatter::last_line(text).filter(|last| self.after < *last) {
             return Err(inside_frontmatter(path, "line", self.line, last));
@@ -28,20 +28,20 @@ impl InsertLines<'_> {
             Some(above) => lines.get(above).map_or(text.len(), |line| line.end),
             None => 0,
         };
-        let added = count(strip_last_break(self.text).split('\n').count(), "line");
-        Ok(Edited {
+        let added = pluralize(strip_last_break(self.text).split('\n').count(), "line");
+        Ok(EditResult {
             text: insert_at(text, at, self.text),
-            did: format!("Added {added} to `{path}` (line {})", self.after + 1),
+            summary: format!("Added {added} to `{path}` (line {})", self.after + 1),
         })
     }
 }
 
 /// A line that the note does not have.
-pub(super) fn beyond(path: &NotePath, field: &str, line: usize, total: usize) -> String {
+pub(super) fn no_such_line(path: &NotePath, field: &str, line: usize, total: usize) -> String {
     format!(
         "{field} {line} is beyond the end: `{path}` has {}.\nThe last line is {total}. To add to \
          the end use append_file.",
-        count(total, "line")
+        pluralize(total, "line")
     )
 }
 

@@ -1,12 +1,12 @@
 //! The kinds of edit that `edit_file` knows, one file each, and how a call says which it means.
 
-mod choice;
+mod arguments;
 mod delete_lines;
 mod frontmatter;
 mod insert_lines;
 mod property;
+mod replace_text;
 mod section;
-mod text;
 mod yaml;
 
 #[cfg(test)]
@@ -19,8 +19,8 @@ use protocol::NotePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::note_text::LineEnd;
-use crate::notes::Current;
+use crate::notes_view::CurrentNote;
+use crate::text_encoding::LineEnd;
 
 /// What to do at a line, with a section or with a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -35,33 +35,33 @@ pub(crate) enum Action {
     Remove,
 }
 
-/// One edit, its fields checked against each other; read from a call by `Edit::of`.
+/// One edit, its fields checked against each other; read from a call by `NoteEdit::of`.
 #[derive(Debug)]
-pub(crate) enum Edit<'a> {
-    Text(text::Text<'a>),
+pub(crate) enum NoteEdit<'a> {
+    Text(replace_text::TextReplacement<'a>),
     InsertLines(insert_lines::InsertLines<'a>),
     DeleteLines(delete_lines::DeleteLines),
-    Section(section::Section<'a>),
-    Property(property::Property<'a>),
+    Section(section::SectionEdit<'a>),
+    Property(property::PropertyEdit<'a>),
 }
 
 /// What an edit comes to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Edited {
+pub(crate) struct EditResult {
     /// The whole text, without the byte order mark.
     pub(crate) text: String,
     /// What was done, in the past tense.
-    pub(crate) did: String,
+    pub(crate) summary: String,
 }
 
-impl Edit<'_> {
+impl NoteEdit<'_> {
     /// Edits `text`, the text of the note at `path`; a failure is written for the model.
     pub(crate) fn apply(
         &self,
         path: &NotePath,
         text: &str,
-        reading: Reading,
-    ) -> Result<Edited, String> {
+        reading: Freshness,
+    ) -> Result<EditResult, String> {
         match self {
             Self::Text(edit) => edit.apply(path, text, reading),
             Self::Property(edit) => edit.apply(path, text),
@@ -75,15 +75,19 @@ impl Edit<'_> {
 
 /// What the conversation knows of the note that it edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum Freshness {
     Never,
     Current,
     /// The note was changed since.
     Outdated,
 }
 
-impl Reading {
-    pub(crate) fn of(note: &Current, expected: Option<&str>, context: &ToolContext) -> Self {
+impl Freshness {
+    pub(crate) fn of_note(
+        note: &CurrentNote,
+        expected: Option<&str>,
+        context: &ToolContext,
+    ) -> Self {
         let expected = expected.map(str::trim).filter(|hash| !hash.is_empty());
         let is_current = match (expected, context.seen.get(&note.path)) {
             (Some(expected), _) => note.hash.matches(expected),
@@ -122,7 +126,7 @@ fn splice(text: &str, range: Range<usize>, new: &str) -> String {
 /// missing final newline stays missing.
 fn insert_at(text: &str, at: usize, new: &str) -> String {
     let ends = LineEnd::of(text);
-    let mut lines = ends.spell(strip_last_break(new));
+    let mut lines = ends.convert(strip_last_break(new));
     let before = text.get(..at).unwrap_or_default();
     if before.is_empty() || before.ends_with('\n') {
         lines.push_str(ends.as_str());

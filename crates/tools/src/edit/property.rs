@@ -3,43 +3,43 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use markdown::Top;
+use markdown::NoteStart;
 use protocol::NotePath;
 use serde_json::Value;
 
-use super::yaml::{self, Entry, IN_BRACKETS, scalar};
-use super::{Edited, line_ranges, splice};
-use crate::note_text::LineEnd;
+use super::yaml::{self, FLOW_INDICATORS, YamlEntry, scalar};
+use super::{EditResult, line_ranges, splice};
+use crate::text_encoding::LineEnd;
 
 /// Properties listed at most.
 const MAX_LISTED: usize = 50;
 
 /// `property`, `action` and `value`.
 #[derive(Debug)]
-pub(crate) struct Property<'a> {
+pub(crate) struct PropertyEdit<'a> {
     pub(super) name: &'a str,
-    pub(super) act: Do<'a>,
+    pub(super) action: PropertyAction<'a>,
 }
 
 /// What to do with it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Do<'a> {
+pub(super) enum PropertyAction<'a> {
     Set(&'a Value),
     Append(&'a Value),
     Remove,
 }
 
-impl Property<'_> {
-    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<Edited, String> {
+impl PropertyEdit<'_> {
+    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
         let name = self.name.trim();
         let ends = LineEnd::of(text).as_str();
-        let range = match Top::of(text) {
-            Top::Frontmatter(matter) => matter.yaml,
-            Top::Unclosed => return Err(unclosed(path)),
-            Top::Text => {
+        let range = match NoteStart::parse(text) {
+            NoteStart::Frontmatter(matter) => matter.yaml,
+            NoteStart::Unclosed => return Err(unclosed(path)),
+            NoteStart::Text => {
                 let news = self.entry_text(name, ends)?.ok_or_else(|| absent(path, name, &[]))?;
                 let text = format!("---{ends}{news}---{ends}{text}");
-                return Ok(Edited { text, did: self.did(path, name) });
+                return Ok(EditResult { text, summary: self.summary(path, name) });
             }
         };
         let yaml = text.get(range.clone()).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Property<'_> {
             return Err(bare_returns(path));
         }
         let entries = yaml::entries(yaml).map_err(|wrong| malformed(path, yaml, &wrong))?;
-        let edited = match named(&entries, name) {
+        let edited = match find_entry(&entries, name) {
             None => {
                 let news = self.entry_text(name, ends)?;
                 let news = news.ok_or_else(|| absent(path, name, &entries))?;
@@ -55,30 +55,32 @@ impl Property<'_> {
             }
             Some(entry) => {
                 self.refuse_anchor(path, yaml, entry)?;
-                match self.act {
-                    Do::Remove => splice(yaml, entry.all.clone(), ""),
-                    Do::Set(value) => set(yaml, entry, value, ends)?,
-                    Do::Append(value) => append(path, yaml, entry, value, ends)?,
+                match self.action {
+                    PropertyAction::Remove => splice(yaml, entry.all.clone(), ""),
+                    PropertyAction::Set(value) => set(yaml, entry, value, ends)?,
+                    PropertyAction::Append(value) => append(path, yaml, entry, value, ends)?,
                 }
             }
         };
-        Ok(Edited { text: splice(text, range, &edited), did: self.did(path, name) })
+        Ok(EditResult { text: splice(text, range, &edited), summary: self.summary(path, name) })
     }
 
-    fn did(&self, path: &NotePath, name: &str) -> String {
-        match self.act {
-            Do::Set(value) => format!("Set the property {name} of `{path}` to {value}"),
-            Do::Append(value) => format!("Added {value} to the property {name} of `{path}`"),
-            Do::Remove => format!("Removed the property {name} of `{path}`"),
+    fn summary(&self, path: &NotePath, name: &str) -> String {
+        match self.action {
+            PropertyAction::Set(value) => format!("Set the property {name} of `{path}` to {value}"),
+            PropertyAction::Append(value) => {
+                format!("Added {value} to the property {name} of `{path}`")
+            }
+            PropertyAction::Remove => format!("Removed the property {name} of `{path}`"),
         }
     }
 
     /// The lines of a property that was not there; `None` when there is nothing to take away.
     fn entry_text(&self, name: &str, ends: &str) -> Result<Option<String>, String> {
-        let value = match self.act {
-            Do::Remove => return Ok(None),
-            Do::Set(value) => Spelled::of(value)?,
-            Do::Append(value) => Spelled::List(items(value, &[])?),
+        let value = match self.action {
+            PropertyAction::Remove => return Ok(None),
+            PropertyAction::Set(value) => YamlValue::from_json(value)?,
+            PropertyAction::Append(value) => YamlValue::List(items(value, &[])?),
         };
         if name.is_empty() || name.contains(|sign: char| sign.is_control() || "\"\\".contains(sign))
         {
@@ -87,11 +89,11 @@ impl Property<'_> {
                 .to_owned());
         }
         let key = scalar(&Value::String(name.to_owned()), &[':', '#']).unwrap_or_default();
-        Ok(Some(format!("{key}:{}{ends}", value.behind_colon(ends))))
+        Ok(Some(format!("{key}:{}{ends}", value.after_colon(ends))))
     }
 
     /// What other lines may refer to is not changed.
-    fn refuse_anchor(&self, path: &NotePath, yaml: &str, entry: &Entry) -> Result<(), String> {
+    fn refuse_anchor(&self, path: &NotePath, yaml: &str, entry: &YamlEntry) -> Result<(), String> {
         let value = yaml.get(entry.inline.clone()).unwrap_or_default();
         if value.starts_with(['&', '*', '!']) {
             return Err(format!(
@@ -105,13 +107,13 @@ impl Property<'_> {
 }
 
 /// A value in YAML's spelling.
-enum Spelled {
+enum YamlValue {
     One(String),
     List(Vec<String>),
 }
 
-impl Spelled {
-    fn of(value: &Value) -> Result<Self, String> {
+impl YamlValue {
+    fn from_json(value: &Value) -> Result<Self, String> {
         match scalar(value, &[]) {
             Some(one) => Ok(Self::One(one)),
             None => items(value, &[]).map(Self::List),
@@ -119,7 +121,7 @@ impl Spelled {
     }
 
     /// With the space or the line breaks that come first, without the last line break.
-    fn behind_colon(&self, ends: &str) -> String {
+    fn after_colon(&self, ends: &str) -> String {
         match self {
             Self::One(one) => format!(" {one}"),
             Self::List(items) if items.is_empty() => " []".to_owned(),
@@ -141,16 +143,16 @@ fn items(value: &Value, reserved: &[char]) -> Result<Vec<String>, String> {
 }
 
 /// Only the value changes; a comment behind a value on one line stays.
-fn set(yaml: &str, entry: &Entry, value: &Value, ends: &str) -> Result<String, String> {
-    let spelled = Spelled::of(value)?;
+fn set(yaml: &str, entry: &YamlEntry, value: &Value, ends: &str) -> Result<String, String> {
+    let spelled = YamlValue::from_json(value)?;
     let is_flow = yaml.get(entry.inline.clone()).is_some_and(|old| old.starts_with('['));
     if entry.lines == 1 {
         let flat = match &spelled {
-            Spelled::One(one) => Some(one.clone()),
-            Spelled::List(_) if is_flow => {
-                Some(format!("[{}]", items(value, IN_BRACKETS)?.join(", ")))
+            YamlValue::One(one) => Some(one.clone()),
+            YamlValue::List(_) if is_flow => {
+                Some(format!("[{}]", items(value, FLOW_INDICATORS)?.join(", ")))
             }
-            Spelled::List(_) => None,
+            YamlValue::List(_) => None,
         };
         if let Some(flat) = flat {
             let space = if entry.inline.start == entry.rest.start { " " } else { "" };
@@ -159,13 +161,13 @@ fn set(yaml: &str, entry: &Entry, value: &Value, ends: &str) -> Result<String, S
     }
     let all = yaml.get(entry.all.clone()).unwrap_or_default();
     let end = entry.all.start + all.trim_end_matches(['\n', '\r']).len();
-    Ok(splice(yaml, entry.rest.start..end, &spelled.behind_colon(ends)))
+    Ok(splice(yaml, entry.rest.start..end, &spelled.after_colon(ends)))
 }
 
 fn append(
     path: &NotePath,
     yaml: &str,
-    entry: &Entry,
+    entry: &YamlEntry,
     value: &Value,
     ends: &str,
 ) -> Result<String, String> {
@@ -191,7 +193,7 @@ fn append(
     }
     let news = items(value, &[])?;
     let there = below.iter().map(|line| line.trim_start().trim_start_matches('-').trim());
-    refuse_known(path, entry, &news, &there.collect())?;
+    refuse_duplicates(path, entry, &news, &there.collect())?;
     let lines: String = news.iter().map(|item| format!("{indentation}- {item}{ends}")).collect();
     Ok(splice(yaml, entry.all.end..entry.all.end, &lines))
 }
@@ -199,11 +201,11 @@ fn append(
 fn append_in_brackets(
     path: &NotePath,
     yaml: &str,
-    entry: &Entry,
+    entry: &YamlEntry,
     value: &Value,
 ) -> Result<String, String> {
     let whole = yaml.get(entry.inline.start..entry.all.end).unwrap_or_default();
-    let close = yaml::closed(whole).unwrap_or_default().saturating_sub(1);
+    let close = yaml::closing_offset(whole).unwrap_or_default().saturating_sub(1);
     let inner = whole.get(1..close).unwrap_or_default();
     if inner.contains('#') && entry.lines > 1 {
         return Err(format!(
@@ -212,8 +214,8 @@ fn append_in_brackets(
             entry.key
         ));
     }
-    let news = items(value, IN_BRACKETS)?;
-    refuse_known(path, entry, &news, &inner.split(',').map(str::trim).collect())?;
+    let news = items(value, FLOW_INDICATORS)?;
+    refuse_duplicates(path, entry, &news, &inner.split(',').map(str::trim).collect())?;
     let kept = inner.trim_end();
     let before = match kept.chars().next_back() {
         None => "",
@@ -224,9 +226,9 @@ fn append_in_brackets(
     Ok(splice(yaml, at..at, &format!("{before}{}", news.join(", "))))
 }
 
-fn refuse_known(
+fn refuse_duplicates(
     path: &NotePath,
-    entry: &Entry,
+    entry: &YamlEntry,
     news: &[String],
     there: &HashSet<&str>,
 ) -> Result<(), String> {
@@ -241,15 +243,15 @@ fn refuse_known(
 }
 
 /// The entry of that name; of another case when there is just one.
-fn named<'e>(entries: &'e [Entry], name: &str) -> Option<&'e Entry> {
-    let is_alike = |entry: &&Entry| entry.key.to_lowercase() == name.to_lowercase();
+fn find_entry<'e>(entries: &'e [YamlEntry], name: &str) -> Option<&'e YamlEntry> {
+    let is_alike = |entry: &&YamlEntry| entry.key.to_lowercase() == name.to_lowercase();
     entries.iter().find(|entry| entry.key == name).or_else(|| {
         let mut alike = entries.iter().filter(is_alike);
         alike.next().filter(|_| alike.next().is_none())
     })
 }
 
-fn not_a_list(path: &NotePath, entry: &Entry, inline: &str) -> String {
+fn not_a_list(path: &NotePath, entry: &YamlEntry, inline: &str) -> String {
     let holds = if inline.is_empty() { "other lines" } else { inline };
     format!(
         "The property {} of `{path}` is not a list: it holds {holds}.\nTo make it one give action \
@@ -258,7 +260,7 @@ fn not_a_list(path: &NotePath, entry: &Entry, inline: &str) -> String {
     )
 }
 
-fn absent(path: &NotePath, name: &str, entries: &[Entry]) -> String {
+fn absent(path: &NotePath, name: &str, entries: &[YamlEntry]) -> String {
     if entries.is_empty() {
         return format!("`{path}` has no properties, so there is no {name} to take away.");
     }
@@ -282,7 +284,7 @@ fn bare_returns(path: &NotePath) -> String {
     )
 }
 
-fn malformed(path: &NotePath, yaml: &str, wrong: &yaml::Malformed) -> String {
+fn malformed(path: &NotePath, yaml: &str, wrong: &yaml::YamlError) -> String {
     let range: Range<usize> = line_ranges(yaml).get(wrong.line).cloned().unwrap_or_default();
     // The YAML begins on the note's second line.
     let number = wrong.line + 2;

@@ -2,27 +2,27 @@
 
 use std::ops::Range;
 
-use index::markdown::{Heading, headings};
+use index::parser::{Heading, headings};
 use protocol::NotePath;
 
-use super::{Edited, frontmatter, insert_at, line_ranges, splice, strip_last_break};
-use crate::address;
-use crate::note_text::{LineEnd, count, line_at};
+use super::{EditResult, frontmatter, insert_at, line_ranges, splice, strip_last_break};
+use crate::heading_ref;
+use crate::text_encoding::{LineEnd, line_at, pluralize};
 
 /// Block ids listed at most, or the lines of one.
 const MAX_LISTED: usize = 50;
 
 /// `heading`, `action` and `text`.
 #[derive(Debug)]
-pub(crate) struct Section<'a> {
+pub(crate) struct SectionEdit<'a> {
     pub(super) heading: &'a str,
-    pub(super) part: Part,
+    pub(super) part: SectionPart,
     pub(super) text: &'a str,
 }
 
 /// Where in the section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum SectionPart {
     /// In place of all its text, the sections below it included.
     Whole,
     /// Behind the text that stands directly under the heading.
@@ -31,37 +31,40 @@ pub(super) enum Part {
     Beginning,
 }
 
-impl Section<'_> {
-    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<Edited, String> {
+impl SectionEdit<'_> {
+    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
         if let Some(id) = self.heading.trim().strip_prefix('^') {
-            return self.block(path, text, id);
+            return self.edit_block(path, text, id);
         }
-        let heading = address::heading(path, text, self.heading)?;
-        let body = Body::of(text, &heading);
+        let heading = heading_ref::resolve_heading(path, text, self.heading)?;
+        let body = SectionBody::under_heading(text, &heading);
         self.refuse_own_heading(&heading)?;
         let title = &heading.title;
         Ok(match self.part {
-            Part::Whole => Edited {
+            SectionPart::Whole => EditResult {
                 text: body.replaced(text, self.text),
-                did: format!(
+                summary: format!(
                     "Replaced the text under “{title}” in `{path}` ({} instead of {})",
-                    count(self.text.lines().count(), "line"),
+                    pluralize(self.text.lines().count(), "line"),
                     text.get(body.words.clone()).unwrap_or_default().lines().count()
                 ),
             },
-            Part::End => Edited {
+            SectionPart::End => EditResult {
                 text: insert_at(text, heading.end, self.text),
-                did: format!("Added {} under “{title}” in `{path}`", self.added()),
+                summary: format!("Added {} under “{title}” in `{path}`", self.text_to_add()),
             },
-            Part::Beginning => Edited {
+            SectionPart::Beginning => EditResult {
                 text: insert_at(text, body.beginning, self.text),
-                did: format!("Added {} at the top of “{title}” in `{path}`", self.added()),
+                summary: format!(
+                    "Added {} at the top of “{title}” in `{path}`",
+                    self.text_to_add()
+                ),
             },
         })
     }
 
-    fn added(&self) -> String {
-        count(strip_last_break(self.text).split('\n').count(), "line")
+    fn text_to_add(&self) -> String {
+        pluralize(strip_last_break(self.text).split('\n').count(), "line")
     }
 
     /// A model that repeats the heading means to keep it, and would double it.
@@ -82,47 +85,47 @@ impl Section<'_> {
         }
     }
 
-    fn block(&self, path: &NotePath, text: &str, id: &str) -> Result<Edited, String> {
-        let block = Block::find(path, text, id)?;
+    fn edit_block(&self, path: &NotePath, text: &str, id: &str) -> Result<EditResult, String> {
+        let block = IdentifiedBlock::find(path, text, id)?;
         let at = line_at(text, block.words.start);
         let did = |what: &str| format!("{what} the block ^{id} in `{path}` (line {at})");
         Ok(match self.part {
-            Part::Whole => {
+            SectionPart::Whole => {
                 let own = format!("^{id}");
                 let new = strip_last_break(self.text).trim_end();
                 let new = new.strip_suffix(own.as_str()).unwrap_or(new).trim_end();
-                let new = LineEnd::of(text).spell(new);
-                Edited { text: splice(text, block.words, &new), did: did("Replaced") }
+                let new = LineEnd::of(text).convert(new);
+                EditResult { text: splice(text, block.words, &new), summary: did("Replaced") }
             }
-            Part::End => Edited {
+            SectionPart::End => EditResult {
                 text: insert_at(text, block.end, self.text),
-                did: did(&format!("Added {} after", self.added())),
+                summary: did(&format!("Added {} after", self.text_to_add())),
             },
-            Part::Beginning => Edited {
+            SectionPart::Beginning => EditResult {
                 text: insert_at(text, block.words.start, self.text),
-                did: did(&format!("Added {} before", self.added())),
+                summary: did(&format!("Added {} before", self.text_to_add())),
             },
         })
     }
 }
 
 /// What stands under a heading.
-struct Body {
+struct SectionBody {
     /// From the first line with words to behind the last, over the sections below it.
     words: Range<usize>,
     /// Where new text stands before all other, under the heading itself.
     beginning: usize,
 }
 
-impl Body {
-    fn of(text: &str, heading: &Heading) -> Self {
+impl SectionBody {
+    fn under_heading(text: &str, heading: &Heading) -> Self {
         let all = headings(text);
         let next = |is_end: &dyn Fn(&Heading) -> bool| {
             let below = all.iter().filter(|other| other.start > heading.start);
             below.into_iter().find(|other| is_end(other)).map_or(text.len(), |other| other.start)
         };
-        let own = words(text, heading.body..next(&|_| true));
-        let all = words(text, heading.body..next(&|other| other.level <= heading.level));
+        let own = trim_blank_lines(text, heading.body..next(&|_| true));
+        let all = trim_blank_lines(text, heading.body..next(&|other| other.level <= heading.level));
         let beginning = if own.is_empty() { heading.body } else { own.start };
         Self { words: all, beginning }
     }
@@ -135,7 +138,7 @@ impl Body {
             return insert_at(text, self.words.start, new);
         }
         let ends = LineEnd::of(text);
-        let mut lines = ends.spell(strip_last_break(new));
+        let mut lines = ends.convert(strip_last_break(new));
         if text.get(self.words.clone()).is_some_and(|old| old.ends_with('\n')) {
             lines.push_str(ends.as_str());
         }
@@ -145,7 +148,7 @@ impl Body {
 
 /// The part of `range` from its first line with words to behind its last; empty at the start of
 /// `range` when no line has any.
-fn words(text: &str, range: Range<usize>) -> Range<usize> {
+fn trim_blank_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let part = text.get(range.clone()).unwrap_or_default();
     let mut lines = line_ranges(part)
         .into_iter()
@@ -160,14 +163,14 @@ fn words(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// A block with an id: a list item, a paragraph, or what stands before a line of just `^id`.
-struct Block {
+struct IdentifiedBlock {
     /// From its first line to before the id and the space ahead of it.
     words: Range<usize>,
     /// Behind the line of the id.
     end: usize,
 }
 
-impl Block {
+impl IdentifiedBlock {
     fn find(path: &NotePath, text: &str, id: &str) -> Result<Self, String> {
         let lines = line_ranges(text);
         let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
@@ -196,7 +199,7 @@ impl Block {
             first = (0..at).rev().find(|above| !is_blank(*above)).unwrap_or(at);
         }
         let is_start = |at: usize| line(at).is_some_and(|line| is_list_item(line.trim_start()));
-        let floor = floor(text, lines.get(at).map_or(0, |line| line.start));
+        let floor = block_start_limit(text, lines.get(at).map_or(0, |line| line.start));
         let is_own = |at: usize| lines.get(at).is_some_and(|line| line.start >= floor);
         while first > 0 && is_own(first - 1) && !is_blank(first - 1) && (alone || !is_start(first))
         {
@@ -211,7 +214,7 @@ impl Block {
 }
 
 /// Behind the last heading or frontmatter above `at`: no block reaches over it.
-fn floor(text: &str, at: usize) -> usize {
+fn block_start_limit(text: &str, at: usize) -> usize {
     let above = headings(text).into_iter().map(|heading| heading.body).rfind(|body| *body <= at);
     let matter = frontmatter::last_line(text).unwrap_or_default();
     let matter = matter.checked_sub(1).and_then(|last| line_ranges(text).get(last).cloned());

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use protocol::NotePath;
 use serde_json::{Value, json};
 
-use super::{Edit, Reading};
+use super::{Freshness, NoteEdit};
 use crate::edit_file::EditFileInput;
 
 fn edit(text: &str, call: Value) -> Result<String, String> {
@@ -12,7 +12,7 @@ fn edit(text: &str, call: Value) -> Result<String, String> {
     call["path"] = json!("n.md");
     let input: EditFileInput = serde_json::from_value(call).unwrap();
     let path = NotePath::parse("n.md").unwrap();
-    Edit::of(&input)?.apply(&path, text, Reading::Current).map(|edited| edited.text)
+    NoteEdit::from_input(&input)?.apply(&path, text, Freshness::Current).map(|edited| edited.text)
 }
 
 fn check(text: &str, call: Value, expected: &str) {

@@ -11,7 +11,7 @@ use super::line_ranges;
 
 /// One `key: value` on the left edge, with the indented lines and list items below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct YamlEntry {
     /// Without quotes.
     pub(super) key: String,
     /// All of it, its last line break included.
@@ -26,7 +26,7 @@ pub(super) struct Entry {
 
 /// Why the YAML cannot be edited: a line of it, from 0, and what is wrong there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed {
+pub(super) struct YamlError {
     pub(super) line: usize,
     pub(super) reason: String,
 }
@@ -35,12 +35,12 @@ pub(super) struct Malformed {
 const BLANK: &[char] = &[' ', '\t', '\r', '\n'];
 
 /// The entries of `yaml`, in order.
-pub(super) fn entries(yaml: &str) -> Result<Vec<Entry>, Malformed> {
-    let mut found: Vec<(usize, Entry)> = Vec::new();
+pub(super) fn entries(yaml: &str) -> Result<Vec<YamlEntry>, YamlError> {
+    let mut found: Vec<(usize, YamlEntry)> = Vec::new();
     let mut keys = HashSet::new();
     for (number, range) in line_ranges(yaml).into_iter().enumerate() {
         let line = yaml.get(range.clone()).unwrap_or_default();
-        let wrong = |reason: &str| Malformed { line: number, reason: reason.to_owned() };
+        let wrong = |reason: &str| YamlError { line: number, reason: reason.to_owned() };
         let bare = line.trim_end_matches(BLANK);
         if bare.trim_start().is_empty() || bare.starts_with('#') {
             continue;
@@ -69,12 +69,12 @@ pub(super) fn entries(yaml: &str) -> Result<Vec<Entry>, Malformed> {
         found.push((number, entry));
     }
     for (line, entry) in &found {
-        judge(yaml, entry).map_err(|reason| Malformed { line: *line, reason })?;
+        check_value(yaml, entry).map_err(|reason| YamlError { line: *line, reason })?;
     }
     Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
-fn entry(line: &Range<usize>, bare: &str) -> Result<Entry, String> {
+fn entry(line: &Range<usize>, bare: &str) -> Result<YamlEntry, String> {
     let no_colon = || "`name: value` is expected here, with a space behind the colon".to_owned();
     let (key, colon) = match bare.chars().next() {
         Some(quote @ ('"' | '\'')) => {
@@ -106,7 +106,7 @@ fn entry(line: &Range<usize>, bare: &str) -> Result<Entry, String> {
     let value = without_comment(rest);
     let lead = value.len() - value.trim_start_matches(BLANK).len();
     let inline = after + lead..after + value.trim_end_matches(BLANK).len().max(lead);
-    Ok(Entry { key, all: line.clone(), rest: after..line.start + bare.len(), inline, lines: 1 })
+    Ok(YamlEntry { key, all: line.clone(), rest: after..line.start + bare.len(), inline, lines: 1 })
 }
 
 /// `rest` up to a comment: a `#` after a space, outside of quotes.
@@ -128,18 +128,18 @@ fn without_comment(rest: &str) -> &str {
 }
 
 /// Whether a line on the left edge closes the brackets that `last` opened.
-fn is_closing(yaml: &str, bare: &str, last: Option<&(usize, Entry)>) -> bool {
+fn is_closing(yaml: &str, bare: &str, last: Option<&(usize, YamlEntry)>) -> bool {
     let value = last.and_then(|(_, last)| yaml.get(last.inline.clone())).unwrap_or_default();
     bare.starts_with([']', '}']) && value.starts_with(['[', '{'])
 }
 
 /// Whether the lines below belong to a text of many lines (`|` or `>`), in which anything goes.
-fn is_block_text(yaml: &str, entry: &Entry) -> bool {
+fn is_block_text(yaml: &str, entry: &YamlEntry) -> bool {
     yaml.get(entry.inline.clone()).is_some_and(|value| value.starts_with(['|', '>']))
 }
 
 /// Refuses values that YAML would refuse, and those whose end cannot be told.
-fn judge(yaml: &str, entry: &Entry) -> Result<(), String> {
+fn check_value(yaml: &str, entry: &YamlEntry) -> Result<(), String> {
     if is_block_text(yaml, entry) {
         return Ok(());
     }
@@ -147,7 +147,8 @@ fn judge(yaml: &str, entry: &Entry) -> Result<(), String> {
     let whole = yaml.get(entry.inline.start..entry.all.end).unwrap_or_default();
     match value.chars().next() {
         Some('"' | '\'' | '[' | '{') => {
-            let rest = closed(whole).ok_or("a quote or bracket is opened and not closed")?;
+            let rest =
+                closing_offset(whole).ok_or("a quote or bracket is opened and not closed")?;
             let rest = whole.get(rest..).unwrap_or_default();
             let rest = if rest.starts_with([' ', '\t']) { without_comment(rest) } else { rest };
             if rest.trim().is_empty() {
@@ -167,7 +168,7 @@ fn judge(yaml: &str, entry: &Entry) -> Result<(), String> {
 }
 
 /// The offset behind the quote or bracket that closes the one `text` begins with.
-pub(super) fn closed(text: &str) -> Option<usize> {
+pub(super) fn closing_offset(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     let mut quote = None;
     let mut is_escaped = false;
@@ -212,7 +213,7 @@ pub(super) fn scalar(value: &Value, reserved: &[char]) -> Option<String> {
 }
 
 /// The signs that mean something inside `[ ]`.
-pub(super) const IN_BRACKETS: &[char] = &['[', ']', '{', '}', ','];
+pub(super) const FLOW_INDICATORS: &[char] = &['[', ']', '{', '}', ','];
 
 /// Whether YAML reads `text` without quotes as this same text (or as a date).
 fn is_plain(text: &str) -> bool {

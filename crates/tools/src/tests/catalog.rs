@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::bench::Bench;
+use super::fixture::ToolFixture;
 
 #[test]
 fn the_catalog_tells_a_model_exactly_this() {
-    let tools = Bench::with(&[]).tools;
+    let tools = ToolFixture::with(&[]).tools;
     let names: Vec<String> = tools.names().into_iter().map(str::to_owned).collect();
     let mut told = String::new();
     for spec in tools.specs(&names) {

@@ -6,17 +6,17 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::bench::{Bench, Policy};
+use super::fixture::{PlanPolicy, ToolFixture};
 
 const BREAD: &str = "# Bread\n\nflour and water, with [[Garden]] herbs\n";
 
 /// A vault, and beside it `Recipes` with two notes.
-fn kitchen() -> (Bench, tempfile::TempDir) {
+fn kitchen() -> (ToolFixture, tempfile::TempDir) {
     let beside = tempfile::tempdir().unwrap();
     std::fs::create_dir(beside.path().join("sweet")).unwrap();
     std::fs::write(beside.path().join("Bread.md"), BREAD).unwrap();
     std::fs::write(beside.path().join("sweet/Cake.md"), "eggs\n").unwrap();
-    let bench = Bench::with(&[
+    let bench = ToolFixture::with(&[
         ("Garden.md", b"# Garden\n\nsee [[Bread]] and [[sweet/Cake]]\n"),
         ("Plan.md", b"[[Garden]]\n"),
     ]);
@@ -24,7 +24,7 @@ fn kitchen() -> (Bench, tempfile::TempDir) {
     (bench, beside)
 }
 
-fn nothing_changed(bench: &Bench, beside: &Path) {
+fn nothing_changed(bench: &ToolFixture, beside: &Path) {
     assert!(!bench.file("Recipes").exists() && !bench.file("recipes").exists());
     assert_eq!(std::fs::read_to_string(beside.join("Bread.md")).unwrap(), BREAD);
     assert_eq!(std::fs::read_dir(beside).unwrap().count(), 2);
@@ -45,7 +45,7 @@ async fn every_tool_that_looks_sees_the_notes_beside_the_vault() {
         ("get_links", json!({ "path": "Garden", "direction": "in" }), "Recipes/Bread.md"),
         ("get_links", json!({ "path": "Recipes/Bread.md", "direction": "out" }), "Garden.md"),
     ] {
-        let answer = bench.works(tool, call.clone()).await;
+        let answer = bench.call_ok(tool, call.clone()).await;
         assert!(answer.text.contains(says), "{tool} {call}: {}", answer.text);
     }
 }
@@ -53,9 +53,9 @@ async fn every_tool_that_looks_sees_the_notes_beside_the_vault() {
 #[tokio::test]
 async fn every_tool_that_changes_says_that_folders_beside_the_vault_are_only_read() {
     let (mut bench, beside) = kitchen();
-    for policy in [Policy::Apply, Policy::Wait] {
+    for policy in [PlanPolicy::Apply, PlanPolicy::Wait] {
         bench.policy = policy;
-        bench.works("read_file", json!({ "path": "Recipes/Bread.md" })).await;
+        bench.call_ok("read_file", json!({ "path": "Recipes/Bread.md" })).await;
         for (tool, call, at) in [
             ("write_file", json!({ "path": "Recipes/New", "content": "x" }), "Recipes/New"),
             (
@@ -93,7 +93,7 @@ async fn every_tool_that_changes_says_that_folders_beside_the_vault_are_only_rea
             ),
             ("move_file", json!({ "source": "Recipes/", "destination": "R" }), "Recipes"),
         ] {
-            let words = bench.fails(tool, call.clone()).await;
+            let words = bench.call_err(tool, call.clone()).await;
             let says = format!(
                 "`{at}` is in a folder beside the vault, which is only read. Make the note in the \
                  vault instead."
@@ -108,7 +108,7 @@ async fn every_tool_that_changes_says_that_folders_beside_the_vault_are_only_rea
 async fn a_move_keeps_links_to_notes_beside_the_vault_and_says_which_it_could_not_keep() {
     let (mut bench, beside) = kitchen();
     let call = json!({ "source": "Garden", "destination": "Home/Yard" });
-    let answer = bench.works("move_file", call).await;
+    let answer = bench.call_ok("move_file", call).await;
     assert_eq!(
         answer.text,
         "Moved `Garden.md` to `Home/Yard.md`, and rewrote 1 link in 1 note so that they still lead \
@@ -117,7 +117,7 @@ async fn a_move_keeps_links_to_notes_beside_the_vault_and_says_which_it_could_no
     );
     assert_eq!(bench.text("Plan.md"), "[[Yard]]\n");
     let made = json!({ "path": "Bread.md", "content": "mine" });
-    bench.works("write_file", made).await;
+    bench.call_ok("write_file", made).await;
     let yard = bench.text("Home/Yard.md");
     assert!(yard.contains("[[Recipes/Bread]]") && yard.contains("[[sweet/Cake]]"), "{yard}");
     nothing_changed(&bench, beside.path());
@@ -128,7 +128,7 @@ async fn a_root_that_is_away_is_said_by_a_listing() {
     let (mut bench, beside) = kitchen();
     let place = beside.path().to_owned();
     drop(beside);
-    let answer = bench.works("list_files", json!({})).await;
+    let answer = bench.call_ok("list_files", json!({})).await;
     assert!(
         answer.text.contains("Left out: `Recipes`: this folder beside the vault is"),
         "{answer:?}"

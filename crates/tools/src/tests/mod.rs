@@ -1,15 +1,15 @@
 //! Every tool on a real vault in a temporary folder, through the registry as the turn calls it.
 
-pub(crate) mod bench;
 mod catalog;
-mod changing;
-mod chat;
+mod commands;
+mod conversation_tools;
 mod extra_roots;
-mod labels;
-mod linking;
-mod looking;
-mod mistakes;
-mod moving;
+pub(crate) mod fixture;
+mod links;
+mod model_mistakes;
+mod moves_and_deletions;
+mod private_spellings;
+mod provenance;
+mod read_tools;
 mod repairer;
-mod spelled;
-mod talking;
+mod write_tools;

@@ -4,45 +4,45 @@ use serde_json::{Value, json};
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
+pub(super) struct RepairCall {
     pub(super) tool: String,
     pub(super) arguments: Value,
 }
 
 /// What to call next.
-pub(super) struct Repaired {
+pub(super) struct RepairedCalls {
     /// What to look at before.
-    pub(super) first: Vec<Call>,
-    pub(super) then: Call,
+    pub(super) first: Vec<RepairCall>,
+    pub(super) then: RepairCall,
 }
 
 /// Repairs `call` from `failure` and nothing else; the same call when nothing in it helps.
-pub(super) fn repair(call: &Call, failure: &str) -> Repaired {
+pub(super) fn repair(call: &RepairCall, failure: &str) -> RepairedCalls {
     let mut then = call.clone();
     let mut first = Vec::new();
     if let Some(again) = failure.split("Read it ").nth(1) {
         let path = between(failure, "`", "`").unwrap_or_default();
-        first.push(Call { tool: "read_file".to_owned(), arguments: json!({ "path": path }) });
+        first.push(RepairCall { tool: "read_file".to_owned(), arguments: json!({ "path": path }) });
         if let Some(fields) = then.arguments.as_object_mut() {
             fields.remove("expect_hash");
         }
         if again.contains("with replace_all") {
             then.arguments["replace_all"] = json!(true);
         }
-        return Repaired { first, then };
+        return RepairedCalls { first, then };
     }
-    let rules: [fn(&mut Call, &str) -> Option<()>; 9] =
+    let rules: [fn(&mut RepairCall, &str) -> Option<()>; 9] =
         [tool, shape, field, text, numbers, heading, property, given, path];
     for rule in rules {
         let mut changed = call.clone();
         if rule(&mut changed, failure).is_some() && changed != *call {
-            return Repaired { first, then: changed };
+            return RepairedCalls { first, then: changed };
         }
     }
-    Repaired { first, then }
+    RepairedCalls { first, then }
 }
 
-fn tool(call: &mut Call, failure: &str) -> Option<()> {
+fn tool(call: &mut RepairCall, failure: &str) -> Option<()> {
     if failure.starts_with("There is no tool ") {
         call.tool = between(failure, "Did you mean `", "`")?.to_owned();
     } else {
@@ -53,7 +53,7 @@ fn tool(call: &mut Call, failure: &str) -> Option<()> {
 }
 
 /// What the parser of the arguments says.
-fn shape(call: &mut Call, failure: &str) -> Option<()> {
+fn shape(call: &mut RepairCall, failure: &str) -> Option<()> {
     let allowed = || failure.split("expected ").nth(1).unwrap_or_default();
     if let Some(unknown) = between(failure, "unknown field `", "`") {
         let value = fields(call)?.remove(unknown)?;
@@ -94,7 +94,7 @@ fn shape(call: &mut Call, failure: &str) -> Option<()> {
 }
 
 /// "Give x instead of y", "Leave out y", "set overwrite", and which fields go together.
-fn field(call: &mut Call, failure: &str) -> Option<()> {
+fn field(call: &mut RepairCall, failure: &str) -> Option<()> {
     if let Some(rest) = failure.split(" are different edits").next().filter(|x| *x != failure) {
         let place = rest.split(" and ").next()?;
         let company = failure.lines().find(|line| line.starts_with(&format!("- {place}")))?;
@@ -137,7 +137,7 @@ fn field(call: &mut Call, failure: &str) -> Option<()> {
     None
 }
 
-fn text(call: &mut Call, failure: &str) -> Option<()> {
+fn text(call: &mut RepairCall, failure: &str) -> Option<()> {
     if failure.contains("give new_text \"\"") {
         call.arguments["new_text"] = json!("");
         return Some(());
@@ -176,7 +176,7 @@ fn text(call: &mut Call, failure: &str) -> Option<()> {
     (!lines.is_empty()).then_some(())
 }
 
-fn numbers(call: &mut Call, failure: &str) -> Option<()> {
+fn numbers(call: &mut RepairCall, failure: &str) -> Option<()> {
     let name = failure.split(' ').next()?.to_owned();
     if failure.contains(" is no range") {
         let (first, last) =
@@ -201,7 +201,7 @@ fn numbers(call: &mut Call, failure: &str) -> Option<()> {
     Some(())
 }
 
-fn heading(call: &mut Call, failure: &str) -> Option<()> {
+fn heading(call: &mut RepairCall, failure: &str) -> Option<()> {
     let asked = call.arguments.get("heading")?.as_str()?.to_owned();
     let listed = failure.lines().filter_map(|line| line.strip_prefix("line ")?.split_once(": "));
     let meant = between(failure, "Did you mean “", "”")
@@ -211,7 +211,7 @@ fn heading(call: &mut Call, failure: &str) -> Option<()> {
     Some(())
 }
 
-fn property(call: &mut Call, failure: &str) -> Option<()> {
+fn property(call: &mut RepairCall, failure: &str) -> Option<()> {
     let name = call.arguments.get("property")?.as_str()?.to_owned();
     if failure.contains("Its properties are:") {
         call.arguments["property"] = json!(nearest(&name, paths(failure))?);
@@ -231,7 +231,7 @@ fn property(call: &mut Call, failure: &str) -> Option<()> {
 }
 
 /// "give path `daily`": any field, any text.
-fn given(call: &mut Call, failure: &str) -> Option<()> {
+fn given(call: &mut RepairCall, failure: &str) -> Option<()> {
     let (name, value) = failure.split("give ").skip(1).find_map(|rest| {
         let (name, value) = rest.split_once(" `")?;
         (!name.contains(' ')).then_some((name, value.split_once('`')?.0))
@@ -240,7 +240,7 @@ fn given(call: &mut Call, failure: &str) -> Option<()> {
     Some(())
 }
 
-fn path(call: &mut Call, failure: &str) -> Option<()> {
+fn path(call: &mut RepairCall, failure: &str) -> Option<()> {
     let field = about(call, failure)?;
     let asked = call.arguments[&field].as_str()?.to_owned();
     let part = between(failure, "`", "`").unwrap_or_default();
@@ -276,7 +276,7 @@ fn path(call: &mut Call, failure: &str) -> Option<()> {
 }
 
 /// The field that a failure quotes, whole or else in part.
-fn about(call: &Call, failure: &str) -> Option<String> {
+fn about(call: &RepairCall, failure: &str) -> Option<String> {
     let texts = call.arguments.as_object()?.iter();
     let texts: Vec<(&String, &str)> =
         texts.filter_map(|(name, value)| Some((name, value.as_str()?))).collect();
@@ -290,7 +290,7 @@ fn about(call: &Call, failure: &str) -> Option<String> {
     whole.or_else(part).or_else(path).map(|(name, _)| (*name).clone())
 }
 
-fn fields(call: &mut Call) -> Option<&mut serde_json::Map<String, Value>> {
+fn fields(call: &mut RepairCall) -> Option<&mut serde_json::Map<String, Value>> {
     call.arguments.as_object_mut()
 }
 
@@ -309,6 +309,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 /// The choice that shares the most letters in a row with `asked`.
 fn nearest<'a>(asked: &str, choices: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |choice: &&str| (crate::closest::likeness(choice, asked) * 1000.0).round();
+    let likeness =
+        |choice: &&str| (crate::similar_lines::similarity(choice, asked) * 1000.0).round();
     choices.reduce(|best, next| if likeness(&next) > likeness(&best) { next } else { best })
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 /// Lines of one text; a place outside of it has no lines.
 #[derive(Debug, Clone)]
-pub(super) struct Lines<'a> {
+pub(super) struct SplitLines<'a> {
     all: Vec<&'a [u8]>,
 }
 
-impl<'a> Lines<'a> {
-    pub(super) fn of(text: &'a [u8]) -> Self {
+impl<'a> SplitLines<'a> {
+    pub(super) fn split(text: &'a [u8]) -> Self {
         Self { all: text.split_inclusive(|byte| *byte == b'\n').collect() }
     }
 

@@ -15,16 +15,16 @@
 //! only touch come together, lines that both took out are gone, lines put among those that the
 //! other took out stay, and the same change on both sides is one change.
 
-mod compare;
+mod chunk;
 mod hunk;
+mod lcs;
+mod line_order;
 mod lines;
-mod order;
-mod region;
 mod three_way;
 
 #[cfg(test)]
 mod tests;
 
-pub use hunk::{Hunk, Side, assembled, hunks, without};
-pub use order::Order;
-pub use three_way::{Conflict, Merged, merge, merge_in_order};
+pub use hunk::{DiffHunk, HunkSide, assemble, hunks, revert_hunks};
+pub use line_order::LineOrder;
+pub use three_way::{MergeConflict, Merged, merge, merge_in_order};

@@ -1,8 +1,8 @@
 //! Two sides of one base.
 
-use super::lines::Lines;
-use super::order::Order;
-use super::region::{Region, Side, regions};
+use super::chunk::{MergeChunk, MergeSide, chunks};
+use super::line_order::LineOrder;
+use super::lines::SplitLines;
 
 /// What two sides come to together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,52 +10,58 @@ pub struct Merged {
     /// Both sides' changes; where they conflict, as `ours` has it.
     pub bytes: Vec<u8>,
     /// Where both sides changed the same lines, from top to bottom.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<MergeConflict>,
     /// How many runs of lines one side took out while the other took out some of them too, or put
     /// lines between them. That is no contradiction, but these lines are not as the other side
     /// knew them.
-    pub mingled: usize,
+    pub combined_deletions: usize,
 }
 
 impl Merged {
     /// The merged bytes, if nothing conflicts.
     #[must_use]
-    pub fn clean(self) -> Option<Vec<u8>> {
+    pub fn without_conflicts(self) -> Option<Vec<u8>> {
         self.conflicts.is_empty().then_some(self.bytes)
     }
 
     /// The merged bytes, if every line that one side changed is as the base had it on the other,
     /// or changed in the same way.
     #[must_use]
-    pub fn apart(self) -> Option<Vec<u8>> {
-        if self.mingled == 0 { self.clean() } else { None }
+    pub fn without_shared_changes(self) -> Option<Vec<u8>> {
+        if self.combined_deletions == 0 { self.without_conflicts() } else { None }
     }
 
     /// Adds one region, which begins at this line of ours.
-    fn settle(&mut self, base: &Lines<'_>, sides: [&Side<'_>; 2], region: Region, line: usize) {
+    fn add_chunk(
+        &mut self,
+        base: &SplitLines<'_>,
+        sides: [&MergeSide<'_>; 2],
+        region: MergeChunk,
+        line: usize,
+    ) {
         let [ours, theirs] = sides;
         let mine = ours.text(base, &region.range, &region.ours);
         let other = theirs.text(base, &region.range, &region.theirs);
-        if let Some(woven) = region.woven {
+        if let Some(woven) = region.interleaved {
             self.bytes.extend(woven);
         } else if region.ours.is_empty() {
             self.bytes.extend(other);
         } else if region.theirs.is_empty() || mine == other {
             self.bytes.extend(mine);
-        } else if let Some(both) = region.mingled(base, sides) {
+        } else if let Some(both) = region.combine_deletions(base, sides) {
             self.bytes.extend(both);
-            self.mingled += 1;
+            self.combined_deletions += 1;
         } else {
             self.bytes.extend(&mine);
             let base = base.bytes(region.range);
-            self.conflicts.push(Conflict { line, base, ours: mine, theirs: other });
+            self.conflicts.push(MergeConflict { line, base, ours: mine, theirs: other });
         }
     }
 }
 
 /// Lines that both sides changed, each in its own way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct MergeConflict {
     /// The line of `ours` at which it begins, counted from zero.
     pub line: usize,
     /// What the base has.
@@ -71,24 +77,24 @@ pub struct Conflict {
 /// conflicts.
 #[must_use]
 pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
-    merge_in_order(base, ours, theirs, &Order::default())
+    merge_in_order(base, ours, theirs, &LineOrder::default())
 }
 
 /// As [`merge`], but lines that both sides put at one place, or that touch, stand as earlier
 /// versions had them, where `order` knows.
 #[must_use]
-pub fn merge_in_order(base: &[u8], ours: &[u8], theirs: &[u8], order: &Order<'_>) -> Merged {
-    let base = Lines::of(base);
-    let (ours, theirs) = (Side::of(&base, ours), Side::of(&base, theirs));
-    let mut merged = Merged { bytes: Vec::new(), conflicts: Vec::new(), mingled: 0 };
+pub fn merge_in_order(base: &[u8], ours: &[u8], theirs: &[u8], order: &LineOrder<'_>) -> Merged {
+    let base = SplitLines::split(base);
+    let (ours, theirs) = (MergeSide::from_text(&base, ours), MergeSide::from_text(&base, theirs));
+    let mut merged = Merged { bytes: Vec::new(), conflicts: Vec::new(), combined_deletions: 0 };
     let mut from = 0;
     let mut line = 0;
-    for region in regions(&base, &ours, &theirs, order) {
+    for region in chunks(&base, &ours, &theirs, order) {
         line += region.range.start - from;
         merged.bytes.extend(base.bytes(from..region.range.start));
         from = region.range.end;
-        let height = ours.height(&region.range, &region.ours);
-        merged.settle(&base, [&ours, &theirs], region, line);
+        let height = ours.line_count(&region.range, &region.ours);
+        merged.add_chunk(&base, [&ours, &theirs], region, line);
         line += height;
     }
     merged.bytes.extend(base.bytes(from..base.len()));

@@ -9,13 +9,13 @@ use std::collections::HashSet;
 
 use protocol::{FileId, NotePath, conflict_copy};
 
-use super::trace::{Successions, Trace};
+use super::trace::{NoteTrace, Successions};
 
 /// At most so many notes are offered to the user.
-const CANDIDATES: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// The vault as it is, for planning.
-pub trait Notes {
+pub trait VaultReader {
     /// The bytes of a note; `None` if none can be read there.
     fn bytes(&self, path: &NotePath) -> Option<Vec<u8>>;
 
@@ -23,17 +23,17 @@ pub trait Notes {
     fn file(&self, path: &NotePath) -> Option<FileId>;
 
     /// Everything in the vault, folders too.
-    fn files(&self) -> Vec<Standing>;
+    fn files(&self) -> Vec<VaultFile>;
 
     /// Whether a watch saw this file come to `path`, or a change of ours put it there.
-    fn is_followed(&self, _path: &NotePath, _file: FileId) -> bool {
+    fn is_tracked(&self, _path: &NotePath, _file: FileId) -> bool {
         false
     }
 }
 
 /// A file or folder of the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct VaultFile {
     /// Where.
     pub path: NotePath,
     /// Bytes.
@@ -46,7 +46,7 @@ pub struct Standing {
 
 /// What is known of where something is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Located {
+pub(super) enum NoteLocation {
     /// It is here, without doubt.
     At(NotePath),
     /// Nothing is where it should be. It may be one of these; only the user can tell.
@@ -58,48 +58,48 @@ pub(super) enum Located {
 
 /// Finds what is traced; `text` is what it said last, where that is known.
 pub(super) fn locate(
-    trace: &Trace,
+    trace: &NoteTrace,
     successions: &Successions,
     text: Option<&[u8]>,
-    notes: &dyn Notes,
-) -> Located {
+    notes: &dyn VaultReader,
+) -> NoteLocation {
     let at_home = notes.file(&trace.path);
-    let file = trace.file.map(|file| successions.last(file));
+    let file = trace.file.map(|file| successions.newest_successor(file));
     if let Some(file) = file {
-        let is_home = at_home.is_some_and(|found| is_certain_at_home(file, found));
+        let is_home = at_home.is_some_and(|found| is_certain_at_same_path(file, found));
         if is_home {
-            return Located::At(trace.path.clone());
+            return NoteLocation::At(trace.path.clone());
         }
         if file.born.is_some() {
-            let mut found = carried_away(trace, file, notes);
+            let mut found = moved_paths(trace, file, notes);
             // Where another file has its name, the old one may be a backup that shares it by a hard link.
-            let is_certain = |path: &NotePath| at_home.is_none() || notes.is_followed(path, file);
+            let is_certain = |path: &NotePath| at_home.is_none() || notes.is_tracked(path, file);
             match found.as_slice() {
                 [] => {}
-                [path] if is_certain(path) => return Located::At(path.clone()),
+                [path] if is_certain(path) => return NoteLocation::At(path.clone()),
                 _ => {
                     found.extend(at_home.map(|_| trace.path.clone()));
-                    return Located::Unsure(found);
+                    return NoteLocation::Unsure(found);
                 }
             }
         }
     }
     let says_it = || text.is_some() && notes.bytes(&trace.path).as_deref() == text;
     if trace.is_unrecorded && !trace.is_gone && says_it() {
-        return Located::At(trace.path.clone());
+        return NoteLocation::At(trace.path.clone());
     }
     if trace.is_gone {
-        return Located::Gone(Vec::new());
+        return NoteLocation::Gone(Vec::new());
     }
     let elsewhere = candidates(trace, text, notes);
     match at_home {
-        Some(_) => Located::Unsure([vec![trace.path.clone()], elsewhere].concat()),
-        None => Located::Gone(elsewhere),
+        Some(_) => NoteLocation::Unsure([vec![trace.path.clone()], elsewhere].concat()),
+        None => NoteLocation::Gone(elsewhere),
     }
 }
 
 /// A file system without birth times gives a number again: there the path has to agree as well.
-fn is_certain_at_home(file: FileId, found: FileId) -> bool {
+fn is_certain_at_same_path(file: FileId, found: FileId) -> bool {
     file == found || (file.inode == found.inode && found.born.is_none())
 }
 
@@ -109,7 +109,7 @@ fn is_certain_at_home(file: FileId, found: FileId) -> bool {
 ///
 /// More than one place has the file where its names are hard links, or where a snapshot of the folder lies
 /// in it.
-fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Vec<NotePath> {
+fn moved_paths(trace: &NoteTrace, file: FileId, notes: &dyn VaultReader) -> Vec<NotePath> {
     let mut found = notes.files();
     found.retain(|standing| {
         let name = standing.path.name();
@@ -124,12 +124,12 @@ fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Vec<NotePath>
 }
 
 /// Notes elsewhere that have its name, then those that say what it said; else those that say most of it.
-fn candidates(trace: &Trace, text: Option<&[u8]>, notes: &dyn Notes) -> Vec<NotePath> {
+fn candidates(trace: &NoteTrace, text: Option<&[u8]>, notes: &dyn VaultReader) -> Vec<NotePath> {
     let mut others = notes.files();
     others.retain(|other| other.path != trace.path && other.path.is_markdown());
     let (named, others): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|other| other.path.name() == trace.path.name());
-    let says_it = |other: &Standing| {
+    let says_it = |other: &VaultFile| {
         text.is_some_and(|text| {
             !text.trim_ascii().is_empty()
                 && other.size == text.len() as u64
@@ -138,29 +138,30 @@ fn candidates(trace: &Trace, text: Option<&[u8]>, notes: &dyn Notes) -> Vec<Note
     };
     let (same, others): (Vec<_>, Vec<_>) = others.into_iter().partition(says_it);
     let found: Vec<NotePath> =
-        named.into_iter().chain(same).take(CANDIDATES).map(|other| other.path).collect();
+        named.into_iter().chain(same).take(MAX_CANDIDATES).map(|other| other.path).collect();
     match text {
-        Some(text) if found.is_empty() => most_alike(text, &others, notes),
+        Some(text) if found.is_empty() => most_similar(text, &others, notes),
         _ => found,
     }
 }
 
 /// The notes that hold at least half of the lines, the ones with most of them first: of a note that was
 /// renamed and rewritten. Reads every note, so it is asked last.
-fn most_alike(text: &[u8], others: &[Standing], notes: &dyn Notes) -> Vec<NotePath> {
-    let wanted = lines(text);
-    let held = |other: &Standing| {
-        let held =
-            notes.bytes(&other.path).map_or(0, |bytes| lines(&bytes).intersection(&wanted).count());
+fn most_similar(text: &[u8], others: &[VaultFile], notes: &dyn VaultReader) -> Vec<NotePath> {
+    let wanted = distinctive_lines(text);
+    let held = |other: &VaultFile| {
+        let held = notes
+            .bytes(&other.path)
+            .map_or(0, |bytes| distinctive_lines(&bytes).intersection(&wanted).count());
         (held > 0 && held * 2 >= wanted.len()).then(|| (held, other.path.clone()))
     };
     let mut scored: Vec<(usize, NotePath)> = others.iter().filter_map(held).collect();
     scored.sort_by_key(|(held, _)| std::cmp::Reverse(*held));
-    scored.into_iter().take(CANDIDATES).map(|(_, path)| path).collect()
+    scored.into_iter().take(MAX_CANDIDATES).map(|(_, path)| path).collect()
 }
 
 /// The different lines of a text; short ones stand in every note.
-fn lines(text: &[u8]) -> HashSet<&[u8]> {
+fn distinctive_lines(text: &[u8]) -> HashSet<&[u8]> {
     let lines = <[u8]>::split(text, |byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.filter(|line| line.len() > 3).collect()
 }

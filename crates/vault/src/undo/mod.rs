@@ -4,30 +4,30 @@
 //! same lines were changed since is there a conflict, with both versions; nothing is guessed. What
 //! comes out is a [`ChangeSet`] like any other, so taking back can itself be taken back.
 
-mod by_kind;
+mod effective;
+mod inverse;
+mod ledger_view;
 mod locate;
-mod past;
-mod standing;
 mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::{ChangeSet, EffectId, FileId, Moved, NotePath, Renames};
+use protocol::{ChangeSet, EffectId, FileId, MovedNote, NotePath, Renames};
 
-pub use locate::{Notes, Standing};
-pub use past::Past;
-pub use standing::{Counts, Done, Standings};
+pub use effective::{EffectivePart, Revert, Reverts};
+pub use ledger_view::LedgerView;
+pub use locate::{VaultFile, VaultReader};
 
-use by_kind::Attempt;
-use locate::Located;
+use inverse::UndoPlanner;
+use locate::NoteLocation;
 
 /// Which effects to take back, or to put in again. Of a unit all count as wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct UndoRequest {
     /// The effects.
     pub effects: BTreeMap<EffectId, Hunks>,
     /// In which direction.
-    pub direction: Direction,
+    pub direction: UndoDirection,
 }
 
 /// Which hunks of an effect.
@@ -41,42 +41,42 @@ pub enum Hunks {
 
 /// Back or forth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum UndoDirection {
     /// As if they had never been.
     Back,
     /// Again, where another program wrote the note as if they had never been.
     Again,
 }
 
-impl Wanted {
+impl UndoRequest {
     /// To take back some effects whole.
     #[must_use]
-    pub fn back(effects: impl IntoIterator<Item = EffectId>) -> Self {
+    pub fn undo(effects: impl IntoIterator<Item = EffectId>) -> Self {
         let effects = effects.into_iter().map(|effect| (effect, Hunks::All)).collect();
-        Self { effects, direction: Direction::Back }
+        Self { effects, direction: UndoDirection::Back }
     }
 }
 
 /// What taking back comes to. Nothing is written yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Taken {
+pub struct UndoPlan {
     /// The changes that do it.
     pub changes: ChangeSet,
     /// What is taken back, at least in part.
-    pub undoings: Vec<Undoing>,
+    pub undone: Vec<UndoneEffect>,
     /// What cannot be taken back without a guess.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<EffectConflict>,
     /// Of the changes that are about a note which the ledger knows by its file, that file: they are to be
     /// made on no other.
     pub files: HashMap<NotePath, FileId>,
     /// Notes that it changes and that were renamed without us. To be stored as renames, so that they
     /// are found again.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<MovedNote>,
 }
 
 /// That an effect is taken back, by a change of the set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undoing {
+pub struct UndoneEffect {
     /// The effect that is taken back.
     pub effect: EffectId,
     /// The path of the change that does it.
@@ -87,33 +87,33 @@ pub struct Undoing {
 
 /// An effect that cannot be taken back whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct EffectConflict {
     /// The effect.
     pub effect: EffectId,
     /// Where it is now, or was last.
     pub path: NotePath,
     /// Why not.
-    pub why: Why,
+    pub why: EffectConflictReason,
     /// The lines that were changed since.
-    pub places: Vec<Place>,
+    pub lines: Vec<ConflictLines>,
     /// Notes that may be the one that is meant, where that is not certain; the likeliest first.
     pub candidates: Vec<NotePath>,
 }
 
 /// Lines in two versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ConflictLines {
     /// The line of the note as it is now, counted from zero.
     pub line: usize,
     /// What stands there now.
     pub now: Vec<u8>,
     /// What would stand there.
-    pub back: Vec<u8>,
+    pub restored: Vec<u8>,
 }
 
 /// Why an effect cannot be taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum EffectConflictReason {
     /// The same lines were changed since.
     Changed,
     /// The note is gone.
@@ -133,49 +133,53 @@ pub enum Why {
 /// Where the note is that an effect left, whoever moved it since; `None` when it is gone, or when that
 /// is not certain. The past begins with the effect and knows what taking it back needs.
 #[must_use]
-pub fn note_now(past: &Past, effect: &EffectId, notes: &dyn Notes) -> Option<NotePath> {
-    let place = past.place_of(effect)?;
+pub fn current_path(
+    past: &LedgerView,
+    effect: &EffectId,
+    notes: &dyn VaultReader,
+) -> Option<NotePath> {
+    let place = past.position_of(effect)?;
     let found = past.effect(place)?;
     let trace = past.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
     match past.locate(place, &trace, notes) {
-        Located::At(path) => Some(path),
-        Located::Gone(_) | Located::Unsure(_) => None,
+        NoteLocation::At(path) => Some(path),
+        NoteLocation::Gone(_) | NoteLocation::Unsure(_) => None,
     }
 }
 
 /// That the user says which note an effect left: the one at `path`. To be stored as a rename, after
 /// which the effect can be undone there. `None` when no note stands there, or the effect is not known.
 #[must_use]
-pub fn identified(
-    past: &Past,
+pub fn identify_note(
+    past: &LedgerView,
     effect: &EffectId,
     path: &NotePath,
-    notes: &dyn Notes,
-) -> Option<Moved> {
-    let place = past.place_of(effect)?;
+    notes: &dyn VaultReader,
+) -> Option<MovedNote> {
+    let place = past.position_of(effect)?;
     let found = past.effect(place)?;
     let trace = past.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
     notes.bytes(path)?;
     let file = notes.file(path)?;
-    Some(Moved { from: trace.path, to: path.clone(), base: trace.file, file: Some(file) })
+    Some(MovedNote { from: trace.path, to: path.clone(), base: trace.file, file: Some(file) })
 }
 
 /// Plans how to take back what is wanted, newest first. A unit is taken back whole or not at all.
 #[must_use]
-pub fn take_back(past: &Past, wanted: &Wanted, notes: &dyn Notes) -> Taken {
-    let mut taken = Taken::default();
+pub fn plan_undo(past: &LedgerView, wanted: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
+    let mut taken = UndoPlan::default();
     let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
     for unit in past.units(wanted) {
         let so_far = (taken.changes.clone(), way.clone(), restored.clone());
-        let mut attempt = Attempt::new(past, wanted, notes, so_far);
+        let mut attempt = UndoPlanner::new(past, wanted, notes, so_far);
         for place in unit.iter().rev() {
-            attempt.take_back(*place);
+            attempt.invert(*place);
         }
-        let (attempt, later) = attempt.into_taken();
+        let (attempt, later) = attempt.into_plan();
         if unit.len() == 1 || attempt.conflicts.is_empty() {
             (way, restored) = later;
             taken.changes = attempt.changes;
-            taken.undoings.extend(attempt.undoings);
+            taken.undone.extend(attempt.undone);
             taken.files.extend(attempt.files);
             for pair in attempt.moved {
                 if !taken.moved.contains(&pair) {

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use protocol::{ChangeKind, ContentHash, Effect, FileId, NotePath, Succession};
+use protocol::{ChangeKind, ContentHash, Effect, FileId, FileReplacement, NotePath};
 
 /// Files that took the place of others in one step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Successions(HashMap<FileId, FileId>);
 
 impl Successions {
-    pub(super) fn add(&mut self, Succession { from, to }: Succession) {
+    pub(super) fn add(&mut self, FileReplacement { from, to }: FileReplacement) {
         self.0.insert(from, to);
     }
 
     /// The file that goes on from `file`: itself, if nothing took its place.
-    pub(super) fn last(&self, file: FileId) -> FileId {
+    pub(super) fn newest_successor(&self, file: FileId) -> FileId {
         let mut here = file;
         // A succession is never longer than all of them, however wrongly they were stored.
         for _ in 0..=self.0.len() {
@@ -27,10 +27,10 @@ impl Successions {
     }
 
     /// Whether `to` goes on from `from`, directly or through others.
-    fn lead(&self, from: FileId, to: FileId) -> bool {
+    fn is_successor(&self, from: FileId, to: FileId) -> bool {
         let mut here = from;
         for _ in 0..=self.0.len() {
-            if is_same(here, to) {
+            if is_same_file(here, to) {
                 return true;
             }
             match self.0.get(&here) {
@@ -44,7 +44,7 @@ impl Successions {
 
 /// Whether two files are one. Where one side has no birth time the number has to do; the caller then
 /// looks at the path too.
-fn is_same(one: FileId, other: FileId) -> bool {
+fn is_same_file(one: FileId, other: FileId) -> bool {
     let same_birth = one.born.is_none() || other.born.is_none() || one.born == other.born;
     one.inode == other.inode && same_birth
 }
@@ -56,7 +56,7 @@ fn is_unrecorded(effect: &Effect) -> bool {
 
 /// What the ledger knows of a note, or of a folder, after an effect and all that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trace {
+pub(super) struct NoteTrace {
     /// Where it should be, unless somebody moved it without us.
     pub(super) path: NotePath,
     /// The file that it is; `None` when it is gone, or when the chain of files is broken.
@@ -72,16 +72,16 @@ pub(super) struct Trace {
 }
 
 /// How a later effect relates to the note that is followed.
-enum Relation {
+enum EffectRelation {
     Same,
     Other,
     /// It was on the same path, and nobody recorded on which file.
     Unknown,
 }
 
-impl Trace {
+impl NoteTrace {
     /// The trace that begins with what an effect left at `path`.
-    pub(super) fn begin(place: usize, effect: &Effect, path: &NotePath) -> Self {
+    pub(super) fn start(place: usize, effect: &Effect, path: &NotePath) -> Self {
         let is_gone = matches!(effect.kind, ChangeKind::Trash | ChangeKind::TrashFolder);
         Self {
             path: path.clone(),
@@ -94,10 +94,15 @@ impl Trace {
     }
 
     /// Goes on over the next effect of the ledger.
-    pub(super) fn follow(&mut self, place: usize, effect: &Effect, successions: &Successions) {
+    pub(super) fn apply_effect(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        successions: &Successions,
+    ) {
         match (effect.kind, &effect.target) {
             (ChangeKind::RenameFolder, Some(target)) => {
-                if let Some(moved) = self.path.moved(&effect.path, target) {
+                if let Some(moved) = self.path.after_move(&effect.path, target) {
                     self.path = moved;
                 }
             }
@@ -105,20 +110,26 @@ impl Trace {
             (ChangeKind::RestoreFolder, _) if self.path.is_in(&effect.path) => {
                 self.is_gone = false;
             }
-            (ChangeKind::Create, _) => self.come_back(effect),
+            (ChangeKind::Create, _) => self.restore_from_trash(effect),
             (ChangeKind::Rename | ChangeKind::Replace | ChangeKind::Trash, target) => {
                 let path = target.as_ref().unwrap_or(&effect.path);
                 match self.relation(effect, successions) {
-                    Relation::Other => {}
-                    Relation::Same => self.go_on(place, effect, path, effect.file),
-                    Relation::Unknown => self.go_on(place, effect, path, None),
+                    EffectRelation::Other => {}
+                    EffectRelation::Same => self.continue_at(place, effect, path, effect.file),
+                    EffectRelation::Unknown => self.continue_at(place, effect, path, None),
                 }
             }
             _ => {}
         }
     }
 
-    fn go_on(&mut self, place: usize, effect: &Effect, path: &NotePath, file: Option<FileId>) {
+    fn continue_at(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        path: &NotePath,
+        file: Option<FileId>,
+    ) {
         self.path = path.clone();
         self.is_gone = effect.kind == ChangeKind::Trash;
         self.trashed_at = self.is_gone.then_some(place);
@@ -129,7 +140,7 @@ impl Trace {
 
     /// What was trashed and comes back from the trash with the same text to the same place is the same
     /// note: so undo brings it back. A new note with that text there is another one.
-    fn come_back(&mut self, effect: &Effect) {
+    fn restore_from_trash(&mut self, effect: &Effect) {
         let is_it = self.trashed_at.is_some()
             && effect.trashed.is_some()
             && effect.path == self.path
@@ -140,18 +151,22 @@ impl Trace {
         }
     }
 
-    fn relation(&self, effect: &Effect, successions: &Successions) -> Relation {
+    fn relation(&self, effect: &Effect, successions: &Successions) -> EffectRelation {
         let is_here = effect.path == self.path && !self.is_gone;
         match (self.file, effect.base) {
             (Some(file), Some(base)) if file.born.is_some() && base.born.is_some() => {
-                if successions.lead(file, base) { Relation::Same } else { Relation::Other }
+                if successions.is_successor(file, base) {
+                    EffectRelation::Same
+                } else {
+                    EffectRelation::Other
+                }
             }
-            (Some(file), Some(base)) if is_here && is_same(file, base) => Relation::Same,
-            _ if !is_here => Relation::Other,
+            (Some(file), Some(base)) if is_here && is_same_file(file, base) => EffectRelation::Same,
+            _ if !is_here => EffectRelation::Other,
             // Somebody said that the note is this file, or an earlier version left no trace of files.
-            _ if effect.kind == ChangeKind::Rename => Relation::Same,
-            _ if effect.before.is_some() && effect.before == self.text => Relation::Same,
-            _ => Relation::Unknown,
+            _ if effect.kind == ChangeKind::Rename => EffectRelation::Same,
+            _ if effect.before.is_some() && effect.before == self.text => EffectRelation::Same,
+            _ => EffectRelation::Unknown,
         }
     }
 }

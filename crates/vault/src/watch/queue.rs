@@ -3,52 +3,52 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use protocol::{NotePath, Succession};
+use protocol::{FileReplacement, NotePath};
 use tokio::sync::Notify;
 
-use super::Changed;
+use super::VaultChange;
 
 /// So many files at once are "everything": looking at all of them together is less work.
-const MANY: usize = 10_000;
+const MAX_FILES: usize = 10_000;
 
 /// So many files are fetched at a time, those that changed last …
-const NEWEST: usize = 24;
+const NEWEST_PER_BATCH: usize = 24;
 
 /// … and some that have waited longest. While somebody writes thousands of files, the one that
 /// another program saves does not stand behind all of them, and none waits forever.
-const OLDEST: usize = 8;
+const OLDEST_PER_BATCH: usize = 8;
 
 /// A queue with one reader.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
-    state: Mutex<State>,
-    news: Notify,
+pub(super) struct ChangeQueue {
+    state: Mutex<ChangeQueueState>,
+    ready: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<Changed>,
+struct ChangeQueueState {
+    waiting: VecDeque<VaultChange>,
     /// What changed beside that, since then.
-    files: Files,
-    replaced: Vec<Succession>,
+    files: ChangedFiles,
+    replaced: Vec<FileReplacement>,
     ended: bool,
 }
 
-impl Queue {
+impl ChangeQueue {
     /// Adds what was noticed.
-    pub(super) fn add(&self, changed: Changed) {
+    pub(super) fn add(&self, changed: VaultChange) {
         self.lock().join(changed);
-        self.news.notify_one();
+        self.ready.notify_one();
     }
 
     /// Nothing more will come.
     pub(super) fn end(&self) {
         self.lock().ended = true;
-        self.news.notify_one();
+        self.ready.notify_one();
     }
 
     /// The next of it, or `None` after the end.
-    pub(super) async fn next(&self) -> Option<Changed> {
+    pub(super) async fn next(&self) -> Option<VaultChange> {
         loop {
             {
                 let mut state = self.lock();
@@ -59,64 +59,64 @@ impl Queue {
                     return None;
                 }
             }
-            self.news.notified().await;
+            self.ready.notified().await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ChangeQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ChangeQueueState {
     /// Later news make earlier ones needless, or join them.
-    fn join(&mut self, changed: Changed) {
+    fn join(&mut self, changed: VaultChange) {
         match changed {
-            Changed::Gone => {
-                self.files = Files::default();
-                self.waiting.retain(|earlier| matches!(earlier, Changed::Late { .. }));
-                self.waiting.push_back(Changed::Gone);
+            VaultChange::Gone => {
+                self.files = ChangedFiles::default();
+                self.waiting.retain(|earlier| matches!(earlier, VaultChange::Late { .. }));
+                self.waiting.push_back(VaultChange::Gone);
             }
-            Changed::Everything => self.everything(),
-            Changed::Notes(_) if self.waiting.back() == Some(&Changed::Everything) => {}
-            Changed::Notes(files) => {
+            VaultChange::Everything => self.join_rescan(),
+            VaultChange::Notes(_) if self.waiting.back() == Some(&VaultChange::Everything) => {}
+            VaultChange::Notes(files) => {
                 files.into_iter().for_each(|file| self.files.add(file));
-                if self.files.by_age.len() > MANY {
-                    self.everything();
+                if self.files.by_age.len() > MAX_FILES {
+                    self.join_rescan();
                 }
             }
-            Changed::Replaced(more) => self.replaced.extend(more),
-            Changed::Back | Changed::Late { .. } => self.waiting.push_back(changed),
+            VaultChange::Replaced(more) => self.replaced.extend(more),
+            VaultChange::Back | VaultChange::Late { .. } => self.waiting.push_back(changed),
         }
     }
 
-    fn everything(&mut self) {
-        self.files = Files::default();
-        if self.waiting.back() != Some(&Changed::Everything) {
-            self.waiting.push_back(Changed::Everything);
+    fn join_rescan(&mut self) {
+        self.files = ChangedFiles::default();
+        if self.waiting.back() != Some(&VaultChange::Everything) {
+            self.waiting.push_back(VaultChange::Everything);
         }
     }
 
-    fn fetch(&mut self) -> Option<Changed> {
+    fn fetch(&mut self) -> Option<VaultChange> {
         if !self.replaced.is_empty() {
-            return Some(Changed::Replaced(std::mem::take(&mut self.replaced)));
+            return Some(VaultChange::Replaced(std::mem::take(&mut self.replaced)));
         }
         self.waiting.pop_front().or_else(|| {
-            let files = self.files.some();
-            (!files.is_empty()).then_some(Changed::Notes(files))
+            let files = self.files.take_batch();
+            (!files.is_empty()).then_some(VaultChange::Notes(files))
         })
     }
 }
 
 /// Files, each once, by when they changed last.
 #[derive(Debug, Default)]
-struct Files {
+struct ChangedFiles {
     by_age: BTreeMap<u64, NotePath>,
     ages: HashMap<NotePath, u64>,
     changes: u64,
 }
 
-impl Files {
+impl ChangedFiles {
     fn add(&mut self, file: NotePath) {
         self.changes += 1;
         if let Some(before) = self.ages.insert(file.clone(), self.changes) {
@@ -126,10 +126,10 @@ impl Files {
     }
 
     /// Takes some of them out, sorted.
-    fn some(&mut self) -> Vec<NotePath> {
-        let newest = (0..NEWEST).map_while(|_| self.by_age.pop_last());
+    fn take_batch(&mut self) -> Vec<NotePath> {
+        let newest = (0..NEWEST_PER_BATCH).map_while(|_| self.by_age.pop_last());
         let mut files: Vec<NotePath> = newest.map(|(_, file)| file).collect();
-        let oldest = (0..OLDEST).map_while(|_| self.by_age.pop_first());
+        let oldest = (0..OLDEST_PER_BATCH).map_while(|_| self.by_age.pop_first());
         files.extend(oldest.map(|(_, file)| file));
         for file in &files {
             self.ages.remove(file);
@@ -143,20 +143,20 @@ impl Files {
 mod tests {
     use super::*;
 
-    fn notes(names: &[&str]) -> Changed {
-        Changed::Notes(names.iter().map(|name| NotePath::parse(name).unwrap()).collect())
+    fn notes(names: &[&str]) -> VaultChange {
+        VaultChange::Notes(names.iter().map(|name| NotePath::parse(name).unwrap()).collect())
     }
 
-    fn joined(all: impl IntoIterator<Item = Changed>) -> Vec<Changed> {
-        let mut state = State::default();
+    fn joined(all: impl IntoIterator<Item = VaultChange>) -> Vec<VaultChange> {
+        let mut state = ChangeQueueState::default();
         all.into_iter().for_each(|changed| state.join(changed));
         std::iter::from_fn(|| state.fetch()).collect()
     }
 
     #[test]
     fn what_was_not_fetched_is_joined_and_the_order_of_gone_and_back_stays() {
-        use Changed::{Back, Everything, Gone};
-        let late = || Changed::Late { why: "short".to_owned() };
+        use VaultChange::{Back, Everything, Gone};
+        let late = || VaultChange::Late { why: "short".to_owned() };
         assert_eq!(
             joined([notes(&["b.md"]), notes(&["a.md", "b.md"])]),
             [notes(&["a.md", "b.md"])]
@@ -167,27 +167,30 @@ mod tests {
         assert_eq!(joined([late(), notes(&["a.md"]), Gone]), [late(), Gone]);
     }
 
-    fn file(number: usize) -> Changed {
+    fn file(number: usize) -> VaultChange {
         notes(&[&format!("{number:05}.md")])
     }
 
     #[test]
     fn what_changed_last_comes_first_and_what_waits_longest_comes_too() {
         let all = joined((0..500).chain([250]).map(file));
-        let [Changed::Notes(first), rest @ ..] = &all[..] else { panic!("{all:?}") };
+        let [VaultChange::Notes(first), rest @ ..] = &all[..] else { panic!("{all:?}") };
         let place = |number: usize| {
             first
                 .iter()
                 .position(|path| *path == NotePath::parse(&format!("{number:05}.md")).unwrap())
         };
-        assert!(first.is_sorted() && first.len() == NEWEST + OLDEST, "{first:?}");
+        assert!(
+            first.is_sorted() && first.len() == NEWEST_PER_BATCH + OLDEST_PER_BATCH,
+            "{first:?}"
+        );
         assert!(
             [250, 499, 478, 0, 7].into_iter().all(|number| place(number).is_some()),
             "{first:?}"
         );
         assert_eq!(place(251), None);
-        let fetched = |changed: &Changed| match changed {
-            Changed::Notes(files) => files.len(),
+        let fetched = |changed: &VaultChange| match changed {
+            VaultChange::Notes(files) => files.len(),
             other => panic!("{other:?}"),
         };
         assert_eq!(first.len() + rest.iter().map(fetched).sum::<usize>(), 500, "each comes once");
@@ -195,8 +198,8 @@ mod tests {
 
     #[test]
     fn more_files_than_anybody_looks_at_one_by_one_are_everything() {
-        let all = joined((0..MANY).map(file));
-        assert!(all.iter().all(|changed| matches!(changed, Changed::Notes(_))));
-        assert_eq!(joined((0..=MANY).map(file)), [Changed::Everything]);
+        let all = joined((0..MAX_FILES).map(file));
+        assert!(all.iter().all(|changed| matches!(changed, VaultChange::Notes(_))));
+        assert_eq!(joined((0..=MAX_FILES).map(file)), [VaultChange::Everything]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn edit(_: &Folder) -> Order {
+fn edit(_: &Folder) -> ChangeBatch {
     order([replace("f/x.md", "x", "x and more")])
 }
 

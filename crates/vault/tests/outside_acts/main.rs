@@ -46,10 +46,10 @@ mod support;
 
 use std::fs;
 
-use protocol::{Act, Change, FileId, IntentState};
+use protocol::{Change, ChangeAction, FileId, IntentState};
 use support::stops::{NAMES, SWAPS, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
-use vault::{Order, Recovery};
+use vault::{ChangeBatch, Recovery};
 
 const TEXT: &str = "text\n";
 const OTHER: &str = "quite another note\n";
@@ -76,7 +76,7 @@ fn notes() -> Folder {
 }
 
 impl Cut {
-    fn at(point: &str, nth: usize, order: impl Fn(&Folder) -> Order) -> Self {
+    fn at(point: &str, nth: usize, order: impl Fn(&Folder) -> ChangeBatch) -> Self {
         Self::of(notes, point, nth, order)
     }
 
@@ -84,7 +84,7 @@ impl Cut {
         notes: impl Fn() -> Folder,
         point: &str,
         nth: usize,
-        order: impl Fn(&Folder) -> Order,
+        order: impl Fn(&Folder) -> ChangeBatch,
     ) -> Self {
         let (whole, first) = (notes(), MemoryLedger::default());
         let planned = order(&whole);
@@ -140,7 +140,7 @@ impl Cut {
     }
 }
 
-fn act(at: &str, act: Act) -> Change {
+fn act(at: &str, act: ChangeAction) -> Change {
     Change { path: path(at), act }
 }
 
@@ -149,7 +149,7 @@ fn rename(from: &str, to: &str) -> Change {
 }
 
 /// A move with the links to it.
-fn linked(_: &Folder) -> Order {
+fn linked(_: &Folder) -> ChangeBatch {
     unit([
         replace("l.md", OLD_LINK, NEW_LINK),
         replace("m.md", OLD_LINK, NEW_LINK),
@@ -209,11 +209,11 @@ fn a_new_note_that_was_moved_or_removed_is_not_made_again() {
 }
 
 /// The folder `f` comes back from the trash, and `a.md` is moved.
-fn restoring(folder: &Folder) -> Order {
+fn restoring(folder: &Folder) -> ChangeBatch {
     let holds = folder.vault().folder_contents(&path("f")).unwrap();
     fs::create_dir_all(folder.root.join(".trash")).unwrap();
     fs::rename(folder.root.join("f"), folder.root.join(".trash/f")).unwrap();
-    let restore = Act::RestoreFolder { trashed: "f".to_owned(), holds: Some(holds) };
+    let restore = ChangeAction::RestoreFolder { trashed: "f".to_owned(), holds: Some(holds) };
     unit([act("f", restore), rename("a.md", "b.md")])
 }
 
@@ -308,9 +308,9 @@ fn another_note_is_not_taken_out_of_the_trash() {
     assert_eq!(control.text("a.md").as_deref(), Some("anew\n"));
 }
 
-fn trashing(folder: &Folder) -> Order {
+fn trashing(folder: &Folder) -> ChangeBatch {
     let holds = Some(folder.vault().folder_contents(&path("f")).unwrap());
-    order([act("f", Act::TrashFolder { holds })])
+    order([act("f", ChangeAction::TrashFolder { holds })])
 }
 
 #[test]
@@ -444,7 +444,8 @@ fn a_folder_that_was_there_before_stays_when_its_making_is_taken_back() {
         fs::create_dir(folder.root.join("empty")).unwrap();
         folder
     };
-    let planned = |_: &Folder| unit([act("empty", Act::MakeFolder), rename("a.md", "b.md")]);
+    let planned =
+        |_: &Folder| unit([act("empty", ChangeAction::MakeFolder), rename("a.md", "b.md")]);
     let cut = Cut::of(with_empty, "vault.carry.before", 0, planned);
     cut.save("a.md", "saved\n");
     cut.recover();

@@ -20,11 +20,12 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use protocol::settings::ExtraRoot;
 use protocol::{
-    CallId, Change, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState, NotePath, TurnId,
+    CallId, Change, ChangeSetId, EffectId, FileId, Intent, IntentState, NotePath, SettledIntent,
+    TurnId,
 };
 use tempfile::TempDir;
 use vault::ledger::{Ledger, LedgerError};
-use vault::{Order, Planned, Vault};
+use vault::{ChangeBatch, PlannedChange, Vault};
 
 /// A folder named `vault`, and `out/secret.md` beside it.
 pub struct Folder {
@@ -128,19 +129,22 @@ pub fn replace(at: &str, before: &str, after: &str) -> Change {
     Change::replace(path(at), before, after)
 }
 
-pub fn order(changes: impl IntoIterator<Item = Change>) -> Order {
-    let plan = |change| Planned {
+pub fn order(changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
+    let plan = |change| PlannedChange {
         change,
         turn: TurnId::from("turn"),
         call: CallId::from("call"),
         unit: None,
         file: None,
     };
-    Order { change_set: ChangeSetId::from("set"), changes: changes.into_iter().map(plan).collect() }
+    ChangeBatch {
+        change_set: ChangeSetId::from("set"),
+        changes: changes.into_iter().map(plan).collect(),
+    }
 }
 
 /// The same, all or nothing.
-pub fn unit(changes: impl IntoIterator<Item = Change>) -> Order {
+pub fn unit(changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
     let mut order = order(changes);
     for planned in &mut order.changes {
         planned.unit = Some(planned.call.clone());
@@ -173,13 +177,13 @@ impl MemoryLedger {
 
 #[async_trait]
 impl Ledger for MemoryLedger {
-    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
+    async fn record_intents(&self, intents: &[Intent]) -> Result<(), LedgerError> {
         let open = intents.iter().map(|intent| (intent.clone(), IntentState::Open));
         self.0.lock().unwrap().extend(open);
         Ok(())
     }
 
-    async fn staged(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
+    async fn record_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
         for (intent, _) in self.0.lock().unwrap().iter_mut() {
             if let Some((_, file)) = files.iter().find(|(effect, _)| *effect == intent.effect) {
                 intent.staged = Some(*file);
@@ -188,7 +192,7 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
+    async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), LedgerError> {
         let files = ended.iter().filter_map(|ended| Some((ended.effect.clone(), ended.file?)));
         self.1.lock().unwrap().extend(files);
         for (intent, at) in self.0.lock().unwrap().iter_mut() {
@@ -199,7 +203,7 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
+    async fn open_intents(&self) -> Result<Vec<Intent>, LedgerError> {
         let all = self.0.lock().unwrap();
         let open = all.iter().filter(|(_, state)| *state == IntentState::Open);
         Ok(open.map(|(intent, _)| intent.clone()).collect())

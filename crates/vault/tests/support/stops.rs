@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use protocol::fault;
+use protocol::fault_injection;
 use vault::{Recovery, Vault};
 
 use super::MemoryLedger;
@@ -75,7 +75,7 @@ pub fn faults() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
-        fault::install(pass);
+        fault_injection::install_handler(pass);
         let loud = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if info.payload_as_str() != Some("stopped here") {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use vault::{Changed, Watch};
+use vault::{VaultChange, VaultWatch};
 
 /// Nothing waited for takes so long, unless it never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WATCH_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub async fn next(watch: &mut Watch) -> Changed {
-    let changed = tokio::time::timeout(PATIENCE, watch.next()).await;
+pub async fn next(watch: &mut VaultWatch) -> VaultChange {
+    let changed = tokio::time::timeout(WATCH_TIMEOUT, watch.next()).await;
     changed.expect("a change is told").expect("the watch goes on")
 }

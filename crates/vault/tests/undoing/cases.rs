@@ -1,27 +1,27 @@
 //! Cases that a person would try.
 
-use protocol::{Act, Change, ChangeSet, EffectId, FileId};
-use vault::undo::{Direction, Hunks, Taken, Wanted, Why, take_back};
+use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId};
+use vault::undo::{EffectConflictReason, Hunks, UndoDirection, UndoPlan, UndoRequest, plan_undo};
 
-use crate::world::{Line, World, bytes, path};
+use crate::simulation::{LineId, SimulatedVault, bytes, path};
 
 /// A vault with one note, `a.md`, that says 1 to 5.
-fn world() -> World {
-    let mut world = World::default();
+fn world() -> SimulatedVault {
+    let mut world = SimulatedVault::default();
     world.fresh_lines(100);
     world.add_note(&path("a.md"), vec![1, 2, 3, 4, 5]);
     world
 }
 
-fn edit(world: &mut World, after: &[Line]) -> EffectId {
+fn edit(world: &mut SimulatedVault, after: &[LineId]) -> EffectId {
     let before = bytes(&world.notes[&path("a.md")].lines);
     let change = Change::replace(path("a.md"), before, bytes(after));
     world.apply(&ChangeSet::one(change), "turn");
     world.ledger.last().unwrap().id.clone()
 }
 
-fn back(world: &mut World, wanted: &Wanted) -> Taken {
-    let taken = take_back(&world.past(wanted), wanted, world);
+fn back(world: &mut SimulatedVault, wanted: &UndoRequest) -> UndoPlan {
+    let taken = plan_undo(&world.ledger_view(wanted), wanted, world);
     let set = world.apply(&taken.changes, "undo");
     world.remember(&set, &taken);
     taken
@@ -32,7 +32,7 @@ fn later_edits_of_the_user_are_kept() {
     let mut world = world();
     let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
     world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 20, 3, 30, 5, 6];
-    assert_eq!(back(&mut world, &Wanted::back([effect])).conflicts, []);
+    assert_eq!(back(&mut world, &UndoRequest::undo([effect])).conflicts, []);
     assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 30, 5, 6]);
 }
 
@@ -41,13 +41,13 @@ fn a_conflict_shows_both_versions_and_leaves_what_is_there() {
     let mut world = world();
     let effect = edit(&mut world, &[1, 20, 3, 40, 5]);
     world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 21, 3, 40, 5];
-    let taken = back(&mut world, &Wanted::back([effect.clone()]));
+    let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
     let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
-    assert_eq!((conflict.why, conflict.places.len()), (Why::Changed, 1));
-    let place = &conflict.places[0];
-    assert_eq!((place.line, &place.now, &place.back), (1, &bytes(&[21]), &bytes(&[2])));
+    assert_eq!((conflict.why, conflict.lines.len()), (EffectConflictReason::Changed, 1));
+    let place = &conflict.lines[0];
+    assert_eq!((place.line, &place.now, &place.restored), (1, &bytes(&[21]), &bytes(&[2])));
     assert_eq!(world.notes[&path("a.md")].lines, [1, 21, 3, 4, 5], "the other hunk is back");
-    assert_eq!(taken.undoings[0].hunks, Hunks::Some([1].into()), "and counts as that");
+    assert_eq!(taken.undone[0].hunks, Hunks::Some([1].into()), "and counts as that");
 }
 
 #[test]
@@ -56,11 +56,11 @@ fn hunks_are_taken_back_in_any_order_and_put_in_again() {
     let effect = edit(&mut world, &[10, 2, 3, 4, 50]);
     for (hunk, expected) in [(1, [10, 2, 3, 4, 5]), (0, [1, 2, 3, 4, 5])] {
         let effects = [(effect.clone(), Hunks::Some([hunk].into()))].into();
-        back(&mut world, &Wanted { effects, direction: Direction::Back });
+        back(&mut world, &UndoRequest { effects, direction: UndoDirection::Back });
         assert_eq!(world.notes[&path("a.md")].lines, expected);
     }
     let first_undo = world.ledger[1].id.clone();
-    back(&mut world, &Wanted::back([first_undo]));
+    back(&mut world, &UndoRequest::undo([first_undo]));
     assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 50], "the earlier is redone alone");
 }
 
@@ -72,7 +72,7 @@ fn neighbours_come_back_in_their_order_whichever_is_taken_back_first() {
         edit(&mut world, &[1, 4, 5]);
         for place in order {
             let effect = world.ledger[place].id.clone();
-            assert_eq!(back(&mut world, &Wanted::back([effect])).conflicts, []);
+            assert_eq!(back(&mut world, &UndoRequest::undo([effect])).conflicts, []);
         }
         assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5], "{order:?}");
     }
@@ -85,15 +85,15 @@ fn a_note_is_found_after_it_was_renamed_by_hand() {
         let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
         let note = world.notes.remove(&path("a.md")).unwrap();
         world.notes.insert(path(to), note);
-        let taken = back_there(&mut world, &Wanted::back([effect]));
+        let taken = back_there(&mut world, &UndoRequest::undo([effect]));
         let [moved] = taken.moved.as_slice() else { panic!("{taken:?}") };
         assert_eq!((&moved.from, &moved.to), (&path("a.md"), &path(to)));
         assert_eq!(world.notes[&path(to)].lines, [1, 2, 3, 4, 5]);
     }
 }
 
-fn back_there(world: &mut World, wanted: &Wanted) -> Taken {
-    let taken = take_back(&world.past(wanted), wanted, world);
+fn back_there(world: &mut SimulatedVault, wanted: &UndoRequest) -> UndoPlan {
+    let taken = plan_undo(&world.ledger_view(wanted), wanted, world);
     taken.moved.iter().for_each(|moved| world.observe_move(moved));
     world.apply(&taken.changes, "undo");
     taken
@@ -106,7 +106,7 @@ fn an_unrelated_note_under_the_old_name_is_not_touched() {
     let note = world.notes.remove(&path("a.md")).unwrap();
     world.notes.insert(path("b.md"), note);
     world.add_note(&path("a.md"), vec![70, 71]);
-    back_there(&mut world, &Wanted::back([effect]));
+    back_there(&mut world, &UndoRequest::undo([effect]));
     assert_eq!(world.notes[&path("a.md")].lines, [70, 71]);
     assert_eq!(world.notes[&path("b.md")].lines, [1, 2, 3, 4, 5]);
 }
@@ -120,14 +120,14 @@ fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
     let note = world.notes.remove(&path("a.md")).unwrap();
     world.notes.insert(path("Backup/a.md"), note.clone());
     world.add_note(&path("a.md"), vec![1, 20, 3, 4, 5, 6]);
-    let taken = back_there(&mut world, &Wanted::back([effect.clone()]));
+    let taken = back_there(&mut world, &UndoRequest::undo([effect.clone()]));
     assert_eq!(taken.changes.len(), 0, "{taken:?}");
     let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
     assert_eq!(conflict.candidates, [path("Backup/a.md"), path("a.md")]);
     // Under two other names, none of which the watch saw.
     world.notes.remove(&path("a.md"));
     world.notes.insert(path("Snapshot/a.md"), note);
-    let taken = back_there(&mut world, &Wanted::back([effect]));
+    let taken = back_there(&mut world, &UndoRequest::undo([effect]));
     assert_eq!((taken.changes.len(), taken.conflicts.len()), (0, 1), "{taken:?}");
 }
 
@@ -138,13 +138,13 @@ fn a_new_note_with_the_text_of_a_trashed_one_is_another_note() {
     let text = bytes(&[1, 20, 3, 4, 5]);
     world.apply(&ChangeSet::one(Change::trash(path("a.md"), text.clone())), "turn");
     world.apply(&ChangeSet::one(Change::create(path("a.md"), text)), "turn");
-    let taken = back(&mut world, &Wanted::back([effect.clone()]));
+    let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
     assert_eq!(taken.changes.len(), 0, "{taken:?}");
     // The control: the one that an undo brings back is the note.
     let trashing = world.ledger[1].id.clone();
     world.notes.remove(&path("a.md"));
-    assert_eq!(back(&mut world, &Wanted::back([trashing])).conflicts, []);
-    assert_eq!(back(&mut world, &Wanted::back([effect])).conflicts, []);
+    assert_eq!(back(&mut world, &UndoRequest::undo([trashing])).conflicts, []);
+    assert_eq!(back(&mut world, &UndoRequest::undo([effect])).conflicts, []);
     assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
 }
 
@@ -156,8 +156,11 @@ fn what_an_earlier_version_stored_is_undone_in_the_file_that_stands_there() {
     let stored = world.ledger.last_mut().unwrap();
     stored.base = None;
     stored.file = stored.file.map(|file| FileId { born: None, ..file });
-    let taken =
-        take_back(&world.past(&Wanted::back([effect.clone()])), &Wanted::back([effect]), &world);
+    let taken = plan_undo(
+        &world.ledger_view(&UndoRequest::undo([effect.clone()])),
+        &UndoRequest::undo([effect]),
+        &world,
+    );
     let file = world.notes[&path("a.md")].file;
     assert!(file.born.is_some());
     assert_eq!(taken.files.get(&path("a.md")), Some(&file), "{taken:?}");
@@ -169,11 +172,11 @@ fn a_note_that_was_made_and_then_written_in_does_not_go_to_the_trash() {
     world.apply(&ChangeSet::one(Change::create(path("new.md"), bytes(&[7, 8]))), "turn");
     let effect = world.ledger[0].id.clone();
     world.notes.get_mut(&path("new.md")).unwrap().lines.push(9);
-    let taken = back(&mut world, &Wanted::back([effect.clone()]));
+    let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
     assert_eq!((taken.conflicts.len(), taken.changes.len()), (1, 0));
     world.notes.get_mut(&path("new.md")).unwrap().lines.pop();
-    let taken = back(&mut world, &Wanted::back([effect]));
-    assert!(matches!(taken.changes.changes().next().unwrap().act, Act::Trash { .. }));
+    let taken = back(&mut world, &UndoRequest::undo([effect]));
+    assert!(matches!(taken.changes.changes().next().unwrap().act, ChangeAction::Trash { .. }));
 }
 
 #[test]
@@ -187,7 +190,7 @@ fn a_move_is_taken_back_with_its_links_or_not_at_all() {
         ];
         world.apply(&set.into_iter().collect(), "turn");
         let rename = world.ledger[1].id.clone();
-        (world, Wanted::back([rename]))
+        (world, UndoRequest::undo([rename]))
     };
     let (mut world, wanted) = moved();
     assert_eq!(back(&mut world, &wanted).conflicts, []);
@@ -207,6 +210,6 @@ fn what_another_program_overwrote_is_put_in_again_beside_what_it_wrote() {
     let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
     world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 2, 3, 4, 5, 6];
     let effects = [(effect, Hunks::All)].into();
-    back(&mut world, &Wanted { effects, direction: Direction::Again });
+    back(&mut world, &UndoRequest { effects, direction: UndoDirection::Again });
     assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5, 6]);
 }

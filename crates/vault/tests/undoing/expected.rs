@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use protocol::{ChangeKind, FileId, NotePath};
-use vault::undo::{Hunks, Wanted};
+use vault::undo::{Hunks, UndoRequest};
 
-use crate::histories::chosen;
 use crate::oracle::{merged, without};
-use crate::world::{Line, Note, World};
+use crate::random_histories::with_whole_units;
+use crate::simulation::{LineId, SimulatedNote, SimulatedVault};
 
 /// What the oracle says.
-pub(crate) struct Expected {
-    pub(crate) notes: BTreeMap<NotePath, Note>,
+pub(crate) struct ExpectedUndo {
+    pub(crate) notes: BTreeMap<NotePath, SimulatedNote>,
     pub(crate) is_clean: bool,
 }
 
-impl Expected {
-    pub(crate) fn of(world: &World, wanted: &Wanted) -> Self {
+impl ExpectedUndo {
+    pub(crate) fn of(world: &SimulatedVault, wanted: &UndoRequest) -> Self {
         let mut expected = Self { notes: world.notes.clone(), is_clean: true };
-        let chosen = chosen(world, wanted);
+        let chosen = with_whole_units(world, wanted);
         let places = (0..world.ledger.len()).filter(|at| chosen.contains(&world.ledger[*at].id));
         for at in places.rev() {
             let is_clean = expected.take_back(world, wanted, at);
@@ -27,12 +27,12 @@ impl Expected {
         expected
     }
 
-    pub(crate) fn texts(&self) -> BTreeMap<NotePath, Vec<Line>> {
+    pub(crate) fn texts(&self) -> BTreeMap<NotePath, Vec<LineId>> {
         self.notes.iter().map(|(path, note)| (path.clone(), note.lines.clone())).collect()
     }
 
     /// Whether one effect can be taken back whole; then it is.
-    fn take_back(&mut self, world: &World, wanted: &Wanted, at: usize) -> bool {
+    fn take_back(&mut self, world: &SimulatedVault, wanted: &UndoRequest, at: usize) -> bool {
         let effect = &world.ledger[at];
         let (before, after) = &world.lines[&effect.id];
         let here = self.now_at(world, at);
@@ -77,27 +77,33 @@ impl Expected {
         }
     }
 
-    fn restore(&mut self, world: &World, at: usize, lines: &[Line]) -> bool {
+    fn restore(&mut self, world: &SimulatedVault, at: usize, lines: &[LineId]) -> bool {
         if self.now_at(world, at).is_some() {
             return true;
         }
         // Where it was when it was last seen.
-        let all = world.ledger.iter().zip(&world.is).rev();
-        let last = all.filter(|(_, is)| **is == world.is[at]).map(|(effect, _)| effect).next();
+        let all = world.ledger.iter().zip(&world.note_of_effect).rev();
+        let last =
+            all.filter(|(_, is)| **is == world.note_of_effect[at]).map(|(effect, _)| effect).next();
         let last = last.unwrap();
         let path = last.target.clone().unwrap_or_else(|| last.path.clone());
         let is_free = !self.notes.contains_key(&path);
         if is_free {
             let file = FileId { inode: 0, born: None };
-            let note = Note { is: world.is[at], file, unseen: 0, lines: lines.to_vec() };
+            let note = SimulatedNote {
+                identity: world.note_of_effect[at],
+                file,
+                unseen: 0,
+                lines: lines.to_vec(),
+            };
             self.notes.insert(path, note);
         }
         is_free
     }
 
     /// Where the note is that an effect left, by its identity.
-    fn now_at(&self, world: &World, at: usize) -> Option<NotePath> {
-        let is = world.is[at];
-        self.notes.iter().find(|(_, note)| note.is == is).map(|(path, _)| path.clone())
+    fn now_at(&self, world: &SimulatedVault, at: usize) -> Option<NotePath> {
+        let is = world.note_of_effect[at];
+        self.notes.iter().find(|(_, note)| note.identity == is).map(|(path, _)| path.clone())
     }
 }

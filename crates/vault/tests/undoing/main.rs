@@ -9,10 +9,10 @@
     reason = "a test fails where it cannot go on"
 )]
 
-mod careless;
 mod cases;
 mod expected;
-mod guess;
-mod histories;
+mod naive_identity;
+mod naive_inverse;
 mod oracle;
-mod world;
+mod random_histories;
+mod simulation;

@@ -3,18 +3,18 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::world::Line;
+use crate::simulation::LineId;
 
 /// A run of lines that one side changed.
 #[derive(Debug, Clone)]
-pub(crate) struct Edit {
+pub(crate) struct OracleEdit {
     /// `2k + 1` is line k of the base, `2k` the place before it; a run touches the places inside.
     touches: BTreeSet<usize>,
-    pub(crate) gone: Vec<Line>,
-    pub(crate) new: Vec<Line>,
+    pub(crate) gone: Vec<LineId>,
+    pub(crate) new: Vec<LineId>,
 }
 
-impl Edit {
+impl OracleEdit {
     fn replaces(&self) -> bool {
         !self.gone.is_empty() && !self.new.is_empty()
     }
@@ -34,8 +34,8 @@ impl Edit {
 }
 
 /// What `side` changed in `base`.
-pub(crate) fn edits(base: &[Line], side: &[Line]) -> Vec<Edit> {
-    let number: BTreeMap<Line, usize> = base.iter().copied().zip(0..).collect();
+pub(crate) fn edits(base: &[LineId], side: &[LineId]) -> Vec<OracleEdit> {
+    let number: BTreeMap<LineId, usize> = base.iter().copied().zip(0..).collect();
     let kept = side.iter().map(|line| (number.get(line).copied(), *line));
     let mut found = Vec::new();
     let (mut next, mut new) = (0, Vec::new());
@@ -48,7 +48,11 @@ pub(crate) fn edits(base: &[Line], side: &[Line]) -> Vec<Edit> {
         if here > next || !new.is_empty() {
             let touches = if here > next { 2 * next + 1..2 * here } else { 2 * here..2 * here + 1 };
             let gone = base[next..here].to_vec();
-            found.push(Edit { touches: touches.collect(), gone, new: std::mem::take(&mut new) });
+            found.push(OracleEdit {
+                touches: touches.collect(),
+                gone,
+                new: std::mem::take(&mut new),
+            });
         }
         next = here + 1;
     }
@@ -56,7 +60,7 @@ pub(crate) fn edits(base: &[Line], side: &[Line]) -> Vec<Edit> {
 }
 
 /// `after` with some of its edits of `before` taken back.
-pub(crate) fn without(before: &[Line], after: &[Line], hunks: &BTreeSet<usize>) -> Vec<Line> {
+pub(crate) fn without(before: &[LineId], after: &[LineId], hunks: &BTreeSet<usize>) -> Vec<LineId> {
     let edits = edits(before, after);
     let mut all = after.to_vec();
     let chosen = edits.iter().enumerate().filter(|(at, _)| hunks.contains(at));
@@ -76,18 +80,18 @@ pub(crate) fn without(before: &[Line], after: &[Line], hunks: &BTreeSet<usize>) 
 }
 
 /// Pairs of lines of which some version, or a chain of them, has the first above the second.
-struct Above<'a> {
-    versions: &'a [Vec<Line>],
-    pairs: OnceCell<BTreeSet<(Line, Line)>>,
+struct KnownLineOrder<'a> {
+    versions: &'a [Vec<LineId>],
+    pairs: OnceCell<BTreeSet<(LineId, LineId)>>,
 }
 
-impl Above<'_> {
-    fn pairs(&self) -> &BTreeSet<(Line, Line)> {
+impl KnownLineOrder<'_> {
+    fn pairs(&self) -> &BTreeSet<(LineId, LineId)> {
         self.pairs.get_or_init(|| Self::all(self.versions))
     }
 
-    fn all(versions: &[Vec<Line>]) -> BTreeSet<(Line, Line)> {
-        let mut below: BTreeMap<Line, BTreeSet<Line>> = BTreeMap::new();
+    fn all(versions: &[Vec<LineId>]) -> BTreeSet<(LineId, LineId)> {
+        let mut below: BTreeMap<LineId, BTreeSet<LineId>> = BTreeMap::new();
         for version in versions {
             for (at, line) in version.iter().enumerate() {
                 below.entry(*line).or_default().extend(&version[at + 1..]);
@@ -108,7 +112,7 @@ impl Above<'_> {
     }
 
     /// The only order of both that no version contradicts; `None` when there are several.
-    fn only_order(&self, one: &[Line], other: &[Line]) -> Option<Vec<Line>> {
+    fn only_order(&self, one: &[LineId], other: &[LineId]) -> Option<Vec<LineId>> {
         match (one, other) {
             ([], only) | (only, []) => return Some(only.to_vec()),
             _ => {}
@@ -122,8 +126,8 @@ impl Above<'_> {
     }
 
     /// Whether some version tells that a line of the lower ones stood above one of the upper ones.
-    fn contradicts(&self, upper: &[Line], lower: &[Line]) -> bool {
-        let told = |above: Line, below: Line| self.pairs().contains(&(above, below));
+    fn contradicts(&self, upper: &[LineId], lower: &[LineId]) -> bool {
+        let told = |above: LineId, below: LineId| self.pairs().contains(&(above, below));
         let mut pairs =
             upper.iter().flat_map(|upper| lower.iter().map(move |lower| (*upper, *lower)));
         pairs.any(|(upper, lower)| told(lower, upper) && !told(upper, lower))
@@ -131,13 +135,13 @@ impl Above<'_> {
 
     fn interleave(
         &self,
-        one: &[Line],
-        other: &[Line],
-        so_far: &mut Vec<Line>,
-        found: &mut Vec<Vec<Line>>,
+        one: &[LineId],
+        other: &[LineId],
+        so_far: &mut Vec<LineId>,
+        found: &mut Vec<Vec<LineId>>,
     ) {
         if one.is_empty() && other.is_empty() {
-            let is_told = |(at, upper): (usize, &Line)| {
+            let is_told = |(at, upper): (usize, &LineId)| {
                 so_far[at + 1..].iter().all(|lower| !self.pairs().contains(&(*lower, *upper)))
             };
             let different: BTreeSet<_> = so_far.iter().collect();
@@ -166,23 +170,24 @@ impl Above<'_> {
 
 /// Both sides' edits of the base; `None` where two contradict each other.
 pub(crate) fn merged(
-    base: &[Line],
-    ours: &[Line],
-    theirs: &[Line],
-    versions: &[Vec<Line>],
-) -> Option<Vec<Line>> {
+    base: &[LineId],
+    ours: &[LineId],
+    theirs: &[LineId],
+    versions: &[Vec<LineId>],
+) -> Option<Vec<LineId>> {
     let mut told = versions.to_vec();
     told.extend([ours.to_vec(), theirs.to_vec()]);
     let told = if versions.is_empty() { &[][..] } else { &told };
-    let above = Above { versions: told, pairs: OnceCell::new() };
+    let above = KnownLineOrder { versions: told, pairs: OnceCell::new() };
     let mine = edits(base, ours);
     let mut other = edits(base, theirs);
     other.retain(|edit| !mine.iter().any(|same| same.is_same(edit)));
-    let mut all: Vec<Edit> = Vec::new();
+    let mut all: Vec<OracleEdit> = Vec::new();
     for edit in mine {
-        let meets = |other: &&Edit| !edit.touches.is_disjoint(&other.touches);
+        let meets = |other: &&OracleEdit| !edit.touches.is_disjoint(&other.touches);
         for met in other.iter().filter(meets) {
-            let milder = |one: &Edit, other: &Edit| one.new.is_empty() && !other.replaces();
+            let milder =
+                |one: &OracleEdit, other: &OracleEdit| one.new.is_empty() && !other.replaces();
             let both_put_in = edit.gone.is_empty() && met.gone.is_empty();
             let known = both_put_in && above.only_order(&edit.new, &met.new).is_some();
             if !known && !milder(&edit, met) && !milder(met, &edit) {
@@ -205,10 +210,10 @@ pub(crate) fn merged(
     Some(put_together(base, all, &above))
 }
 
-fn put_together(base: &[Line], all: Vec<Edit>, above: &Above<'_>) -> Vec<Line> {
-    let gone: BTreeSet<Line> = all.iter().flat_map(|edit| edit.gone.iter().copied()).collect();
+fn put_together(base: &[LineId], all: Vec<OracleEdit>, above: &KnownLineOrder<'_>) -> Vec<LineId> {
+    let gone: BTreeSet<LineId> = all.iter().flat_map(|edit| edit.gone.iter().copied()).collect();
     // New lines that meet stand as they did; else one below the other.
-    let mut news: Vec<(usize, usize, Vec<Line>)> = Vec::new();
+    let mut news: Vec<(usize, usize, Vec<LineId>)> = Vec::new();
     for edit in all.into_iter().filter(|edit| !edit.new.is_empty()) {
         if let Some((_, end, upper)) = news.last_mut()
             && *end == edit.start()

@@ -6,17 +6,17 @@ use serde::Deserialize;
 
 /// A file of answers.
 #[derive(Debug, Deserialize)]
-pub struct Corpus {
-    pub(super) cases: Vec<Case>,
+pub struct SseCorpus {
+    pub(super) cases: Vec<SseCase>,
 }
 
 /// One answer of a provider, and what must come of it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Case {
+pub struct SseCase {
     pub(super) id: String,
     pub(super) expect: String,
     pub(super) wire: String,
-    pub(super) response: Response,
+    pub(super) response: ResponseSpec,
     /// How the connection ends; whole when nothing is said.
     pub(super) end: Option<String>,
     /// How the bytes are cut.
@@ -26,20 +26,20 @@ pub struct Case {
 /// What is answered.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Response {
+pub(super) struct ResponseSpec {
     pub(super) status: u16,
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) body: String,
     /// A body too large to stand in the file.
-    pub(super) generate: Option<Generate>,
+    pub(super) generate: Option<GeneratedBody>,
 }
 
 /// What is too large to stand in the file.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Generate {
+pub(super) enum GeneratedBody {
     /// One line of data of so many bytes.
     DataLineBytes(usize),
     /// Data that is nested so deep.
@@ -54,7 +54,7 @@ pub(super) enum Generate {
 
 /// Whose wire it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Vendor {
+pub(super) enum SseProvider {
     Anthropic,
     OpenAi,
 }
@@ -71,7 +71,7 @@ pub(super) enum Chunking {
 
 /// What must come of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expect {
+pub(super) enum SseExpectation {
     Answer,
     Ends,
     SameForAnyChunking,
@@ -95,63 +95,63 @@ pub(super) enum Expect {
 
 /// A word that the runner does not know.
 #[derive(Debug)]
-pub(super) struct Unknown(pub(super) String);
+pub(super) struct UnknownSseWord(pub(super) String);
 
-impl Corpus {
+impl SseCorpus {
     /// Reads the file's text.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 }
 
-impl Case {
-    pub(super) fn vendor(&self) -> Result<Vendor, Unknown> {
+impl SseCase {
+    pub(super) fn provider(&self) -> Result<SseProvider, UnknownSseWord> {
         match self.wire.as_str() {
-            "anthropic" => Ok(Vendor::Anthropic),
-            "openai" => Ok(Vendor::OpenAi),
-            other => Err(Unknown(format!("wire {other}"))),
+            "anthropic" => Ok(SseProvider::Anthropic),
+            "openai" => Ok(SseProvider::OpenAi),
+            other => Err(UnknownSseWord(format!("wire {other}"))),
         }
     }
 
-    pub(super) fn chunking(&self) -> Result<Option<Chunking>, Unknown> {
+    pub(super) fn chunking(&self) -> Result<Option<Chunking>, UnknownSseWord> {
         Ok(match self.chunking.as_deref() {
             None => None,
             Some("every_byte_offset") => Some(Chunking::EveryByteOffset),
             Some("one_byte") => Some(Chunking::OneByte),
             Some("inside_utf8") => Some(Chunking::InsideUtf8),
-            Some(other) => return Err(Unknown(format!("chunking {other}"))),
+            Some(other) => return Err(UnknownSseWord(format!("chunking {other}"))),
         })
     }
 
-    pub(super) fn expect(&self) -> Result<Expect, Unknown> {
+    pub(super) fn expectation(&self) -> Result<SseExpectation, UnknownSseWord> {
         Ok(match self.expect.as_str() {
-            "answer" => Expect::Answer,
-            "ends" => Expect::Ends,
-            "same_for_any_chunking" => Expect::SameForAnyChunking,
-            "tools_run" => Expect::ToolsRun,
-            "tool_error" => Expect::ToolError,
-            "no_run" => Expect::NoRun,
-            "error" => Expect::Error,
-            "error_or_skip" => Expect::ErrorOrSkip,
-            "marked_cut" => Expect::MarkedCut,
-            "discarded_retried" => Expect::DiscardedRetried,
-            "retried" => Expect::Retried,
-            "retry_after" => Expect::RetryAfter,
-            "not_retried" => Expect::NotRetried,
-            "not_followed" => Expect::NotFollowed,
-            "bounded" => Expect::Bounded,
-            "first_runs_once" => Expect::FirstRunsOnce,
-            "cap_16" => Expect::Cap16,
-            "repeat_guard" => Expect::RepeatGuard,
-            "pause_resumed" => Expect::PauseResumed,
-            other => return Err(Unknown(format!("expect {other}"))),
+            "answer" => SseExpectation::Answer,
+            "ends" => SseExpectation::Ends,
+            "same_for_any_chunking" => SseExpectation::SameForAnyChunking,
+            "tools_run" => SseExpectation::ToolsRun,
+            "tool_error" => SseExpectation::ToolError,
+            "no_run" => SseExpectation::NoRun,
+            "error" => SseExpectation::Error,
+            "error_or_skip" => SseExpectation::ErrorOrSkip,
+            "marked_cut" => SseExpectation::MarkedCut,
+            "discarded_retried" => SseExpectation::DiscardedRetried,
+            "retried" => SseExpectation::Retried,
+            "retry_after" => SseExpectation::RetryAfter,
+            "not_retried" => SseExpectation::NotRetried,
+            "not_followed" => SseExpectation::NotFollowed,
+            "bounded" => SseExpectation::Bounded,
+            "first_runs_once" => SseExpectation::FirstRunsOnce,
+            "cap_16" => SseExpectation::Cap16,
+            "repeat_guard" => SseExpectation::RepeatGuard,
+            "pause_resumed" => SseExpectation::PauseResumed,
+            other => return Err(UnknownSseWord(format!("expect {other}"))),
         })
     }
 }
 
-impl Expect {
+impl SseExpectation {
     /// Whether each request is answered alike.
-    pub(super) const fn repeats(self) -> bool {
+    pub(super) const fn repeats_response(self) -> bool {
         matches!(
             self,
             Self::Retried

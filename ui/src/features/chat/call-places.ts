@@ -3,7 +3,14 @@
  * was accepted, and those of which nothing was. A verdict names notes only, so what was applied is compared with what
  * each call was given; where that is not certain a call is left out.
  */
-import type { AppliedHunks, AppliedSet, EffectId, Hunk, Item, NotePath } from '../../ipc/bindings';
+import type {
+  AppliedHunks,
+  AppliedSet,
+  EffectId,
+  NoteHunk,
+  ChatItem,
+  NotePath,
+} from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
 import { argumentsOf } from './call-argument';
 import { preparedPaths, type Verdict } from './outcome';
@@ -19,7 +26,7 @@ interface Mixed {
 export type Places = ReadonlyMap<string, 'applied' | 'rejected'>;
 
 export function mixedIn(
-  items: readonly Item[],
+  items: readonly ChatItem[],
   verdicts: ReadonlyMap<string, readonly Verdict[]>,
 ): readonly Mixed[] {
   const mixed = items.flatMap((item) => {
@@ -35,7 +42,7 @@ export function mixedIn(
 function callsOf(
   verdict: Verdict,
   path: NotePath,
-  items: readonly Item[],
+  items: readonly ChatItem[],
   verdicts: ReadonlyMap<string, readonly Verdict[]>,
 ): readonly ToolItem[] {
   return items.flatMap((item) => {
@@ -70,7 +77,7 @@ export function placesOf(
 
 function statesOf(
   calls: readonly ToolItem[],
-  hunks: readonly Hunk[],
+  hunks: readonly NoteHunk[],
 ): [string, 'applied' | 'rejected'][] {
   const [added, removed] = [linesOf(hunks, 'added'), linesOf(hunks, 'removed')];
   return calls.flatMap((call): [string, 'applied' | 'rejected'][] => {
@@ -97,7 +104,7 @@ function isIn(text: string, lines: readonly string[]): 'yes' | 'maybe' | 'no' {
   return text.length >= telling ? 'yes' : 'maybe';
 }
 
-function linesOf(hunks: readonly Hunk[], sign: 'added' | 'removed'): string[] {
+function linesOf(hunks: readonly NoteHunk[], sign: 'added' | 'removed'): string[] {
   return hunks
     .flatMap(({ lines }) => lines.filter((line) => line.sign === sign))
     .map(({ words }) =>

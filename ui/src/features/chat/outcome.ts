@@ -1,10 +1,10 @@
 /** The state that the changes of tool calls are in by now: applied, rejected, undone. */
-import type { AppliedSet, Item, NotePath, TurnId } from '../../ipc/bindings';
+import type { AppliedSet, ChatItem, NotePath, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
 import type { Places } from './call-places';
 import type { ToolItem } from './rows';
 
-export type Verdict = Extract<Item, { type: 'verdict' }>;
+export type Verdict = Extract<ChatItem, { type: 'verdict' }>;
 
 /** `null` where the call itself told the state. */
 export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
@@ -51,7 +51,7 @@ export interface UndoneSince {
 /** The notes of a verdict in which the accepted changes were undone since, wholly or in part. */
 export function undoneSince(
   verdict: Verdict,
-  items: readonly Item[],
+  items: readonly ChatItem[],
   { verdicts, applied }: Pick<Outside, 'verdicts' | 'applied'>,
 ): UndoneSince {
   const turns = items.flatMap((item) =>
@@ -79,10 +79,10 @@ function undoneIn(
 
 /** Finds the verdicts on each call; for the same calls and verdicts the same map. */
 export class CallVerdicts {
-  #items: readonly Item[] = [];
+  #items: readonly ChatItem[] = [];
   #verdicts: ReadonlyMap<string, readonly Verdict[]> = new Map();
 
-  read(items: readonly Item[]): ReadonlyMap<string, readonly Verdict[]> {
+  read(items: readonly ChatItem[]): ReadonlyMap<string, readonly Verdict[]> {
     const told = items.filter((item) => item.type === 'verdict' || isPrepared(item));
     const same =
       told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
@@ -96,7 +96,7 @@ export class CallVerdicts {
 
 /** A verdict on a note is about the calls before it that prepared changes there and were not decided when
  * a later turn prepared others. */
-function verdictsIn(items: readonly Item[]): Map<string, Verdict[]> {
+function verdictsIn(items: readonly ChatItem[]): Map<string, Verdict[]> {
   const verdicts = new Map<string, Verdict[]>();
   const open = new Map<NotePath, ToolItem[]>();
   for (const item of items) {
@@ -116,7 +116,7 @@ function verdictsIn(items: readonly Item[]): Map<string, Verdict[]> {
   return verdicts;
 }
 
-function isPrepared(item: Item): item is ToolItem {
+function isPrepared(item: ChatItem): item is ToolItem {
   return item.type === 'tool' && preparedPaths(item).length > 0;
 }
 

@@ -1,5 +1,5 @@
 /** The rows of a conversation that goes on: what stands before its last turn is made into rows once. */
-import type { Item, MessageId, TurnId } from '../../ipc/bindings';
+import type { ChatItem, MessageId, TurnId } from '../../ipc/bindings';
 import { lastDay, type Row, rows } from './rows';
 
 interface Reading {
@@ -16,16 +16,16 @@ interface Read {
 
 /** What was read last. */
 interface Last extends Reading {
-  readonly items: readonly Item[];
+  readonly items: readonly ChatItem[];
   readonly read: Read;
 }
 
 type ActionsRow = Extract<Row, { kind: 'actions' }>;
-type Answer = Extract<Item, { type: 'assistant' }>;
+type Answer = Extract<ChatItem, { type: 'assistant' }>;
 
 /** One conversation's; the same items in front are not read again. */
 export class ReadRows {
-  #items: readonly Item[] = [];
+  #items: readonly ChatItem[] = [];
   #passagesAreAnswers = false;
   #changed: ReadonlySet<TurnId> = new Set();
   #rows: readonly Row[] = [];
@@ -34,13 +34,13 @@ export class ReadRows {
   #open: readonly Row[] = [];
   #last: Last | null = null;
 
-  read(items: readonly Item[], reading: Reading): Read {
+  read(items: readonly ChatItem[], reading: Reading): Read {
     const read = goneOn(this.#last, items, reading) ?? this.#readOpen(items, reading);
     this.#last = { ...reading, items, read };
     return read;
   }
 
-  #readOpen(items: readonly Item[], reading: Reading): Read {
+  #readOpen(items: readonly ChatItem[], reading: Reading): Read {
     const begun = Math.max(
       0,
       items.findLastIndex((item) => item.type === 'user' && !item.queued),
@@ -53,7 +53,7 @@ export class ReadRows {
     return { rows: all, lastAnswer: last?.answer ?? null };
   }
 
-  #knows(items: readonly Item[], begun: number, reading: Reading): boolean {
+  #knows(items: readonly ChatItem[], begun: number, reading: Reading): boolean {
     return (
       this.#items.length === begun &&
       this.#passagesAreAnswers === reading.passagesAreAnswers &&
@@ -62,7 +62,7 @@ export class ReadRows {
     );
   }
 
-  #learn(items: readonly Item[], reading: Reading): void {
+  #learn(items: readonly ChatItem[], reading: Reading): void {
     this.#items = items;
     this.#passagesAreAnswers = reading.passagesAreAnswers;
     this.#changed = reading.changed;
@@ -72,7 +72,7 @@ export class ReadRows {
 }
 
 /** The same rows, where nothing has changed but that an answer goes on; `null` where more has. */
-function goneOn(last: Last | null, items: readonly Item[], reading: Reading): Read | null {
+function goneOn(last: Last | null, items: readonly ChatItem[], reading: Reading): Read | null {
   const { passagesAreAnswers, changed, working } = reading;
   if (!working || last?.items.length !== items.length || last.changed !== changed) return null;
   if (last.passagesAreAnswers !== passagesAreAnswers || last.working !== working) return null;

@@ -1,17 +1,17 @@
 /** The chat's items as the rows that are drawn: days apart, tool calls together. */
-import type { Item, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
+import type { ChatItem, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
 import { isOwnCall, isOwnReply } from '../../state/own-words';
 
-export type ToolItem = Extract<Item, { type: 'tool' }>;
-type AnswerItem = Extract<Item, { type: 'assistant' }>;
+export type ToolItem = Extract<ChatItem, { type: 'tool' }>;
+type AnswerItem = Extract<ChatItem, { type: 'assistant' }>;
 
 export type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
   | {
       readonly kind: 'item';
       readonly key: string;
-      readonly item: Exclude<Item, ToolItem>;
+      readonly item: Exclude<ChatItem, ToolItem>;
       /** Whether the application worded it, as no model was connected. */
       readonly ours: boolean;
     }
@@ -46,7 +46,7 @@ interface Reading {
 }
 
 /** What was said before the items was said on `before`, if anything was. */
-export function rows(items: readonly Item[], reading: Reading, before = ''): Row[] {
+export function rows(items: readonly ChatItem[], reading: Reading, before = ''): Row[] {
   const drawn: Row[] = [];
   let day = before;
   let turns = new Set<TurnId>();
@@ -98,7 +98,7 @@ function putActions(drawn: Row[], begun: number): void {
 }
 
 /** The day of the last message, as `rows` takes it. */
-export function lastDay(items: readonly Item[]): string {
+export function lastDay(items: readonly ChatItem[]): string {
   const last = items.findLast((item) => item.type === 'user');
   return last ? dayOf(last.at) : '';
 }
@@ -125,7 +125,7 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
 }
 
 /** Words that introduce passages come after them in time, and stand above them. */
-function pushItem(drawn: Row[], item: Exclude<Item, ToolItem>, ours: boolean): void {
+function pushItem(drawn: Row[], item: Exclude<ChatItem, ToolItem>, ours: boolean): void {
   const isOurs = item.type === 'assistant' ? isOwnReply(item.text, ours) : ours;
   const row: Row = { kind: 'item', key: itemKey(item), item, ours: isOurs };
   const last = drawn.at(-1);
@@ -145,7 +145,7 @@ function isQuestion(call: ToolItem): boolean {
 }
 
 /** The open question is a card at the end, and a turn that went well ends without a word. */
-function isShown(item: Exclude<Item, ToolItem>): boolean {
+function isShown(item: Exclude<ChatItem, ToolItem>): boolean {
   switch (item.type) {
     case 'user':
     case 'verdict':

@@ -1,5 +1,5 @@
 /** What a tool call did, in one line: its effect first. */
-import type { NotePath, Reaction } from '../../ipc/bindings';
+import type { NotePath, ToolEvent } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import {
   about,
@@ -90,7 +90,7 @@ function failure(call: ToolItem): Sentence {
 }
 
 /** What was changed, or waits to be. */
-function changes(reactions: readonly Reaction[]): Words | null {
+function changes(reactions: readonly ToolEvent[]): Words | null {
   // What moved comes before what follows it.
   const changed = reactions
     .flatMap((reaction) => change(reaction) ?? [])
@@ -107,7 +107,7 @@ function changes(reactions: readonly Reaction[]): Words | null {
   return { ...line(plannedWords(changed), notes), tone: 'waiting', changed: paths };
 }
 
-function change(reaction: Reaction): (Done & { readonly waiting: boolean }) | null {
+function change(reaction: ToolEvent): (Done & { readonly waiting: boolean }) | null {
   const plain = { to: null, added: 0, removed: 0 } as const;
   switch (reaction.type) {
     case 'changed':
@@ -131,7 +131,7 @@ function change(reaction: Reaction): (Done & { readonly waiting: boolean }) | nu
 }
 
 /** What was read or looked for. */
-function found(reactions: readonly Reaction[], tool: string): Words | null {
+function found(reactions: readonly ToolEvent[], tool: string): Words | null {
   const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
   if (read.length > 0) return reads(read);
   const [first] = reactions;
@@ -150,7 +150,7 @@ function found(reactions: readonly Reaction[], tool: string): Words | null {
   return line(sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes);
 }
 
-function searched({ query, hits }: Extract<Reaction, { type: 'searched' }>, tool: string): Words {
+function searched({ query, hits }: Extract<ToolEvent, { type: 'searched' }>, tool: string): Words {
   if (tool === 'get_links') {
     return line(about(query, 'link', (note) => m.tool_links({ count: hits, note })));
   }

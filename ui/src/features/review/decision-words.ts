@@ -3,7 +3,7 @@ import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import type { Decision } from '../../state/decisions';
 import { isNote, moveOf, noteFolder } from '../../state/note-path';
-import type { Verdict } from '../../state/verdicts.svelte';
+import type { ReviewVerdict } from '../../state/verdicts.svelte';
 
 /** What stands beside the name. */
 export function aboutWords({ path, to, kind }: NoteDiff): string {
@@ -58,7 +58,7 @@ function placeWords(path: string, to: string): string {
 /** The two buttons, as they stand after this verdict. */
 export function verdictWords(
   { group }: Decision,
-  verdict: Verdict | 'part' | null,
+  verdict: ReviewVerdict | 'part' | null,
 ): [string, string] {
   if (group === 'removed') {
     return [

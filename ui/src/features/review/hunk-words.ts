@@ -1,5 +1,5 @@
 /** How a hunk reads: where it is, and what its lines are. */
-import type { DiffLine, Hunk } from '../../ipc/bindings';
+import type { DiffLine, NoteHunk } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import type { IconName } from '../../shared/icons';
 
@@ -9,7 +9,7 @@ interface HunkWords {
 }
 
 /** The heading it stands under, else its line; what kind of lines they are shows as a sign. */
-export function hunkWords(hunk: Hunk): HunkWords {
+export function hunkWords(hunk: NoteHunk): HunkWords {
   if (hunk.properties) return { where: m.review_properties(), icon: 'list' };
   const where = hunk.heading ?? m.review_line({ line: hunk.newStart });
   const changed = hunk.lines.filter(({ sign }) => sign !== 'same').map(text);
@@ -23,7 +23,7 @@ export function hunkWords(hunk: Hunk): HunkWords {
 }
 
 /** The lines as they shall be. */
-export function newText({ lines }: Hunk): string {
+export function newText({ lines }: NoteHunk): string {
   return lines
     .filter(({ sign }) => sign === 'added')
     .map(text)
@@ -31,7 +31,7 @@ export function newText({ lines }: Hunk): string {
 }
 
 /** The lines with the user's own in the place of the new ones. */
-export function editedLines({ lines }: Hunk, own: string): DiffLine[] {
+export function editedLines({ lines }: NoteHunk, own: string): DiffLine[] {
   const last = lines.findLastIndex(({ sign }) => sign !== 'same');
   const written = own === '' ? [] : own.split('\n');
   const added = written.map((line): DiffLine => {

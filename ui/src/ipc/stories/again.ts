@@ -1,16 +1,16 @@
 /** Words put in another way, words that wait, what all that cost, and a server that could answer. */
-import type { Item, ModelInfo, Spent } from '../bindings';
+import type { ChatItem, ModelInfo, ModelCost } from '../bindings';
 import type { Story } from '../fake';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 import { read } from './chat';
 
 /** Nanodollars. */
-function spent(cost: number, requests: number): Spent {
+function spent(cost: number, requests: number): ModelCost {
   const usage = { input: 2_140, output: 611, cacheRead: 18_420, cacheWrite: 960 };
   return { requests, usage, cost, unpriced: cost === 0 ? requests : 0 };
 }
 
-const first: readonly Item[] = [
+const first: readonly ChatItem[] = [
   said('u1', 'Which of the beans did well last year?', daysAgo(0.1)),
   read('c1', 'Garden/Beans.md'),
   answered(
@@ -22,7 +22,7 @@ const first: readonly Item[] = [
 /** A conversation in which the second message was put in three ways. */
 export function anew(): Story {
   const conversation = row('beans', 'Beans for the south wall');
-  const items: Item[] = [
+  const items: ChatItem[] = [
     ...first,
     said('u2', 'Then plan Borlotti again, and something against blackfly.', daysAgo(0.05)),
     answered(
@@ -59,11 +59,11 @@ export function queue(): Story {
     'Put the sowing dates into the diary, with the week before as a reminder to get compost.',
     'Thanks',
   ];
-  const items: Item[] = [
+  const items: ChatItem[] = [
     said('u1', 'Which of the beans did well last year?'),
     read('c1', 'Garden/Beans.md'),
     { type: 'assistant', id: 'a1', text: 'The Borlotti on the', streaming: true, cut: false },
-    ...waiting.map((text, at): Item => ({
+    ...waiting.map((text, at): ChatItem => ({
       type: 'user',
       id: `q${at}`,
       text,

@@ -1,5 +1,5 @@
 /** What most stories begin with: a vault, a model, a list of conversations. */
-import type { Conversation, ConversationView, Item, ModelInfo, Snapshot } from '../bindings';
+import type { Conversation, ConversationView, ChatItem, ModelInfo, AppSnapshot } from '../bindings';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -31,7 +31,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
 /** A conversation with nothing waiting, but for what is given. */
 export function view(
   conversation: Conversation,
-  items: Item[],
+  items: ChatItem[],
   waiting: Partial<Pick<ConversationView, 'question' | 'review' | 'held' | 'context'>> = {},
 ): ConversationView {
   return {
@@ -49,17 +49,17 @@ export function view(
 }
 
 /** Words of the user in the window. */
-export function said(id: string, text: string, at = daysAgo(0)): Item {
+export function said(id: string, text: string, at = daysAgo(0)): ChatItem {
   return { type: 'user', id, text, origin: 'window', at, queued: false };
 }
 
 /** A finished answer. */
-export function answered(id: string, text: string): Item {
+export function answered(id: string, text: string): ChatItem {
   return { type: 'assistant', id, text, streaming: false, cut: false };
 }
 
 /** A healthy window over a vault, with these conversations on top of the list. */
-export function healthy(first: readonly Conversation[]): Snapshot {
+export function healthy(first: readonly Conversation[]): AppSnapshot {
   return {
     seq: 0,
     vault: {

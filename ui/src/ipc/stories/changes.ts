@@ -1,5 +1,5 @@
 /** What was applied in a few days: standing, undone, overwritten, in conflict, and a long past. */
-import type { AppliedNote, AppliedSet, ChangeKind, Hunk, Item } from '../bindings';
+import type { AppliedNote, AppliedSet, ChangeKind, NoteHunk, ChatItem } from '../bindings';
 import type { Story } from '../fake';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 import { line } from './diff';
@@ -104,7 +104,7 @@ const past: readonly AppliedSet[] = Array.from({ length: 40 }, (_, index) =>
   ),
 );
 
-const hunks: Record<string, Hunk[]> = {
+const hunks: Record<string, NoteHunk[]> = {
   'e-pears': [
     {
       heading: 'Sunday',
@@ -198,7 +198,7 @@ const unsure = {
 
 export function changes(): Story {
   const conversation = row('groceries', 'Groceries for Sunday');
-  const items: Item[] = [
+  const items: ChatItem[] = [
     said('u1', 'Marta and Luca come on Sunday. Put what is missing on [[Groceries]].'),
     {
       type: 'tool',

@@ -1,11 +1,11 @@
 /** An answer that is being written, after tools read and changed notes. */
-import type { Item } from '../bindings';
+import type { ChatItem } from '../bindings';
 import type { Story } from '../fake';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 
 const turn = 'turn-1';
 
-export function read(call: string, path: string): Item {
+export function read(call: string, path: string): ChatItem {
   return {
     type: 'tool',
     at: daysAgo(0),
@@ -19,7 +19,7 @@ export function read(call: string, path: string): Item {
   };
 }
 
-const items: Item[] = [
+const items: ChatItem[] = [
   said(
     'u1',
     'Marta and Luca come on Sunday, so four of us. What did we cook for them last time? Suggest a menu and put what is missing on [[Groceries]].',
@@ -104,7 +104,7 @@ export function longChat(): Story {
     'A conversation whose name is much longer than any place that the window has for it anywhere';
   const conversation = row('long', title);
   const word = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
-  const long: Item[] = [
+  const long: ChatItem[] = [
     said('l1', `Summarise ${word.repeat(3)} and everything else.`, daysAgo(2)),
     read('r1', `${'A folder with a long name/'.repeat(4)}${word}.md`),
     { ...failedEdit, call: 'r2' },
@@ -162,7 +162,7 @@ export function longChat(): Story {
   return { snapshot: healthy([conversation]), views: [view(conversation, long)], notes };
 }
 
-const failedEdit: Extract<Item, { type: 'tool' }> = {
+const failedEdit: Extract<ChatItem, { type: 'tool' }> = {
   type: 'tool',
   at: daysAgo(0),
   turn,

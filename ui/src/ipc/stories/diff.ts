@@ -1,9 +1,9 @@
 /** Diffs as stories tell them. */
-import type { DiffLine, NoteDiff, NotePath, Sign, Words } from '../bindings';
+import type { DiffLine, NoteDiff, NotePath, DiffLineKind, DiffSpan } from '../bindings';
 
 /** A line whose `*starred*` words are those that differ. */
-export function line(sign: Sign, text: string): DiffLine {
-  const words: Words[] = text
+export function line(sign: DiffLineKind, text: string): DiffLine {
+  const words: DiffSpan[] = text
     .split('*')
     .map((piece, index) => ({ text: piece, marked: index % 2 === 1 }))
     .filter((piece) => piece.text !== '');

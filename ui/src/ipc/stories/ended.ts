@@ -1,5 +1,5 @@
 /** Turns that did not end well. */
-import type { Interruption, Item, TurnStatus, UserError } from '../bindings';
+import type { Interruption, ChatItem, TurnStatus, UserError } from '../bindings';
 import type { Story } from '../fake';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 import { read } from './chat';
@@ -31,7 +31,7 @@ export function retired(): Story {
 export function over(): Story {
   const conversation = row('books-2', 'Books lent, and to whom', { state: 'ended' });
   const reason = 'You said that nothing is left to do.';
-  const items: Item[] = [
+  const items: ChatItem[] = [
     said('u1', 'That is all, thank you.'),
     answered('a1', 'You are welcome. Seven books are out, and each note says who has it.'),
     {
@@ -51,7 +51,7 @@ function ended(
   offer: Interruption | null = null,
 ): Story {
   const conversation = row('books-2', 'Books lent, and to whom', { interrupted: offer !== null });
-  const items: Item[] = [
+  const items: ChatItem[] = [
     said('u1', 'Go through the diary since June and write into each book’s note who has it now.'),
     read('c1', 'Books/The Leopard.md'),
     read('c2', 'Books/Austerlitz.md'),

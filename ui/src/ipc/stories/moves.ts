@@ -1,5 +1,5 @@
 /** A move with the links that follow it, folders, deletions and a conflict that wait together. */
-import type { Item, NoteDiff, Reaction } from '../bindings';
+import type { ChatItem, NoteDiff, ToolEvent } from '../bindings';
 import type { Story } from '../fake';
 import { nothingKnown } from '../fake-looking';
 import { answered, daysAgo, healthy, row, said, view } from './base';
@@ -81,14 +81,14 @@ const notes: readonly NoteDiff[] = [
   }),
 ];
 
-const reactions: Reaction[] = [
+const reactions: ToolEvent[] = [
   ...followers.map(({ path }) => {
     return { type: 'changed', path, created: false, added: 1, removed: 1, waiting: true } as const;
   }),
   { type: 'moved', path: minutes, to: archived, waiting: true },
 ];
 
-function call(name: string, tool: string, ...done: Reaction[]): Item {
+function call(name: string, tool: string, ...done: ToolEvent[]): ChatItem {
   return {
     type: 'tool',
     at: daysAgo(0),

@@ -1,5 +1,5 @@
 /** Everything around the conversation is unwell, or takes long. */
-import type { MonthSpent } from '../bindings';
+import type { MonthCost } from '../bindings';
 import type { Story } from '../fake';
 import { answered, healthy, row, said, view } from './base';
 
@@ -45,7 +45,7 @@ export function trouble(): Story {
 }
 
 /** What this month has cost, of twenty dollars. */
-function nearlySpent(): MonthSpent {
+function nearlySpent(): MonthCost {
   const now = new Date();
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   return {

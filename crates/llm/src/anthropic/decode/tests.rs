@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::decoding::read_all;
+use crate::decoder::read_all;
 use crate::model::ToolCall;
 
 fn start() -> Value {
@@ -75,7 +75,7 @@ fn said(text: &str) -> ModelEvent {
 }
 
 fn stopped(reason: StopReason) -> ModelEvent {
-    let usage = Usage { input: 5, output: 9, cache_read: 3, cache_write: 0 };
+    let usage = TokenUsage { input: 5, output: 9, cache_read: 3, cache_write: 0 };
     ModelEvent::Stopped { reason, usage }
 }
 
@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_an_error() {
 #[test]
 fn an_error_event_is_reported_as_it_came() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "m"}});
-    let trouble = Trouble { kind: "overloaded_error".into(), message: "m".into(), window: None };
+    let trouble = ErrorBody { kind: "overloaded_error".into(), message: "m".into(), window: None };
     let (events, reported) =
         read([wire(&[start(), text_block(0), text(0, "x"), error]).as_bytes()]);
     assert_eq!((events, reported), (vec![said("x")], Some(DecodeError::Reported(trouble))));

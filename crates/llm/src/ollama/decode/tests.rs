@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::super::window::sent;
+use super::super::context_window::prompt_size;
 use super::*;
-use crate::decoding::read_all;
-use crate::model::{Block, ModelMessage, ModelRequest, ToolCall};
+use crate::decoder::read_all;
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolCall};
 
 fn decoder(bytes: usize) -> LineDecoder {
-    let blocks = vec![Block::Text("x".repeat(bytes))];
+    let blocks = vec![ContentBlock::Text("x".repeat(bytes))];
     let messages = vec![ModelMessage { role: protocol::Role::User, blocks }];
-    LineDecoder::new(sent(&ModelRequest { messages, ..ModelRequest::default() }))
+    LineDecoder::new(prompt_size(&ModelRequest { messages, ..ModelRequest::default() }))
 }
 
 fn say(text: &str) -> Value {
@@ -35,7 +35,7 @@ fn read(lines: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
 }
 
 fn stopped(reason: StopReason) -> ModelEvent {
-    let usage = Usage { input: 20, output: 9, ..Usage::default() };
+    let usage = TokenUsage { input: 20, output: 9, ..TokenUsage::default() };
     ModelEvent::Stopped { reason, usage }
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::decoding::read_all;
+use crate::decoder::read_all;
 use crate::model::ToolCall;
 
 fn delta(delta: &Value) -> Value {
@@ -53,7 +53,7 @@ fn said(text: &str) -> ModelEvent {
 }
 
 fn stopped(reason: StopReason) -> ModelEvent {
-    ModelEvent::Stopped { reason, usage: Usage::default() }
+    ModelEvent::Stopped { reason, usage: TokenUsage::default() }
 }
 
 fn called(id: &str, arguments: Value) -> ModelEvent {
@@ -81,7 +81,7 @@ fn two_calls() -> Vec<Value> {
 
 #[test]
 fn words_come_as_they_stream_and_the_usage_comes_last() {
-    let cost = Usage { input: 5, output: 9, cache_read: 3, cache_write: 0 };
+    let cost = TokenUsage { input: 5, output: 9, cache_read: 3, cache_write: 0 };
     let stop = ModelEvent::Stopped { reason: StopReason::EndTurn, usage: cost };
     check(
         &[text("Hello "), text("world"), finish("stop"), usage()],

@@ -2,7 +2,7 @@
 
 mod oracle;
 
-use super::{Hunk, Order, hunks, merge, merge_in_order, without};
+use super::{DiffHunk, LineOrder, hunks, merge, merge_in_order, revert_hunks};
 
 /// Merges three texts whose lines are written with blanks between them.
 fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
@@ -59,16 +59,23 @@ fn lines_put_inside_what_the_other_side_took_out_stay() {
     check("a b c d", "a b x c d", "a d", "a x d");
     check("a b c d", "a b x c d", "a B C d", "conflict");
     let merged = merge(b"b\nc\n", b"b\nx\nc\n", b"");
-    assert_eq!((merged.mingled, merged.apart()), (1, None), "what was taken out was not as known");
-    assert_eq!(merge(b"b\nc\n", b"x\nb\nc\n", b"").apart().as_deref(), Some(&b"x\n"[..]));
+    assert_eq!(
+        (merged.combined_deletions, merged.without_shared_changes()),
+        (1, None),
+        "what was taken out was not as known"
+    );
+    assert_eq!(
+        merge(b"b\nc\n", b"x\nb\nc\n", b"").without_shared_changes().as_deref(),
+        Some(&b"x\n"[..])
+    );
 }
 
 #[test]
 fn lines_put_at_one_place_stand_as_an_earlier_version_had_them() {
-    let order = Order::of([&b"k\nl\nm\nz\n"[..], b"k\nm\nn\nz\n"]);
+    let order = LineOrder::from_versions([&b"k\nl\nm\nz\n"[..], b"k\nm\nn\nz\n"]);
     let merged = |ours: &str, theirs: &str| {
         let merged = merge_in_order(b"k\nz\n", ours.as_bytes(), theirs.as_bytes(), &order);
-        merged.clean().map(|bytes| String::from_utf8(bytes).expect("text"))
+        merged.without_conflicts().map(|bytes| String::from_utf8(bytes).expect("text"))
     };
     assert_eq!(merged("k\nl\nz\n", "k\nm\nz\n").as_deref(), Some("k\nl\nm\nz\n"));
     assert_eq!(merged("k\nm\nz\n", "k\nl\nz\n").as_deref(), Some("k\nl\nm\nz\n"));
@@ -99,17 +106,17 @@ fn bytes_that_are_no_text_and_every_line_ending_go_through() {
     let base = b"\xEF\xBB\xBFone\r\ntwo\nthree\r\n\xFF\xFE\r\nlast";
     let ours = b"\xEF\xBB\xBFone\r\nTWO\nthree\r\n\xFF\xFE\r\nlast";
     let theirs = b"\xEF\xBB\xBFone\r\ntwo\nthree\r\n\xFF\x00\r\nlast";
-    let merged = merge(base, ours, theirs).clean().expect("clean");
+    let merged = merge(base, ours, theirs).without_conflicts().expect("clean");
     assert_eq!(merged, b"\xEF\xBB\xBFone\r\nTWO\nthree\r\n\xFF\x00\r\nlast");
 }
 
 #[test]
 fn two_lines_are_never_glued_into_one() {
     // Ours took the last newline away, theirs put a line behind it.
-    assert!(merge(b"a\nb\n", b"a\nb", b"a\nb\nc\n").clean().is_none());
-    assert!(merge(b"a\nb\n", b"a\nb\nc\n", b"a\nb").clean().is_none());
-    assert_eq!(merge(b"a\nb\n", b"b\n", b"a\nb").clean().expect("clean"), b"b");
-    assert_eq!(merge(b"a\nb", b"A\nb", b"a\nb\nc").clean().expect("clean"), b"A\nb\nc");
+    assert!(merge(b"a\nb\n", b"a\nb", b"a\nb\nc\n").without_conflicts().is_none());
+    assert!(merge(b"a\nb\n", b"a\nb\nc\n", b"a\nb").without_conflicts().is_none());
+    assert_eq!(merge(b"a\nb\n", b"b\n", b"a\nb").without_conflicts().expect("clean"), b"b");
+    assert_eq!(merge(b"a\nb", b"A\nb", b"a\nb\nc").without_conflicts().expect("clean"), b"A\nb\nc");
 }
 
 #[test]
@@ -126,7 +133,7 @@ fn a_change_beside_equal_lines_is_told_in_one_way() {
 fn a_chosen_change_is_taken_back_alone() {
     let (old, new) = (b"a\nb\nc\nd\ne\n", b"A\nb\nC\nx\nd\n");
     assert_eq!(hunks(old, new).len(), 3);
-    let taken_back = |chosen: &[usize]| without(old, new, &chosen.iter().copied().collect());
+    let taken_back = |chosen: &[usize]| revert_hunks(old, new, &chosen.iter().copied().collect());
     assert_eq!(taken_back(&[1]), b"A\nb\nc\nd\n");
     assert_eq!(taken_back(&[0, 2]), b"a\nb\nC\nx\nd\ne\n");
     assert_eq!(taken_back(&[0, 1, 2]), old);
@@ -156,9 +163,9 @@ fn in_a_long_note_changes_are_found_one_by_one() {
     let put_in: Vec<String> = (0..20_000).map(|n| format!("new {}\n", n % 500)).collect();
     let grown = [&old[..15_000], &put_in, &old[15_000..]].concat();
     let found = hunks(old.concat().as_bytes(), grown.concat().as_bytes());
-    assert_eq!(found, [Hunk { before: 15_000..15_000, after: 15_000..35_000 }]);
+    assert_eq!(found, [DiffHunk { before: 15_000..15_000, after: 15_000..35_000 }]);
     let found = hunks(grown.concat().as_bytes(), old.concat().as_bytes());
-    assert_eq!(found, [Hunk { before: 15_000..35_000, after: 15_000..15_000 }]);
+    assert_eq!(found, [DiffHunk { before: 15_000..35_000, after: 15_000..15_000 }]);
 }
 
 #[test]

@@ -6,39 +6,39 @@ use super::{hunks, merge};
 
 /// A line with its origin: the number it had in the base, or none.
 #[derive(Debug, Clone)]
-struct Line {
+struct TracedLine {
     from: Option<usize>,
     text: String,
 }
 
-type Text = Vec<Line>;
+type TracedText = Vec<TracedLine>;
 
-fn bytes(text: &[Line]) -> Vec<u8> {
+fn bytes(text: &[TracedLine]) -> Vec<u8> {
     text.iter().flat_map(|line| line.text.bytes()).collect()
 }
 
 /// A few random edits; every new line says something that stands nowhere else.
-fn edited(base: &Text, random: &mut fastrand::Rng, who: &str) -> Text {
+fn edited(base: &TracedText, random: &mut fastrand::Rng, who: &str) -> TracedText {
     let mut text = base.clone();
     for edit in 0..random.usize(0..4) {
         let from = random.usize(0..=text.len());
         let gone = random.usize(0..3).min(text.len() - from);
         let new = (0..random.usize(0..3))
-            .map(|n| Line { from: None, text: format!("{who} {edit} {n}\n") });
+            .map(|n| TracedLine { from: None, text: format!("{who} {edit} {n}\n") });
         text.splice(from..from + gone, new.collect::<Vec<_>>());
     }
     text
 }
 
 /// What one side changed in one run of the base.
-struct Edit {
+struct TracedEdit {
     /// Places of the base it touches: `2k + 1` is line k, `2k` the place before it. A run of lines
     /// touches also the places between them.
     touches: BTreeSet<usize>,
     new: String,
 }
 
-impl Edit {
+impl TracedEdit {
     fn replaces(&self) -> bool {
         !self.new.is_empty() && self.touches.iter().any(|place| place % 2 == 1)
     }
@@ -53,10 +53,10 @@ impl Edit {
     }
 }
 
-fn edits(base: &Text, side: &Text) -> Vec<Edit> {
+fn edits(base: &TracedText, side: &TracedText) -> Vec<TracedEdit> {
     let mut found = Vec::new();
     let (mut next, mut new) = (0, String::new());
-    let end = Line { from: Some(base.len()), text: String::new() };
+    let end = TracedLine { from: Some(base.len()), text: String::new() };
     for line in side.iter().chain([&end]) {
         let Some(here) = line.from else {
             new.push_str(&line.text);
@@ -64,7 +64,7 @@ fn edits(base: &Text, side: &Text) -> Vec<Edit> {
         };
         if here > next || !new.is_empty() {
             let touches = if here > next { 2 * next + 1..2 * here } else { 2 * here..2 * here + 1 };
-            found.push(Edit { touches: touches.collect(), new: std::mem::take(&mut new) });
+            found.push(TracedEdit { touches: touches.collect(), new: std::mem::take(&mut new) });
         }
         next = here + 1;
     }
@@ -72,7 +72,7 @@ fn edits(base: &Text, side: &Text) -> Vec<Edit> {
 }
 
 /// The merged bytes; `None` where two edits contradict each other.
-fn oracle(base: &Text, ours: &Text, theirs: &Text) -> Option<Vec<u8>> {
+fn oracle(base: &TracedText, ours: &TracedText, theirs: &TracedText) -> Option<Vec<u8>> {
     let (ours, mut theirs) = (edits(base, ours), edits(base, theirs));
     for mine in &ours {
         if theirs.iter().any(|other| mine.contradicts(other)) {
@@ -80,10 +80,10 @@ fn oracle(base: &Text, ours: &Text, theirs: &Text) -> Option<Vec<u8>> {
         }
         theirs.retain(|other| mine.touches != other.touches || mine.new != other.new);
     }
-    let all: Vec<Edit> = ours.into_iter().chain(theirs).collect();
+    let all: Vec<TracedEdit> = ours.into_iter().chain(theirs).collect();
     let mut out = Vec::new();
     for place in 0..=2 * base.len() {
-        let here = |edit: &&Edit| edit.touches.first() == Some(&place);
+        let here = |edit: &&TracedEdit| edit.touches.first() == Some(&place);
         all.iter().filter(here).for_each(|edit| out.extend(edit.new.bytes()));
         if place % 2 == 1 && !all.iter().any(|edit| edit.touches.contains(&place)) {
             out.extend(base.get(place / 2).expect("a line").text.bytes());
@@ -97,12 +97,12 @@ fn merges_conflict_exactly_where_the_oracle_finds_overlapping_lines() {
     let (mut clean, mut conflicts) = (0, 0);
     for seed in 0..20_000 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let base: Text = (0..random.usize(0..9))
-            .map(|n| Line { from: Some(n), text: format!("base {n}\n") })
+        let base: TracedText = (0..random.usize(0..9))
+            .map(|n| TracedLine { from: Some(n), text: format!("base {n}\n") })
             .collect();
         let ours = edited(&base, &mut random, "ours");
         let theirs = edited(&base, &mut random, "theirs");
-        let found = merge(&bytes(&base), &bytes(&ours), &bytes(&theirs)).clean();
+        let found = merge(&bytes(&base), &bytes(&ours), &bytes(&theirs)).without_conflicts();
         let expected = oracle(&base, &ours, &theirs);
         let said = |text: &Option<Vec<u8>>| {
             text.as_ref().map(|text| String::from_utf8_lossy(text).into_owned())
@@ -122,17 +122,21 @@ fn a_clean_merge_of_repeated_lines_loses_and_invents_nothing() {
             (0..random.usize(0..8)).flat_map(|_| [b'a' + random.u8(0..4), b'\n']).collect()
         };
         let (base, ours, theirs) = (text(), text(), text());
-        assert_eq!(merge(&base, &base, &theirs).clean().as_ref(), Some(&theirs));
-        assert_eq!(merge(&base, &ours, &base).clean().as_ref(), Some(&ours));
-        assert_eq!(merge(&base, &ours, &ours).clean().as_ref(), Some(&ours));
+        assert_eq!(merge(&base, &base, &theirs).without_conflicts().as_ref(), Some(&theirs));
+        assert_eq!(merge(&base, &ours, &base).without_conflicts().as_ref(), Some(&ours));
+        assert_eq!(merge(&base, &ours, &ours).without_conflicts().as_ref(), Some(&ours));
         let merged = merge(&base, &ours, &theirs);
         let other = merge(&base, &theirs, &ours);
         assert_eq!(merged.conflicts.len(), other.conflicts.len(), "seed {seed}");
-        let Some(both) = merged.apart() else { continue };
-        assert_eq!(other.apart().as_ref(), Some(&both), "seed {seed}: the sides are equals");
+        let Some(both) = merged.without_shared_changes() else { continue };
+        assert_eq!(
+            other.without_shared_changes().as_ref(),
+            Some(&both),
+            "seed {seed}: the sides are equals"
+        );
         // A change that both sides made counts once.
-        let mut made = gains(&base, &ours);
-        made.extend(gains(&base, &theirs));
+        let mut made = edit_set(&base, &ours);
+        made.extend(edit_set(&base, &theirs));
         for letter in b'a'..=b'd' {
             let gained: i32 =
                 made.iter().map(|(_, gone, come)| count(come, letter) - count(gone, letter)).sum();
@@ -143,7 +147,7 @@ fn a_clean_merge_of_repeated_lines_loses_and_invents_nothing() {
 }
 
 /// Each change: where, what went and what came. Lines are two bytes long here.
-fn gains(base: &[u8], side: &[u8]) -> BTreeSet<(usize, Vec<u8>, Vec<u8>)> {
+fn edit_set(base: &[u8], side: &[u8]) -> BTreeSet<(usize, Vec<u8>, Vec<u8>)> {
     let lines = |text: &[u8], of: std::ops::Range<usize>| {
         text.get(of.start * 2..of.end * 2).expect("lines").to_vec()
     };

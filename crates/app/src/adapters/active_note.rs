@@ -1,0 +1,127 @@
+//! `tools`' desk: the open note as it was sent with a message, and the clock. Beside it the note that is
+//! open now.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use jiff::Zoned;
+use protocol::{NotePath, TurnId};
+use store::Store;
+use tools::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
+
+use crate::prompt;
+
+/// The desk of each turn. It follows from the message that the turn answers, so it is the same after a
+/// restart and whatever note is open by then.
+pub(crate) struct TurnDesk(pub(crate) Store);
+
+#[async_trait]
+impl Environment for TurnDesk {
+    async fn sent_note(&self, turn: &TurnId) -> SentNote {
+        let opening = match self.0.opening_message(turn).await {
+            Ok(opening) => opening,
+            Err(error) => {
+                tracing::error!(%error, "the open note of a turn could not be read");
+                return SentNote::LeftOut;
+            }
+        };
+        match opening.as_ref().and_then(|(message, _)| message.open_note()) {
+            None => SentNote::NoneOpen,
+            Some(None) => SentNote::LeftOut,
+            Some(Some(note)) => SentNote::Sent(ActiveNote {
+                path: note.path.clone(),
+                source: ActiveNoteSource::Message,
+                selected: note.selected.clone(),
+                heading: note.heading.clone(),
+            }),
+        }
+    }
+
+    fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+}
+
+/// The note that is shown beside the chat, or that `--note` named; clones are the same desk.
+#[derive(Clone, Default)]
+pub(crate) struct ActiveNoteState(Arc<Mutex<Option<ActiveNoteEntry>>>);
+
+/// How a note came to be open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenedBy {
+    /// It is shown beside the chat.
+    Window,
+    /// It was named on the command line.
+    CommandLine,
+}
+
+/// A note that lies on the desk.
+#[derive(Clone)]
+pub(crate) struct ActiveNoteEntry {
+    note: protocol::OpenNote,
+    by: OpenedBy,
+    /// Since when it lies there.
+    shown: Instant,
+    /// When the selection was made.
+    selected: Instant,
+}
+
+impl ActiveNoteEntry {
+    /// Which note it is, how we know and since when.
+    pub(crate) fn describe(&self) -> String {
+        let by = match self.by {
+            OpenedBy::Window => "opened beside the chat",
+            OpenedBy::CommandLine => "named on the command line",
+        };
+        format!("Open note: {} ({by} {})", self.note.path, prompt::age_text(self.shown.elapsed()))
+    }
+
+    /// Where it is.
+    pub(crate) const fn path(&self) -> &NotePath {
+        &self.note.path
+    }
+
+    /// How long ago the selection was made, in words.
+    pub(crate) fn selection_age(&self) -> String {
+        prompt::age_text(self.selected.elapsed())
+    }
+
+    /// The note with its selection.
+    pub(crate) fn into_note(self) -> protocol::OpenNote {
+        self.note
+    }
+}
+
+/// More than this of a selection, in characters, tells a model nothing that reading does not.
+const MAX_SELECTION_CHARS: usize = 8_000;
+
+impl ActiveNoteState {
+    /// Puts a note on the desk.
+    pub(crate) fn show(&self, path: NotePath, by: OpenedBy) {
+        let note = protocol::OpenNote { path, selected: String::new(), heading: None };
+        let (shown, selected) = (Instant::now(), Instant::now());
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(ActiveNoteEntry { note, by, shown, selected });
+    }
+
+    /// Notes what is selected in the note that lies there; of very much, the beginning.
+    pub(crate) fn select(&self, selected: &str, heading: Option<String>) {
+        let mut desk = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lying) = desk.as_mut() {
+            lying.selected = Instant::now();
+            lying.note.selected = selected.chars().take(MAX_SELECTION_CHARS).collect();
+            lying.note.heading = heading.filter(|_| !lying.note.selected.is_empty());
+        }
+    }
+
+    /// Clears the desk.
+    pub(crate) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The note that lies there, with its selection and since when.
+    pub(crate) fn entry(&self) -> Option<ActiveNoteEntry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

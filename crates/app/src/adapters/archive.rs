@@ -1,0 +1,156 @@
+//! `tools`' archive: ended conversations, kept in the store.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::{ConversationId, ConversationState, Message, MessagePart, Source, TurnId};
+use store::{EndedConversation, Store, StoreError};
+use tools::conversation_archive::{
+    ArchiveError, ArchivedConversation, ArchivedMessage, ArchivedResult, ArchivedTranscript,
+    ConversationArchive,
+};
+
+use crate::privacy::{PrivacyGuard, Redaction, SourcesByTurn};
+use crate::send::title_from_text;
+
+/// The ended conversations of one vault, without what is private for those who ask.
+pub(crate) struct StoreArchive {
+    pub(crate) store: Store,
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+}
+
+#[async_trait]
+impl ConversationArchive for StoreArchive {
+    async fn recent(&self, limit: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
+        self.ended_conversations(limit, None).await
+    }
+
+    async fn search(
+        &self,
+        query: &str,
+        limit: u32,
+    ) -> Result<Vec<ArchivedConversation>, ArchiveError> {
+        self.ended_conversations(limit, Some(query)).await
+    }
+
+    async fn full_result(
+        &self,
+        conversation: &ConversationId,
+        handle: &str,
+    ) -> Result<Option<ArchivedResult>, ArchiveError> {
+        let found = self.store.full_result(conversation, handle).await.map_err(archive_error)?;
+        let Some(message) = found else { return Ok(None) };
+        let sources = self.store.context_sources(&message.turn).await.map_err(archive_error)?;
+        let told = self.sources_by_turn(std::slice::from_ref(&message)).await?;
+        let heard = self.privacy_guard.redact_for_any(vec![message], &told).await;
+        let (rows, _) = heard.map_err(|error| ArchiveError(error.message))?;
+        let text = rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
+            MessagePart::Result { output, .. } => Some(output),
+            _ => None,
+        });
+        Ok(text.map(|text| ArchivedResult { text, sources }))
+    }
+
+    async fn transcript(
+        &self,
+        id: &ConversationId,
+    ) -> Result<Option<ArchivedTranscript>, ArchiveError> {
+        let found = self.store.conversation(id).await.map_err(archive_error)?;
+        if found.is_none_or(|conversation| conversation.state != ConversationState::Ended) {
+            return Ok(None);
+        }
+        let (history, _) = self.visible_messages(id).await?;
+        let said = history.iter().filter_map(to_archive_message).collect();
+        Ok(Some(ArchivedTranscript { messages: said, sources: self.sources(id).await? }))
+    }
+}
+
+impl StoreArchive {
+    async fn ended_conversations(
+        &self,
+        limit: u32,
+        query: Option<&str>,
+    ) -> Result<Vec<ArchivedConversation>, ArchiveError> {
+        let rows = self.store.ended_conversations(limit, query).await.map_err(archive_error)?;
+        let mut all = Vec::new();
+        for row in rows {
+            let id = &row.conversation.id;
+            let (history, withheld) = self.visible_messages(id).await?;
+            let sources = self.sources(id).await?;
+            // That it was found would tell what is in it.
+            if withheld == Redaction::Nothing || query.is_none() {
+                all.push(ArchivedConversation {
+                    sources,
+                    ..to_archive_entry(row, &history, withheld)
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    async fn sources(&self, id: &ConversationId) -> Result<BTreeSet<Source>, ArchiveError> {
+        match self.store.last_turn(id).await.map_err(archive_error)? {
+            Some(last) => self.store.context_sources(&last).await.map_err(archive_error),
+            None => Ok(BTreeSet::new()),
+        }
+    }
+
+    /// Where the words of these turns come from.
+    async fn sources_by_turn(&self, rows: &[Message]) -> Result<SourcesByTurn, ArchiveError> {
+        let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
+        self.store.turn_sources(&turns.into_iter().collect::<Vec<_>>()).await.map_err(archive_error)
+    }
+
+    /// All that was said in a conversation, as those may hear it who ask.
+    async fn visible_messages(
+        &self,
+        id: &ConversationId,
+    ) -> Result<(Vec<Message>, Redaction), ArchiveError> {
+        let last: Option<TurnId> = self.store.last_turn(id).await.map_err(archive_error)?;
+        let Some(last) = last else { return Ok((Vec::new(), Redaction::Nothing)) };
+        let history = self.store.history(id, &last).await.map_err(archive_error)?;
+        let told = self.sources_by_turn(&history).await?;
+        self.privacy_guard
+            .redact_for_any(history, &told)
+            .await
+            .map_err(|error| ArchiveError(error.message))
+    }
+}
+
+/// A row as those hear it who may hear of the conversation what stands in `history`. What a model made
+/// of it counts only where all of that may be heard, and where it is of this variant of it.
+fn to_archive_entry(
+    row: EndedConversation,
+    history: &[Message],
+    withheld: Redaction,
+) -> ArchivedConversation {
+    let EndedConversation { conversation, excerpt: words, named_by_user, titled_until: told_until } =
+        row;
+    let is_whole = withheld == Redaction::Nothing;
+    let holds = is_whole
+        && told_until.as_ref().is_none_or(|told| history.iter().any(|row| row.turn == *told));
+    let title = if named_by_user || holds {
+        conversation.title
+    } else {
+        let first =
+            history.iter().find_map(to_archive_message).map(|said| title_from_text(&said.text));
+        first.unwrap_or_else(|| "A conversation".to_owned())
+    };
+    let gist = match conversation.summary.filter(|_| holds) {
+        Some(summary) => summary,
+        None if is_whole => words,
+        None => "Withheld: it may tell of notes that are private.".to_owned(),
+    };
+    let (id, ended_at) = (conversation.id, conversation.updated_at);
+    ArchivedConversation { id, title, ended_at, summary: gist, sources: BTreeSet::new() }
+}
+
+fn to_archive_message(message: &Message) -> Option<ArchivedMessage> {
+    let text = message.text();
+    (!text.trim().is_empty()).then_some(ArchivedMessage { role: message.role, text })
+}
+
+fn archive_error(error: StoreError) -> ArchiveError {
+    ArchiveError(error.to_string())
+}

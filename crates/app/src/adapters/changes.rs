@@ -1,0 +1,391 @@
+//! `llm`'s changes: judges a plan by policy, then applies it or adds it to what waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use llm::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
+use llm::tool::{ChangePlan, ToolEffect};
+use protocol::{
+    CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
+    OpenTurn, PlannedState, ToolEvent, UserError,
+};
+use store::{PlannedChangeRow, Store};
+use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::CancellationToken;
+use tools::plan_outcome::PlanOutcome;
+use vault::{Applied, ChangeBatch, PlannedChange, Progress, Vault, VaultError};
+
+use crate::adapters::ledger::StoreLedger;
+use crate::adapters::turn_cache::{self, TurnCache};
+use crate::blocking::run_blocking;
+use crate::clock::{new_id, now};
+use crate::config::Config;
+use crate::diff::line_counts;
+use crate::errors::{apply_error, note_error, store_error};
+use crate::indexer::Indexer;
+use crate::mentions::{mentions_note, user_authored_text};
+use crate::policy::{Decision, PolicyFacts, decide};
+use crate::privacy::PrivacyGuard;
+use crate::provenance::{self, RULES_REVIEW_MESSAGE, is_rules_file};
+use crate::publisher::DomainEvent;
+use crate::run_mode::RunMode;
+use crate::vault_lock::VaultLock;
+use crate::writable_notes::WritableNotes;
+
+/// The changes of one vault.
+pub(crate) struct VaultChanges {
+    pub(crate) vault: Vault,
+    pub(crate) indexer: Indexer,
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) run_mode: RunMode,
+    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+    pub(crate) turn_cache: Arc<TurnCache>,
+    /// Held while a plan or a verdict is carried out: neither sees the other half-way.
+    pub(crate) change_lock: Arc<Mutex<()>>,
+    /// Knows what the model may not hear of.
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    /// Whoever changes notes holds the vault, also when the rest of the application let go.
+    pub(crate) _lock: Arc<VaultLock>,
+}
+
+#[async_trait]
+impl ChangeApplier for VaultChanges {
+    async fn note_overlay(&self, turn: &OpenTurn) -> NoteOverlay {
+        let (waiting, seen) =
+            tokio::join!(self.store.open_change_set(&turn.conversation), self.seen_contents(turn));
+        let overlay = match waiting {
+            Ok(Some(set)) => self.visible_pending(set.planned).await,
+            _ => ChangeSet::default(),
+        };
+        let seen = seen.unwrap_or_default();
+        NoteOverlay { overlay: Arc::new(overlay), seen: Arc::new(seen) }
+    }
+
+    async fn decide(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        effect: ToolEffect,
+        plan: ChangePlan,
+        stop: &CancellationToken,
+    ) -> ChangeOutcome {
+        let _alone = self.change_lock.lock().await;
+        let facts = match self.policy_facts(turn, effect, &plan).await {
+            Ok(facts) => facts,
+            Err(error) => return refused_outcome(error.message),
+        };
+        let judged = decide(&facts);
+        let outcome = match judged {
+            Decision::Apply => self.apply_plan(turn, call, &plan, stop).await,
+            Decision::Review => self.add_pending(turn, call, &plan).await,
+            Decision::Refuse(why) => Err(UserError::other(why)),
+        };
+        let mut verdict = outcome.unwrap_or_else(|error| refused_outcome(error.message));
+        if facts.changes_rules && judged == Decision::Review && !verdict.is_error {
+            verdict.output.push_str(RULES_REVIEW_MESSAGE);
+        }
+        // A plan may keep links in notes that the model does not see.
+        let told = self.privacy_guard.redact_names(&turn.turn, verdict.output).await;
+        verdict.output = told.unwrap_or_else(|error| error.message);
+        verdict.sources.extend(provenance::plan_source(effect, facts.hub_writable));
+        verdict
+    }
+}
+
+impl VaultChanges {
+    /// What the turn has seen, over what was seen before it.
+    async fn seen_contents(&self, turn: &OpenTurn) -> Result<turn_cache::SeenContents, UserError> {
+        let OpenTurn { conversation, turn, .. } = turn;
+        let (before, own) = tokio::join!(
+            self.turn_cache.seen_contents(&self.store, conversation, turn),
+            self.store.read_state_of_turn(turn)
+        );
+        let mut seen = Arc::unwrap_or_clone(before?);
+        seen.extend(own.map_err(store_error)?);
+        Ok(seen)
+    }
+
+    /// What waits, without what models may not see.
+    async fn visible_pending(&self, waiting: Vec<PlannedChangeRow>) -> ChangeSet {
+        let Ok(replaced) = self.replaced(&waiting).await else { return ChangeSet::default() };
+        let waiting = waiting.into_iter().map(|row| row.change);
+        let (overlay, vault) =
+            (waiting.collect::<ChangeSet>(), self.privacy_guard.vault_for_models());
+        let shown = run_blocking(move || {
+            let renames = overlay.renames();
+            overlay.filter(|change| {
+                // A text that waits may make the note private.
+                let shows = |path: &NotePath| {
+                    !vault.hides(path)
+                        && change.after().is_none_or(|text| vault.shows(path, text, None))
+                };
+                // A note that left its place may be private where it is now.
+                let is_there = |path: &NotePath| vault.file_id(path).is_some();
+                // The path of a rename may be one that an earlier rename of the set gives.
+                let first = || renames.back(change.target()?);
+                let stands = || {
+                    use ChangeKind::{Create, MakeFolder, RestoreFolder};
+                    matches!(change.kind(), Create | MakeFolder | RestoreFolder)
+                        || is_there(&change.path)
+                        || first().is_some_and(|path| is_there(&path))
+                };
+                !replaced.contains(&change.path)
+                    && shows(&change.path)
+                    && change.target().is_none_or(shows)
+                    && stands()
+            })
+        });
+        shown.await.unwrap_or_default()
+    }
+
+    /// Notes that wait, in whose place another file stands than the one that was to be changed.
+    async fn replaced(
+        &self,
+        waiting: &[PlannedChangeRow],
+    ) -> Result<BTreeSet<NotePath>, UserError> {
+        if self.privacy_guard.vault_for_models().shows_all() {
+            return Ok(BTreeSet::new());
+        }
+        let mut planned = BTreeMap::new();
+        for row in waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create) {
+            let said = self.store.messages_of_turn(&row.turn).await.map_err(store_error)?;
+            planned.extend(said.last().map(|last| (row.change.path.clone(), last.at)));
+        }
+        self.privacy_guard.replaced_for_any(planned).await
+    }
+
+    async fn policy_facts(
+        &self,
+        turn: &OpenTurn,
+        effect: ToolEffect,
+        plan: &ChangePlan,
+    ) -> Result<PolicyFacts, UserError> {
+        let waiting = self.store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+        let waiting = waiting.map(|set| set.planned).unwrap_or_default();
+        let waiting: ChangeSet = waiting.into_iter().map(|row| row.change).collect();
+        let waits =
+            |path: &NotePath| waiting.planned_state(path) != PlannedState::OnDisk(path.clone());
+        let paths: Vec<&NotePath> = plan.change_set.changes().map(|change| &change.path).collect();
+        let mut notes = self.store.turn_changed_paths(&turn.turn).await.map_err(store_error)?;
+        notes.extend(paths.iter().map(|path| (*path).clone()));
+        notes.sort();
+        notes.dedup();
+        let (vault, settings) = (self.vault.clone(), self.config.get());
+        let mode = settings.mode;
+        let changed: Vec<NotePath> = paths.iter().map(|path| (*path).clone()).collect();
+        let (writable, hub_place) = run_blocking(move || {
+            let places = WritableNotes::from_settings(&vault, &settings.hub, &jiff::Zoned::now());
+            (vault.is_writable(), changed.iter().all(|path| places.allows_change(&vault, path)))
+        })
+        .await?;
+        Ok(PolicyFacts {
+            mode,
+            origin: turn.origin,
+            effect,
+            named: mode == Mode::Auto
+                && effect == ToolEffect::Edit
+                && self.are_mentioned(turn, &paths).await?,
+            hub_writable: hub_place,
+            builds_on_pending: paths.iter().any(|path| waits(path)),
+            notes_in_turn: notes.len(),
+            writable,
+            may_write: self.run_mode.may_write(),
+            changes_rules: self.changes_rules(turn, plan).await?,
+        })
+    }
+
+    /// Whether the user's own words name each of these notes, or it is the open note that was sent with
+    /// them.
+    async fn are_mentioned(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
+        let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
+        let message = opening.map(|(message, _)| message);
+        let open = message.as_ref().and_then(|message| message.open_note().flatten());
+        let is_open = |path: &NotePath| open.is_some_and(|note| note.path == *path);
+        let others = paths.iter().filter(|path| !is_open(path));
+        let others: Vec<NotePath> = others.map(|path| (*path).clone()).collect();
+        if others.is_empty() {
+            return Ok(true);
+        }
+        let said = message.as_ref().map(Message::text).unwrap_or_default();
+        let options = self.store.offered_options(&turn.conversation).await.map_err(store_error)?;
+        if options.iter().any(|option| option.trim() == said.trim()) {
+            return Ok(false);
+        }
+        let (words, vault) = (user_authored_text(&said), self.vault.unfiltered());
+        let are_named = move || -> Result<bool, VaultError> {
+            if !others.iter().all(|path| mentions_note(&words, path, &[])) {
+                return Ok(false);
+            }
+            let files = vault.list()?.entries.into_iter().map(|entry| entry.path);
+            let files: Vec<NotePath> = files.collect();
+            Ok(others.iter().all(|path| mentions_note(&words, path, &files)))
+        };
+        run_blocking(are_named).await?.map_err(|error| note_error(&error))
+    }
+
+    /// Whether it words rules for the assistant after more was heard than the user.
+    async fn changes_rules(&self, turn: &OpenTurn, plan: &ChangePlan) -> Result<bool, UserError> {
+        let is_rules = |change: &Change| {
+            is_rules_file(&change.path) || change.target().is_some_and(is_rules_file)
+        };
+        if !plan.change_set.changes().any(is_rules) {
+            return Ok(false);
+        }
+        let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        Ok(provenance::changes_rules_from_foreign(&plan.change_set, &heard))
+    }
+
+    async fn apply_plan(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        plan: &ChangePlan,
+        stop: &CancellationToken,
+    ) -> Result<ChangeOutcome, UserError> {
+        let unit = plan.change_set.is_unit().then(|| call.clone());
+        let changes = plan.change_set.changes().map(|change| PlannedChange {
+            change: change.clone(),
+            turn: turn.turn.clone(),
+            call: call.clone(),
+            unit: unit.clone(),
+            file: None,
+        });
+        let order = ChangeBatch { change_set: new_id(), changes: changes.collect() };
+        let made: Vec<_> =
+            order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
+        self.store.propagate_taint(&made).await.map_err(store_error)?;
+        let set = order.change_set.clone();
+        let applied = self.apply_order(order, stop).await?;
+        if !applied.done.is_empty() {
+            // Nobody listens once the vault is being closed.
+            let _ = self.domain_events.send(DomainEvent::Applied(vec![set]));
+        }
+        let done = plan.change_set.filter(|change| applied.done.contains(&change.path));
+        let as_made = |change: &Change| {
+            let made = applied.rebased.iter().find(|made| made.path == change.path);
+            made.filter(|_| !change.is_rename()).unwrap_or(change).clone()
+        };
+        let summary = if applied.rebased.is_empty() {
+            plan.summary.clone()
+        } else {
+            tools::plan_outcome::rebased_text(&plan.summary)
+        };
+        let done = done.changes().map(as_made).collect();
+        let mut verdict = outcome_of(&summary, done, PlanOutcome::Applied).await?;
+        let is_stopped =
+            |(_, error): &(NotePath, VaultError)| matches!(error, VaultError::Stopped { .. });
+        if applied.problems.iter().any(is_stopped) {
+            return self.add_rest_pending(turn, call, plan, &applied, verdict).await;
+        }
+        if let Some((_, error)) = applied.problems.first() {
+            verdict.output = format!("Not changed: {error}");
+            verdict.is_error = true;
+        }
+        Ok(verdict)
+    }
+
+    async fn apply_order(
+        &self,
+        order: ChangeBatch,
+        stop: &CancellationToken,
+    ) -> Result<Applied, UserError> {
+        let (progress, ledger) = (Progress::default(), StoreLedger(self.store.clone()));
+        let applying = self.indexer.apply(&self.vault, order, &ledger, &progress);
+        tokio::pin!(applying);
+        let applied = tokio::select! {
+            applied = &mut applying => applied,
+            () = stop.cancelled() => {
+                progress.stop();
+                applying.await
+            }
+        };
+        applied.map_err(|error| apply_error(&error))
+    }
+
+    /// The user stopped in the middle: what was not done is put before them.
+    async fn add_rest_pending(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        plan: &ChangePlan,
+        applied: &Applied,
+        done: ChangeOutcome,
+    ) -> Result<ChangeOutcome, UserError> {
+        let left = plan.change_set.filter(|change| !applied.done.contains(&change.path));
+        let rest = ChangePlan { change_set: left, ..plan.clone() };
+        let mut verdict = self.add_pending(turn, call, &rest).await?;
+        let paths: Vec<&str> = applied.done.iter().map(NotePath::as_str).collect();
+        verdict.output = format!(
+            "The user stopped in the middle. Done: {}. The rest waits for the user's review.",
+            if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") }
+        );
+        verdict.reactions.extend(done.reactions);
+        verdict.seen.extend(done.seen);
+        Ok(verdict)
+    }
+
+    async fn add_pending(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        plan: &ChangePlan,
+    ) -> Result<ChangeOutcome, UserError> {
+        self.store
+            .add_planned_changes(
+                &turn.conversation,
+                &new_id(),
+                &plan.change_set,
+                &turn.turn,
+                call,
+                now(),
+            )
+            .await
+            .map_err(store_error)?;
+        // Nobody listens once the vault is being closed.
+        let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
+        let summary = tools::plan_outcome::pending_text(&plan.summary);
+        outcome_of(&summary, plan.change_set.clone(), PlanOutcome::Waiting).await
+    }
+}
+
+/// What the model and the window are told of changes. Counting lines can take long.
+async fn outcome_of(
+    output: &str,
+    changes: ChangeSet,
+    became: PlanOutcome,
+) -> Result<ChangeOutcome, UserError> {
+    let waiting = became == PlanOutcome::Waiting;
+    let one = move |change: &Change| {
+        let seen = change.after_hash().map(|hash| (change.path.clone(), hash));
+        (tool_event(change, waiting), seen)
+    };
+    let told = run_blocking(move || changes.changes().map(one).collect::<Vec<_>>()).await?;
+    let (reactions, seen): (Vec<_>, Vec<Option<(NotePath, ContentHash)>>) =
+        told.into_iter().unzip();
+    let seen = seen.into_iter().flatten().collect();
+    Ok(ChangeOutcome { output: output.to_owned(), reactions, seen, ..ChangeOutcome::default() })
+}
+
+fn tool_event(change: &Change, waiting: bool) -> ToolEvent {
+    let path = change.path.clone();
+    match &change.act {
+        ChangeAction::Rename { to, .. } => ToolEvent::Moved { path, to: to.clone(), waiting },
+        ChangeAction::Trash { .. } | ChangeAction::TrashFolder { .. } => {
+            ToolEvent::Trashed { path, waiting }
+        }
+        ChangeAction::MakeFolder | ChangeAction::RestoreFolder { .. } => {
+            ToolEvent::FolderMade { path, waiting }
+        }
+        ChangeAction::Create { .. } | ChangeAction::Replace { .. } => {
+            let (added, removed) = line_counts(change);
+            let created = change.kind() == ChangeKind::Create;
+            ToolEvent::Changed { path, created, added, removed, waiting }
+        }
+    }
+}
+
+fn refused_outcome(why: String) -> ChangeOutcome {
+    ChangeOutcome { output: why, is_error: true, ..ChangeOutcome::default() }
+}

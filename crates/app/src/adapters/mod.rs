@@ -1,0 +1,11 @@
+//! The seams of the crates below, implemented over the store, the vault and the settings.
+
+pub(crate) mod active_note;
+pub(crate) mod archive;
+pub(crate) mod changes;
+pub(crate) mod ledger;
+pub(crate) mod notes;
+pub(crate) mod questions;
+pub(crate) mod transcript;
+pub(crate) mod turn_cache;
+pub(crate) mod turn_policy;

@@ -1,0 +1,62 @@
+//! `tools`' questions: those of the hub, kept in the store.
+
+use async_trait::async_trait;
+use protocol::{QuestionId, TurnId, UserError};
+use store::Store;
+use tokio::sync::mpsc;
+use tools::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
+
+use crate::clock::now;
+use crate::errors::store_error;
+use crate::publisher::DomainEvent;
+use crate::reply_matching;
+
+/// The questions of one vault that a message of the hub may answer.
+pub(crate) struct StoreQuestions {
+    pub(crate) store: Store,
+    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+}
+
+#[async_trait]
+impl QuestionResolver for StoreQuestions {
+    async fn resolve(
+        &self,
+        turn: &TurnId,
+        question: &QuestionId,
+        verdict: QuestionResolution,
+    ) -> Result<(), UnresolvedQuestion> {
+        let pending = reply_matching::question_for_turn_id(&self.store, turn)
+            .await
+            .map_err(question_error)?;
+        let Some(pending) = pending else {
+            return Err(UnresolvedQuestion(
+                "No question waits that this message may answer.\nTake it as a request of its own."
+                    .to_owned(),
+            ));
+        };
+        if pending.question.id != *question {
+            return Err(UnresolvedQuestion(format!(
+                "The message may answer no question `{question}`.\nThe one that waits is `{}`: “{}”",
+                pending.question.id, pending.question.text
+            )));
+        }
+        match (verdict, &pending.answered_by) {
+            (QuestionResolution::Answer, None) => {
+                let answered = self.store.answer_question(turn, question, now()).await;
+                answered.map_err(store_error).map_err(question_error)?;
+                // Nobody listens once the vault is being closed; then the news are of no use.
+                let _ = self.domain_events.send(DomainEvent::Resolved(pending.question));
+                Ok(())
+            }
+            (QuestionResolution::Answer, Some(_)) | (QuestionResolution::NoAnswer, None) => Ok(()),
+            (QuestionResolution::NoAnswer, Some(_)) => Err(UnresolvedQuestion(
+                "This message was taken for the answer already.\nGo on with what you asked about."
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+fn question_error(error: UserError) -> UnresolvedQuestion {
+    UnresolvedQuestion(error.message)
+}

@@ -1,0 +1,286 @@
+//! `llm`'s transcript, kept in the store. The end of a hub turn takes its notifications with it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use llm::transcript::{FullHistory, History, Transcript};
+use protocol::{
+    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, TurnEnding,
+    TurnId, TurnStep, UserError, UtilityRequest,
+};
+use store::Store;
+use tokio::sync::Notify;
+
+use crate::adapters::turn_cache::{LookBack, PriorTurns, TurnCache};
+use crate::blocking::run_blocking;
+use crate::clock::now;
+use crate::config::Config;
+use crate::errors::store_error;
+use crate::outbox::{HubDisclosure, TurnNotifications};
+use crate::privacy::PrivacyGuard;
+use crate::writable_notes::WritableNotes;
+use crate::{crash_recovery, outbox, provenance};
+
+/// The transcript of one vault's conversations.
+pub(crate) struct StoreTranscript {
+    pub(crate) store: Store,
+    /// Rung when notifications were queued.
+    pub(crate) outbox_ready: Arc<Notify>,
+    /// Filters what is private out of what a turn may hear.
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    /// Says where the hub may write, and of what it may hear.
+    pub(crate) config: Config,
+    pub(crate) turn_cache: Arc<TurnCache>,
+}
+
+#[async_trait]
+impl Transcript for StoreTranscript {
+    async fn submit(&self, new: &NewTurn) -> Result<(), UserError> {
+        self.store.submit_turn(new).await.map_err(store_error)
+    }
+
+    async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError> {
+        // One task runs the turns of a conversation, and it asks for the next one: a turn that
+        // still counts as running has lost its end, and would hold up all others.
+        crash_recovery::end_cut_turn(&self.store, conversation).await?;
+        let begun = self.store.begin_turn(conversation).await.map_err(store_error)?;
+        if let Some(turn) = &begun {
+            self.turn_cache.begin(&turn.turn);
+        }
+        Ok(begun)
+    }
+
+    async fn history(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<History, UserError> {
+        if self.privacy_guard.sees_everything(turn).await? {
+            let before = self.prior_turns(conversation, turn, LookBack::Recent).await?;
+            let compaction = before.compaction.as_ref().map(|row| row.compaction.clone());
+            return Ok(History { compaction, rows: self.with_turn_messages(&before, turn).await? });
+        }
+        // Whether a summary may be heard is known by what it stands in for.
+        let VisibleHistory { compaction, covered, mut rows, .. } =
+            self.visible_history(conversation, turn).await?;
+        let rows = rows.split_off(covered.min(rows.len()));
+        Ok(History { compaction, ..History::of(rows) })
+    }
+
+    async fn full_history(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<FullHistory, UserError> {
+        let VisibleHistory { compaction, rows, hidden_fingerprint: privacy_view, .. } =
+            self.visible_history(conversation, turn).await?;
+        let asking = self.store.question_calls(conversation).await.map_err(store_error)?;
+        let questions = asking.into_iter().map(|(turn, call, id)| ((turn, call), id)).collect();
+        Ok(FullHistory { compaction, rows, questions, privacy_view })
+    }
+
+    async fn messages_of_turn(&self, turn: &TurnId) -> Result<Vec<Message>, UserError> {
+        self.store.messages_of_turn(turn).await.map_err(store_error)
+    }
+
+    async fn step(&self, turn: &TurnId, step: &TurnStep) -> Result<(), UserError> {
+        self.store.store_step(turn, step).await.map_err(store_error)
+    }
+
+    async fn results(&self, turn: &TurnId, results: &[CallResult]) -> Result<(), UserError> {
+        self.store.store_results(turn, results).await.map_err(store_error)
+    }
+
+    async fn finish(&self, turn: &TurnId, ending: &TurnEnding) -> Result<(), UserError> {
+        self.turn_cache.end(turn);
+        let inbox = self.store.inbox_of_turn(turn).await.map_err(store_error)?;
+        let Some(row) = inbox.filter(|_| outbox::is_final_status(ending.status)) else {
+            return self.store.finish_turn(turn, ending).await.map_err(store_error);
+        };
+        let TurnNotifications { now: said, needs_approval: held } = match &row.conversation {
+            Some(conversation) => {
+                let own = self.store.messages_of_turn(turn).await.map_err(store_error)?;
+                let waiting = self.pending_notes(conversation, turn).await?;
+                let reach = self.hub_disclosure(turn, ending).await?;
+                outbox::turn_notifications(&row, &own, ending, &waiting, reach)
+            }
+            None => TurnNotifications::default(),
+        };
+        self.store.finish_hub_turn(turn, ending, &said, &held).await.map_err(store_error)?;
+        self.outbox_ready.notify_one();
+        Ok(())
+    }
+
+    async fn compact(
+        &self,
+        turn: &OpenTurn,
+        new: &Compaction,
+        mark: &str,
+        asked: Option<&UtilityRequest>,
+    ) -> Result<(), UserError> {
+        let stored = self.store.store_compaction(&turn.turn, new, mark, asked, now()).await;
+        self.turn_cache.forget(&turn.turn);
+        stored.map_err(store_error)
+    }
+
+    async fn record_usage(&self, turn: &TurnId, asked: &UtilityRequest) -> Result<(), UserError> {
+        self.store.record_turn_usage(turn, asked).await.map_err(store_error)
+    }
+}
+
+/// All that may be heard in a turn.
+struct VisibleHistory {
+    /// What stands in for the first `covered` rows.
+    compaction: Option<Compaction>,
+    covered: usize,
+    rows: Vec<Message>,
+    /// What is hidden.
+    hidden_fingerprint: String,
+}
+
+impl StoreTranscript {
+    /// A summary is heard by those from whom the same is hidden as from whoever made it, and by those
+    /// who may hear all that it stands in for. For others it is as if there were none.
+    async fn visible_history(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<VisibleHistory, UserError> {
+        let before = self.prior_turns(conversation, turn, LookBack::All).await?;
+        let all = self.with_turn_messages(&before, turn).await?;
+        let all: Vec<Message> = all.into_iter().map(Arc::unwrap_or_clone).collect();
+        let turns: BTreeSet<&TurnId> = all.iter().map(|row| &row.turn).collect();
+        let turns: Vec<&TurnId> = turns.into_iter().collect();
+        let sources = self.store.turn_sources(&turns).await.map_err(store_error)?;
+        let Some(told) = before.compaction.clone() else {
+            let (rows, mark) = self.privacy_guard.redact_for_turn(turn, all, &sources).await?;
+            return Ok(VisibleHistory {
+                compaction: None,
+                covered: 0,
+                rows,
+                hidden_fingerprint: mark,
+            });
+        };
+        let (rows, mark) = self.privacy_guard.redact_for_turn(turn, all.clone(), &sources).await?;
+        let until = &told.compaction.until;
+        let covered = all.iter().rposition(|row| row.turn == *until).map_or(0, |last| last + 1);
+        let may_hear = mark == told.privacy_view || rows.get(..covered) == all.get(..covered);
+        Ok(match may_hear && covered > 0 {
+            true => VisibleHistory {
+                compaction: Some(told.compaction),
+                covered,
+                rows,
+                hidden_fingerprint: mark,
+            },
+            false => {
+                VisibleHistory { compaction: None, covered: 0, rows, hidden_fingerprint: mark }
+            }
+        })
+    }
+
+    async fn prior_turns(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+        back: LookBack,
+    ) -> Result<Arc<PriorTurns>, UserError> {
+        self.turn_cache.prior_turns(&self.store, conversation, turn, back).await
+    }
+
+    /// What was said before the turn, and what it has said itself so far.
+    async fn with_turn_messages(
+        &self,
+        before: &PriorTurns,
+        turn: &TurnId,
+    ) -> Result<Vec<Arc<Message>>, UserError> {
+        let own = self.store.messages_of_turn(turn).await.map_err(store_error)?;
+        Ok(before.rows.iter().cloned().chain(own.into_iter().map(Arc::new)).collect())
+    }
+
+    /// Whether the turn has heard of nothing but what the hub may use.
+    async fn hub_disclosure(
+        &self,
+        turn: &TurnId,
+        ending: &TurnEnding,
+    ) -> Result<HubDisclosure, UserError> {
+        let mut heard = self.store.context_sources(turn).await.map_err(store_error)?;
+        heard.extend(ending.results.iter().flat_map(|result| result.sources.iter().cloned()));
+        let (vault, hub) = (self.privacy_guard.vault_for_models(), self.config.get().hub);
+        let places =
+            run_blocking(move || WritableNotes::from_settings(&vault, &hub, &jiff::Zoned::now()))
+                .await?;
+        Ok(if provenance::exceeds_hub_access(&places, &heard) {
+            HubDisclosure::Beyond
+        } else {
+            HubDisclosure::Within
+        })
+    }
+
+    /// Notes for which changes of this turn wait.
+    async fn pending_notes(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Vec<NotePath>, UserError> {
+        let open = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        let planned = open.map(|set| set.planned).unwrap_or_default().into_iter();
+        Ok(planned.filter(|row| row.turn == *turn).map(|row| row.change.path).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{MessageId, MessagePart, Origin, Role, Timestamp, TurnStatus};
+
+    use super::*;
+
+    fn says(turn: &str) -> NewTurn {
+        let message = Message {
+            id: MessageId::from(turn),
+            conversation: ConversationId::from("c"),
+            turn: TurnId::from(turn),
+            role: Role::User,
+            parts: vec![MessagePart::Text { text: "words".into() }],
+            at: Timestamp(1),
+        };
+        NewTurn {
+            turn: TurnId::from(turn),
+            message,
+            origin: Origin::Window,
+            answers: None,
+            shown: Vec::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_turn_whose_end_was_lost_does_not_hold_up_those_behind_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        let conversation = ConversationId::from("c");
+        store.create_conversation(&conversation, "c", None, Timestamp(0)).await.expect("begun");
+        for turn in ["lost", "next"] {
+            store.submit_turn(&says(turn)).await.expect("stored");
+        }
+        let lost = store.begin_turn(&conversation).await.expect("begun").expect("a turn");
+        // The control: to the store alone it runs for ever.
+        assert_eq!(store.begin_turn(&conversation).await.expect("asked"), None);
+        let vault = vault::Vault::open(folder.path()).expect("a vault");
+        let rules = protocol::PrivateRules::default();
+        let index = index::Index::new(&vault, rules.clone(), &folder.path().join("index"));
+        let keeper = PrivacyGuard::new(&vault, &index, rules);
+        let data = crate::data_dir::DataDir::at(folder.path().join("data")).expect("a directory");
+        let (config, _outdated) = Config::load(&data);
+        let transcript = StoreTranscript {
+            store: store.clone(),
+            outbox_ready: Arc::default(),
+            privacy_guard: keeper,
+            config,
+            turn_cache: Arc::default(),
+        };
+        let next = transcript.begin(&conversation).await.expect("begun").expect("a turn");
+        assert_eq!(next.turn, TurnId::from("next"));
+        let status = store.turn_status(&lost.turn).await.expect("read");
+        assert_eq!(status, Some(TurnStatus::Interrupted));
+    }
+}

@@ -1,0 +1,133 @@
+//! What was said before the turns that run: read once, for nothing changes it while they run.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use protocol::{ContentHash, ConversationId, Message, NotePath, TurnId, UserError};
+use store::{CompactionRow, Store};
+
+use crate::errors::store_error;
+
+/// How far back somebody looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LookBack {
+    /// To the end of what something stands in for.
+    Recent,
+    /// To the beginning.
+    All,
+}
+
+/// The turns before one.
+pub(crate) struct PriorTurns {
+    /// What stands in for the first of them.
+    pub(crate) compaction: Option<CompactionRow>,
+    /// What was said in those that were looked at, oldest first.
+    pub(crate) rows: Vec<Arc<Message>>,
+}
+
+/// The content of each note as it was last read or written.
+pub(crate) type SeenContents = BTreeMap<NotePath, ContentHash>;
+
+/// What is known of the turns before those that run.
+#[derive(Default)]
+pub(crate) struct TurnCache(Mutex<HashMap<TurnId, CachedTurn>>);
+
+#[derive(Default)]
+struct CachedTurn {
+    recent: Option<Arc<PriorTurns>>,
+    all: Option<Arc<PriorTurns>>,
+    seen: Option<Arc<SeenContents>>,
+}
+
+impl CachedTurn {
+    fn slot(&mut self, back: LookBack) -> &mut Option<Arc<PriorTurns>> {
+        match back {
+            LookBack::Recent => &mut self.recent,
+            LookBack::All => &mut self.all,
+        }
+    }
+}
+
+impl TurnCache {
+    /// The turn runs from now on.
+    pub(crate) fn begin(&self, turn: &TurnId) {
+        self.lock().insert(turn.clone(), CachedTurn::default());
+    }
+
+    /// Something else stands in for the turns before it.
+    pub(crate) fn forget(&self, turn: &TurnId) {
+        if let Some(known) = self.lock().get_mut(turn) {
+            *known = CachedTurn::default();
+        }
+    }
+
+    /// The turn runs no more.
+    pub(crate) fn end(&self, turn: &TurnId) {
+        self.lock().remove(turn);
+    }
+
+    /// What was said before `turn`.
+    pub(crate) async fn prior_turns(
+        &self,
+        store: &Store,
+        conversation: &ConversationId,
+        turn: &TurnId,
+        back: LookBack,
+    ) -> Result<Arc<PriorTurns>, UserError> {
+        let known = self.lock().get_mut(turn).and_then(|known| known.slot(back).clone());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        // Its calls need it next, and must not wait for it then.
+        let (read, _) = tokio::try_join!(
+            load(store, conversation, turn, back),
+            self.seen_contents(store, conversation, turn),
+        )?;
+        let read = Arc::new(read);
+        if let Some(known) = self.lock().get_mut(turn) {
+            *known.slot(back) = Some(Arc::clone(&read));
+        }
+        Ok(read)
+    }
+
+    /// The content of each note as it was last read or written before `turn`.
+    pub(crate) async fn seen_contents(
+        &self,
+        store: &Store,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Arc<SeenContents>, UserError> {
+        let known = self.lock().get(turn).and_then(|known| known.seen.clone());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let read = store.read_state_before(conversation, turn).await.map_err(store_error)?;
+        let read = Arc::new(read);
+        if let Some(known) = self.lock().get_mut(turn) {
+            known.seen = Some(Arc::clone(&read));
+        }
+        Ok(read)
+    }
+
+    /// The map is whole after each statement, so a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnId, CachedTurn>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn load(
+    store: &Store,
+    conversation: &ConversationId,
+    turn: &TurnId,
+    back: LookBack,
+) -> Result<PriorTurns, UserError> {
+    let (told, rows) = match back {
+        LookBack::Recent => store.recent_history(conversation, turn).await.map_err(store_error)?,
+        LookBack::All => {
+            let told = store.compaction(conversation, turn).await.map_err(store_error)?;
+            (told, store.history(conversation, turn).await.map_err(store_error)?)
+        }
+    };
+    let before = rows.into_iter().filter(|row| row.turn != *turn);
+    Ok(PriorTurns { compaction: told, rows: before.map(Arc::new).collect() })
+}

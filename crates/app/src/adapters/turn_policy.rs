@@ -1,0 +1,407 @@
+//! `llm`'s host: who answers a turn, and where its events go.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use llm::turn_policy::{ContextCapacity, Summarizer, TurnEvent, TurnPolicy, TurnSetup};
+use llm::{Capabilities, Provider};
+use protocol::model::{ModelInfo, Price};
+use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
+use store::Store;
+use tokio::sync::mpsc;
+
+use crate::blocking::run_blocking;
+use crate::budget::{self, SpendingGate};
+use crate::config::Config;
+use crate::errors::store_error;
+use crate::fallback_capture::{CaptureIfIgnored, FallbackCapture};
+use crate::inbox::MAX_TURN_ATTEMPTS;
+use crate::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
+use crate::privacy::PrivacyGuard;
+use crate::prompt::{self, RulesFile, SystemPromptInput};
+use crate::provenance::RULES_FILES;
+use crate::publisher::DomainEvent;
+use crate::reply_matching;
+use crate::selection::{ModelSelector, SelectedModel, is_cloud_model};
+use crate::writable_notes;
+
+/// Output cap of one answer, in tokens.
+const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 8_192;
+
+/// A hub message of more bytes is kept as it is, and no model is asked what it means.
+const MAX_HUB_MESSAGE_BYTES: usize = 256 << 10;
+
+/// Of a window the answer has this part at most; and half of it where the user wants longer answers.
+const ANSWER_WINDOW_DIVISOR: u32 = 4;
+const LONG_ANSWER_WINDOW_DIVISOR: u32 = 2;
+
+/// The texts of folder and user have no more room in the instructions than this part of the window has
+/// bytes: with a token of three to four bytes, and tools and our own words beside them, all of it stays
+/// below a quarter.
+const USER_TEXT_WINDOW_DIVISOR: u32 = 4;
+
+/// In a smaller window there is no room for them at all.
+const MIN_WINDOW_FOR_USER_TEXT: u32 = 6_000;
+
+/// Decides for the turns of one vault.
+pub(crate) struct AppTurnPolicy {
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) model_selector: ModelSelector,
+    pub(crate) tools: Vec<RegisteredTool>,
+    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+}
+
+#[async_trait]
+impl TurnPolicy for AppTurnPolicy {
+    async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
+        let who = self.turn_model(turn).await?;
+        match turn.resumed {
+            0 => self.privacy_guard.begin(&turn.turn, who.max_privacy).await?,
+            _ => self.privacy_guard.resume(&turn.turn, who.max_privacy).await?,
+        }
+        let setup = self.setup_for(turn, &who).await?;
+        let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
+        stored.await.map_err(store_error)?;
+        Ok(setup)
+    }
+
+    async fn refresh_setup(
+        &self,
+        turn: &OpenTurn,
+        window: Option<u32>,
+    ) -> Result<TurnSetup, UserError> {
+        let mut who = self.turn_model(turn).await?;
+        if let Some(window) = window {
+            who.capacity = ContextCapacity::Window(window);
+        }
+        self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
+        let setup = self.setup_for(turn, &who).await?;
+        // The user may have chosen another model meanwhile.
+        let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
+        stored.await.map_err(store_error)?;
+        Ok(setup)
+    }
+
+    async fn idle_setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
+        let who = self.turn_model(turn).await?;
+        self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
+        self.setup_for(turn, &who).await
+    }
+
+    async fn background_summarizer(
+        &self,
+        turn: &OpenTurn,
+    ) -> Result<Option<Summarizer>, UserError> {
+        self.config.reload_if_changed().await;
+        if self.config.ensure_models_allowed().is_err() {
+            return Ok(None);
+        }
+        let who = self.turn_model(turn).await?;
+        let spending = &who.settings.spending;
+        let Some(by) = who.compaction_model().await else { return Ok(None) };
+        if !budget::has_month_budget(&self.store, spending, by.price).await? {
+            return Ok(None);
+        }
+        self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
+        Ok(Some(by))
+    }
+
+    fn idle_finished(&self, turn: &OpenTurn) {
+        self.privacy_guard.end(&turn.turn);
+    }
+
+    fn publish(&self, turn: &OpenTurn, event: TurnEvent) {
+        if matches!(event, TurnEvent::Ended(_)) {
+            self.privacy_guard.end(&turn.turn);
+        }
+        // Nobody listens once the vault is being closed; then the events are of no use.
+        let _ = self.domain_events.send(DomainEvent::Turn(turn.clone(), event));
+    }
+}
+
+/// Who answers a turn.
+struct TurnModel {
+    settings: Settings,
+    selected: Arc<SelectedModel>,
+    provider: Arc<dyn Provider>,
+    /// A model, of which so much is known.
+    model: Option<ModelInfo>,
+    /// Its capabilities, as its server says them.
+    capabilities: Capabilities,
+    capacity: ContextCapacity,
+    /// How private what it may see is at most.
+    max_privacy: Privacy,
+    /// The question that the message may answer.
+    question: Option<Question>,
+}
+
+impl TurnModel {
+    fn price(&self) -> Option<Price> {
+        self.model.as_ref().and_then(|model| model.price)
+    }
+
+    /// The same provider sums up, by the model that the user picked for it.
+    async fn compaction_model(&self) -> Option<Summarizer> {
+        self.model.as_ref()?;
+        Some(compaction_model_for(&self.settings, &self.selected, Arc::clone(&self.provider)).await)
+    }
+}
+
+/// How private what `chosen` may see is at most, its server asked where its model runs.
+pub(crate) async fn effective_privacy(chosen: &SelectedModel) -> Privacy {
+    match (chosen.max_privacy, &chosen.provider) {
+        (Privacy::Local, Ok(provider)) => {
+            max_privacy(chosen, provider.capabilities(&chosen.model).await)
+        }
+        (shown, _) => shown,
+    }
+}
+
+fn max_privacy(chosen: &SelectedModel, capabilities: Capabilities) -> Privacy {
+    match chosen.max_privacy {
+        // The server is here and the model is not.
+        Privacy::Local if capabilities.runs_elsewhere => Privacy::Open,
+        shown => shown,
+    }
+}
+
+/// Who is asked for what is no answer: `provider`, by the model that the user picked for it.
+pub(crate) async fn compaction_model_for(
+    settings: &Settings,
+    chosen: &SelectedModel,
+    provider: Arc<dyn Provider>,
+) -> Summarizer {
+    let own = chosen.model.clone();
+    let mut model = match settings.compaction.model.trim() {
+        "" => own.clone(),
+        model => model.to_owned(),
+    };
+    let mut capabilities = provider.capabilities(&model).await;
+    // The conversation was shown to the model that answers, on this computer; no other computer reads it.
+    let leaves = capabilities.runs_elsewhere || is_cloud_model(&model);
+    if model != own && leaves && chosen.max_privacy == Privacy::Local {
+        capabilities = provider.capabilities(&own).await;
+        model = own;
+    }
+    let known = model_info(settings, chosen, &model, capabilities);
+    let (price, window) = (known.price, context_window(&known, chosen));
+    Summarizer { provider, model, price, window, prompt: settings.compaction.prompt.clone() }
+}
+
+impl AppTurnPolicy {
+    async fn turn_model(&self, turn: &OpenTurn) -> Result<TurnModel, UserError> {
+        // A rule that was written a moment ago counts for this turn.
+        self.config.reload_if_changed().await;
+        self.privacy_guard.set_rules(self.config.private_rules());
+        let settings = self.config.get();
+        let chosen = self.model_selector.selected().await;
+        let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
+        let has_model = chosen.status.has_model && !captures;
+        let asked =
+            reply_matching::question_for_turn(&self.store, turn).await?.map(|row| row.question);
+        let provider = if captures {
+            let without_settings = self.config.ensure_valid().is_err();
+            let inbox = writable_notes::inbox_path(&settings.hub)?;
+            let undone = self.ineffective_calls(turn).await?;
+            Arc::new(FallbackCapture {
+                inbox,
+                ineffective_calls: undone,
+                question: asked.clone(),
+                without_settings,
+            }) as _
+        } else if has_model {
+            self.config.ensure_valid()?;
+            let (provider, config) = (chosen.provider.clone()?, self.config.clone());
+            Arc::new(SpendingGate { provider, config }) as _
+        } else {
+            chosen.provider.clone()?
+        };
+        let capabilities = match has_model {
+            true => provider.capabilities(&chosen.model).await,
+            false => Capabilities::default(),
+        };
+        let shown = if captures { Privacy::Never } else { max_privacy(&chosen, capabilities) };
+        let model = has_model.then(|| model_info(&settings, &chosen, &chosen.model, capabilities));
+        let capacity = match &model {
+            Some(model) => ContextCapacity::Window(context_window(model, &chosen)),
+            None if captures => ContextCapacity::OwnTurn,
+            None => ContextCapacity::Unlimited,
+        };
+        Ok(TurnModel {
+            settings,
+            selected: chosen,
+            provider,
+            model,
+            capabilities,
+            capacity,
+            max_privacy: shown,
+            question: asked,
+        })
+    }
+
+    /// The notes that it reads are those that the turn may see.
+    async fn setup_for(&self, turn: &OpenTurn, who: &TurnModel) -> Result<TurnSetup, UserError> {
+        let TurnModel { settings, selected: chosen, model, capacity, .. } = who;
+        let kind = RunKind::from_origin(turn.origin);
+        let pending = if who.question.is_some() {
+            PendingQuestion::Question
+        } else {
+            PendingQuestion::Nothing
+        };
+        let window = match capacity {
+            ContextCapacity::Window(window) => *window,
+            ContextCapacity::Unlimited | ContextCapacity::OwnTurn => u32::MAX,
+        };
+        let tool_set = ToolSet::for_model(window, who.capabilities.parameters);
+        let house_rules = self.rules_file().await?;
+        let spending = &settings.spending;
+        let purse = budget::turn_budget(&self.store, spending, who.price(), &turn.turn).await?;
+        Ok(TurnSetup {
+            provider: self.with_fallback_capture(turn, who).await?,
+            model: chosen.model.clone(),
+            max_tokens: max_output_tokens(settings, &chosen.model, model.as_ref(), window),
+            capacity: *capacity,
+            spending_limit: purse,
+            system: prompt::system_prompt(&SystemPromptInput {
+                origin: turn.origin,
+                inbox: &writable_notes::inbox_path(&settings.hub)?,
+                mode: settings.mode,
+                rules_file: house_rules.as_ref(),
+                organisation: &settings.organisation,
+                detail: tool_set.detail(),
+                room: user_text_budget(window, tool_set),
+            }),
+            detail: tool_set.detail(),
+            tools: ToolFilter { kind, mode: settings.mode, set: tool_set, pending }
+                .offered(&self.tools),
+            limits: kind.limits(),
+            kept_turns: self.store.asking_turns(&turn.turn).await.map_err(store_error)?,
+            summarizer: who.compaction_model().await,
+            runs_here: model.is_some()
+                && llm::http::is_on_this_computer(&chosen.model_provider.base_url(settings)),
+        })
+    }
+}
+
+/// How many bytes of the folder's hints and of the user's text go into the instructions. Where all tools
+/// are offered there is room for them, or the request says that they are too long.
+fn user_text_budget(window: u32, set: ToolSet) -> usize {
+    match set {
+        ToolSet::All => usize::MAX,
+        ToolSet::Few if window >= MIN_WINDOW_FOR_USER_TEXT => {
+            usize::try_from(window / USER_TEXT_WINDOW_DIVISOR).unwrap_or(usize::MAX)
+        }
+        ToolSet::Few | ToolSet::Fewest => 0,
+    }
+}
+
+/// How many tokens an answer may have: the user's word, else ours, within what the model writes and
+/// what its window has room for.
+fn max_output_tokens(
+    settings: &Settings,
+    model: &str,
+    known: Option<&ModelInfo>,
+    window: u32,
+) -> u32 {
+    let given = settings.parameters.iter().find(|given| given.model == model);
+    let wanted = given.and_then(|given| given.max_tokens).filter(|tokens| *tokens > 0);
+    let most = known.and_then(|known| known.max_output).unwrap_or(u32::MAX);
+    let within = match wanted {
+        Some(wanted) => wanted.min(window / LONG_ANSWER_WINDOW_DIVISOR),
+        None => DEFAULT_MAX_OUTPUT_TOKENS.min(window / ANSWER_WINDOW_DIVISOR),
+    };
+    within.min(most).max(1)
+}
+
+/// Returns all that is known of a model: the user's word, else its server's word as it runs, else its
+/// provider's list or our own.
+fn model_info(
+    settings: &Settings,
+    chosen: &SelectedModel,
+    model: &str,
+    capabilities: Capabilities,
+) -> ModelInfo {
+    let listed = llm::model_catalog::lookup(model, &[], &chosen.status.models).unwrap_or_default();
+    let id = model.to_owned();
+    let running = ModelInfo { id, window: capabilities.window, ..ModelInfo::default() };
+    let users = settings.models.iter().find(|users| users.id == model).cloned();
+    let running = running.or(listed);
+    match users {
+        Some(users) => users.or(running),
+        None => running,
+    }
+}
+
+/// How much the model takes in; what is not known is taken for what most have.
+fn context_window(known: &ModelInfo, chosen: &SelectedModel) -> u32 {
+    known.window.unwrap_or(chosen.default_window)
+}
+
+impl AppTurnPolicy {
+    /// The provider; of a hub message whose turn does nothing about it, the words are kept. In read-only mode
+    /// nothing can be.
+    async fn with_fallback_capture(
+        &self,
+        turn: &OpenTurn,
+        who: &TurnModel,
+    ) -> Result<Arc<dyn Provider>, UserError> {
+        let provider = &who.provider;
+        let is_kept =
+            turn.origin.is_hub() && who.model.is_some() && who.settings.mode != Mode::ReadOnly;
+        let row = match is_kept {
+            true => self.store.inbox_of_turn(&turn.turn).await.map_err(store_error)?,
+            false => None,
+        };
+        Ok(match row {
+            Some(row) => {
+                let (provider, words) = (Arc::clone(provider), row.text);
+                let inbox = writable_notes::inbox_path(&who.settings.hub)?;
+                let undone = self.ineffective_calls(turn).await?;
+                Arc::new(CaptureIfIgnored { provider, inbox, ineffective_calls: undone, words })
+                    as _
+            }
+            None => Arc::clone(provider),
+        })
+    }
+
+    /// Calls of a turn that was taken up again which failed before and changed nothing.
+    async fn ineffective_calls(&self, turn: &OpenTurn) -> Result<Vec<CallId>, UserError> {
+        match turn.resumed {
+            0 => Ok(Vec::new()),
+            _ => self.store.ineffective_calls(&turn.turn).await.map_err(store_error),
+        }
+    }
+
+    /// Whether the words of a hub message are to be kept as they are: there is no model, one has
+    /// failed too often, or they are more than anybody dictates.
+    async fn must_capture(
+        &self,
+        turn: &OpenTurn,
+        chosen: &SelectedModel,
+    ) -> Result<bool, UserError> {
+        let row = self.store.inbox_of_turn(&turn.turn).await.map_err(store_error)?;
+        let failed_before = row.as_ref().is_some_and(|row| row.attempts >= MAX_TURN_ATTEMPTS);
+        let is_too_long = row.is_some_and(|row| row.text.len() > MAX_HUB_MESSAGE_BYTES);
+        let may_ask = self.config.ensure_models_allowed().is_ok();
+        let nobody = !may_ask || !chosen.status.has_model || chosen.provider.is_err();
+        Ok(nobody || failed_before || is_too_long)
+    }
+
+    /// The hints at the top of the folder; the first file that is there is read. A file of that name
+    /// deeper down is about something else. A link is no rules file, also where links are followed: it
+    /// leads to a note that anybody may change, and only a change of the rules file itself waits.
+    async fn rules_file(&self) -> Result<Option<RulesFile>, UserError> {
+        let vault = self.privacy_guard.vault_for_models();
+        let read = move |file| {
+            let note = vault.read(&NotePath::parse(file).ok()?).ok()?;
+            if note.real != note.path {
+                return None;
+            }
+            let text = String::from_utf8(note.bytes).ok()?;
+            (!text.trim().is_empty()).then_some(RulesFile { file, text })
+        };
+        run_blocking(move || RULES_FILES.into_iter().find_map(read)).await
+    }
+}

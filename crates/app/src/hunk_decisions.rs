@@ -1,0 +1,142 @@
+//! A planned change taken apart by what the user says of each hunk. Pure.
+
+use protocol::request::HunkDecision;
+use vault::merge::{HunkSide, assemble, hunks};
+
+/// A note at four moments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SplitChange {
+    /// With what was accepted, and what the user wrote instead.
+    pub(crate) applied: Vec<u8>,
+    /// The same, and what was rejected.
+    pub(crate) with_rejected: Vec<u8>,
+    /// The same as `applied`, and what keeps waiting.
+    pub(crate) with_pending: Vec<u8>,
+    /// Whether some of the lines are the user's own.
+    pub(crate) edited: bool,
+}
+
+/// Takes the change from `before` to `after` apart; `None` when there are not as many verdicts as
+/// hunks.
+pub(crate) fn split_change(
+    before: &[u8],
+    after: &[u8],
+    verdicts: &[HunkDecision],
+) -> Option<SplitChange> {
+    let all = hunks(before, after);
+    if all.len() != verdicts.len() {
+        return None;
+    }
+    let lines: Vec<&[u8]> = after.split_inclusive(|byte| *byte == b'\n').collect();
+    let old: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
+    let written = |number: usize, text: &str| {
+        let hunk = all.get(number);
+        let new = hunk.and_then(|hunk| lines.get(hunk.after.clone())).unwrap_or_default();
+        let gone = hunk.and_then(|hunk| old.get(hunk.before.clone())).unwrap_or_default();
+        let like = if new.is_empty() { gone } else { new };
+        let is_last = hunk.is_some_and(|hunk| hunk.after.end == lines.len());
+        with_line_endings_of(text, like, is_last)
+    };
+    let with = |declined: HunkSide, waiting: HunkSide| {
+        assemble(before, after, |number| match verdicts.get(number) {
+            Some(HunkDecision::Accept) | None => HunkSide::New,
+            Some(HunkDecision::Edit { text }) => HunkSide::Other(written(number, text)),
+            Some(HunkDecision::Reject) => declined.clone(),
+            Some(HunkDecision::Wait) => waiting.clone(),
+        })
+    };
+    Some(SplitChange {
+        applied: with(HunkSide::Old, HunkSide::Old),
+        with_rejected: with(HunkSide::New, HunkSide::Old),
+        with_pending: with(HunkSide::Old, HunkSide::New),
+        edited: verdicts.iter().any(|verdict| matches!(verdict, HunkDecision::Edit { .. })),
+    })
+}
+
+/// The text with line breaks as those around it have them; the last line of a note that ends
+/// without one has none.
+fn with_line_endings_of(text: &str, like: &[&[u8]], is_last: bool) -> Vec<u8> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let ends = |end: &[u8]| like.iter().any(|line| line.ends_with(end));
+    let line_break = if ends(b"\r\n") { "\r\n" } else { "\n" };
+    let open = is_last && like.last().is_some_and(|line| !line.ends_with(b"\n"));
+    let mut out = text.lines().collect::<Vec<_>>().join(line_break);
+    if !open {
+        out.push_str(line_break);
+    }
+    out.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ACCEPT: HunkDecision = HunkDecision::Accept;
+    const REJECT: HunkDecision = HunkDecision::Reject;
+    const WAIT: HunkDecision = HunkDecision::Wait;
+
+    fn edit(text: &str) -> HunkDecision {
+        HunkDecision::Edit { text: text.into() }
+    }
+
+    fn taken(before: &str, after: &str, verdicts: &[HunkDecision]) -> [String; 3] {
+        let parts = split_change(before.as_bytes(), after.as_bytes(), verdicts).expect("as many");
+        [parts.applied, parts.with_rejected, parts.with_pending]
+            .map(|text| String::from_utf8(text).expect("text"))
+    }
+
+    #[test]
+    fn each_hunk_goes_its_own_way() {
+        let (before, after) = ("a\n-\nb\n-\nc\n-\nd\n", "A\n-\nB\n-\nC\n-\nD\n");
+        let taken = taken(before, after, &[ACCEPT, REJECT, WAIT, edit("mine\nand more")]);
+        assert_eq!(
+            taken,
+            [
+                "A\n-\nb\n-\nc\n-\nmine\nand more\n",
+                "A\n-\nB\n-\nc\n-\nmine\nand more\n",
+                "A\n-\nb\n-\nC\n-\nmine\nand more\n",
+            ]
+        );
+        assert_eq!(split_change(b"a\n", b"b\n", &[]), None, "a verdict for each hunk");
+    }
+
+    #[test]
+    fn what_the_user_writes_is_broken_into_lines_as_the_note_is() {
+        assert_eq!(taken("a\r\n", "b\r\n", &[edit("x\ny")])[0], "x\r\ny\r\n");
+        assert_eq!(taken("a\nb", "a\nc", &[edit("x\ny\n")])[0], "a\nx\ny");
+        assert_eq!(taken("a\nb\nc\n", "a\nc\n", &[edit("x")])[0], "a\nx\nc\n");
+        assert_eq!(taken("a\nb\nc\n", "a\nB\nc\n", &[edit("")])[0], "a\nc\n");
+        assert_eq!(taken("", "new\n", &[edit("mine")])[0], "mine\n");
+    }
+
+    fn note() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop::sample::select(vec!["a\n", "b\n", "c\r\n", "\n", "d"]);
+        prop::collection::vec(line, 0..12).prop_map(|lines| lines.concat().into_bytes())
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_rejected_and_left_add_up(before in note(), after in note(), choices in prop::collection::vec(0..3_usize, 12)) {
+            let count = hunks(&before, &after).len();
+            let verdict = |choice: &usize| match choice { 0 => ACCEPT, 1 => REJECT, _ => WAIT };
+            let verdicts: Vec<_> = choices.iter().cycle().take(count).map(verdict).collect();
+            let parts = split_change(&before, &after, &verdicts).expect("as many");
+            let is = |one: &HunkDecision| verdicts.iter().all(|verdict| verdict == one);
+            if is(&ACCEPT) { prop_assert_eq!(&parts.applied, &after); }
+            if is(&REJECT) {
+                prop_assert_eq!(&parts.applied, &before);
+                prop_assert_eq!(&parts.with_rejected, &after);
+            }
+            if is(&WAIT) {
+                prop_assert_eq!(&parts.applied, &before);
+                prop_assert_eq!(&parts.with_pending, &after);
+            }
+            if !verdicts.contains(&REJECT) { prop_assert_eq!(&parts.with_pending, &after); }
+            if !verdicts.contains(&WAIT) { prop_assert_eq!(&parts.with_rejected, &after); }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The names of hidden notes, to be found in any text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use protocol::NotePath;
+use unicode_casefold::{Locale, UnicodeCaseFold as _, Variant};
+
+/// What stands in the place of a hidden name.
+pub(super) const REDACTED: &str = "(a private note)";
+
+/// Paths of hidden files, and the places under which everything is hidden. A hundred thousand of them
+/// take little more room than their letters, and are looked for all at once.
+pub(super) struct HiddenNames {
+    files: SortedNames,
+    places: SortedNames,
+}
+
+impl HiddenNames {
+    pub(super) fn new(files: &[NotePath], places: &[String]) -> Self {
+        let files = files.iter().map(NotePath::as_str);
+        Self {
+            files: SortedNames::from_names(files),
+            places: SortedNames::from_names(places.iter().map(String::as_str)),
+        }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.files.0.is_empty() && self.places.0.is_empty()
+    }
+
+    /// Whether the text names a hidden note. In doubt it does.
+    pub(super) fn occur_in(&self, text: &str) -> bool {
+        !self.is_empty() && self.next_match(text, 0).is_some()
+    }
+
+    /// The text without those names.
+    pub(super) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::new();
+        let mut kept = 0;
+        while let Some(found) = self.next_match(text, kept) {
+            out.push_str(text.get(kept..found.start).unwrap_or_default());
+            out.push_str(REDACTED);
+            kept = found.end;
+        }
+        if kept == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(kept..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+
+    /// The first name from `from` on: a whole path that is not the end of a longer one.
+    fn next_match(&self, text: &str, from: usize) -> Option<Range<usize>> {
+        let rest = text.get(from..)?;
+        let mut before = text.get(..from)?.chars().next_back();
+        for (at, sign) in rest.char_indices() {
+            let begins = before.is_none_or(|before| before != '/' && !is_word(before));
+            before = Some(sign);
+            let name = rest.get(at..).filter(|_| begins);
+            if let Some(length) = name.and_then(|name| self.match_length(name)) {
+                return Some(from + at..from + at + length);
+            }
+        }
+        None
+    }
+
+    /// How long the name is that `text` begins with.
+    fn match_length(&self, text: &str) -> Option<usize> {
+        let is_over = |length: usize| {
+            text.get(length..).is_some_and(|rest| !rest.chars().next().is_some_and(is_word))
+        };
+        let file = self.files.longest_match(text, is_over);
+        let is_place = |length: usize| end_of_place(text, length).is_some();
+        let place =
+            self.places.longest_match(text, is_place).and_then(|length| end_of_place(text, length));
+        file.max(place)
+    }
+}
+
+/// At most so many characters stand between a name and the end of the name of a copy of it.
+const MAX_COPY_SUFFIX: usize = 400;
+
+/// Behind what stands in a place whose name `text` begins with, or is its note; `None` when the name
+/// goes on. What a sync program put behind a name belongs to it: a copy may be gone by now.
+fn end_of_place(text: &str, length: usize) -> Option<usize> {
+    let rest = text.get(length..)?;
+    let until = rest.char_indices().nth(MAX_COPY_SUFFIX).map_or(rest.len(), |(at, _)| at);
+    let near = rest.get(..until)?;
+    let ends = ['`', '”', '"', '\n', ','];
+    let part = near.find(|sign| sign == '/' || ends.contains(&sign)).unwrap_or(near.len());
+    let (name, behind) = rest.split_at_checked(part)?;
+    let lowered = name.to_ascii_lowercase();
+    let is_copy = |mark: &str| mark.is_empty() || mark.contains("conflict");
+    if behind.starts_with('/') && is_copy(&lowered) {
+        let inside = behind.find(ends).unwrap_or(behind.len());
+        return Some(length + part + inside);
+    }
+    lowered.match_indices(".md").find_map(|(at, end)| {
+        let after = rest.get(at + end.len()..)?;
+        let is_note = is_copy(lowered.get(..at)?) && !after.chars().next().is_some_and(is_word);
+        is_note.then_some(length + at + end.len())
+    })
+}
+
+/// Names in an order that tells, letter by letter, which a text may go on to be.
+struct SortedNames(Vec<Box<[u8]>>);
+
+impl SortedNames {
+    fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let whole = |name: &str| name.chars().map(fold_case).collect::<String>().into_bytes();
+        let mut names: Vec<Box<[u8]>> = names.map(|name| whole(name).into_boxed_slice()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Self(names)
+    }
+
+    /// The length in bytes of the longest name that `text` begins with, whatever its case, and that
+    /// may end there.
+    fn longest_match(&self, text: &str, may_end: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut left = self.0.as_slice();
+        let (mut longest, mut known) = (None, 0);
+        for (at, sign) in text.char_indices() {
+            let mut buffer = [0; 4];
+            for byte in fold_case(sign).encode_utf8(&mut buffer).bytes() {
+                let from = left.partition_point(|name| name.get(known) < Some(&byte));
+                let to = left.partition_point(|name| name.get(known) <= Some(&byte));
+                left = left.get(from..to).unwrap_or_default();
+                known += 1;
+            }
+            let Some(first) = left.first() else { break };
+            let end = at + sign.len_utf8();
+            // A name that is whole comes before those that go on.
+            if first.len() == known && may_end(end) {
+                longest = Some(end);
+            }
+        }
+        longest
+    }
+}
+
+/// The same letter for those that differ in case alone.
+fn fold_case(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_lowercase();
+    }
+    let mut simple = letter.case_fold_with(Variant::Simple, Locale::NonTurkic);
+    simple.next().unwrap_or(letter)
+}
+
+/// Whether a name that ends, or begins, beside this sign would be part of a longer word.
+fn is_word(sign: char) -> bool {
+    sign.is_alphanumeric() || sign == '_' || unicode_normalization::char::is_combining_mark(sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needles(files: &[&str], places: &[&str]) -> HiddenNames {
+        let files: Vec<_> = files.iter().map(|f| NotePath::parse(f).expect("a path")).collect();
+        let places: Vec<_> = places.iter().map(|place| (*place).to_owned()).collect();
+        HiddenNames::new(&files, &places)
+    }
+
+    #[test]
+    fn names_are_found_as_whole_paths_in_any_case() {
+        let needles = needles(&["a.md", "People/Ann (x).md"], &["diary"]);
+        for text in [
+            "`a.md`",
+            "see A.md.",
+            "people/ann (X).md",
+            "Diary/2026/gone.md",
+            "diary.md",
+            "diary (conflicted copy 1).md",
+        ] {
+            assert!(needles.occur_in(text), "{text}");
+        }
+        for text in ["data.md", "sub/a.md", "a.mdx", "my diary", "old/diary/x", "diary-2/x"] {
+            assert!(!needles.occur_in(text), "{text}");
+        }
+        let told = needles.redact("Open note: Diary/x y.md\nwaiting: a.md, b.md");
+        assert_eq!(told, "Open note: (a private note)\nwaiting: (a private note), b.md");
+        assert!(!HiddenNames::new(&[], &[]).occur_in("a.md"));
+    }
+
+    #[test]
+    fn of_names_that_begin_alike_the_longest_is_taken_out_whole() {
+        let needles =
+            needles(&["a.md", "a.md copy.md", "Öl und ΣΊΣΥΦΟΣ.md"], &["diary", "diary/old"]);
+        assert_eq!(needles.redact("a.md copy.md, a.md"), "(a private note), (a private note)");
+        assert_eq!(needles.redact("öl und σίσυφος.md"), "(a private note)");
+        assert_eq!(
+            needles.redact("“diary/old/x.md” and diary.MD"),
+            "“(a private note)” and (a private note)"
+        );
+        assert_eq!(needles.redact("x/a.md b/diary/y"), "x/a.md b/diary/y");
+    }
+
+    #[test]
+    fn a_hundred_thousand_names_are_made_ready_and_looked_for_at_once() {
+        let path = |n: usize| NotePath::parse(&format!("Notes/Folder {}/Note {n}.md", n % 100));
+        let files: Vec<NotePath> = (0..100_000).filter_map(|n| path(n).ok()).collect();
+        let needles = HiddenNames::new(&files, &[]);
+        let text = "Notes/Folder 1/Note 1 of many, Notes/Folder 7/Note 7.mdx ".repeat(2_000);
+        assert!(!needles.occur_in(&text));
+        assert!(needles.occur_in(&format!("{text}notes/folder 99/note 99999.md")));
+    }
+}

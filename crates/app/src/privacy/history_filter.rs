@@ -1,0 +1,236 @@
+//! What was said before, as it may be heard now.
+//!
+//! A turn that ran while the same was hidden is heard whole. From the first other turn on that names or
+//! holds hidden notes, or was told their words, everything is withheld that was not the user's own:
+//! results, arguments and answers may tell in other words what they came from. The user's words stay.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use protocol::{Message, MessagePart, NotePath, Role, TurnId};
+use serde_json::{Map, Value};
+
+use super::PrivacyView;
+use super::hidden_names::{HiddenNames, REDACTED};
+use crate::prompt::{QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG};
+
+const WITHHELD_RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
+                      again for what may be seen.";
+
+/// What stands in the place of diffs.
+const WITHHELD_DIFF: &str = "<rejected>\n(a note that is private now)\n";
+
+const WITHHELD_ANSWER: &str =
+    "[This answer is withheld: it may come from notes that are private now.]";
+
+/// Notes that are not to be heard of: those that a view hides, and those that are gone and may be hidden by now.
+pub(super) struct Hidden<'a> {
+    view: &'a PrivacyView,
+    gone: HiddenNames,
+}
+
+impl<'a> Hidden<'a> {
+    pub(super) fn new(view: &'a PrivacyView, gone: &[NotePath]) -> Self {
+        Self { view, gone: HiddenNames::new(gone, &[]) }
+    }
+
+    /// Whether the text names such a note.
+    fn is_named_in(&self, text: &str) -> bool {
+        self.view.hidden_names.occur_in(text) || self.gone.occur_in(text)
+    }
+
+    /// A context block without those names. Of a list of notes nothing is left of them: how many private
+    /// notes link to one that was moved would be told otherwise.
+    fn redacted(&self, block: &str) -> String {
+        let redacted = self.view.hidden_names.redact(block);
+        match self.gone.redact(&redacted) {
+            Cow::Borrowed(same) if same == block => same.to_owned(),
+            redacted => {
+                redacted.replace(&format!("{REDACTED}, "), "").replace(&format!(", {REDACTED}"), "")
+            }
+        }
+    }
+}
+
+/// The rows without what is hidden; `is_clean` knows those that were made while the same was hidden, and
+/// `heard_private` the turns that were told words of hidden notes.
+pub(super) fn filter_history(
+    rows: Vec<Message>,
+    hidden: &Hidden<'_>,
+    is_clean: impl Fn(&Message) -> bool,
+    heard_private: impl Fn(&TurnId) -> bool,
+) -> Vec<Message> {
+    let reveals = |row: &&Message| {
+        row.parts.iter().any(|part| reveals(hidden, row.role, part)) || heard_private(&row.turn)
+    };
+    let revealing: HashSet<TurnId> = rows
+        .iter()
+        .filter(|row| !is_clean(row))
+        .filter(reveals)
+        .map(|row| row.turn.clone())
+        .collect();
+    let mut tainted = false;
+    let hear = |mut row: Message| {
+        tainted |= revealing.contains(&row.turn);
+        let heard = MessageFilter {
+            hidden,
+            role: row.role,
+            withholds: tainted && !is_clean(&row),
+            is_tainted: tainted,
+        };
+        row.parts = row.parts.into_iter().filter_map(|part| heard.filter_part(part)).collect();
+        row
+    };
+    rows.into_iter().map(hear).collect()
+}
+
+/// How one message is heard.
+struct MessageFilter<'a> {
+    hidden: &'a Hidden<'a>,
+    role: Role,
+    /// Whether its answers may tell of hidden notes.
+    withholds: bool,
+    /// Whether an earlier turn, or this one, looked at hidden notes.
+    is_tainted: bool,
+}
+
+impl MessageFilter<'_> {
+    fn filter_part(&self, part: MessagePart) -> Option<MessagePart> {
+        Some(match part {
+            MessagePart::Context { text }
+                if is_selection(&text) && reveals_in_text(self.hidden, &text) =>
+            {
+                return None;
+            }
+            MessagePart::Context { text } => {
+                let mut text = without_rejected(self.hidden, text);
+                if self.is_tainted {
+                    text = without_question(&text);
+                }
+                MessagePart::Context { text: self.hidden.redacted(&text) }
+            }
+            _ if !self.withholds => part,
+            MessagePart::Text { .. } if self.role == Role::Assistant => {
+                MessagePart::Text { text: WITHHELD_ANSWER.to_owned() }
+            }
+            MessagePart::Verbatim { .. } => return None,
+            MessagePart::Call { id, tool, .. } => {
+                MessagePart::Call { id, tool, arguments: Value::Object(Map::new()) }
+            }
+            MessagePart::Result { call, is_error, .. } => {
+                MessagePart::Result { call, output: WITHHELD_RESULT.to_owned(), is_error }
+            }
+            part => part,
+        })
+    }
+}
+
+/// Whether a part names or holds a hidden note. The user's own words do not count.
+fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
+    match part {
+        MessagePart::Result { output, .. } => reveals_in_text(hidden, output),
+        // What was selected, and what was rejected, is words of a note as much as a result is.
+        MessagePart::Context { text } if is_selection(text) => reveals_in_text(hidden, text),
+        MessagePart::Context { text } => rejected_diffs(text)
+            .is_some_and(|diffs| reveals_in_text(hidden, &without_diff_signs(diffs))),
+        MessagePart::Call { arguments, .. } => {
+            argument_texts(arguments).any(|text| hidden.is_named_in(text))
+        }
+        MessagePart::Text { text } if role == Role::Assistant => hidden.is_named_in(text),
+        MessagePart::Text { .. }
+        | MessagePart::Answers { .. }
+        | MessagePart::Repeated
+        | MessagePart::OpenNote { .. }
+        | MessagePart::Verbatim { .. } => false,
+    }
+}
+
+/// Whether words of notes name or hold a hidden one.
+fn reveals_in_text(hidden: &Hidden<'_>, text: &str) -> bool {
+    let view = hidden.view;
+    hidden.is_named_in(text)
+        || markdown::privacy(&view.rules, without_line_numbers(text).as_bytes()) > view.max_privacy
+}
+
+fn is_selection(context: &str) -> bool {
+    context.starts_with(SELECTION_TAG)
+}
+
+/// The diffs in a context block of what the user rejected, from the first to the last: a line of a
+/// note may look like the end of one.
+fn rejected_diffs(context: &str) -> Option<&str> {
+    let start = context.find(REJECTED_TAG)?;
+    let end = context.rfind(REJECTED_END_TAG).filter(|end| *end > start)?;
+    context.get(start..end)
+}
+
+/// The block without the diffs, if they tell of a hidden note.
+fn without_rejected(hidden: &Hidden<'_>, context: String) -> String {
+    match rejected_diffs(&context) {
+        Some(diffs) if reveals_in_text(hidden, &without_diff_signs(diffs)) => {
+            context.replace(diffs, WITHHELD_DIFF)
+        }
+        _ => context,
+    }
+}
+
+/// The block without the words of a question that a model asked: from the quotation mark on, with the
+/// options behind it. Where a later line has quotation marks too, what is between goes as well.
+fn without_question(context: &str) -> String {
+    let Some(start) = QUESTION_PREFIXES.iter().find_map(|said| {
+        let at = context.find(said)?;
+        context.get(at..)?.find('“').map(|quote| at + quote)
+    }) else {
+        return context.to_owned();
+    };
+    let end = context.rfind('”').map_or(context.len(), |end| end + '”'.len_utf8());
+    let (before, rest) =
+        (context.get(..start).unwrap_or_default(), context.get(end..).unwrap_or_default());
+    let rest = match rest.strip_prefix(" (") {
+        Some(options) => {
+            options.find('\n').and_then(|line| options.get(line..)).unwrap_or_default()
+        }
+        None => rest,
+    };
+    format!("{before}(withheld){rest}")
+}
+
+/// Diffs as text: paths whole, lines without the signs before them.
+fn without_diff_signs(diff: &str) -> String {
+    let line = |line: &str| {
+        let path = line.strip_prefix("--- a/").or_else(|| line.strip_prefix("+++ b/"));
+        let bare = line.strip_prefix(['+', '-', ' ']).unwrap_or(line);
+        path.unwrap_or(bare).to_owned()
+    };
+    diff.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// All texts in a call's arguments.
+fn argument_texts(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match value {
+        Value::String(text) => Box::new(std::iter::once(text.as_str())),
+        Value::Array(values) => Box::new(values.iter().flat_map(argument_texts)),
+        Value::Object(fields) => Box::new(fields.values().flat_map(argument_texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// A result without line numbers, from the first fence on if there is one: so that a note's
+/// properties are read as such, also when the note has another name by now.
+fn without_line_numbers(output: &str) -> String {
+    let bare = |line: &str| {
+        let line = line.trim_start_matches(['>', ' ']);
+        let text = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let numbered = text.len() < line.len();
+        let text = text.trim_start_matches([' ', '\t']);
+        match text.strip_prefix(['|', '→', ':']) {
+            Some(text) if numbered => text.strip_prefix(' ').unwrap_or(text).to_owned(),
+            _ => line.to_owned(),
+        }
+    };
+    let lines: Vec<String> = output.lines().map(bare).collect();
+    let fence = lines.iter().position(|line| line.trim_end() == "---").unwrap_or_default();
+    let (before, from) = lines.split_at(fence);
+    // The fence first, what was before it behind: tags count there as well.
+    format!("{}\n{}\n", from.join("\n"), before.join("\n"))
+}

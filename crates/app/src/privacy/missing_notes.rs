@@ -1,0 +1,158 @@
+//! Notes that are not where they were when somebody was told their words, and may be private by now.
+//!
+//! Such a note may lie in a private folder, or may have been private by what it said last. It counts as open
+//! only where a change of ours moved it to a place that is open, or put it into the trash while it was.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use protocol::{ChangeKind, Effect, Message, NotePath, Privacy, Source, TurnId, UserError};
+use store::Store;
+use vault::Vault;
+
+use super::replaced::read_times;
+use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
+use crate::blocking::run_blocking;
+use crate::errors::store_error;
+
+/// A note that was moved more often in a row is followed no further.
+const MAX_MOVES: usize = 16;
+
+impl PrivacyGuard {
+    /// From now on what was done to notes by `past` is known.
+    pub(crate) fn set_effect_history(&self, past: Store) {
+        // There is one for each vault.
+        let _first_stays = self.effect_history.set(past);
+    }
+
+    /// Those of the notes that are not there and may be private, whatever runs.
+    pub(crate) async fn missing_for_any(
+        &self,
+        notes: BTreeSet<NotePath>,
+    ) -> Result<BTreeSet<NotePath>, UserError> {
+        let view = self.view_for(Privacy::Open).await?;
+        self.missing_private_notes(&view, notes).await
+    }
+
+    /// The notes which those rows were told words of, and that are gone now and may be private.
+    pub(super) async fn missing_in_rows(
+        &self,
+        view: &Arc<PrivacyView>,
+        rows: &[Message],
+        told: &SourcesByTurn,
+    ) -> Result<Arc<BTreeSet<NotePath>>, UserError> {
+        if view.hides_nothing() {
+            return Ok(Arc::default());
+        }
+        let mut notes: BTreeSet<NotePath> =
+            told.values().flatten().filter_map(source_note).collect();
+        // A note that is to be made is not there yet, and says nothing that its turn did not write. One that is
+        // to be changed was there.
+        if let (Some(past), Some(row)) = (self.effect_history.get(), rows.first()) {
+            let open = past.open_change_set(&row.conversation).await.map_err(store_error)?;
+            let planned = open.into_iter().flat_map(|set| set.planned);
+            for made in planned.filter(|planned| planned.change.kind() == ChangeKind::Create) {
+                notes.remove(&made.change.path);
+            }
+        }
+        let mut gone = self.missing_private_notes(view, notes).await?;
+        gone.extend(self.replaced(view, read_times(rows, told)).await?);
+        Ok(Arc::new(gone))
+    }
+
+    pub(super) async fn missing_private_notes(
+        &self,
+        view: &PrivacyView,
+        mut notes: BTreeSet<NotePath>,
+    ) -> Result<BTreeSet<NotePath>, UserError> {
+        if !view.rules.hide_any(view.max_privacy) {
+            return Ok(BTreeSet::new());
+        }
+        notes.retain(|path| view.rules.by_path(path) <= view.max_privacy);
+        let seen = self.vault_for_view(view);
+        let vault = seen.clone();
+        let missing = run_blocking(move || {
+            notes.retain(|path| !exists(&vault, path));
+            notes
+        })
+        .await?;
+        let mut gone = BTreeSet::new();
+        for path in missing {
+            if !self.is_known_open(&seen, &path).await? {
+                gone.insert(path);
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Whether a note that is gone went to a place by a change of ours where it may be seen, or to the trash
+    /// while it might.
+    async fn is_known_open(&self, seen: &Vault, from: &NotePath) -> Result<bool, UserError> {
+        let Some(past) = self.effect_history.get() else { return Ok(false) };
+        let mut path = from.clone();
+        for _ in 0..MAX_MOVES {
+            let changes = past.note_history(&path, None).await.map_err(store_error)?;
+            let Some(last) = changes.into_iter().next().filter(|last| last.path == path) else {
+                return Ok(false);
+            };
+            match (last.kind, &last.target) {
+                (ChangeKind::Rename, Some(to)) => path = to.clone(),
+                (ChangeKind::Trash, _) => return was_open(past, seen, &last).await,
+                _ => return Ok(false),
+            }
+            let (vault, at) = (seen.clone(), path.clone());
+            let judged =
+                run_blocking(move || exists(&vault, &at).then(|| !vault.hides(&at))).await?;
+            if let Some(is_open) = judged {
+                return Ok(is_open);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Whether a note might be seen when it went to the trash; not where its text is not kept any more.
+async fn was_open(past: &Store, seen: &Vault, trashed: &Effect) -> Result<bool, UserError> {
+    let Some(hash) = trashed.before.clone() else { return Ok(false) };
+    let mut kept = past.contents(std::slice::from_ref(&hash)).await.map_err(store_error)?;
+    let Some(text) = kept.remove(&hash) else { return Ok(false) };
+    let (vault, path) = (seen.clone(), trashed.path.clone());
+    run_blocking(move || vault.shows(&path, &text, None)).await
+}
+
+/// Of each turn the notes that are gone and that it may know words of: its own and those of the turns
+/// before it. Turns that know of none are left out.
+pub(super) fn missing_by_turn(
+    rows: &[Message],
+    told: &SourcesByTurn,
+    gone: &BTreeSet<NotePath>,
+) -> HashMap<TurnId, BTreeSet<NotePath>> {
+    let mut found = HashMap::new();
+    if gone.is_empty() {
+        return found;
+    }
+    let mut so_far = BTreeSet::new();
+    for row in rows {
+        if found.contains_key(&row.turn) {
+            continue;
+        }
+        let own = told.get(&row.turn).into_iter().flatten().filter_map(source_note);
+        so_far.extend(own.filter(|path| gone.contains(path)));
+        if !so_far.is_empty() {
+            found.insert(row.turn.clone(), so_far.clone());
+        }
+    }
+    found
+}
+
+/// Whether the file can be read there, a link to it followed where links are.
+pub(super) fn exists(seen: &Vault, path: &NotePath) -> bool {
+    seen.file_times(path).is_ok()
+}
+
+pub(super) fn source_note(source: &Source) -> Option<NotePath> {
+    match source {
+        Source::Note(path) => Some(path.clone()),
+        _ => None,
+    }
+}

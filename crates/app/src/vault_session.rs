@@ -1,0 +1,461 @@
+//! One open vault: its notes, its conversations, its turns, its link. Closing it joins them all.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use desktop::Keyring;
+use hub::{HubEvent, HubHandle, LinkTiming};
+use llm::TimeScale;
+use llm::registry::ToolRegistry;
+use llm::service::{LlmService, ServiceParts};
+use protocol::{
+    AppEvent, ConversationId, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, UserError,
+    VaultId,
+};
+use store::Store;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
+use tools::catalog::{ToolDeps, catalog};
+use vault::{Progress, Vault};
+
+use crate::adapters::active_note::{ActiveNoteState, TurnDesk};
+use crate::adapters::archive::StoreArchive;
+use crate::adapters::changes::VaultChanges;
+use crate::adapters::questions::StoreQuestions;
+use crate::adapters::transcript::StoreTranscript;
+use crate::adapters::turn_cache::TurnCache;
+use crate::adapters::turn_policy::AppTurnPolicy;
+use crate::blocking::run_blocking;
+use crate::config::Config;
+use crate::connection::Linking;
+use crate::context_use::ContextUses;
+use crate::data_dir::DataDir;
+use crate::description::DescriptionTask;
+use crate::errors::store_error;
+use crate::feed::Feed;
+use crate::indexer::Indexer;
+use crate::jobs::Jobs;
+use crate::open_and_lock::{LockedVault, open_and_lock};
+use crate::permissions::RegisteredTool;
+use crate::privacy::PrivacyGuard;
+use crate::publisher::{DomainEvent, EventPublisher};
+use crate::recent::RecentNotes;
+use crate::run_mode::RunMode;
+use crate::selection::ModelSelector;
+use crate::vault_lock::VaultLock;
+use crate::vault_registry::{VaultDataDir, copy_warning};
+use crate::viewer::ViewedNote;
+use crate::watcher::FolderStatus;
+use crate::{
+    client_name, config, connection, crash_recovery, inbox, open_database, outbox, retention,
+    single_instance,
+};
+
+/// How long closing waits for tasks to come home.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a vault needs from the application around it.
+pub(crate) struct AppServices {
+    pub(crate) data: DataDir,
+    pub(crate) keyring: Keyring,
+    /// Rung when the user is not to be asked to unlock it any more.
+    pub(crate) unlocking: Notify,
+    pub(crate) config: Config,
+    pub(crate) feed: Feed,
+    pub(crate) active_note: ActiveNoteState,
+    pub(crate) model_selector: ModelSelector,
+    pub(crate) run_mode: RunMode,
+    /// Of the clocks of models, of the hub, and of what is noticed.
+    pub(crate) pace: TimeScale,
+    /// Rung when a second window is started on the vault; a host without a window has no door.
+    pub(crate) second_start: OnceLock<Arc<Notify>>,
+    pub(crate) description_task: DescriptionTask,
+    pub(crate) jobs: Jobs,
+}
+
+/// An open vault. Everything it spawned is joined by [`VaultSession::close`].
+pub(crate) struct VaultSession {
+    /// By which the window names it.
+    pub(crate) id: VaultId,
+    pub(crate) vault: Vault,
+    /// What the notes hold, for searches.
+    pub(crate) indexer: Indexer,
+    /// Keeps private notes from models.
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) service: LlmService,
+    /// Who answers from now on.
+    pub(crate) answering: ModelSelector,
+    pub(crate) active_note: ActiveNoteState,
+    pub(crate) feed: Feed,
+    pub(crate) jobs: Jobs,
+    pub(crate) hub: HubHandle,
+    /// Rung when messages of the hub were stored.
+    pub(crate) inbox_ready: Notify,
+    /// Rung when notifications were queued.
+    pub(crate) outbox_ready: Arc<Notify>,
+    /// Rung when there may be a conversation to tell of.
+    pub(crate) titles_due: Notify,
+    /// How full the context window is with each conversation.
+    pub(crate) context_uses: ContextUses,
+    /// For the announcer.
+    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+    /// Held while a plan or a verdict is carried out: neither sees the other half-way.
+    pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
+    /// The verdict that is carried out, or was last, and the conversation it is about.
+    applying: Mutex<Option<(ConversationId, Progress)>>,
+    /// Held while earlier versions are being forgotten.
+    pub(crate) purge_lock: tokio::sync::Mutex<()>,
+    /// Held while the window is told about the note that it shows.
+    pub(crate) viewed_note: tokio::sync::Mutex<Option<ViewedNote>>,
+    /// Which notes were shown lately.
+    pub(crate) recent: RecentNotes,
+    /// What was noticed of the folder.
+    pub(crate) folder_status: FolderStatus,
+    /// Of its clocks.
+    pub(crate) pace: TimeScale,
+    hub_status: Mutex<HubStatus>,
+    /// Where its data is.
+    pub(crate) data_folder: PathBuf,
+    pub(crate) sample: bool,
+    tasks: TaskTracker,
+    cancel: CancellationToken,
+    _lock: Arc<VaultLock>,
+    /// How far the token for the hub was looked for.
+    pub(crate) connect_task: Mutex<Linking>,
+}
+
+/// An open vault in use by a request: closing it waits for that.
+pub(crate) struct SessionGuard {
+    session: Arc<VaultSession>,
+    _token: TaskTrackerToken,
+}
+
+impl std::ops::Deref for SessionGuard {
+    type Target = Arc<VaultSession>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.session
+    }
+}
+
+impl VaultSession {
+    /// Opens the folder, puts right what was cut, and lets queued work go on. The problems are
+    /// things the user should hear of; they do not keep the vault closed.
+    pub(crate) async fn open(
+        folder: &Path,
+        around: &AppServices,
+    ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
+        let LockedVault { vault, home, lock } =
+            open_and_lock(folder, &around.data, around.run_mode).await?;
+        let dir = home.dir.clone();
+        config::apply_read_settings(&vault, &around.config.get());
+        let indexing =
+            Indexer::new(&vault, around.config.private_rules(), &around.data.index_dir(&dir));
+        let recent = RecentNotes::load(&dir);
+        let (store, emptied) = open_database::open_database(&vault, &dir).await?;
+        let mut problems: Vec<UserError> =
+            copy_warning(folder, &home).into_iter().chain(emptied).collect();
+        problems.extend(crash_recovery::recover(&vault, &store, &around.config.get()).await?);
+        let link = match around.run_mode {
+            RunMode::Stay | RunMode::Serve => {
+                connection::vault_link_config(&vault, &dir, around).await
+            }
+            RunMode::Ask | RunMode::AskAndWrite => Ok(None),
+        };
+        let link = link.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        around.active_note.clear();
+        let home = (home, lock);
+        let (open, ears) = Self::assemble(vault, indexing, recent, store, home, around)?;
+        if around.run_mode.is_long_running() {
+            // Before anybody listens to the hub: what comes in now must not be begun twice.
+            problems.extend(open.resume_pending().await.err());
+            open.spawn(Arc::clone(&open).run_retention_loop(retention::RETENTION));
+            open.spawn(Arc::clone(&open).run_conversations_loop());
+            open.spawn(Arc::clone(&open).run_titles_loop(around.pace));
+        }
+        // For one question too: a note that becomes private meanwhile is not told from the index.
+        open.spawn(Arc::clone(&open).run_watcher());
+        if let Some(knocked) = around.second_start.get() {
+            open.spawn(single_instance::serve_notifications(dir, Arc::clone(knocked)));
+        }
+        open.spawn(Arc::clone(&open).run_index_loop(around.second_start.get().is_some()));
+        open.spawn_tasks(ears);
+        open.connect_hub(link, around);
+        Ok((open, problems))
+    }
+
+    fn assemble(
+        vault: Vault,
+        indexing: Indexer,
+        recent: RecentNotes,
+        store: Store,
+        (home, lock): (VaultDataDir, Arc<VaultLock>),
+        around: &AppServices,
+    ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
+        let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+        let (bell, deciding, recollection) = (Arc::default(), Arc::default(), Arc::default());
+        let keeper = PrivacyGuard::new(&vault, &indexing.index, around.config.private_rules());
+        let (news, heard) = mpsc::unbounded_channel();
+        let registry = Arc::new(tool_registry(&store, &indexing, &keeper, &news)?);
+        let service = LlmService::new(ServiceParts {
+            registry: Arc::clone(&registry),
+            transcript: transcript(&store, &bell, &keeper, &recollection, &around.config),
+            changes: Arc::new(VaultChanges {
+                vault: vault.clone(),
+                indexer: indexing.clone(),
+                store: store.clone(),
+                config: around.config.clone(),
+                run_mode: around.run_mode,
+                domain_events: news.clone(),
+                turn_cache: recollection,
+                change_lock: Arc::clone(&deciding),
+                privacy_guard: Arc::clone(&keeper),
+                _lock: Arc::clone(&lock),
+            }),
+            policy: turn_policy(&store, &keeper, around, &registry, &news),
+            tasks: tasks.clone(),
+            cancel: cancel.clone(),
+            time_scale: around.pace,
+        });
+        let (hub, hub_events) = start_hub(&tasks, &cancel, around.pace);
+        let open = Self {
+            sample: vault.folder() == around.data.sample(),
+            vault,
+            indexer: indexing,
+            privacy_guard: keeper,
+            store,
+            config: around.config.clone(),
+            service,
+            answering: around.model_selector.clone(),
+            active_note: around.active_note.clone(),
+            feed: around.feed.clone(),
+            jobs: around.jobs.clone(),
+            hub,
+            inbox_ready: Notify::new(),
+            outbox_ready: bell,
+            titles_due: Notify::new(),
+            context_uses: ContextUses::default(),
+            domain_events: news,
+            change_lock: deciding,
+            applying: Mutex::default(),
+            purge_lock: tokio::sync::Mutex::default(),
+            viewed_note: tokio::sync::Mutex::default(),
+            recent,
+            folder_status: FolderStatus::default(),
+            pace: around.pace,
+            hub_status: Mutex::new(HubStatus::off()),
+            id: home.id,
+            data_folder: home.dir,
+            tasks,
+            cancel,
+            _lock: lock,
+            connect_task: Mutex::default(),
+        };
+        Ok((Arc::new(open), SessionReceivers { domain_events: heard, hub_events }))
+    }
+
+    fn spawn_tasks(self: &Arc<Self>, ears: SessionReceivers) {
+        let (ended, endings) = mpsc::unbounded_channel();
+        let announcer =
+            EventPublisher::new(self.store.clone(), self.feed.clone(), self.context_uses.clone());
+        self.spawn(announcer.run(ears.domain_events, ended));
+        self.spawn(Arc::clone(self).run_turn_end_loop(endings));
+        let (state, watched) = watch::channel(HubState::Off);
+        self.spawn(inbox::run_receive_loop(Arc::clone(self), ears.hub_events, state));
+        self.spawn(inbox::run_inbox_loop(Arc::clone(self)));
+        self.spawn(outbox::run_delivery_loop(Arc::clone(self), watched, self.pace));
+    }
+
+    /// Keeps the vault from being closed while a request works on it.
+    pub(crate) fn guard(self: &Arc<Self>) -> SessionGuard {
+        SessionGuard { session: Arc::clone(self), _token: self.tasks.token() }
+    }
+
+    /// Tells the announcer what happened.
+    pub(crate) fn emit(&self, news: DomainEvent) {
+        // Nobody listens once the vault is being closed; then the news are of no use.
+        let _ = self.domain_events.send(news);
+    }
+
+    /// Resolves when all that happened so far is in the feed, or the vault is being closed.
+    pub(crate) async fn flush_events(&self) {
+        let (asked, told) = oneshot::channel();
+        self.emit(DomainEvent::CaughtUp(asked));
+        let _ = told.await;
+    }
+
+    /// Runs until it is done or the vault is closed, whichever is first.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let cancel = self.cancel.clone();
+        self.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
+    }
+
+    /// What `work` comes to; `None` if the vault is closed before.
+    pub(crate) async fn while_open<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.cancel.run_until_cancelled(work).await
+    }
+
+    async fn resume_pending(self: &Arc<Self>) -> Result<(), UserError> {
+        inbox::resume_unfinished(self).await?;
+        for turn in self.store.open_turns().await.map_err(store_error)? {
+            self.service.wake(&turn.conversation);
+        }
+        Ok(())
+    }
+
+    async fn run_turn_end_loop(
+        self: Arc<Self>,
+        mut endings: mpsc::UnboundedReceiver<(OpenTurn, TurnEnding)>,
+    ) {
+        while let Some((turn, ending)) = endings.recv().await {
+            self.titles_due.notify_one();
+            if ending.status == TurnStatus::Failed && turn.origin.is_hub() {
+                let why = ending.error.unwrap_or_else(|| UserError::other("It failed."));
+                if let Err(error) = inbox::turn_failed(&self, &turn, &why).await {
+                    self.feed.publish(AppEvent::Problem { error });
+                }
+            }
+        }
+    }
+
+    /// Takes note that a verdict about a conversation is carried out until it is stopped.
+    pub(crate) fn start_applying(&self, conversation: &ConversationId) -> Progress {
+        let progress = Progress::default();
+        let now = Some((conversation.clone(), progress.clone()));
+        *self.applying.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        progress
+    }
+
+    /// Stops what runs in a conversation: its turn, and the verdict that is carried out there. The
+    /// note that is being written is finished.
+    pub(crate) fn stop(&self, conversation: &ConversationId) {
+        self.service.stop(conversation);
+        let applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, progress)) = applying.as_ref().filter(|(about, _)| about == conversation) {
+            progress.stop();
+        }
+    }
+
+    /// Makes a hub name this vault's, or says whose it is. The sample takes none.
+    pub(crate) async fn claim_hub_name(&self, data: &DataDir, name: &str) -> Result<(), UserError> {
+        if self.sample {
+            return Ok(());
+        }
+        let (data, home, name) = (data.clone(), self.data_folder.clone(), name.to_owned());
+        run_blocking(move || client_name::claim_name(&data, &home, &name)).await?
+    }
+
+    /// How the link stands.
+    pub(crate) fn hub_status(&self) -> HubStatus {
+        self.hub_status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes how the link stands, and tells the window.
+    pub(crate) fn set_hub_status(&self, status: HubStatus) {
+        let status = self.with_keyring(status);
+        *self.hub_status.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
+        self.feed.publish(AppEvent::HubChanged { hub: status });
+    }
+
+    /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.
+    pub(crate) async fn close(&self) -> usize {
+        self.cancel.cancel();
+        self.indexer.stop();
+        self.tasks.close();
+        let left = match tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await {
+            Ok(()) => 0,
+            Err(_) => self.tasks.len(),
+        };
+        self.store.clone().close().await;
+        self.feed.end_all_streams();
+        self.feed.publish(AppEvent::HubChanged { hub: HubStatus::off() });
+        left
+    }
+}
+
+/// The link to no hub yet, with its clocks at this pace.
+fn start_hub(
+    tasks: &TaskTracker,
+    cancel: &CancellationToken,
+    pace: TimeScale,
+) -> (HubHandle, mpsc::Receiver<HubEvent>) {
+    hub::start_timed(tasks, cancel.clone(), None, LinkTiming::default().faster(pace.speedup()))
+}
+
+fn turn_policy(
+    store: &Store,
+    keeper: &Arc<PrivacyGuard>,
+    around: &AppServices,
+    registry: &ToolRegistry,
+    news: &mpsc::UnboundedSender<DomainEvent>,
+) -> Arc<AppTurnPolicy> {
+    Arc::new(AppTurnPolicy {
+        privacy_guard: Arc::clone(keeper),
+        store: store.clone(),
+        config: around.config.clone(),
+        model_selector: around.model_selector.clone(),
+        tools: registered_tools(registry),
+        domain_events: news.clone(),
+    })
+}
+
+fn transcript(
+    store: &Store,
+    bell: &Arc<Notify>,
+    keeper: &Arc<PrivacyGuard>,
+    recollection: &Arc<TurnCache>,
+    config: &Config,
+) -> Arc<StoreTranscript> {
+    keeper.set_effect_history(store.clone());
+    let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
+    Arc::new(StoreTranscript {
+        store: store.clone(),
+        outbox_ready: bell,
+        privacy_guard: keeper,
+        config: config.clone(),
+        turn_cache: Arc::clone(recollection),
+    })
+}
+
+/// All tools, over the notes as a model may see them.
+fn tool_registry(
+    store: &Store,
+    indexing: &Indexer,
+    keeper: &Arc<PrivacyGuard>,
+    news: &mpsc::UnboundedSender<DomainEvent>,
+) -> Result<ToolRegistry, UserError> {
+    let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(keeper) };
+    let (archive, desk) = (Arc::new(archive), Arc::new(TurnDesk(store.clone())));
+    let index = indexing.index.clone();
+    let questions = Arc::new(StoreQuestions { store: store.clone(), domain_events: news.clone() });
+    catalog(ToolDeps {
+        vault: keeper.vault_for_models(),
+        index,
+        archive,
+        environment: desk,
+        questions,
+    })
+    .map_err(|error| UserError::other(error.to_string()))
+}
+
+/// All tools there are.
+fn registered_tools(registry: &ToolRegistry) -> Vec<RegisteredTool> {
+    let one = |name: &str| RegisteredTool {
+        name: name.to_owned(),
+        changes_notes: registry.changes_notes(name),
+    };
+    registry.names().into_iter().map(one).collect()
+}
+
+/// What an open vault listens to.
+struct SessionReceivers {
+    domain_events: mpsc::UnboundedReceiver<DomainEvent>,
+    hub_events: mpsc::Receiver<HubEvent>,
+}

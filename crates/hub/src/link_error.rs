@@ -1,0 +1,153 @@
+//! What can go wrong with the link, in words for the user, and whether it heals by itself.
+
+use std::time::Duration;
+
+use crate::LinkConfig;
+
+/// A hub may ask for a pause, but not for ever.
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_CODE_LENGTH: usize = 64;
+/// The close code of RFC 6455 for a client that breaks the server's rules.
+const POLICY_VIOLATION: u16 = 1008;
+
+/// Why there is no link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LinkError {
+    /// Nobody listens at the address.
+    NoAnswer,
+    /// The same on this computer, where asking again costs nothing.
+    NotListening,
+    /// Somebody listens but says nothing in time.
+    Silent,
+    /// What answers does not speak WebSocket as it should.
+    NotAHub,
+    /// Its certificate does not prove who it is; why, in a few words.
+    Untrusted { why: String },
+    /// 401 or 403.
+    Forbidden { status: u16 },
+    /// 429 or 503.
+    Busy { retry_after: Option<Duration> },
+    /// The connection ended.
+    Lost,
+    /// The hub closed it, with its code.
+    Closed { code: u16 },
+    /// A frame was too big or broke the WebSocket protocol.
+    Broken,
+    /// `DUPLICATE_NAME`: maybe our own dead socket, which the hub has not noticed yet.
+    NameTaken,
+    /// `INVALID_NAME`.
+    NameRefused,
+    /// `INVALID_DESCRIPTION`.
+    DescriptionRefused,
+    /// `ALREADY_REGISTERED` or `VALIDATION_ERROR`.
+    RegistrationRefused { code: String },
+    /// Any other code.
+    Declined { code: String },
+}
+
+impl LinkError {
+    /// What a failed registration means, by the hub's code.
+    pub(crate) fn from_decline_code(code: &str) -> Self {
+        match code {
+            "DUPLICATE_NAME" => Self::NameTaken,
+            "INVALID_NAME" => Self::NameRefused,
+            "INVALID_DESCRIPTION" => Self::DescriptionRefused,
+            "ALREADY_REGISTERED" | "VALIDATION_ERROR" => {
+                Self::RegistrationRefused { code: code.into() }
+            }
+            unknown => {
+                let harmless = |c: &char| c.is_ascii_alphanumeric() || *c == '_' || *c == '-';
+                Self::Declined {
+                    code: unknown.chars().filter(harmless).take(MAX_CODE_LENGTH).collect(),
+                }
+            }
+        }
+    }
+
+    /// Whether trying again without the user is of no use.
+    pub(crate) const fn needs_user(&self) -> bool {
+        matches!(
+            self,
+            Self::Forbidden { .. }
+                | Self::Untrusted { .. }
+                | Self::NameRefused
+                | Self::DescriptionRefused
+                | Self::RegistrationRefused { .. }
+        )
+    }
+
+    /// Whether trying again soon would only be refused again.
+    pub(crate) const fn needs_slow_retry(&self) -> bool {
+        matches!(self, Self::Closed { code: POLICY_VIOLATION })
+    }
+
+    /// How long the hub asked us to stay away.
+    pub(crate) fn retry_pause(&self) -> Duration {
+        match self {
+            Self::Busy { retry_after: Some(pause) } => MAX_PAUSE.min(*pause),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// One sentence: what failed on what, and what to do.
+    pub(crate) fn user_message(&self, config: &LinkConfig) -> String {
+        let at = &config.endpoint;
+        let said = match self {
+            Self::NoAnswer | Self::NotListening => {
+                format!("The hub at {at} does not answer: is it running?")
+            }
+            Self::Silent => {
+                format!("The hub at {at} has stopped answering: restart it if this lasts.")
+            }
+            Self::NotAHub => {
+                format!("What answers at {at} is not a hub: check the address in the settings.")
+            }
+            Self::Untrusted { why } => format!(
+                "The hub at {at} shows a certificate that this computer does not trust ({why}): \
+                 check the address, or have the certificate trusted here, then connect again."
+            ),
+            Self::Forbidden { status } => format!(
+                "The hub at {at} refuses the connection ({status}): check its token and settings, \
+                 then connect again."
+            ),
+            Self::Busy { .. } => format!("The hub at {at} is busy and asked us to wait."),
+            Self::Lost => format!("The connection to the hub at {at} was lost: is it running?"),
+            Self::Closed { code: 1001 } => {
+                format!("The hub at {at} was closed: start it again to use it.")
+            }
+            Self::Closed { code: POLICY_VIOLATION } => format!(
+                "The hub at {at} has sent us away by its rules (code {POLICY_VIOLATION}): see its log."
+            ),
+            Self::Closed { code } => format!(
+                "The hub at {at} ended the connection (code {code}): see its log if this lasts."
+            ),
+            Self::Broken => format!(
+                "The hub at {at} sent what is not its protocol: check that it is a hub and up to \
+                 date."
+            ),
+            Self::NameTaken => format!(
+                "Another client is registered as “{}”: end it, or choose another name.",
+                config.name
+            ),
+            Self::NameRefused => format!(
+                "The hub refuses the name “{}”: use letters, digits, - and _, beginning with a \
+                 letter.",
+                config.name
+            ),
+            Self::DescriptionRefused => {
+                "The hub refuses the description: say in a sentence what your notes are good for."
+                    .into()
+            }
+            Self::RegistrationRefused { code } => format!(
+                "The hub at {at} refuses to register “{}” ({code}): change its name or \
+                 description, then connect again.",
+                config.name
+            ),
+            Self::Declined { code } => format!(
+                "The hub at {at} does not register “{}” now ({code}): see its log if this lasts.",
+                config.name
+            ),
+        };
+        if self.needs_user() { said } else { format!("{said} Trying again by itself.") }
+    }
+}

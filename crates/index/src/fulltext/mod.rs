@@ -1,0 +1,168 @@
+//! The words of all notes on disk, in a directory that can be deleted at any time: which notes may
+//! match a query best. What is said about them is read in the notes themselves.
+
+mod manifest;
+mod postings;
+mod rerank;
+mod schema;
+mod top_k;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyError};
+use thiserror::Error;
+
+pub use crate::note_matches::SearchableNote;
+pub use crate::query::ParsedQuery;
+use manifest::FulltextManifest;
+pub(crate) use manifest::remove_directory;
+pub use rerank::rerank;
+use schema::IndexFields;
+
+/// Notes that a query finds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RankedCandidates {
+    /// The places of the best ones, best first.
+    pub places: Vec<u64>,
+    /// How many of these have all terms; they come first.
+    pub with_all: usize,
+    /// For each term of the query in how many notes it is, filters aside.
+    pub document_frequencies: Vec<usize>,
+    /// How many notes there are, filters aside.
+    pub notes: usize,
+    /// How many the query finds in all, of those that have a place.
+    pub found: usize,
+}
+
+impl RankedCandidates {
+    /// The places of those whose texts may be among the best `limit`: when enough have all terms, no
+    /// other one comes before them.
+    #[must_use]
+    pub fn worth_reading(&self, limit: usize) -> &[u64] {
+        let all = self.places.get(..self.with_all).filter(|all| all.len() >= limit);
+        all.unwrap_or(&self.places)
+    }
+}
+
+/// Why there is no ranking.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FulltextError {
+    /// It was asked to stop.
+    #[error("the ranking was not finished: it was told to stop")]
+    Cancelled,
+    /// The directory could not be written or read.
+    #[error("the ranking in `{dir}` cannot be kept: {why}. Make room there or delete the folder.", dir = dir.display())]
+    Failed {
+        /// The directory.
+        dir: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
+}
+
+/// The words of all notes on disk. It may be asked by several threads, also while it is updated.
+pub struct FulltextIndex {
+    dir: PathBuf,
+    manifest: FulltextManifest,
+    index: Index,
+    searcher: Searcher,
+    fields: IndexFields,
+}
+
+impl FulltextIndex {
+    /// Opens what `dir` holds under `rules`; `None` when it is torn, of another version or was built
+    /// under others. Reads all its files once, to be sure.
+    pub fn open(dir: &Path, rules: u64) -> Option<Self> {
+        let seal = FulltextManifest::verify(dir, rules)?;
+        Self::open_verified(dir, seal)
+            .inspect_err(|why| tracing::warn!(%why, "a whole ranking does not open"))
+            .ok()
+    }
+
+    /// Builds anew from notes, in any order; `rules` are those, hashed, that kept others out. What
+    /// `dir` held before is gone; until this returns nothing opens there. Stops early when
+    /// `cancelled`.
+    pub fn build<'a>(
+        dir: &Path,
+        rules: u64,
+        notes: impl Iterator<Item = SearchableNote<'a>>,
+        cancelled: &AtomicBool,
+    ) -> Result<Self, FulltextError> {
+        let failed = FulltextErrorContext(dir);
+        manifest::remove_directory(dir).map_err(|why| failed.to_error(&why))?;
+        manifest::create_directory(dir).map_err(|why| failed.to_error(&why))?;
+        let (schema, fields) = schema::schema();
+        let index = Index::create_in_dir(dir, schema).map_err(|why| failed.to_error(&why))?;
+        schema::register_tokenizer(&index);
+        writer::write(&index, &fields, &[], notes, cancelled, &failed)?;
+        let seal =
+            FulltextManifest::write(dir, rules, None).map_err(|why| failed.to_error(&why))?;
+        Self::open_verified(dir, seal).map_err(|why| failed.to_error(&why))
+    }
+
+    /// The same directory brought up: the notes `gone` are no longer found, `notes` are. Costs as
+    /// much as these are, however many others there are. This ranking keeps answering as before, and
+    /// when `cancelled` the directory is as it was. When it fails otherwise that has to be built anew.
+    pub fn update<'a>(
+        &self,
+        gone: &[u64],
+        notes: impl Iterator<Item = SearchableNote<'a>>,
+        cancelled: &AtomicBool,
+    ) -> Result<Self, FulltextError> {
+        let failed = FulltextErrorContext(&self.dir);
+        let written = writer::write(&self.index, &self.fields, gone, notes, cancelled, &failed);
+        if let Err(why @ FulltextError::Failed { .. }) = written {
+            return Err(why);
+        }
+        let seal = FulltextManifest::write(&self.dir, self.manifest.rules(), Some(&self.manifest));
+        let seal = seal.map_err(|why| failed.to_error(&why))?;
+        written?;
+        Self::open_verified(&self.dir, seal).map_err(|why| failed.to_error(&why))
+    }
+
+    /// The hash of the rules that kept notes out of it.
+    pub(crate) const fn rules(&self) -> u64 {
+        self.manifest.rules()
+    }
+
+    /// The keys of all notes that it finds.
+    pub(crate) fn keys(&self) -> Result<Vec<u64>, FulltextError> {
+        top_k::note_keys(&self.searcher)
+            .map_err(|why| FulltextErrorContext(&self.dir).to_error(&why))
+    }
+
+    /// At most `most` notes that the query finds, best first, each as what `place` tells for its key;
+    /// those for which it tells nothing are left out, and of equals the lower place is better. Words
+    /// side by side are not seen here; [`rerank()`] sees them in the text.
+    pub fn candidates(
+        &self,
+        asked: &ParsedQuery,
+        most: usize,
+        place: &(dyn Fn(u64) -> Option<u64> + Sync),
+    ) -> Result<RankedCandidates, FulltextError> {
+        top_k::find_top_k(&self.searcher, &self.fields, asked, most, place)
+            .map_err(|why| FulltextErrorContext(&self.dir).to_error(&why))
+    }
+
+    fn open_verified(dir: &Path, seal: FulltextManifest) -> Result<Self, TantivyError> {
+        let index = Index::open_in_dir(dir)?;
+        schema::register_tokenizer(&index);
+        let fields = schema::from_schema(&index.schema())?;
+        let reader: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        Ok(Self { dir: dir.to_owned(), manifest: seal, index, searcher, fields })
+    }
+}
+
+/// Says where it failed.
+struct FulltextErrorContext<'a>(&'a Path);
+
+impl FulltextErrorContext<'_> {
+    fn to_error(&self, why: &dyn std::fmt::Display) -> FulltextError {
+        FulltextError::Failed { dir: self.0.to_owned(), why: why.to_string() }
+    }
+}

@@ -1,0 +1,268 @@
+//! The index as the user sees it: what no model may see is found too, and is on no disk but his own.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use protocol::{ChangeSet, NotePath, PrivateRules};
+use vault::{EntryKind, Vault, VaultError};
+
+use crate::file_finder::FoundFile;
+use crate::filters::PropertyCount;
+use crate::grep::{GrepQuery, GrepResult};
+use crate::links::{Backlink, OutgoingLink, relative_to};
+use crate::note_metadata::NoteMetadata;
+use crate::parallel;
+use crate::queries::{BrokenLink, NoteTask, TagCount, ValueCount};
+use crate::snapshot::{ScannedFile, to_utf8};
+use crate::view::{FreshFile, IndexView};
+use crate::{Index, SearchError};
+
+/// So long reading what private notes say about themselves may take; of those that are left only
+/// the names are known until it is asked for the next time.
+const METADATA_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Tells everything, whatever the rules say. It belongs to who answers the user himself; who works
+/// for a model is given [the models' index](Self::for_models), from which there is no way back.
+///
+/// Private notes are known by name in memory. What they say about themselves is read when it is
+/// asked for first, and their texts for each search.
+#[derive(Debug, Clone)]
+pub struct UserIndex {
+    index: Index,
+    vault: Vault,
+    cached: Arc<CachedLists>,
+}
+
+/// Lists that take long in a large vault. The window asks for them at each letter that is typed, so
+/// each is told from memory until the notes change.
+#[derive(Debug, Default)]
+struct CachedLists {
+    broken_links: LastAnswer<Vec<BrokenLink>>,
+    tasks: LastAnswer<Vec<NoteTask>>,
+    values: LastAnswer<Vec<ValueCount>>,
+}
+
+/// The last answer, the view it is about, and what it was asked about.
+#[derive(Debug)]
+struct LastAnswer<T>(Mutex<Option<(Weak<IndexView>, String, T)>>);
+
+impl<T> Default for LastAnswer<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> LastAnswer<T> {
+    /// What `tell` would tell about it in this view.
+    fn get_or(
+        &self,
+        view: &Arc<IndexView>,
+        about: &str,
+        tell: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let view = Arc::downgrade(view);
+        if let Some((of, known, told)) = last.as_ref()
+            && Weak::ptr_eq(of, &view)
+            && known == about
+        {
+            return Some(told.clone());
+        }
+        let told = tell()?;
+        *last = Some((view, about.to_owned(), told.clone()));
+        Some(told)
+    }
+}
+
+/// All files, those that no model may see among them.
+#[derive(Debug, Default)]
+pub(crate) struct WholeViewCache(Mutex<Option<ViewPair>>);
+
+/// A view as the models have it, and the same with all else.
+#[derive(Debug)]
+struct ViewPair {
+    models: Arc<IndexView>,
+    whole: Arc<IndexView>,
+}
+
+impl WholeViewCache {
+    /// The view with all that it leaves out.
+    pub(crate) fn whole_view(&self, models: Arc<IndexView>, vault: &Vault) -> Arc<IndexView> {
+        if models.private().is_empty() {
+            return models;
+        }
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = seen.as_ref().filter(|seen| Arc::ptr_eq(&seen.models, &models)) {
+            return Arc::clone(&seen.whole);
+        }
+        let before = seen.take().map(|seen| seen.whole);
+        let whole = Arc::new(models.with_fresh(private_files(&models, before.as_deref(), vault)));
+        *seen = Some(ViewPair { models, whole: Arc::clone(&whole) });
+        whole
+    }
+}
+
+/// The private files of a view with all but their texts; those that are as they were `before` are
+/// not read again.
+fn private_files(
+    models: &IndexView,
+    before: Option<&IndexView>,
+    vault: &Vault,
+) -> Vec<Arc<FreshFile>> {
+    let all: Vec<_> = models.private().values().collect();
+    let until = Instant::now() + METADATA_TIMEOUT;
+    let known = parallel::map_parallel(&all, None, |private| {
+        let path = &private.entry.path;
+        let same = |fresh: &&Arc<FreshFile>| {
+            fresh.scanned.stamp.is_some_and(|stamp| private.stamp == Some(stamp))
+        };
+        if let Some(fresh) = before.and_then(|before| before.fresh_at(path)).filter(same) {
+            return Some(Arc::clone(fresh));
+        }
+        let holds_facts = private.entry.kind == EntryKind::Note || private.entry.path.is_canvas();
+        let bytes =
+            (holds_facts && Instant::now() < until).then(|| vault.read_bytes(path).ok()).flatten();
+        let facts = bytes.as_deref().map(|bytes| NoteMetadata::from_file(path, &to_utf8(bytes)));
+        let stamp = private.stamp.filter(|_| facts.is_some() || !holds_facts);
+        let facts = facts.unwrap_or_default().encode();
+        let (entry, text) = (private.entry.clone(), Vec::new());
+        let looked = ScannedFile { entry, stamp, text, metadata: facts, text_privacy: None };
+        Some(Arc::new(FreshFile::unread(looked)))
+    });
+    known.found
+}
+
+impl UserIndex {
+    /// Over all notes of `vault`; `rules` keep some from every model. `dir` is its own, and nothing
+    /// of what they keep back is written there. Nothing is read yet.
+    #[must_use]
+    pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let index = Index::new(vault, rules, dir).for_the_user();
+        Self { index, vault: vault.unfiltered(), cached: Arc::default() }
+    }
+
+    /// The same index as models may ask it.
+    #[must_use]
+    pub fn for_models(&self) -> Index {
+        self.index.for_models()
+    }
+
+    /// See [`Index::find_files`].
+    pub fn find_files(
+        &self,
+        query: &str,
+        recent: &[NotePath],
+        limit: usize,
+    ) -> Result<Vec<FoundFile>, VaultError> {
+        self.index.find_files(&self.vault, query, recent, limit)
+    }
+
+    /// See [`Index::search`]. Private notes are opened for it, until `deadline` has passed.
+    pub fn search(&self, query: &GrepQuery, deadline: Duration) -> Result<GrepResult, SearchError> {
+        self.index.search(&self.vault, &ChangeSet::default(), query, deadline)
+    }
+
+    /// See [`Index::outgoing_links`].
+    #[must_use]
+    pub fn outgoing_links(&self, source: &NotePath) -> Option<Vec<OutgoingLink>> {
+        self.index.outgoing_links(&self.vault, &ChangeSet::default(), source)
+    }
+
+    /// See [`Index::backlinks`].
+    #[must_use]
+    pub fn backlinks(&self, target: &NotePath) -> Option<Vec<Backlink>> {
+        self.index.backlinks(&self.vault, &ChangeSet::default(), target)
+    }
+
+    /// See [`Index::broken_links`].
+    #[must_use]
+    pub fn broken_links(&self) -> Option<Vec<BrokenLink>> {
+        self.cached
+            .broken_links
+            .get_or(&self.index.view()?, "", || self.index.broken_links(&self.vault))
+    }
+
+    /// See [`Index::broken_among`].
+    #[must_use]
+    pub fn broken_among(&self, links: Vec<String>) -> Option<Vec<String>> {
+        self.index.broken_among(&self.vault, links)
+    }
+
+    /// The file, note or not, that `link` means in the note `source`, or where it stands in none.
+    /// Until the index stands it is looked for under its whole path alone: from the note's folder,
+    /// then from the top.
+    #[must_use]
+    pub fn resolve_link(&self, link: &str, source: Option<&NotePath>) -> Option<NotePath> {
+        let meant = self.index.resolve_link(&self.vault, link, source);
+        meant.unwrap_or_else(|| {
+            let spelled = whole_paths(link, source.and_then(NotePath::folder)).into_iter();
+            let mut paths = spelled.filter_map(|path| NotePath::parse(&path).ok());
+            paths.find(|path| self.is_file(path))
+        })
+    }
+
+    /// The text of a link to a note by which no other file is meant: its title, else its path without
+    /// `.md`, else the whole path. Until the index stands a title is not known to be the only one.
+    #[must_use]
+    pub fn link_to(&self, note: &NotePath) -> String {
+        let means_only =
+            |link: &&str| self.index.means_only(&self.vault, link, note).unwrap_or_default();
+        let whole = note.as_str();
+        let bare = whole.strip_suffix(".md").filter(|bare| bare.contains('/'));
+        let shortest = [Some(note.title()), bare].into_iter().flatten().find(means_only);
+        shortest.unwrap_or(whole).to_owned()
+    }
+
+    /// See [`Index::tags`].
+    #[must_use]
+    pub fn tags(&self) -> Option<Vec<TagCount>> {
+        self.index.tags(&self.vault, &ChangeSet::default())
+    }
+
+    /// See [`Index::properties`].
+    #[must_use]
+    pub fn properties(&self) -> Option<Vec<PropertyCount>> {
+        self.index.properties(&self.vault)
+    }
+
+    /// See [`Index::property_values`].
+    #[must_use]
+    pub fn property_values(&self, property: &str) -> Option<Vec<ValueCount>> {
+        let tell = || self.index.property_values(&self.vault, property);
+        self.cached.values.get_or(&self.index.view()?, property, tell)
+    }
+
+    /// See [`Index::notes_with_tag`].
+    #[must_use]
+    pub fn notes_with_tag(&self, tag: &str) -> Option<Vec<NotePath>> {
+        self.index.notes_with_tag(&self.vault, tag)
+    }
+
+    /// See [`Index::notes_with_value`].
+    #[must_use]
+    pub fn notes_with_value(&self, property: &str, value: &str) -> Option<Vec<NotePath>> {
+        self.index.notes_with_value(&self.vault, property, value)
+    }
+
+    /// See [`Index::tasks`].
+    #[must_use]
+    pub fn tasks(&self) -> Option<Vec<NoteTask>> {
+        self.cached.tasks.get_or(&self.index.view()?, "", || self.index.tasks(&self.vault))
+    }
+
+    fn is_file(&self, path: &NotePath) -> bool {
+        let found = self.vault.entry(path).ok().flatten();
+        found.is_some_and(|(found, _)| !matches!(found.kind, EntryKind::Folder | EntryKind::Link))
+    }
+}
+
+/// The paths from the top that a link in a note of the folder `here` may spell out.
+fn whole_paths(link: &str, here: Option<&str>) -> Vec<String> {
+    let beside = relative_to(here.unwrap_or_default(), link);
+    match link.strip_prefix('/') {
+        Some(whole) => vec![whole.to_owned()],
+        None if link.starts_with("./") || link.starts_with("../") => Vec::from_iter(beside),
+        None => beside.into_iter().chain([link.to_owned()]).collect(),
+    }
+}

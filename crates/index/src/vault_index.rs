@@ -1,0 +1,445 @@
+//! The index of one vault: what its notes hold, kept beside them and never behind for long.
+//!
+//! It can be deleted at any time and is built again. Until it stands, and where it cannot be
+//! written, searches read the notes themselves.
+#![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use protocol::{NotePath, PrivateRules};
+use thiserror::Error;
+use vault::{Fingerprint, TextPrivacy, Vault, VaultEntry, VaultError};
+
+use crate::fulltext::FulltextError;
+use crate::parallel;
+use crate::state::discard_fulltext;
+use crate::user_index::WholeViewCache;
+use crate::view::{
+    FileScanner, IndexView, PrivateCache, ScanOutcome, build_snapshot, load_delta, save_delta,
+};
+
+/// Why an index could not be brought up to date. Searches go on without it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// The vault could not be listed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The ranking could not be built.
+    #[error("{why} Finding notes is slower until then.")]
+    Unranked {
+        /// What went wrong.
+        #[source]
+        why: FulltextError,
+    },
+    /// The folder of the index could not be written.
+    #[error(
+        "the search index in {folder} cannot be written: {source}. Searching is slower until there is room and a right to write there."
+    )]
+    Unwritable {
+        /// The folder.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// How much of the vault the index holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// Files that were looked at.
+    pub done: usize,
+    /// Files there are, as far as is known.
+    pub all: usize,
+    /// Whether searches use it.
+    pub is_ready: bool,
+}
+
+/// So many files that were looked at too soon are looked at again at a time.
+const RESCAN_BATCH: usize = 64;
+
+/// So many files are looked at while others wait.
+const MAX_FILES_UNDER_LOCK: usize = 16;
+
+/// So often more than that are looked at before.
+const MAX_CATCH_UP_ROUNDS: usize = 5;
+
+/// Cheap to clone; all clones are the same index. Its methods block on the disk.
+#[derive(Debug, Clone)]
+pub struct Index {
+    inner: Arc<IndexState>,
+    audience: IndexAudience,
+}
+
+/// Whose index it is.
+#[derive(Debug, Clone)]
+enum IndexAudience {
+    /// Without what is never to be seen.
+    Models,
+    User(Arc<WholeViewCache>),
+}
+
+#[derive(Debug)]
+struct IndexState {
+    vault: Vault,
+    dir: PathBuf,
+    rules: RwLock<PrivateRules>,
+    view: RwLock<Option<Arc<IndexView>>>,
+    /// What was refreshed since a survey began that is to become the view.
+    refreshed_since: Mutex<Option<BTreeSet<NotePath>>>,
+    coverage: Mutex<Coverage>,
+    /// Rung when it stands.
+    ready: Condvar,
+    /// The view that is on disk.
+    saved_view: Mutex<Option<Arc<IndexView>>>,
+    /// Held while files are looked at because they changed.
+    refreshing: Mutex<()>,
+    /// Held by who is the next to do so: in many parts nobody comes again before him.
+    refresh_turn: Mutex<()>,
+    /// Held by who makes a new view.
+    catching_up: Mutex<()>,
+    /// Held by who writes the ranking, or puts it away; before `refreshing`.
+    fulltext_lock: Mutex<()>,
+    /// How many wait for the ranking to be left alone.
+    fulltext_waiters: AtomicUsize,
+    /// Held by who searches for a model, and by who searches for the user.
+    search_locks: [Mutex<()>; 2],
+}
+
+impl Index {
+    /// Over all notes of `vault` but those that `rules` keep from every model; `dir` is its own. Nothing
+    /// is read yet.
+    #[must_use]
+    pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let inner = IndexState {
+            vault: vault.unfiltered(),
+            dir: dir.to_owned(),
+            rules: RwLock::new(rules),
+            view: RwLock::default(),
+            refreshed_since: Mutex::default(),
+            coverage: Mutex::default(),
+            ready: Condvar::new(),
+            saved_view: Mutex::default(),
+            refreshing: Mutex::default(),
+            refresh_turn: Mutex::default(),
+            catching_up: Mutex::default(),
+            fulltext_lock: Mutex::default(),
+            fulltext_waiters: AtomicUsize::default(),
+            search_locks: Default::default(),
+        };
+        Self { inner: Arc::new(inner), audience: IndexAudience::Models }
+    }
+
+    /// Brings the index to what the vault holds now: at the start, and when nobody knows what
+    /// changed. Reads the notes that are not as they were and no others. Returns early when `stop`
+    /// is set; the index then is as it was.
+    pub fn catch_up(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+        let _alone = lock(&self.inner.catching_up);
+        *lock(&self.inner.refreshed_since) = Some(BTreeSet::new());
+        let caught_up = self.rebuild_view(stop);
+        lock(&self.inner.refreshed_since).take();
+        caught_up
+    }
+
+    /// Looks at files that were made, written, renamed or removed. Searches that begin afterwards
+    /// find what they hold.
+    pub fn refresh(&self, paths: &[NotePath]) {
+        let next = lock(&self.inner.refresh_turn);
+        let _alone = lock(&self.inner.refreshing);
+        drop(next);
+        if let Some(since) = lock(&self.inner.refreshed_since).as_mut() {
+            since.extend(paths.iter().cloned());
+        }
+        if let Some(view) = self.base_view() {
+            let changes = self.changes(&view, paths);
+            if !changes.is_empty() {
+                self.set_view(view.with_changes(changes));
+            }
+        }
+    }
+
+    /// Keeps on disk what has changed since it was kept last, so that the next start need not read
+    /// it again. Worth while a few seconds after the last change: younger files are looked at once
+    /// more.
+    pub fn save(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+        let Some(view) = self.base_view() else { return Ok(()) };
+        // In parts: what is saved meanwhile is looked at in between.
+        view.unsettled_paths().chunks(RESCAN_BATCH).for_each(|part| self.refresh(part));
+        let Some(view) = self.base_view() else { return Ok(()) };
+        if view.needs_new_snapshot() || view.holds_private_text() {
+            return self.catch_up(stop);
+        }
+        let _alone = lock(&self.inner.catching_up);
+        // Taken only now: somebody may have started over, and then the view above is to be in no file.
+        let Some(view) = self.base_view() else { return Ok(()) };
+        let mut kept = lock(&self.inner.saved_view);
+        if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &view)) {
+            return Ok(());
+        }
+        let rules = self.rules();
+        let eye = FileScanner::new(&self.inner.vault, &rules);
+        save_delta(&self.inner.dir, &eye, &view).map_err(|source| self.unwritable(source))?;
+        *kept = Some(view);
+        Ok(())
+    }
+
+    /// Other notes are private from now on. The index stands aside until it has
+    /// [caught up](Self::catch_up).
+    pub fn set_rules(&self, rules: PrivateRules) {
+        let _alone = lock(&self.inner.refreshing);
+        let mut current = self.inner.rules.write().unwrap_or_else(PoisonError::into_inner);
+        if *current != rules {
+            *current = rules;
+            *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+            *lock(&self.inner.coverage) = Coverage::default();
+        }
+    }
+
+    /// Waits until it stands, or for so long.
+    pub fn wait_until_ready(&self, patience: Duration) {
+        let coverage = lock(&self.inner.coverage);
+        // Whether it stands is asked afterwards, so it does not matter which of both ended it.
+        let _ = self.inner.ready.wait_timeout_while(coverage, patience, |now| !now.is_ready);
+    }
+
+    /// Puts away all that is on disk of it, which may hold texts that no note holds any more. It
+    /// stands aside until it has [caught up](Self::catch_up).
+    pub fn reset(&self) -> Result<(), IndexError> {
+        let _alone = lock(&self.inner.catching_up);
+        let _unranked = self.discard_fulltext().map_err(|source| self.unwritable(source))?;
+        let _nobody = lock(&self.inner.refreshing);
+        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.inner.coverage) = Coverage::default();
+        *lock(&self.inner.saved_view) = None;
+        match fs::remove_dir_all(&self.inner.dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unwritable(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// How much of the vault it holds.
+    #[must_use]
+    pub fn coverage(&self) -> Coverage {
+        *lock(&self.inner.coverage)
+    }
+
+    /// The same with what no model may see.
+    pub(crate) fn for_the_user(&self) -> Self {
+        Self { audience: IndexAudience::User(Arc::default()), ..self.clone() }
+    }
+
+    /// The same without what no model may see.
+    pub(crate) fn for_models(&self) -> Self {
+        Self { audience: IndexAudience::Models, ..self.clone() }
+    }
+
+    /// What the notes are now, as who asks may see them; `None` until it stands.
+    pub(crate) fn view(&self) -> Option<Arc<IndexView>> {
+        let base = self.base_view()?;
+        Some(match &self.audience {
+            IndexAudience::Models => base,
+            IndexAudience::User(whole) => whole.whole_view(base, &self.inner.vault),
+        })
+    }
+
+    /// What is kept of the notes; `None` until it stands.
+    pub(crate) fn base_view(&self) -> Option<Arc<IndexView>> {
+        self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets nobody else search for the same side: models do not hold up the user.
+    pub(crate) fn lock_searches(&self) -> MutexGuard<'_, ()> {
+        let [models, user] = &self.inner.search_locks;
+        lock(match self.audience {
+            IndexAudience::Models => models,
+            IndexAudience::User(_) => user,
+        })
+    }
+
+    /// What is known of the text of a note if it had this stamp when it was looked at.
+    #[must_use]
+    pub fn text_privacy(&self, path: &NotePath, stamp: Fingerprint) -> Option<TextPrivacy> {
+        self.base_view()?.text_privacy(path, stamp)
+    }
+
+    /// Lets nobody else write the ranking.
+    pub(crate) fn lock_fulltext(&self) -> MutexGuard<'_, ()> {
+        lock(&self.inner.fulltext_lock)
+    }
+
+    /// Whether who writes the ranking has to leave off.
+    pub(crate) fn has_fulltext_waiters(&self) -> bool {
+        self.inner.fulltext_waiters.load(Ordering::Relaxed) > 0
+    }
+
+    /// Puts away what is on disk of the ranking: it has words that no file may hold any more. Nobody
+    /// writes it again for as long as what this returns is held.
+    fn discard_fulltext(&self) -> Result<MutexGuard<'_, ()>, io::Error> {
+        self.inner.fulltext_waiters.fetch_add(1, Ordering::Relaxed);
+        let alone = self.lock_fulltext();
+        self.inner.fulltext_waiters.fetch_sub(1, Ordering::Relaxed);
+        discard_fulltext(&self.inner.dir).map(|()| alone)
+    }
+
+    /// Where it keeps itself.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
+    /// Puts another view in the place of the one that stands; as it is with `None`.
+    pub(crate) fn replace_view<E>(
+        &self,
+        other: impl FnOnce(&IndexView) -> Result<Option<IndexView>, E>,
+    ) -> Result<(), E> {
+        let _alone = lock(&self.inner.refreshing);
+        let Some(view) = self.base_view() else { return Ok(()) };
+        if let Some(other) = other(&view)? {
+            self.set_view(other);
+        }
+        Ok(())
+    }
+
+    fn rebuild_view(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+        let inner = &*self.inner;
+        let before = self.base_view().or_else(|| load_delta(&inner.dir).map(Arc::new));
+        let files = inner.vault.list_unfiltered()?;
+        let rules = self.rules();
+        // Held until the new view stands, so that nobody ranks the one before meanwhile.
+        let mut unranked = None;
+        let withheld = PrivateCache::open(&inner.dir);
+        let eye = FileScanner::new(&inner.vault, &rules).with_private_cache(&withheld);
+        self.set_coverage(0, files.len());
+        let view = match before.as_deref().and_then(|before| updated_view(before, &eye, &files)) {
+            Some(view) if !view.holds_private_text() => view,
+            betraying => {
+                create_private_dir(&inner.dir).map_err(|source| self.unwritable(source))?;
+                let told = |done| self.set_coverage(done, files.len());
+                let known = betraying.as_ref().or(before.as_deref());
+                let unrank = || self.discard_fulltext().map(|alone| unranked = Some(alone));
+                let view = build_snapshot(&inner.dir, &eye, known, &files, stop, told, unrank)
+                    .map_err(|source| self.unwritable(source))?;
+                let Some(view) = view else { return Ok(()) };
+                let ranking = before.as_deref().and_then(IndexView::fulltext);
+                let ranking =
+                    ranking.and_then(|before| before.for_snapshot(view.snapshot(), &inner.dir));
+                ranking.map(|ranking| view.with_fulltext(ranking)).unwrap_or(view)
+            }
+        };
+        let (view, _alone) = self.with_refreshed(view);
+        if *self.inner.rules.read().unwrap_or_else(PoisonError::into_inner) != rules {
+            return Ok(());
+        }
+        self.set_view(view);
+        *lock(&inner.coverage) = Coverage { done: files.len(), all: files.len(), is_ready: true };
+        inner.ready.notify_all();
+        Ok(())
+    }
+
+    /// The view with what was refreshed while it was made, and a guard: nothing is refreshed before it
+    /// is dropped. Much is looked at before, so that nobody waits for that.
+    fn with_refreshed(&self, mut view: IndexView) -> (IndexView, MutexGuard<'_, ()>) {
+        for _ in 0..MAX_CATCH_UP_ROUNDS {
+            let since =
+                lock(&self.inner.refreshed_since).as_mut().map(std::mem::take).unwrap_or_default();
+            if since.len() <= MAX_FILES_UNDER_LOCK {
+                lock(&self.inner.refreshed_since).get_or_insert_default().extend(since);
+                break;
+            }
+            let since: Vec<NotePath> = since.into_iter().collect();
+            view = view.with_changes(self.changes(&view, &since));
+        }
+        let alone = lock(&self.inner.refreshing);
+        let since = lock(&self.inner.refreshed_since).take().unwrap_or_default();
+        let since: Vec<NotePath> = since.into_iter().collect();
+        (view.with_changes(self.changes(&view, &since)), alone)
+    }
+
+    /// What the files at `paths` are now, where that is not what `view` holds.
+    fn changes(&self, view: &IndexView, paths: &[NotePath]) -> Vec<(NotePath, ScanOutcome)> {
+        let rules = self.rules();
+        let eye = FileScanner::new(&self.inner.vault, &rules);
+        let looked = parallel::map_parallel(paths, None, |path| {
+            let Ok(found) = self.inner.vault.entry(path) else { return None };
+            let is_known = view.get(path).is_some() || view.private().contains_key(path);
+            match found {
+                None => is_known.then(|| (path.clone(), ScanOutcome::Gone)),
+                Some((_, stamp)) if view.stamp(path) == Some(stamp) => None,
+                Some((entry, stamp)) => Some((path.clone(), eye.scan(&entry, stamp))),
+            }
+        });
+        looked.found
+    }
+
+    fn rules(&self) -> PrivateRules {
+        self.inner.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_view(&self, view: IndexView) {
+        let mut shown = self.inner.view.write().unwrap_or_else(PoisonError::into_inner);
+        let before = shown.replace(Arc::new(view));
+        // Putting it away may take long, and nobody who asks waits for that.
+        drop(shown);
+        drop(before);
+    }
+
+    fn set_coverage(&self, done: usize, all: usize) {
+        let mut coverage = lock(&self.inner.coverage);
+        (coverage.done, coverage.all) = (done, all);
+    }
+
+    fn unwritable(&self, source: io::Error) -> IndexError {
+        IndexError::Unwritable { folder: self.inner.dir.display().to_string(), source }
+    }
+}
+
+/// A view of `files`, which are all there are, out of one of an earlier moment; `None` when so much
+/// has changed that a new snapshot is less work.
+fn updated_view(
+    before: &IndexView,
+    eye: &FileScanner<'_>,
+    files: &[(VaultEntry, Fingerprint)],
+) -> Option<IndexView> {
+    if before.snapshot().rules() != eye.rules_hash() {
+        return None;
+    }
+    let is_same =
+        |(entry, stamp): &&(VaultEntry, Fingerprint)| before.stamp(&entry.path) == Some(*stamp);
+    let other = files.iter().filter(|file| !is_same(file));
+    let (mut changed, mut private) = (Vec::new(), Vec::new());
+    for file in other {
+        // What is known to be private is no change to read, however much of it there is.
+        match eye.known_private(&file.0, file.1) {
+            Some(one) => private.push((file.0.path.clone(), ScanOutcome::Private(one))),
+            None => changed.push(file),
+        }
+    }
+    let is_there =
+        |path: &NotePath| files.binary_search_by(|(entry, _)| entry.path.cmp(path)).is_ok();
+    let known = before.all().map(|held| held.path().clone());
+    let known = known.chain(before.private().keys().cloned());
+    let gone: Vec<_> =
+        known.filter(|path| !is_there(path)).map(|path| (path, ScanOutcome::Gone)).collect();
+    if before.would_need_new_snapshot(changed.len() + gone.len()) {
+        return None;
+    }
+    let looked = parallel::map_parallel(&changed, None, |(entry, stamp)| {
+        Some((entry.path.clone(), eye.scan(entry, *stamp)))
+    });
+    Some(before.with_changes(looked.found.into_iter().chain(private).chain(gone)))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder that only the user can look into: the notes' text will lie there.
+fn create_private_dir(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}

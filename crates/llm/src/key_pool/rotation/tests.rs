@@ -1,0 +1,116 @@
+//! Keys over any story.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const NOW: Duration = Duration::ZERO;
+
+fn key(pick: KeyChoice) -> usize {
+    match pick {
+        KeyChoice::Key(key) => key,
+        KeyChoice::Wait(wait) => panic!("nothing is ready for {wait:?}"),
+    }
+}
+
+#[test]
+fn failover_stays_with_a_key_until_it_is_refused_or_limited() {
+    for fault in [KeyFault::Refused, KeyFault::Limited(None)] {
+        let mut keys = KeyRotation::new(KeyPolicy::Failover, 3);
+        assert_eq!((key(keys.pick(1, NOW)), key(keys.pick(2, NOW))), (0, 0));
+        assert_eq!(keys.failed(2, 0, fault, NOW), KeyFallback::Another);
+        assert_eq!((key(keys.pick(2, NOW)), key(keys.pick(3, NOW))), (1, 1));
+    }
+}
+
+#[test]
+fn one_waits_only_when_all_keys_rest_and_no_longer_than_the_first_of_them() {
+    let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
+    let limited = |seconds| KeyFault::Limited(Some(Duration::from_secs(seconds)));
+    assert_eq!(keys.failed(1, 0, limited(9), NOW), KeyFallback::Another);
+    let second = key(keys.pick(1, NOW));
+    assert_eq!(keys.failed(1, second, limited(4), NOW), KeyFallback::Nothing);
+    assert_eq!(keys.pick(1, Duration::from_secs(1)), KeyChoice::Wait(Duration::from_secs(3)));
+    assert_eq!(keys.pick(1, Duration::from_secs(4)), KeyChoice::Key(1));
+}
+
+#[test]
+fn keys_that_are_all_refused_are_tried_again_by_the_next_call() {
+    let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
+    assert_eq!(keys.failed(1, 0, KeyFault::Refused, NOW), KeyFallback::Another);
+    assert_eq!(keys.failed(1, 1, KeyFault::Refused, NOW), KeyFallback::Nothing);
+    assert!(matches!(keys.pick(2, NOW), KeyChoice::Key(_)));
+}
+
+fn policy() -> impl Strategy<Value = KeyPolicy> {
+    prop_oneof![Just(KeyPolicy::Failover), Just(KeyPolicy::RoundRobin)]
+}
+
+proptest! {
+    #[test]
+    fn in_turn_each_healthy_key_is_used_as_often_as_any_other(
+        count in 1_usize..8, refused in prop::collection::btree_set(0_usize..8, 0..7), calls in 0_usize..200,
+    ) {
+        let mut keys = KeyRotation::new(KeyPolicy::RoundRobin, count);
+        let refused: Vec<usize> = refused.into_iter().filter(|key| *key < count).collect();
+        prop_assume!(refused.len() < count);
+        for key in &refused {
+            keys.failed(0, *key, KeyFault::Refused, NOW);
+        }
+        let mut used = vec![0_usize; count];
+        for call in 0..calls {
+            used[key(keys.pick(call as u64, NOW))] += 1;
+        }
+        let healthy = count - refused.len();
+        for (key, used) in used.into_iter().enumerate() {
+            if refused.contains(&key) {
+                prop_assert_eq!(used, 0);
+            } else {
+                prop_assert!(used == calls / healthy || used == calls.div_ceil(healthy));
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_malformed_never_changes_the_key(
+        policy in policy(), count in 1_usize..6, between in 0_u64..20, call in 100_u64..200,
+    ) {
+        let mut keys = KeyRotation::new(policy, count);
+        let first = key(keys.pick(call, NOW));
+        prop_assert_eq!(keys.failed(call, first, KeyFault::Other, NOW), KeyFallback::Nothing);
+        for other in 0..between {
+            keys.pick(other, NOW);
+        }
+        prop_assert_eq!(keys.pick(call, NOW), KeyChoice::Key(first));
+    }
+
+    #[test]
+    fn a_wait_comes_only_while_no_key_is_ready(
+        policy in policy(), count in 1_usize..6,
+        story in prop::collection::vec((0_u64..4, 0_u8..4, 0_u64..40), 0..60),
+    ) {
+        let mut keys = KeyRotation::new(policy, count);
+        let mut now = NOW;
+        for (call, fault, seconds) in story {
+            now += Duration::from_secs(seconds);
+            match keys.pick(call, now) {
+                KeyChoice::Wait(wait) => {
+                    prop_assert!(!keys.states.contains(&KeyState::Ready));
+                    prop_assert!(matches!(keys.pick(call, now + wait), KeyChoice::Key(_)));
+                }
+                KeyChoice::Key(key) => {
+                    prop_assert!(keys.is_ready(key));
+                    let fault = match fault {
+                        0 => continue,
+                        1 => KeyFault::Refused,
+                        2 => KeyFault::Limited(Some(Duration::from_secs(seconds))),
+                        _ => KeyFault::Other,
+                    };
+                    let left = keys.failed(call, key, fault, now);
+                    let another = left == KeyFallback::Another;
+                    prop_assert!(!another || matches!(keys.pick(call, now), KeyChoice::Key(k) if k != key));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Where the words of a call's result come from: noted while the tool reads, so that the result can
+//! say it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use protocol::{NotePath, Source};
+
+/// How far a search looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookupScope {
+    /// At what stands in the folder itself, in none below it.
+    Folder(NotePath),
+    /// At all that is below the folder, however deep.
+    Below(NotePath),
+    /// At the whole vault.
+    Vault,
+}
+
+/// Where what one call tells comes from. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct SourceLog(Arc<Mutex<LoggedSources>>);
+
+#[derive(Debug, Default)]
+struct LoggedSources {
+    all: BTreeSet<Source>,
+    /// Those of `all` that a plan's summary may tell of.
+    names: BTreeSet<Source>,
+}
+
+impl SourceLog {
+    /// Words of this note are in what the call tells, or may be in how it fails: its name, which is
+    /// text of the vault as much as its body is.
+    pub fn record_note(&self, path: &NotePath) {
+        self.record(Source::Note(path.clone()));
+    }
+
+    /// The call is about this note or folder, whose path it did not spell itself: a plan's summary
+    /// says it too.
+    pub fn record_name(&self, path: &NotePath) {
+        self.record_named_source(Source::Note(path.clone()));
+    }
+
+    /// Something from there is in what the call tells, and in a plan's summary too.
+    pub fn record_named_source(&self, source: Source) {
+        self.with_log(|noted| {
+            noted.names.insert(source.clone());
+            noted.all.insert(source);
+        });
+    }
+
+    /// The call looks so far: what it tells is told of every note there, also where it finds nothing
+    /// and names none. A folder is a source by itself only where nothing below it is looked at: who may
+    /// hear of a folder may not hear of all that is deeper down.
+    pub fn record_search(&self, scope: &LookupScope) {
+        match scope {
+            LookupScope::Folder(folder) => self.record_note(folder),
+            LookupScope::Below(folder) => {
+                self.record_note(folder);
+                self.record(Source::Vault);
+            }
+            LookupScope::Vault => self.record(Source::Vault),
+        }
+    }
+
+    /// Something from there is.
+    pub fn record(&self, source: Source) {
+        self.with_log(|noted| _ = noted.all.insert(source));
+    }
+
+    /// All there is so far, in order.
+    #[must_use]
+    pub fn all(&self) -> Vec<Source> {
+        self.with_log(|noted| noted.all.iter().cloned().collect())
+    }
+
+    /// What the words about a plan come from: they name what it is about, and hold nothing that was
+    /// read for it.
+    #[must_use]
+    pub fn of_plan(&self) -> Self {
+        let names = self.with_log(|noted| noted.names.clone());
+        Self(Arc::new(Mutex::new(LoggedSources { all: names.clone(), names })))
+    }
+
+    fn with_log<T>(&self, act: impl FnOnce(&mut LoggedSources) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

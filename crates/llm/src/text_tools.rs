@@ -1,0 +1,189 @@
+//! Calls as JSON in plain words, for models and servers that take no tools. Whether one does is what
+//! its server says of it, or found out by asking, and remembered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use protocol::ModelInfo;
+
+use crate::model::{ModelError, ModelRequest};
+use crate::provider::{Capabilities, ModelStream, Provider};
+
+use quoted::QuotableText;
+
+mod call_formats;
+mod extract;
+mod native;
+mod prompt;
+mod quoted;
+mod schema;
+mod stream;
+
+/// Which models at which addresses are known to take no tools. Clones are the same memory.
+#[derive(Clone, Default)]
+pub struct ToollessModels(Arc<ToolSupportCache>);
+
+#[derive(Default)]
+struct ToolSupportCache {
+    toolless: Mutex<BTreeSet<(String, String)>>,
+    /// Those that were seen to take tools since the program began.
+    supported: Mutex<BTreeSet<(String, String)>>,
+    persist: Option<Box<PersistFn>>,
+}
+
+type PersistFn = dyn Fn(&str, &str) + Send + Sync;
+
+impl ToollessModels {
+    /// Begins with what was `known` (address and model) and hands what it learns to `keep`, where
+    /// that may block.
+    #[must_use]
+    pub fn with_known(
+        known: BTreeSet<(String, String)>,
+        keep: impl Fn(&str, &str) + Send + Sync + 'static,
+    ) -> Self {
+        let (known, keep) = (Mutex::new(known), Some(Box::new(keep) as Box<PersistFn>));
+        Self(Arc::new(ToolSupportCache {
+            toolless: known,
+            supported: Mutex::default(),
+            persist: keep,
+        }))
+    }
+
+    fn contains(&self, address: &str, model: &str) -> bool {
+        self.toolless().contains(&(address.to_owned(), model.to_owned()))
+    }
+
+    async fn insert(&self, address: &str, model: &str) {
+        let (address, model) = (address.to_owned(), model.to_owned());
+        self.toolless().insert((address.clone(), model.clone()));
+        let memory = Arc::clone(&self.0);
+        let keep = move || memory.persist.as_ref().map(|keep| keep(&address, &model));
+        // It is known until the program ends, whatever becomes of the keeping.
+        let _ = tokio::task::spawn_blocking(keep).await;
+    }
+
+    fn mark_supported(&self, address: &str, model: &str) {
+        self.supported().insert((address.to_owned(), model.to_owned()));
+    }
+
+    fn is_supported(&self, address: &str, model: &str) -> bool {
+        self.supported().contains(&(address.to_owned(), model.to_owned()))
+    }
+
+    fn supported(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
+        self.0.supported.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The set is whole after each statement, so a panic elsewhere does not spoil it.
+    fn toolless(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
+        self.0.toolless.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A provider whose models may take no tools. Asks with tools first, unless the server said that they
+/// are not passed on. Clones are the same.
+#[derive(Clone)]
+pub struct TextToolProvider {
+    inner: Arc<dyn Provider>,
+    address: String,
+    toolless: ToollessModels,
+    /// The server's last word on whether each of its models takes tools.
+    reported: Arc<Mutex<BTreeMap<String, Option<bool>>>>,
+}
+
+impl TextToolProvider {
+    /// Asks `wire`, which is at `address`.
+    #[must_use]
+    pub fn new(wire: Arc<dyn Provider>, address: String, no_tools: ToollessModels) -> Self {
+        Self { inner: wire, address, toolless: no_tools, reported: Arc::default() }
+    }
+
+    async fn stream_as_text(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let (spoken, told) =
+            (prompt::as_text(&request), Arc::new(QuotableText::from_request(&request)));
+        let answer = self.inner.stream(spoken.clone()).await?;
+        if request.tools.is_empty() {
+            return Ok(answer);
+        }
+        Ok(stream::text_tool_stream(Arc::clone(&self.inner), spoken, request.tools, told, answer))
+    }
+
+    /// Whether the server says that this model takes tools; `None` until it was asked.
+    fn reported_support(&self, model: &str) -> Option<bool> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().flatten()
+    }
+
+    /// Whether the first answer is to be held back until it shows whether tools reach the model.
+    /// Servers of others report what they do not take.
+    fn is_support_unknown(&self, request: &ModelRequest) -> bool {
+        let Self { address, toolless: no_tools, .. } = self;
+        !request.tools.is_empty()
+            && crate::http::is_on_this_computer(address)
+            && self.reported_support(&request.model).is_none()
+            && !no_tools.is_supported(address, &request.model)
+    }
+}
+
+#[async_trait]
+impl Provider for TextToolProvider {
+    fn vendor(&self) -> String {
+        self.inner.vendor()
+    }
+
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        if !prompt::uses_tools(&request) {
+            return self.inner.stream(request).await;
+        }
+        let is_dropped = self.reported_support(&request.model) == Some(false);
+        if is_dropped || self.toolless.contains(&self.address, &request.model) {
+            return self.stream_as_text(request).await;
+        }
+        let refused = match self.inner.stream(request.clone()).await {
+            Err(refused @ ModelError::NoTools(_)) => refused,
+            Err(error) => return Err(error),
+            Ok(answer) => {
+                let (calls, tools) = (self.clone(), request.tools.clone());
+                let told = QuotableText::from_request(&request);
+                let doubt = self
+                    .is_support_unknown(&request)
+                    .then(|| native::SupportProbe { calls, request });
+                return Ok(native::native_tool_stream(answer, tools, told, doubt));
+            }
+        };
+        let model = request.model.clone();
+        // Where the same without tools is refused too, the tools were not what was wrong.
+        let answer = self.stream_as_text(request).await.map_err(|_| refused)?;
+        self.toolless.insert(&self.address, &model).await;
+        Ok(answer)
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        self.inner.models().await
+    }
+
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        let capabilities = self.inner.capabilities(model).await;
+        let mut said = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        said.insert(model.to_owned(), capabilities.tools);
+        capabilities
+    }
+}
+
+/// The call that stands in `text`, if there is one.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn find_call(
+    text: &str,
+    tools: Vec<crate::model::ToolSpec>,
+) -> Option<(String, serde_json::Value)> {
+    let mut scan = extract::CallScanner::new(tools);
+    let mut found = scan.feed(text);
+    found.extend(scan.end());
+    found.into_iter().find_map(|found| match found {
+        extract::ExtractedPart::Call { tool, parameters } => Some((tool, parameters)),
+        extract::ExtractedPart::Words(_) | extract::ExtractedPart::NoCall { .. } => None,
+    })
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use schema::validate as fits_schema;

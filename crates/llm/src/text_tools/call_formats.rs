@@ -1,0 +1,216 @@
+//! Calls as models write them when nobody recognised them as calls. Pure.
+//!
+//! Ours are `{"tool", "parameters"}`; models fall back to what they were trained with: `{"name",
+//! "arguments"}` bare, in a code block, in `<tool_call>` (Hermes, Qwen), after `[TOOL_CALLS]` (Mistral)
+//! or after `<|python_tag|>` (Llama 3).
+
+use serde_json::{Map, Value};
+
+use super::schema::validate;
+use crate::model::ToolSpec;
+
+/// The marks that models write around calls.
+pub(super) const CALL_MARKS: [&str; 6] = [
+    "<tool_call>",
+    "</tool_call>",
+    "<function_call>",
+    "</function_call>",
+    "[TOOL_CALLS]",
+    "<|python_tag|>",
+];
+
+/// The names that the tool and its arguments go by.
+const NAME_KEYS: [&str; 3] = ["tool", "name", "function"];
+const ARGUMENT_KEYS: [&str; 3] = ["parameters", "arguments", "args"];
+
+/// An object that is meant as a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WrittenCall {
+    pub(super) tool: String,
+    /// The arguments, or what is wrong with them, in words for the model.
+    pub(super) arguments: Result<Value, String>,
+}
+
+/// Reads an object as a call; `None` when it is none, such as an object that has a name and is no
+/// call of a tool on offer.
+pub(super) fn parse_call(object: &Value, tools: &[ToolSpec]) -> Option<WrittenCall> {
+    let fields = object.as_object()?;
+    let (key, tool) = NAME_KEYS.iter().find_map(|key| Some((*key, fields.get(*key)?.as_str()?)))?;
+    let given = ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key));
+    let written = |arguments| Some(WrittenCall { tool: tool.to_owned(), arguments });
+    let Some(spec) = tools.iter().find(|spec| spec.name == tool) else {
+        // Of other objects the field `name` is common; ours has `tool` first.
+        let is_meant = given.is_some() && (key == "tool" || given.is_some_and(Value::is_object));
+        return is_meant.then(|| written(Err(format!("there is no tool `{tool}`"))))?;
+    };
+    if given.is_none() && key != "tool" {
+        return None;
+    }
+    let arguments = match given {
+        None => Value::Object(Map::new()),
+        // Some encode them once more, as on the wire.
+        Some(Value::String(text)) => match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => return written(Err(format!("`parameters` are no JSON: {error}"))),
+        },
+        Some(value) => value.clone(),
+    };
+    written(match validate(&arguments, &spec.input_schema) {
+        Ok(()) if arguments.is_object() => Ok(arguments),
+        Ok(()) => Err("`parameters` must be an object".to_owned()),
+        Err(problem) => Err(problem),
+    })
+}
+
+/// Whether `text` begins an object that is meant as a call, whatever comes of it.
+pub(super) fn starts_call(text: &str, tools: &[ToolSpec]) -> bool {
+    let Some(inside) = text.strip_prefix('{').map(str::trim_start) else { return false };
+    if inside.starts_with("\"tool\"") {
+        return true;
+    }
+    let name = inside.strip_prefix("\"name\"").or_else(|| inside.strip_prefix("\"function\""));
+    let name = name.and_then(|rest| rest.trim_start().strip_prefix(':')).map(str::trim_start);
+    let name = name.and_then(|rest| rest.strip_prefix('"')?.split('"').next());
+    name.is_some_and(|name| tools.iter().any(|tool| tool.name == name))
+}
+
+/// The calls that a whole answer consists of; `None` when it has anything else in it. An answer
+/// that begins as a call and cannot be read is one with a problem.
+pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
+    let mut calls = Vec::new();
+    let mut rest = strip_marks(answer);
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(Value::Array(values))) => {
+                for value in &values {
+                    calls.push(parse_call(value, tools)?);
+                }
+            }
+            Some(Ok(value)) => calls.push(parse_call(&value, tools)?),
+            Some(Err(error)) if starts_call(rest, tools) => {
+                let name = tools.iter().find(|tool| rest.contains(&format!("\"{}\"", tool.name)));
+                let tool = name.map(|tool| tool.name.clone()).unwrap_or_default();
+                let problem = format!("it is no JSON: {error}");
+                calls.push(WrittenCall { tool, arguments: Err(problem) });
+                break;
+            }
+            Some(Err(_)) | None => return None,
+        }
+        rest = strip_marks(rest.get(values.byte_offset()..).unwrap_or_default());
+    }
+    (!calls.is_empty()).then_some(calls)
+}
+
+/// Whether an answer that begins with `text` may still consist of calls.
+pub(super) fn may_be_calls(text: &str) -> bool {
+    let rest = strip_marks(text);
+    let list = rest.strip_prefix('[').map(str::trim_start);
+    rest.is_empty()
+        || rest.starts_with('{')
+        || list.is_some_and(|list| list.is_empty() || list.starts_with('{'))
+        || CALL_MARKS.iter().any(|mark| mark.starts_with(rest))
+        || rest.bytes().all(|byte| byte == b'`') && rest.len() < 3
+        || fence(rest).is_some_and(|(language, after)| after.is_none() && language.len() <= 16)
+}
+
+/// Without the marks, fences and spaces at the beginning.
+fn strip_marks(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let mark = CALL_MARKS.iter().find_map(|mark| rest.strip_prefix(mark));
+        let fenced = || fence(rest).and_then(|(_, after)| after);
+        let Some(after) = mark.or_else(fenced) else { return rest };
+        rest = after.trim_start();
+    }
+}
+
+/// The language behind the marks of a code block, and what follows them; `None` for the latter while
+/// the language may go on.
+fn fence(text: &str) -> Option<(&str, Option<&str>)> {
+    let rest = text.strip_prefix("```")?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    Some(match end {
+        Some(end) => (rest.get(..end)?, Some(rest.get(end..)?)),
+        None if rest.is_empty() => ("", Some("")),
+        None => (rest, None),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tools() -> Vec<ToolSpec> {
+        let input_schema = json!({ "type": "object", "properties": { "path": { "type": "string" } },
+            "required": ["path"], "additionalProperties": false });
+        vec![ToolSpec { name: "read".into(), description: String::new(), input_schema }]
+    }
+
+    fn read_a() -> Vec<WrittenCall> {
+        vec![WrittenCall { tool: "read".into(), arguments: Ok(json!({ "path": "a" })) }]
+    }
+
+    #[test]
+    fn calls_are_read_as_models_write_them() {
+        for text in [
+            r#"{"name": "read", "arguments": {"path": "a"}}"#,
+            r#"{"name": "read", "parameters": {"path": "a"}}"#,
+            r#"{"name": "read", "arguments": "{\"path\": \"a\"}"}"#,
+            r#"{"tool": "read", "parameters": {"path": "a"}, "reasoning": "so"}"#,
+            r#"{"function": "read", "args": {"path": "a"}}"#,
+            "```json\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n```",
+            "```\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n```\n",
+            "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>",
+            "[TOOL_CALLS][{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]",
+            "<|python_tag|>{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}",
+        ] {
+            assert_eq!(parse_all(text, &tools()), Some(read_a()), "{text}");
+            let mut ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end));
+            assert!(ends.all(|end| may_be_calls(&text[..end])), "{text}");
+        }
+        let one = r#"<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>"#;
+        let two = [read_a(), read_a()].concat();
+        assert_eq!(parse_all(&format!("{one}\n{one}"), &tools()), Some(two));
+    }
+
+    #[test]
+    fn an_answer_with_anything_else_in_it_is_no_call() {
+        for text in [
+            "",
+            "Plain words.",
+            r#"{"name": "Alice", "age": 3}"#,
+            r#"{"name": "read"}"#,
+            r#"The call {"name": "read", "arguments": {"path": "a"}} reads."#,
+            r#"{"name": "read", "arguments": {"path": "a"}} That is how."#,
+            "```python\nprint(1)\n```",
+            "[[Note]] says so.",
+            "{{date}}",
+            "`{`",
+        ] {
+            assert_eq!(parse_all(text, &tools()), None, "{text}");
+        }
+        for text in ["Plain", "```python\nprint", "[[Note", "``` hello", "<b>", "[x]"] {
+            assert!(!may_be_calls(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_as_a_call_is_told_with_its_problem() {
+        for (text, problem) in [
+            (r#"{"name": "read", "arguments": {}}"#, "`parameters.path` is missing"),
+            (r#"{"name": "raed", "arguments": {"path": "a"}}"#, "there is no tool `raed`"),
+            (r#"{"name": "read", "arguments": {"path": 'a'}}"#, "it is no JSON"),
+            (r#"{"name": "read", "arguments": {"path": "a""#, "it is no JSON"),
+            (r#"{"name": "read", "arguments": "path"}"#, "`parameters` are no JSON"),
+        ] {
+            let found = parse_all(text, &tools()).unwrap_or_default();
+            let [WrittenCall { arguments: Err(said), .. }] = &found[..] else {
+                panic!("{text}: {found:?}")
+            };
+            assert!(said.starts_with(problem), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The answer of a model that was offered tools as its server takes them.
+//!
+//! A call that the server did not recognise comes as words: where the whole answer is calls, they are
+//! taken for what they are. Words with a call in them stay words, for a note that is quoted may hold one.
+//! And a server may drop the tools in silence; then the prompt that it counts is far shorter than the one
+//! that was sent.
+
+use std::collections::VecDeque;
+
+use futures_util::{StreamExt, stream};
+use protocol::TokenUsage;
+use uuid::Uuid;
+
+use super::TextToolProvider;
+use super::call_formats::{self, WrittenCall};
+use super::quoted::QuotableText;
+use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
+use crate::provider::ModelStream;
+use crate::tokens;
+
+/// Words that may be a call are held back so far, in bytes.
+const MAX_HELD_BYTES: usize = 64 * 1024;
+
+/// Tools are taken for dropped when the server counts less than this part of what was sent, and no more
+/// than [`WITHOUT_TOOLS_MARGIN`] times what there is without them. Estimates are off by less.
+const DROPPED_TOOLS_RATIO: u32 = 3;
+const WITHOUT_TOOLS_MARGIN: u32 = 2;
+
+/// Whether the server passes tools on is not known: its first answer is held back until it is.
+pub(super) struct SupportProbe {
+    pub(super) calls: TextToolProvider,
+    pub(super) request: ModelRequest,
+}
+
+pub(super) fn native_tool_stream(
+    answer: ModelStream,
+    tools: Vec<ToolSpec>,
+    told: QuotableText,
+    doubt: Option<SupportProbe>,
+) -> ModelStream {
+    let listener = NativeToolStream {
+        answer,
+        tools,
+        told,
+        doubt,
+        held: Some(String::new()),
+        usage: TokenUsage::default(),
+        ready: VecDeque::new(),
+        over: false,
+    };
+    Box::pin(stream::unfold(listener, |mut listener| async move {
+        let event = listener.next().await?;
+        Some((event, listener))
+    }))
+}
+
+struct NativeToolStream {
+    answer: ModelStream,
+    tools: Vec<ToolSpec>,
+    told: QuotableText,
+    doubt: Option<SupportProbe>,
+    /// Words that are not given out yet; `None` once the answer is known to be no call in words.
+    held: Option<String>,
+    /// The cost of an answer that was thrown away.
+    usage: TokenUsage,
+    ready: VecDeque<Result<ModelEvent, ModelError>>,
+    over: bool,
+}
+
+impl NativeToolStream {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.over {
+                return None;
+            }
+            match self.answer.next().await {
+                Some(Ok(ModelEvent::Text(words))) => self.receive_text(words),
+                Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
+                Some(Ok(event)) => {
+                    self.confirm_support();
+                    self.ready.push_back(Ok(event));
+                }
+                Some(Err(error)) => {
+                    self.flush_as_text();
+                    self.ready.push_back(Err(error));
+                    self.over = true;
+                }
+                None => {
+                    self.flush_as_text();
+                    self.over = true;
+                }
+            }
+        }
+    }
+
+    fn receive_text(&mut self, words: String) {
+        let Some(held) = &mut self.held else {
+            return self.ready.push_back(Ok(ModelEvent::Text(words)));
+        };
+        held.push_str(&words);
+        let may_be = held.len() <= MAX_HELD_BYTES && call_formats::may_be_calls(held);
+        if !may_be && self.doubt.is_none() {
+            self.flush_as_text();
+        }
+    }
+
+    /// The model called a tool as its server takes it, or the vendor's own content came: there is nothing
+    /// to doubt.
+    fn confirm_support(&mut self) {
+        self.flush_as_text();
+        if let Some(SupportProbe { calls, request }) = self.doubt.take() {
+            calls.toolless.mark_supported(&calls.address, &request.model);
+        }
+    }
+
+    fn flush_as_text(&mut self) {
+        let held = self.held.take().filter(|held| !held.is_empty());
+        self.ready.extend(held.map(|held| Ok(ModelEvent::Text(held))));
+    }
+
+    async fn stop(&mut self, reason: StopReason, usage: TokenUsage) {
+        self.usage += usage;
+        if let Some(SupportProbe { calls, request }) = self.doubt.take() {
+            if drops_tools(&request, usage) {
+                return self.restart_as_text(calls, request).await;
+            }
+            // Nothing speaks against it, so no other answer is held back.
+            calls.toolless.mark_supported(&calls.address, &request.model);
+        }
+        let held = self.held.take().unwrap_or_default();
+        let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
+        let is_repeated = |call: &WrittenCall| {
+            call.arguments.as_ref().is_ok_and(|given| self.told.contains_call(&call.tool, given))
+        };
+        let found = whole.then(|| call_formats::parse_all(&held, &self.tools)).flatten();
+        let found = found.filter(|calls| !calls.iter().any(is_repeated));
+        let called = found.is_some();
+        match found {
+            Some(calls) => self.ready.extend(calls.into_iter().map(|call| Ok(event(call)))),
+            None if held.is_empty() => {}
+            None => self.ready.push_back(Ok(ModelEvent::Text(held))),
+        }
+        let reason = if called { StopReason::ToolUse } else { reason };
+        self.ready.push_back(Ok(ModelEvent::Stopped { reason, usage: self.usage }));
+        self.over = true;
+    }
+
+    /// The tools did not reach the model: what it said without them is thrown away.
+    async fn restart_as_text(&mut self, calls: TextToolProvider, request: ModelRequest) {
+        calls.toolless.insert(&calls.address, &request.model).await;
+        match calls.stream_as_text(request).await {
+            Ok(answer) => {
+                self.answer = answer;
+                self.held = None;
+                self.tools.clear();
+            }
+            Err(error) => {
+                self.ready.push_back(Err(error));
+                self.over = true;
+            }
+        }
+    }
+}
+
+/// Whether the server counted about as many tokens as there are without the tools, where these are most of
+/// the request. A long conversation that was cut says nothing of tools.
+fn drops_tools(request: &ModelRequest, usage: TokenUsage) -> bool {
+    let counted = [usage.input, usage.cache_read, usage.cache_write];
+    let counted = counted.into_iter().fold(0, u32::saturating_add);
+    let all = tokens::of_request(request);
+    let tools = request.tools.iter().map(tokens::of_tool).fold(0, u32::saturating_add);
+    let alone = all.saturating_sub(tools);
+    counted > 0
+        && counted.saturating_mul(DROPPED_TOOLS_RATIO) < all
+        && counted <= alone.saturating_mul(WITHOUT_TOOLS_MARGIN)
+}
+
+fn event(WrittenCall { tool, arguments }: WrittenCall) -> ModelEvent {
+    let id = format!("written_{}", Uuid::now_v7().simple()).into();
+    match arguments {
+        Ok(arguments) => ModelEvent::Call(ToolCall { id, tool, arguments }),
+        Err(problem) => ModelEvent::BrokenCall { id, tool, problem },
+    }
+}

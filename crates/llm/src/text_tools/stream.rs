@@ -1,0 +1,159 @@
+//! The answer of a model that was given no tools, with the call that stands in its words.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use protocol::TokenUsage;
+use uuid::Uuid;
+
+use super::extract::{CallScanner, ExtractedPart};
+use super::prompt::repair_request;
+use super::quoted::QuotableText;
+use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
+use crate::provider::{ModelStream, Provider};
+
+/// Reads `answer`, which was given to `request`, for calls of `tools` that the model was not `told`. An answer that was meant
+/// as a call and is none is sent back once; after that it is a failure.
+pub(super) fn text_tool_stream(
+    provider: Arc<dyn Provider>,
+    request: ModelRequest,
+    tools: Vec<ToolSpec>,
+    told: Arc<QuotableText>,
+    answer: ModelStream,
+) -> ModelStream {
+    let scan = CallScanner::new(tools.clone()).with_quotable(&told);
+    let repairs = RepairAttempt::May { provider, request };
+    let ready = VecDeque::new();
+    let listener = TextToolStream {
+        answer,
+        scan,
+        tools,
+        told,
+        repairs,
+        usage: TokenUsage::default(),
+        called: false,
+        ready,
+        over: false,
+    };
+    Box::pin(stream::unfold(listener, |mut listener| async move {
+        let event = listener.next().await?;
+        Some((event, listener))
+    }))
+}
+
+struct TextToolStream {
+    answer: ModelStream,
+    scan: CallScanner,
+    tools: Vec<ToolSpec>,
+    told: Arc<QuotableText>,
+    repairs: RepairAttempt,
+    /// What the answers before this one cost.
+    usage: TokenUsage,
+    called: bool,
+    ready: VecDeque<Result<ModelEvent, ModelError>>,
+    over: bool,
+}
+
+enum RepairAttempt {
+    May { provider: Arc<dyn Provider>, request: ModelRequest },
+    Done,
+}
+
+impl TextToolStream {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.over {
+                return None;
+            }
+            match self.answer.next().await {
+                Some(Ok(ModelEvent::Text(words))) => {
+                    for found in self.scan.feed(&words) {
+                        self.emit(found);
+                    }
+                }
+                Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
+                // A wire that was offered no tools has no calls to tell of.
+                Some(Ok(
+                    ModelEvent::Verbatim(_) | ModelEvent::Call(_) | ModelEvent::BrokenCall { .. },
+                )) => {}
+                Some(Err(error)) => {
+                    self.flush_as_text();
+                    self.ready.push_back(Err(error));
+                    self.over = true;
+                }
+                None => {
+                    self.flush_as_text();
+                    self.over = true;
+                }
+            }
+        }
+    }
+
+    /// The answer broke off: its words are shown, nothing of it is a call any more.
+    fn flush_as_text(&mut self) {
+        let scan = std::mem::replace(&mut self.scan, CallScanner::new(Vec::new()));
+        for found in scan.end() {
+            if let ExtractedPart::Words(words) = found {
+                self.ready.push_back(Ok(ModelEvent::Text(words)));
+            }
+        }
+    }
+
+    async fn stop(&mut self, reason: StopReason, usage: TokenUsage) {
+        self.usage += usage;
+        let scan = std::mem::replace(
+            &mut self.scan,
+            CallScanner::new(self.tools.clone()).with_quotable(&self.told),
+        );
+        let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
+        for found in scan.end() {
+            match found {
+                ExtractedPart::NoCall { words, problem } => {
+                    let repairs = std::mem::replace(&mut self.repairs, RepairAttempt::Done);
+                    let RepairAttempt::May { provider, request } = repairs else {
+                        return self.give_up(&problem);
+                    };
+                    if !whole {
+                        return self.give_up("the answer was cut before its end");
+                    }
+                    match provider.stream(repair_request(request, &words, &problem)).await {
+                        Ok(answer) => self.answer = answer,
+                        Err(error) => {
+                            self.ready.push_back(Err(error));
+                            self.over = true;
+                        }
+                    }
+                    return;
+                }
+                found => self.emit(found),
+            }
+        }
+        let reason = if self.called && whole { StopReason::ToolUse } else { reason };
+        self.ready.push_back(Ok(ModelEvent::Stopped { reason, usage: self.usage }));
+        self.over = true;
+    }
+
+    /// The answer is meant as a call, and no repair made it one: nobody is shown its JSON.
+    fn give_up(&mut self, problem: &str) {
+        self.ready.push_back(Err(ModelError::unreadable_call(problem)));
+        self.over = true;
+    }
+
+    fn emit(&mut self, found: ExtractedPart) {
+        let event = match found {
+            ExtractedPart::Words(words) | ExtractedPart::NoCall { words, .. } => {
+                ModelEvent::Text(words)
+            }
+            ExtractedPart::Call { tool, parameters: arguments } => {
+                self.called = true;
+                let id = format!("json_{}", Uuid::now_v7().simple()).into();
+                ModelEvent::Call(ToolCall { id, tool, arguments })
+            }
+        };
+        self.ready.push_back(Ok(event));
+    }
+}

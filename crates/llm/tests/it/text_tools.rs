@@ -1,0 +1,208 @@
+//! Calls in plain words, over HTTP, with servers that take no tools.
+
+use std::sync::Arc;
+
+use llm::{Deadlines, OpenAi, OpenAiConfig, TextToolProvider, ToollessModels};
+use protocol::{TurnEnding, TurnStatus};
+use serde_json::{Value, json};
+
+use crate::byte_server::{ByteServer, CannedAnswer, respond};
+use crate::openai::{data, words};
+use crate::scripted_provider::ScriptedProvider;
+use crate::service_world::ServiceWorld;
+
+const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;
+const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;
+
+/// Where the server is said to be.
+enum ServerAddress {
+    /// Somewhere else.
+    Else,
+    /// On this computer, as it is.
+    Own,
+}
+
+/// Runs a turn with these answers; returns how it ended and the bodies of the requests.
+async fn turn(no_tools: &ToollessModels, answers: Vec<CannedAnswer>) -> (TurnEnding, Vec<Value>) {
+    turn_at(ServerAddress::Else, no_tools, answers).await
+}
+
+async fn turn_at(
+    address: ServerAddress,
+    no_tools: &ToollessModels,
+    answers: Vec<CannedAnswer>,
+) -> (TurnEnding, Vec<Value>) {
+    turn_of(address, "What colour is the sky?", no_tools, answers).await
+}
+
+async fn turn_saying(
+    words: &str,
+    no_tools: &ToollessModels,
+    answers: Vec<CannedAnswer>,
+) -> (TurnEnding, Vec<Value>) {
+    turn_of(ServerAddress::Else, words, no_tools, answers).await
+}
+
+async fn turn_of(
+    address: ServerAddress,
+    words: &str,
+    no_tools: &ToollessModels,
+    answers: Vec<CannedAnswer>,
+) -> (TurnEnding, Vec<Value>) {
+    let mut server = ByteServer::serving(answers).await;
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let wire = OpenAi::new(OpenAiConfig {
+        base_url,
+        key: "".into(),
+        deadlines,
+        parameters: llm::RequestParameters::default(),
+    })
+    .unwrap();
+    let address = match address {
+        ServerAddress::Else => "here".to_owned(),
+        ServerAddress::Own => server.url(),
+    };
+    let provider = TextToolProvider::new(Arc::new(wire), address, no_tools.clone());
+    let mut world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
+    let ending = world.say(words).await;
+    let mut bodies = Vec::new();
+    while let Ok(request) = server.requests.try_recv() {
+        bodies.push(request.body);
+    }
+    (ending, bodies)
+}
+
+fn refusal() -> CannedAnswer {
+    let said = json!({ "error": { "code": 400, "message": "this model does not support tools" } });
+    respond("400 Bad Request", "", &said.to_string())
+}
+
+fn say(text: &str) -> CannedAnswer {
+    data(&words(text))
+}
+
+fn last_words(body: &Value) -> &str {
+    body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_tools_is_asked_in_words_and_that_is_remembered() {
+    let no_tools = ToollessModels::default();
+    let fenced = format!("Let me look.\n```json\n{CALL}\n```");
+    let answers = vec![refusal(), say(&fenced), say("It is blue.")];
+    let (ending, bodies) = turn(&no_tools, answers).await;
+    assert_eq!(ending.status, TurnStatus::Done, "{ending:?}");
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
+    assert_eq!(with_tools, [true, false, false]);
+    assert!(bodies[1]["messages"][0]["content"].as_str().unwrap().contains("\n## look\n"));
+    assert_eq!(last_words(&bodies[2]), "Result of look:\nsky 0");
+    assert!(!bodies[2].to_string().contains("tool_call"), "{}", bodies[2]);
+
+    let (ending, bodies) = turn(&no_tools, vec![say("Hello.")]).await;
+    assert_eq!(ending.status, TurnStatus::Done, "{ending:?}");
+    assert!(bodies[0].get("tools").is_none());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_nothing_but_a_call_is_one_although_the_server_took_it_for_words() {
+    let bare = r#"{"name": "look", "arguments": {"what": "sky"}}"#;
+    for call in [CALL, bare, &format!("<tool_call>\n{bare}\n</tool_call>")] {
+        let answers = vec![say(call), say("It is blue.")];
+        let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
+        assert_eq!(ending.message.unwrap().text(), "It is blue.", "{call}");
+        let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
+        assert_eq!(with_tools, [true, true], "it takes tools");
+    }
+    // A call that is quoted among words is none: a note may hold one.
+    let quoted = format!("The note says {CALL}");
+    let (ending, bodies) = turn(&ToollessModels::default(), vec![say(&quoted)]).await;
+    assert_eq!((ending.message.unwrap().text(), bodies.len()), (quoted, 1));
+}
+
+#[tokio::test]
+async fn a_server_that_drops_tools_in_silence_is_found_out_before_it_is_believed() {
+    let counted = |text: &str, tokens: u32| {
+        let usage =
+            json!({ "choices": [], "usage": { "prompt_tokens": tokens, "completion_tokens": 1 } });
+        data(&[words(text), vec![usage]].concat())
+    };
+    let no_tools = ToollessModels::default();
+    let answers = vec![counted("I remembered it.", 5), say(CALL), say("It is blue.")];
+    let (ending, bodies) = turn_at(ServerAddress::Own, &no_tools, answers).await;
+    assert_eq!(ending.message.unwrap().text(), "It is blue.", "the first answer is not heard");
+    let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
+    assert_eq!(with_tools, [true, false, false]);
+
+    // The control: one that read all of it is believed.
+    let answers = vec![counted("It is blue.", 400)];
+    let (ending, bodies) = turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
+    assert_eq!((ending.message.unwrap().text().as_str(), bodies.len()), ("It is blue.", 1));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_both_is_not_taken_for_one_without_tools() {
+    let no_tools = ToollessModels::default();
+    for _ in 0..2 {
+        let (ending, bodies) = turn(&no_tools, vec![refusal(), refusal()]).await;
+        assert_eq!(ending.status, TurnStatus::Failed);
+        let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
+        assert_eq!(with_tools, [true, false]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_fit_is_sent_back_once() {
+    let no_tools = ToollessModels::default();
+    let answers = vec![refusal(), say(BROKEN), say(CALL), say("It is blue.")];
+    let (ending, bodies) = turn(&no_tools, answers).await;
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    let told = last_words(&bodies[2]);
+    assert!(told.contains("`parameters.what` is missing"), "{told}");
+    assert_eq!(last_words(&bodies[3]), "Result of look:\nsky 0");
+    assert!(!bodies[3].to_string().contains("no valid call"), "what was repaired is not kept");
+
+    let answers = vec![say(BROKEN), say(BROKEN)];
+    let (ending, bodies) = turn(&no_tools, answers).await;
+    assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 2));
+    let error = ending.error.unwrap().to_string();
+    assert!(error.contains("its call cannot be read (`parameters.what` is missing)"), "{error}");
+    assert_eq!(ending.message.map(|message| message.text()).unwrap_or_default(), "");
+}
+
+#[tokio::test]
+async fn each_call_has_an_id_of_its_own() {
+    let no_tools = ToollessModels::default();
+    let answers = vec![refusal(), say(CALL), say(CALL), say("Done.")];
+    let mut server = ByteServer::serving(answers).await;
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let wire = OpenAi::new(OpenAiConfig {
+        base_url,
+        key: "".into(),
+        deadlines,
+        parameters: llm::RequestParameters::default(),
+    })
+    .unwrap();
+    let provider = TextToolProvider::new(Arc::new(wire), "here".into(), no_tools);
+    let mut world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
+    assert_eq!(world.say("Look twice.").await.status, TurnStatus::Done);
+    let results = world.memory.results().into_iter();
+    let ids: std::collections::BTreeSet<_> = results.map(|(call, _)| call).collect();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    assert!(server.requests.try_recv().is_ok());
+}
+
+#[tokio::test]
+async fn a_call_that_the_model_was_told_is_words_when_it_repeats_it() {
+    for server in ["refuses tools", "takes tools"] {
+        let no_tools = ToollessModels::default();
+        let mut answers = vec![say(&format!("You said: ```json\n{CALL}\n```"))];
+        if server == "refuses tools" {
+            answers.insert(0, refusal());
+        }
+        let (ending, _) = turn_saying(&format!("What does {CALL} mean?"), &no_tools, answers).await;
+        assert_eq!(ending.status, TurnStatus::Done, "{server}: {ending:?}");
+        let said = ending.message.map(|message| message.text()).unwrap_or_default();
+        assert!(said.contains("\"look\""), "{server}: {said}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What conversations are about is asked while nothing else is done, and nobody waits for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use llm::titles::TitleOutcome;
+use llm::{ModelError, ModelEvent, StopReason};
+use protocol::{OpenTurn, Origin, Timestamp, TitleRequest, TokenUsage, TurnStatus};
+use tokio_util::sync::CancellationToken;
+
+use crate::scripted_provider::{ProviderScript, ScriptedProvider, answers, text};
+use crate::service_world::{ServiceWorld, within};
+
+const USAGE: TokenUsage = TokenUsage { input: 30, output: 5, cache_read: 0, cache_write: 0 };
+
+/// A world with a model for titles, in which one exchange was had.
+async fn world() -> (ServiceWorld, Arc<ScriptedProvider>) {
+    let mut world = ServiceWorld::new();
+    let titles = Arc::new(ScriptedProvider::default());
+    world.sum_up_by(titles.clone(), None);
+    world.model.enqueue(answers("Hi."));
+    world.say("Hello").await;
+    (world, titles)
+}
+
+fn turn() -> OpenTurn {
+    OpenTurn {
+        turn: "turn 0".into(),
+        conversation: "c".into(),
+        message: "message 0".into(),
+        origin: Origin::Window,
+        status: TurnStatus::Done,
+        at: Timestamp(0),
+        resumed: 0,
+    }
+}
+
+fn says(words: &str, reason: StopReason) -> ProviderScript {
+    ProviderScript::Says(vec![Ok(text(words)), Ok(ModelEvent::Stopped { reason, usage: USAGE })])
+}
+
+fn hangs() -> ProviderScript {
+    ProviderScript::SaysAndHolds(Vec::new(), CancellationToken::new())
+}
+
+#[tokio::test]
+async fn it_is_asked_in_one_request_without_tools_and_paid_for_whatever_comes_of_it() {
+    for (script, wanted, told, paid) in [
+        (says("Greetings", StopReason::EndTurn), TitleRequest::Title, true, true),
+        (
+            says("Greetings\n\nThey met.", StopReason::EndTurn),
+            TitleRequest::TitleAndSummary,
+            true,
+            true,
+        ),
+        (says("Greetings", StopReason::EndTurn), TitleRequest::TitleAndSummary, false, true),
+        (says("Greet", StopReason::MaxTokens), TitleRequest::Title, false, true),
+        (
+            ProviderScript::Refuses(ModelError::Network("lost".into())),
+            TitleRequest::Title,
+            false,
+            false,
+        ),
+    ] {
+        let (world, titles) = world().await;
+        titles.enqueue(script);
+        let asked = world.service.suggest_title(&turn(), wanted).await.expect("asked");
+        match asked {
+            TitleOutcome::Told(gist, asked) => {
+                assert_eq!((told, gist.title.as_str(), asked.usage), (true, "Greetings", USAGE));
+            }
+            TitleOutcome::Failed(asked) => assert_eq!((told, asked.is_some()), (false, paid)),
+            other => panic!("{other:?}"),
+        }
+        let [request] = <[_; 1]>::try_from(titles.requests()).expect("one request");
+        assert!(request.tools.is_empty());
+        assert_eq!(world.at_rest(), 0);
+    }
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_nothing_is_sent() {
+    let mut world = ServiceWorld::new();
+    world.model.enqueue(answers("Hi."));
+    world.say("Hello").await;
+    let asked = world.service.suggest_title(&turn(), TitleRequest::Title).await.expect("asked");
+    assert_eq!(asked, TitleOutcome::Nobody);
+    assert_eq!(world.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_message_in_any_conversation_ends_it_and_while_a_turn_runs_it_does_not_begin() {
+    let (world, titles) = world().await;
+    titles.enqueue(hangs());
+    let service = world.service.clone();
+    let asking =
+        world.tasks.spawn(async move { service.suggest_title(&turn(), TitleRequest::Title).await });
+    within(titles.asked(1)).await;
+    world.model.enqueue(hangs());
+    world.send("another", "And you?").await;
+    let asked = within(asking).await.expect("joined").expect("asked");
+    assert_eq!((asked, world.at_rest()), (TitleOutcome::Disturbed, 0));
+    let asked = world.service.suggest_title(&turn(), TitleRequest::Title).await.expect("asked");
+    assert_eq!((asked, titles.requests().len()), (TitleOutcome::Disturbed, 1));
+    let calm = world.service.wait_until_idle_for(Duration::from_secs(1));
+    assert!(tokio::time::timeout(Duration::from_millis(50), calm).await.is_err(), "it works");
+    world.service.stop(&"another".into());
+    world.quiet().await;
+    within(world.service.wait_until_idle_for(Duration::from_secs(1))).await;
+}

@@ -1,0 +1,114 @@
+//! The list of conversations: its pages, and what was said and changed in them by some words.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{CallId, Conversation, ConversationId, MessageId, Timestamp, TurnId};
+
+/// Where a conversation lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ArchiveState {
+    /// In the list.
+    Open,
+    /// Put away by the user; writing in it takes it out again.
+    Archived,
+}
+
+/// A page of the list to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ListConversations {
+    /// Of those that lie here.
+    pub shelf: ArchiveState,
+    /// What stands behind this one; `None` begins with the newest.
+    pub before: Option<ConversationId>,
+}
+
+/// A page of the list, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ConversationPage {
+    /// The rows.
+    pub conversations: Vec<Conversation>,
+    /// Others stand behind this one; `None` when these are the last.
+    pub behind: Option<ConversationId>,
+}
+
+/// How many conversations there are, and how many that were deleted can be brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationCounts {
+    /// In the list, or put away.
+    pub kept: u32,
+    /// Deleted, and still there.
+    pub deleted: u32,
+    /// Until when all of those are; `None` where there are none.
+    pub until: Option<Timestamp>,
+}
+
+/// Whose words were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum HitSource {
+    /// The conversation's name.
+    Name,
+    /// The user's.
+    User,
+    /// The assistant's.
+    Assistant,
+    /// What a change of notes was made of: their paths and what was written.
+    Change,
+}
+
+/// The place of words in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum HitLocation {
+    /// All of it: its name was found.
+    Whole,
+    /// What stands in the chat under this id.
+    Item {
+        /// The turn that it belongs to.
+        turn: TurnId,
+        /// The item.
+        id: MessageId,
+    },
+    /// The line of a tool call.
+    Call {
+        /// The turn that called.
+        turn: TurnId,
+        /// The call.
+        call: CallId,
+    },
+}
+
+/// Words that were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationHit {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Its name.
+    pub title: String,
+    /// Where it lies.
+    pub shelf: ArchiveState,
+    /// Whose words.
+    pub by: HitSource,
+    /// Where in it.
+    pub place: HitLocation,
+    /// When.
+    pub at: Timestamp,
+    /// The words around what was looked for.
+    pub text: String,
+    /// What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+    pub marks: Vec<(u32, u32)>,
+}
+
+/// What was found in conversations, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ConversationHits {
+    /// The first of it.
+    pub found: Vec<ConversationHit>,
+    /// Whether there is more.
+    pub more: bool,
+}

@@ -1,0 +1,394 @@
+//! What the chat shows of a conversation, put together from its rows.
+//!
+//! The ids of items follow from the rows, so that what is told while a turn runs and what is read
+//! later are the same items: an answer has its message's id, [`sent_message_id`] and [`question_message_id`] give
+//! the others.
+
+use std::collections::{HashMap, VecDeque};
+
+use protocol::approval::PendingApproval;
+use protocol::conversation::{ChatItem, MessageVariant};
+use protocol::{
+    CallId, Compaction, Conversation, ConversationId, Message, MessageId, MessagePart, OpenTurn,
+    Question, QuestionId, Role, Timestamp, TurnId, TurnStatus,
+};
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::change_set::{self, DecisionRow, OpenChangeSet};
+use crate::compaction::{self, CompactionRow};
+use crate::error::Failure;
+use crate::message::{self, MessageRow};
+use crate::question::{self, QuestionRow};
+use crate::tool_call::{self, CallRow};
+use crate::transaction::read;
+use crate::turn::{self, TurnRow};
+use crate::{Store, StoreError, approvals, branch, conversation};
+
+/// All that is shown of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedConversation {
+    /// Its row in the list.
+    pub row: Conversation,
+    /// What stands in it, as [`Store::chat_items`] tells it.
+    pub items: Vec<ChatItem>,
+    /// Which of its messages were put in several ways.
+    pub variants: Vec<MessageVariant>,
+    /// The open question.
+    pub question: Option<Question>,
+    /// The changes that wait.
+    pub changes: Option<OpenChangeSet>,
+    /// What waits to be sent to the hub, oldest first.
+    pub held: Vec<PendingApproval>,
+}
+
+impl Store {
+    /// All that is shown of a conversation, from one snapshot; `None` when it is not there.
+    pub async fn open_conversation(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<OpenedConversation>, StoreError> {
+        read!(self, "read the conversation", |db| load(db, conversation))
+    }
+
+    /// Everything that stands in a conversation, oldest first; messages that wait for a running
+    /// turn come last.
+    pub async fn chat_items(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<ChatItem>, StoreError> {
+        let rows = read!(self, "read the conversation", |db| rows(db, conversation))?;
+        Ok(items(rows))
+    }
+
+    /// The turn of an answer, and all that was said to the user in it, by the id that the chat shows any
+    /// part of it with: the parts in order, with a blank line between two. `None` when there is no such
+    /// part.
+    pub async fn answer_by_id(
+        &self,
+        id: &MessageId,
+    ) -> Result<Option<(TurnId, String)>, StoreError> {
+        read!(self, "read the answer", |db| find_answer(db, id))
+    }
+}
+
+/// The id of the item for words that a `send_message` call said.
+#[must_use]
+pub fn sent_message_id(turn: &TurnId, call: &CallId) -> MessageId {
+    MessageId::from(format!("{turn}:{call}"))
+}
+
+/// The id of the item for a question.
+#[must_use]
+pub fn question_message_id(question: &QuestionId) -> MessageId {
+    MessageId::from(question.as_str())
+}
+
+/// All rows of one conversation, each list in its own order.
+#[derive(Debug, Default)]
+struct ConversationRows {
+    /// In the order in which they ran, the queued ones last.
+    turns: Vec<TurnRow>,
+    /// In the order of their turn.
+    messages: Vec<MessageRow>,
+    /// In call order.
+    calls: Vec<CallRow>,
+    questions: Vec<QuestionRow>,
+    /// Oldest first.
+    verdicts: Vec<DecisionRow>,
+    compaction: Option<CompactionRow>,
+}
+
+/// What every conversation has, and whether it has what few have: one value each, of one statement.
+macro_rules! packed_columns {
+    () => {
+        concat!(
+            "(",
+            turn::packed!(),
+            ") AS turns, (",
+            message::packed!(),
+            ") AS messages, (",
+            tool_call::packed!(),
+            ") AS calls,
+             EXISTS (SELECT 1 FROM question WHERE conversation = ?1) AS asked,
+             EXISTS (SELECT 1 FROM change_set WHERE conversation = ?1) AS planned,
+             EXISTS (SELECT 1 FROM compaction WHERE conversation = ?1) AS summed_up,
+             EXISTS (SELECT 1 FROM branch WHERE conversation = ?1) AS forked"
+        )
+    };
+}
+
+/// What [`packed_columns`] told.
+struct PackedConversation {
+    rows: ConversationRows,
+    asked: bool,
+    planned: bool,
+    summed_up: bool,
+    forked: bool,
+}
+
+impl PackedConversation {
+    fn from_row(row: &SqliteRow, conversation: &ConversationId) -> Result<Self, sqlx::Error> {
+        let rows = ConversationRows {
+            turns: turn::unpacked(row, conversation)?,
+            messages: message::unpacked(row, conversation)?,
+            calls: tool_call::unpacked(row)?,
+            ..ConversationRows::default()
+        };
+        Ok(Self {
+            rows,
+            asked: row.try_get("asked")?,
+            planned: row.try_get("planned")?,
+            summed_up: row.try_get("summed_up")?,
+            forked: row.try_get("forked")?,
+        })
+    }
+
+    /// With what few have.
+    async fn with_rare_rows(
+        self,
+        db: &mut SqliteConnection,
+        conversation: &ConversationId,
+    ) -> Result<ConversationRows, sqlx::Error> {
+        let mut rows = self.rows;
+        if self.asked {
+            rows.questions = question::of_conversation(db, conversation).await?;
+        }
+        if self.planned {
+            rows.verdicts = change_set::decisions_in(db, conversation).await?;
+        }
+        if self.summed_up {
+            rows.compaction = compaction::shown(db, conversation).await?;
+        }
+        Ok(rows)
+    }
+}
+
+async fn load(
+    db: &mut SqliteConnection,
+    id: &ConversationId,
+) -> Result<Option<OpenedConversation>, Failure> {
+    let query = concat!(
+        "SELECT ",
+        conversation::columns!(),
+        ", ",
+        packed_columns!(),
+        " FROM listed WHERE id = ?1"
+    );
+    let found = sqlx::query(query)
+        .bind(id.as_str())
+        .try_map(|row| Ok((conversation::from_row(&row)?, PackedConversation::from_row(&row, id)?)))
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some((row, contents)) = found else { return Ok(None) };
+    let forked = contents.forked;
+    let rows = contents.with_rare_rows(db, id).await?;
+    let open = rows.questions.iter().find(|row| row.answered_by.is_none() && !row.withdrawn);
+    let question = open.map(|row| row.question.clone());
+    let variants = if forked { branch::all_variants(db, id).await? } else { Vec::new() };
+    // The row says whether there are any.
+    let changes = if row.waiting_notes > 0 { change_set::open(db, id).await? } else { None };
+    let held = if row.held > 0 { approvals::of_conversation(db, id).await? } else { Vec::new() };
+    Ok(Some(OpenedConversation { row, items: items(rows), variants, question, changes, held }))
+}
+
+async fn find_answer(
+    db: &mut SqliteConnection,
+    id: &MessageId,
+) -> Result<Option<(TurnId, String)>, Failure> {
+    let said = || id.as_str().split_once(':').map(|(turn, _)| TurnId::from(turn));
+    let Some(turn) = message::turn_of(db, id).await?.or_else(said) else { return Ok(None) };
+    let messages = message::of_turn(db, &turn).await?.into_iter();
+    let parts: Vec<(MessageId, String)> =
+        messages.flat_map(|(message, results)| spoken(&message, &results)).collect();
+    if !parts.iter().any(|(part, _)| part == id) {
+        return Ok(None);
+    }
+    let words: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    Ok(Some((turn, words.join("\n\n"))))
+}
+
+/// The texts of a model's message for the user, with the ids that the chat shows them with: its own words,
+/// then those of its `send_message` calls that were delivered and ask nothing.
+fn spoken(message: &Message, results: &[MessagePart]) -> Vec<(MessageId, String)> {
+    if message.role != Role::Assistant {
+        return Vec::new();
+    }
+    let is_delivered = |said: &CallId| {
+        results.iter().any(|part| match part {
+            MessagePart::Result { call, is_error, .. } => call == said && !is_error,
+            _ => false,
+        })
+    };
+    let said = message.parts.iter().filter_map(|part| match part {
+        MessagePart::Call { id, tool, arguments } if tool == "send_message" && is_delivered(id) => {
+            let asks = arguments.get("is_question").and_then(Value::as_bool).unwrap_or_default();
+            let words = arguments.get("message").and_then(Value::as_str).filter(|_| !asks)?;
+            Some((sent_message_id(&message.turn, id), words.to_owned()))
+        }
+        _ => None,
+    });
+    let own = (message.id.clone(), message.text());
+    std::iter::once(own).chain(said).filter(|(_, words)| !words.trim().is_empty()).collect()
+}
+
+async fn rows(
+    db: &mut SqliteConnection,
+    id: &ConversationId,
+) -> Result<ConversationRows, sqlx::Error> {
+    let contents = sqlx::query(concat!("SELECT ", packed_columns!()))
+        .bind(id.as_str())
+        .try_map(|row| PackedConversation::from_row(&row, id))
+        .fetch_one(&mut *db)
+        .await?;
+    contents.with_rare_rows(db, id).await
+}
+
+/// Puts the rows in the order in which they are read. A verdict stands before the first turn that
+/// was stored after it.
+fn items(rows: ConversationRows) -> Vec<ChatItem> {
+    let asked = QuestionItems::new(&rows);
+    let mut messages = group_by(rows.messages, |row| row.message.turn.clone());
+    let mut calls = group_by(rows.calls, |row| row.message.clone());
+    let mut verdicts = VecDeque::from(rows.verdicts);
+    let mut compaction = rows.compaction;
+    let mut items = Vec::new();
+    for row in rows.turns {
+        while let Some(verdict) = verdicts.pop_front_if(|verdict| verdict.at < row.turn.at) {
+            items.push(from_decision(verdict));
+        }
+        for MessageRow { message, cut } in messages.remove(&row.turn.turn).unwrap_or_default() {
+            let (calls, at) = (calls.remove(&message.id).unwrap_or_default(), message.at);
+            items.extend(from_message(&row.turn, message, cut));
+            items.extend(calls.into_iter().filter_map(|call| from_call(call, at, &asked)));
+        }
+        let turn = row.turn.turn.clone();
+        items.extend(from_end(row));
+        items.extend(compaction.take_if(|row| row.compaction.until == turn).map(from_compaction));
+    }
+    items.extend(verdicts.into_iter().map(from_decision));
+    items
+}
+
+/// The questions by the call that asked them, with their answers.
+struct QuestionItems(HashMap<(TurnId, CallId), ChatItem>);
+
+impl QuestionItems {
+    fn new(rows: &ConversationRows) -> Self {
+        let mut words: HashMap<&TurnId, String> = HashMap::new();
+        for row in &rows.messages {
+            words.entry(&row.message.turn).or_insert_with(|| row.message.text());
+        }
+        let asked = rows.questions.iter().map(|row| {
+            let question = &row.question;
+            let item = ChatItem::Asked {
+                id: question_message_id(&question.id),
+                text: question.text.clone(),
+                answer: row.answered_by.as_ref().and_then(|turn| words.get(turn).cloned()),
+                withdrawn: row.withdrawn,
+            };
+            ((question.turn.clone(), question.call.clone()), item)
+        });
+        Self(asked.collect())
+    }
+
+    fn asked_by(&self, call: &CallRow) -> Option<ChatItem> {
+        self.0.get(&(call.turn.clone(), call.call.clone())).cloned()
+    }
+}
+
+fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<ChatItem> {
+    let text = message.text();
+    match message.role {
+        Role::User if message.parts.contains(&MessagePart::Repeated) => None,
+        Role::User => Some(ChatItem::User {
+            id: message.id,
+            text,
+            origin: turn.origin,
+            at: message.at,
+            queued: turn.status == TurnStatus::Queued,
+        }),
+        Role::Assistant if text.is_empty() => None,
+        Role::Assistant => {
+            Some(ChatItem::Assistant { id: message.id, text, streaming: false, cut })
+        }
+    }
+}
+
+/// Talking is shown as talk, and only once it was delivered; every other call is a line.
+fn from_call(row: CallRow, at: Timestamp, asked: &QuestionItems) -> Option<ChatItem> {
+    match row.tool.as_str() {
+        // That the conversation ended is told by the reaction.
+        "end_conversation" if row.reactions.is_empty() => None,
+        "resolve_question" if !row.is_error => None,
+        "send_message" if row.output.is_none() => None,
+        "send_message" if !row.is_error => Some(
+            asked
+                .asked_by(&row)
+                .or_else(|| sent_message_item(&row))
+                .unwrap_or_else(|| call_item(row, at)),
+        ),
+        _ => Some(call_item(row, at)),
+    }
+}
+
+fn sent_message_item(row: &CallRow) -> Option<ChatItem> {
+    let text = row.arguments.get("message").and_then(Value::as_str)?;
+    Some(ChatItem::Assistant {
+        id: sent_message_id(&row.turn, &row.call),
+        text: text.to_owned(),
+        streaming: false,
+        cut: false,
+    })
+}
+
+fn call_item(row: CallRow, at: Timestamp) -> ChatItem {
+    ChatItem::Tool {
+        turn: row.turn,
+        call: row.call,
+        tool: row.tool,
+        at,
+        arguments: format!("{:#}", row.arguments),
+        output: row.output,
+        is_error: row.is_error,
+        reactions: row.reactions,
+    }
+}
+
+fn from_end(row: TurnRow) -> Option<ChatItem> {
+    match row.turn.status {
+        TurnStatus::Queued | TurnStatus::Running | TurnStatus::Done | TurnStatus::Asked => None,
+        status @ (TurnStatus::Limit
+        | TurnStatus::Cancelled
+        | TurnStatus::Failed
+        | TurnStatus::Interrupted) => Some(ChatItem::Ended {
+            turn: row.turn.turn,
+            status,
+            error: row.error,
+            offer: row.offer,
+        }),
+    }
+}
+
+/// One at a time is shown: the next one takes its place, with its id.
+fn from_compaction(row: CompactionRow) -> ChatItem {
+    let Compaction { until, text, .. } = row.compaction;
+    ChatItem::SummedUp { id: MessageId::from(format!("{until}:summed-up")), text }
+}
+
+fn from_decision(row: DecisionRow) -> ChatItem {
+    ChatItem::Verdict { id: row.id, applied: row.applied, rejected: row.rejected, at: row.at }
+}
+
+/// Rows by a key, each group in the order of the rows.
+fn group_by<R, K: std::hash::Hash + Eq>(rows: Vec<R>, key: impl Fn(&R) -> K) -> HashMap<K, Vec<R>> {
+    let mut groups: HashMap<K, Vec<R>> = HashMap::new();
+    for row in rows {
+        groups.entry(key(&row)).or_default().push(row);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,356 @@
+//! What stands in the chat, for rows of every kind.
+
+use proptest::prelude::*;
+use protocol::{
+    ErrorCode, MessagePart, NotePath, Origin, Question, Timestamp, ToolEvent, UserError,
+};
+use serde_json::json;
+
+use super::*;
+
+fn turn(id: &str, status: TurnStatus, at: i64) -> TurnRow {
+    let turn = OpenTurn {
+        turn: id.into(),
+        conversation: "c".into(),
+        message: format!("{id}-asks").into(),
+        origin: Origin::Window,
+        status,
+        at: Timestamp(at),
+        resumed: 0,
+    };
+    TurnRow { turn, error: None, offer: None }
+}
+
+fn message(id: &str, turn: &str, role: Role, text: &str) -> MessageRow {
+    let message = Message {
+        id: id.into(),
+        conversation: "c".into(),
+        turn: turn.into(),
+        role,
+        parts: vec![MessagePart::Text { text: text.into() }],
+        at: Timestamp(1),
+    };
+    MessageRow { message, cut: false }
+}
+
+fn call(message: &str, call: &str, tool: &str, arguments: Value) -> CallRow {
+    CallRow {
+        message: message.into(),
+        turn: "t1".into(),
+        call: call.into(),
+        tool: tool.into(),
+        arguments,
+        output: Some("ok".into()),
+        is_error: false,
+        reactions: Vec::new(),
+    }
+}
+
+fn question(call: &str) -> QuestionRow {
+    let question = Question {
+        id: "q".into(),
+        conversation: "c".into(),
+        turn: "t1".into(),
+        call: call.into(),
+        original_message: "u1".into(),
+        text: "Which one?".into(),
+        options: Vec::new(),
+        tool_calls_completed: 0,
+        asked_at: Timestamp(2),
+    };
+    QuestionRow { question, answered_by: None, withdrawn: false }
+}
+
+fn user(id: &str, text: &str, queued: bool) -> ChatItem {
+    let at = Timestamp(1);
+    ChatItem::User { id: id.into(), text: text.into(), origin: Origin::Window, at, queued }
+}
+
+fn assistant(id: &str, text: &str) -> ChatItem {
+    ChatItem::Assistant { id: id.into(), text: text.into(), streaming: false, cut: false }
+}
+
+/// One turn whose only step makes the given calls.
+fn step(calls: Vec<CallRow>) -> ConversationRows {
+    ConversationRows {
+        turns: vec![turn("t1", TurnStatus::Running, 1)],
+        messages: vec![
+            message("u1", "t1", Role::User, "Please"),
+            message("a1", "t1", Role::Assistant, "Looking."),
+        ],
+        calls,
+        ..ConversationRows::default()
+    }
+}
+
+#[track_caller]
+fn check_step(calls: Vec<CallRow>, after_the_words: &[ChatItem]) {
+    let mut expected = vec![user("u1", "Please", false), assistant("a1", "Looking.")];
+    expected.extend_from_slice(after_the_words);
+    assert_eq!(items(step(calls)), expected);
+}
+
+#[test]
+fn a_call_is_a_line_after_the_words_of_its_step() {
+    let reaction = ToolEvent::Read { path: NotePath::parse("a.md").expect("a path") };
+    let mut read = call("a1", "c1", "read_file", json!({"path": "a.md"}));
+    read.reactions.push(reaction.clone());
+    let line = ChatItem::Tool {
+        turn: "t1".into(),
+        call: "c1".into(),
+        tool: "read_file".into(),
+        at: Timestamp(1),
+        arguments: "{\n  \"path\": \"a.md\"\n}".into(),
+        output: Some("ok".into()),
+        is_error: false,
+        reactions: vec![reaction],
+    };
+    check_step(vec![read], &[line]);
+}
+
+#[test]
+fn words_that_a_second_turn_works_on_stand_once() {
+    let mut rows = step(Vec::new());
+    let mut again = message("u2", "t1", Role::User, "Please");
+    again.message.parts.insert(0, MessagePart::Repeated);
+    rows.messages.push(again);
+    assert_eq!(items(rows), [user("u1", "Please", false), assistant("a1", "Looking.")]);
+}
+
+#[test]
+fn words_that_a_call_said_are_words() {
+    let said = call("a1", "c1", "send_message", json!({"message": "Found it."}));
+    check_step(vec![said], &[assistant("t1:c1", "Found it.")]);
+}
+
+#[test]
+fn words_that_are_not_delivered_yet_are_not_shown() {
+    let mut pending = call("a1", "c1", "send_message", json!({"message": "Found it."}));
+    pending.output = None;
+    check_step(vec![pending], &[]);
+}
+
+#[test]
+fn words_that_were_refused_are_a_failed_line() {
+    let mut refused = call("a1", "c1", "send_message", json!({"message": "Two?"}));
+    refused.is_error = true;
+    let shown = items(step(vec![refused]));
+    assert!(matches!(shown.last(), Some(ChatItem::Tool { is_error: true, .. })), "{shown:?}");
+}
+
+#[test]
+fn ending_the_conversation_is_told_once_it_has_ended() {
+    let mut end = call("a1", "c1", "end_conversation", json!({}));
+    check_step(vec![end.clone()], &[]);
+    let reaction = ToolEvent::ConversationEnded { reason: Some("done".into()) };
+    end.reactions = vec![reaction.clone()];
+    let shown = items(step(vec![end]));
+    let told = |item: &ChatItem| match item {
+        ChatItem::Tool { reactions, .. } => *reactions == [reaction.clone()],
+        _ => false,
+    };
+    assert!(shown.last().is_some_and(told), "{shown:?}");
+}
+
+#[test]
+fn a_question_is_shown_where_it_was_asked_with_its_answer() {
+    let arguments = json!({"message": "Which one?", "is_question": true});
+    let mut rows = step(vec![call("a1", "c1", "send_message", arguments)]);
+    rows.turns = vec![turn("t1", TurnStatus::Asked, 1), turn("t2", TurnStatus::Done, 5)];
+    rows.messages.push(message("u2", "t2", Role::User, "The second"));
+    rows.questions = vec![QuestionRow { answered_by: Some("t2".into()), ..question("c1") }];
+    let asked = ChatItem::Asked {
+        id: "q".into(),
+        text: "Which one?".into(),
+        answer: Some("The second".into()),
+        withdrawn: false,
+    };
+    assert_eq!(
+        items(rows),
+        [
+            user("u1", "Please", false),
+            assistant("a1", "Looking."),
+            asked,
+            user("u2", "The second", false)
+        ]
+    );
+}
+
+#[test]
+fn a_withdrawn_question_says_so() {
+    let mut rows = step(vec![call("a1", "c1", "send_message", json!({"message": "Which one?"}))]);
+    rows.questions = vec![QuestionRow { withdrawn: true, ..question("c1") }];
+    let shown = items(rows);
+    assert!(
+        matches!(shown.last(), Some(ChatItem::Asked { withdrawn: true, answer: None, .. })),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn only_an_end_without_an_answer_is_shown() {
+    use TurnStatus::{Asked, Cancelled, Done, Failed, Interrupted, Limit, Queued, Running};
+    for status in [Queued, Running, Done, Asked, Limit, Cancelled, Failed, Interrupted] {
+        let error = Some(UserError::new(ErrorCode::Network, "Cannot reach it"));
+        let row = TurnRow { error: error.clone(), ..turn("t1", status, 1) };
+        let shown = items(ConversationRows { turns: vec![row], ..ConversationRows::default() });
+        let expected = match status {
+            Queued | Running | Done | Asked => Vec::new(),
+            _ => vec![ChatItem::Ended { turn: "t1".into(), status, error, offer: None }],
+        };
+        assert_eq!(shown, expected);
+    }
+}
+
+#[test]
+fn words_that_wait_for_a_running_turn_are_marked() {
+    let rows = ConversationRows {
+        turns: vec![turn("t1", TurnStatus::Running, 1), turn("t2", TurnStatus::Queued, 2)],
+        messages: vec![
+            message("u1", "t1", Role::User, "First"),
+            message("u2", "t2", Role::User, "Second"),
+        ],
+        ..ConversationRows::default()
+    };
+    assert_eq!(items(rows), [user("u1", "First", false), user("u2", "Second", true)]);
+}
+
+#[test]
+fn words_that_were_cut_off_say_so_and_empty_ones_are_not_shown() {
+    let mut rows = step(Vec::new());
+    rows.messages.push(message("a2", "t1", Role::Assistant, ""));
+    rows.messages.push(MessageRow { cut: true, ..message("a3", "t1", Role::Assistant, "Half a") });
+    let cut =
+        ChatItem::Assistant { id: "a3".into(), text: "Half a".into(), streaming: false, cut: true };
+    assert_eq!(items(rows), [user("u1", "Please", false), assistant("a1", "Looking."), cut]);
+}
+
+#[test]
+fn the_context_block_is_not_shown() {
+    let mut rows = step(Vec::new());
+    if let Some(row) = rows.messages.first_mut() {
+        row.message.parts.insert(0, MessagePart::Context { text: "It is Saturday.".into() });
+    }
+    assert_eq!(items(rows).first(), Some(&user("u1", "Please", false)));
+}
+
+#[test]
+fn a_verdict_stands_between_the_turns_it_was_given_between() {
+    let verdict = DecisionRow {
+        id: "s@5".into(),
+        change_set: "s".into(),
+        applied: vec![NotePath::parse("a.md").expect("a path")],
+        edited: Vec::new(),
+        rejected: Vec::new(),
+        at: Timestamp(5),
+    };
+    for (second_turn_at, place) in [(4, 2), (5, 2), (6, 1)] {
+        let rows = ConversationRows {
+            turns: vec![
+                turn("t1", TurnStatus::Done, 1),
+                turn("t2", TurnStatus::Done, second_turn_at),
+            ],
+            messages: vec![
+                message("u1", "t1", Role::User, "First"),
+                message("u2", "t2", Role::User, "Second"),
+            ],
+            verdicts: vec![verdict.clone()],
+            ..ConversationRows::default()
+        };
+        let shown = items(rows);
+        let found = shown.iter().position(|item| matches!(item, ChatItem::Verdict { .. }));
+        assert_eq!(found, Some(place), "for a second turn at {second_turn_at}");
+    }
+}
+
+fn any_status() -> impl Strategy<Value = TurnStatus> {
+    prop::sample::select(vec![
+        TurnStatus::Done,
+        TurnStatus::Asked,
+        TurnStatus::Failed,
+        TurnStatus::Cancelled,
+        TurnStatus::Running,
+        TurnStatus::Queued,
+    ])
+}
+
+/// Turns with steps, each step with calls of any tool, and verdicts at any time.
+fn any_rows() -> impl Strategy<Value = ConversationRows> {
+    let tool = prop::sample::select(vec!["read_file", "send_message", "end_conversation"]);
+    let calls = prop::collection::vec((tool, any::<bool>(), any::<bool>()), 0..3);
+    let steps = prop::collection::vec(calls, 0..3);
+    let turns = prop::collection::vec((any_status(), 0_i64..20, steps), 0..5);
+    (turns, prop::collection::vec(0_i64..25, 0..4)).prop_map(|(turns, mut times)| {
+        let mut rows = ConversationRows::default();
+        for (t, (status, at, steps)) in turns.into_iter().enumerate() {
+            let id = format!("t{t}");
+            rows.turns.push(turn(&id, status, at));
+            rows.messages.push(message(&format!("u{t}"), &id, Role::User, "words"));
+            for (s, calls) in steps.into_iter().enumerate() {
+                let step = format!("a{t}.{s}");
+                rows.messages.push(message(&step, &id, Role::Assistant, "words"));
+                for (c, (tool, answered, is_error)) in calls.into_iter().enumerate() {
+                    let mut row =
+                        call(&step, &format!("{s}.{c}"), tool, json!({"message": "said"}));
+                    row.turn = id.as_str().into();
+                    row.is_error = answered && is_error;
+                    row.output = answered.then(|| "ok".into());
+                    rows.calls.push(row);
+                }
+            }
+        }
+        times.sort_unstable();
+        times.dedup();
+        rows.verdicts = times
+            .into_iter()
+            .map(|at| DecisionRow {
+                id: format!("s@{at}").into(),
+                change_set: "s".into(),
+                applied: Vec::new(),
+                edited: Vec::new(),
+                rejected: Vec::new(),
+                at: Timestamp(at),
+            })
+            .collect();
+        rows
+    })
+}
+
+fn name(item: &ChatItem) -> String {
+    match item {
+        ChatItem::User { id, .. }
+        | ChatItem::Assistant { id, .. }
+        | ChatItem::Asked { id, .. }
+        | ChatItem::Verdict { id, .. } => id.to_string(),
+        ChatItem::Tool { turn, call, .. } => format!("line {turn} {call}"),
+        ChatItem::Ended { turn, .. } => format!("end {turn}"),
+        ChatItem::SummedUp { text, .. } => format!("summed up: {text}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_doubled_or_out_of_order(rows in any_rows()) {
+        let users: Vec<String> =
+            rows.turns.iter().map(|row| row.turn.turn.as_str().replace('t', "u")).collect();
+        let words: Vec<String> =
+            rows.messages.iter().map(|row| row.message.id.to_string()).collect();
+        let lines = rows.calls.iter().filter(|row| row.tool == "read_file").count();
+        let verdicts: Vec<String> = rows.verdicts.iter().map(|row| row.id.to_string()).collect();
+
+        let shown = items(rows);
+        let names: Vec<String> = shown.iter().map(name).collect();
+        let only = |wanted: &[String]| -> Vec<String> {
+            names.iter().filter(|name| wanted.contains(name)).cloned().collect()
+        };
+        prop_assert_eq!(only(&users), users);
+        prop_assert_eq!(only(&words), words);
+        prop_assert_eq!(only(&verdicts), verdicts);
+        let read = |item: &&ChatItem| matches!(item, ChatItem::Tool { tool, .. } if tool == "read_file");
+        prop_assert_eq!(shown.iter().filter(read).count(), lines);
+        let mut unique = names.clone();
+        unique.sort();
+        unique.dedup();
+        prop_assert_eq!(unique.len(), names.len());
+    }
+}

@@ -1,0 +1,73 @@
+//! Turns that were cut: taken up again from their rows, offered, left.
+
+use protocol::conversation::{ChatItem, Interruption};
+use protocol::{TurnStatus, UserError};
+use serde_json::json;
+use store::StoreError;
+
+use crate::test_conversation::{TestConversation, conversation, ending, result};
+
+/// Turn `t1` runs and has called; `t2` waits behind it.
+async fn interrupted_turn() -> TestConversation {
+    let story = TestConversation::begin().await;
+    story.says("t1", "One", 1).await;
+    story.says("t2", "Two", 2).await;
+    story.begins().await;
+    let calls = [("a", "read_file", json!({})), ("b", "read_file", json!({}))];
+    story.steps("t1", "s1", &calls).await;
+    story
+}
+
+async fn offered(story: &TestConversation) -> Option<Interruption> {
+    let items = story.store.chat_items(&conversation()).await.expect("read");
+    items.into_iter().find_map(|item| match item {
+        ChatItem::Ended { offer, .. } => offer,
+        _ => None,
+    })
+}
+
+#[tokio::test]
+async fn a_turn_that_is_taken_up_goes_on_before_all_others_in_its_old_place() {
+    let story = interrupted_turn().await;
+    let results = [result("a", "Cut."), result("b", "Cut.")];
+    story.store.resume_turn(&"t1".into(), &results).await.expect("taken up");
+    let story = story.restart().await;
+    let begun = story.store.begin_turn(&conversation()).await.expect("begun").expect("a turn");
+    assert_eq!((begun.turn.as_str(), begun.resumed), ("t1", 1));
+    let history = story.store.history(&conversation(), &"t1".into()).await.expect("read");
+    assert_eq!(history.len(), 3, "its words, its calls, their results");
+    story.ends("t1", &ending(TurnStatus::Done, 9)).await;
+    let again = story.store.resume_turn(&"t1".into(), &[]).await;
+    assert!(matches!(again, Err(StoreError::NotFound { .. })), "a turn ends once: {again:?}");
+}
+
+#[tokio::test]
+async fn while_a_cut_turn_is_offered_what_was_typed_behind_it_waits() {
+    let story = interrupted_turn().await;
+    let mut end = ending(TurnStatus::Interrupted, 3);
+    end.results = vec![result("a", "Cut."), result("b", "Cut.")];
+    end.error = Some(UserError::other("cut"));
+    story.store.offer_resume(&"t1".into(), &end).await.expect("offered");
+    assert_eq!(offered(&story).await, Some(Interruption { changed: 0, waiting: 0 }));
+    let row = story.store.conversation(&conversation()).await.expect("read").expect("a row");
+    assert_eq!((row.interrupted, row.working), (true, false));
+    assert_eq!(story.begins().await, None);
+    let cut = story.store.resume_offer(&conversation()).await.expect("read");
+    assert_eq!(cut, Some("t1".into()));
+
+    assert_eq!(story.store.decline_resume(&"t1".into()).await.expect("left"), Some(conversation()));
+    assert_eq!(story.store.decline_resume(&"t1".into()).await.expect("asked"), None);
+    assert_eq!(offered(&story).await, None);
+    assert_eq!(story.begins().await, Some("t2".into()));
+    let late = story.store.resume_turn(&"t1".into(), &[]).await;
+    assert!(matches!(late, Err(StoreError::NotFound { .. })), "it was decided: {late:?}");
+}
+
+#[tokio::test]
+async fn a_new_message_is_the_end_of_what_was_offered() {
+    let story = interrupted_turn().await;
+    story.store.offer_resume(&"t1".into(), &ending(TurnStatus::Interrupted, 3)).await.expect("cut");
+    story.says("t3", "Three", 4).await;
+    assert_eq!(offered(&story).await, None);
+    assert_eq!(story.begins().await, Some("t2".into()));
+}

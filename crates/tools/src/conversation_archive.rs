@@ -1,0 +1,85 @@
+//! Conversations that have ended, as `get_conversation` looks them up.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use protocol::{ConversationId, Role, Source, Timestamp};
+use thiserror::Error;
+
+/// The archive could not be read; the sentence says what failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ArchiveError(pub String);
+
+/// An ended conversation in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedConversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its name.
+    pub title: String,
+    /// When something last happened in it.
+    pub ended_at: Timestamp,
+    /// What it was about, in a few sentences at most.
+    pub summary: String,
+    /// Where what was told in it comes from.
+    pub sources: BTreeSet<Source>,
+}
+
+/// What was said in an ended conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArchivedTranscript {
+    /// The words, oldest first.
+    pub messages: Vec<ArchivedMessage>,
+    /// Where what was told in it comes from.
+    pub sources: BTreeSet<Source>,
+}
+
+/// All of a result that stands shortened in its conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedResult {
+    /// The result.
+    pub text: String,
+    /// Where what the turn was told comes from that made the call.
+    pub sources: BTreeSet<Source>,
+}
+
+/// One thing that was said, without tool calls and their results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedMessage {
+    /// Who said it.
+    pub role: Role,
+    /// The words.
+    pub text: String,
+}
+
+/// Looks up ended conversations (one that goes on is never among them), and long results of the
+/// one that goes on.
+///
+/// Implemented over SQLite by the application and in memory by the tests.
+#[async_trait]
+pub trait ConversationArchive: Send + Sync {
+    /// The latest, newest first, at most `limit`.
+    async fn recent(&self, limit: u32) -> Result<Vec<ArchivedConversation>, ArchiveError>;
+
+    /// Those in which the words of `query` were said, newest first, at most `limit`.
+    async fn search(
+        &self,
+        query: &str,
+        limit: u32,
+    ) -> Result<Vec<ArchivedConversation>, ArchiveError>;
+
+    /// All of a result that was shortened in this conversation, without what is private now;
+    /// `None` when it has none with this handle.
+    async fn full_result(
+        &self,
+        conversation: &ConversationId,
+        handle: &str,
+    ) -> Result<Option<ArchivedResult>, ArchiveError>;
+
+    /// One in full; `None` when there is none with this id or it goes on.
+    async fn transcript(
+        &self,
+        id: &ConversationId,
+    ) -> Result<Option<ArchivedTranscript>, ArchiveError>;
+}

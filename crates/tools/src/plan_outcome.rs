@@ -1,0 +1,52 @@
+//! What became of a plan, in the words that a model reads and the commands understand.
+//!
+//! A plan that was applied is told by its own summary; one that waits is told by [`pending_text`].
+
+const PENDING_PREFIX: &str = "Planned, not yet done: ";
+
+/// How a change ended, as far as the text of its result says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanOutcome {
+    /// It is in the note.
+    Applied,
+    /// It waits for the user.
+    Waiting,
+}
+
+/// The text for a plan that was put before the user, from [`llm::tool::ChangePlan::summary`].
+#[must_use]
+pub fn pending_text(summary: &str) -> String {
+    format!(
+        "{PENDING_PREFIX}{summary}. The user will review it; your later reads see the note as if it were \
+         applied."
+    )
+}
+
+/// The text for a plan that was applied to notes which had changed since it was made.
+#[must_use]
+pub fn rebased_text(summary: &str) -> String {
+    const SAID: &str = "the edit was made on what is there now";
+    if summary.contains(SAID) {
+        return summary.to_owned();
+    }
+    format!("{summary}; the note had changed meanwhile, and {SAID}")
+}
+
+/// What the result of a plan says, if it is no error.
+#[must_use]
+pub fn parse(output: &str) -> PlanOutcome {
+    if output.starts_with(PENDING_PREFIX) { PlanOutcome::Waiting } else { PlanOutcome::Applied }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_read_back_as_it_was_worded() {
+        let summary = "Appended 1 line to `Groceries.md`";
+        assert_eq!(parse(summary), PlanOutcome::Applied);
+        assert_eq!(parse(&pending_text(summary)), PlanOutcome::Waiting);
+        assert!(pending_text(summary).contains(summary));
+    }
+}

@@ -1,0 +1,90 @@
+//! A note's bytes as text, and how its lines end.
+
+use protocol::NotePath;
+
+const BOM: &str = "\u{feff}";
+
+/// The text of a note without its byte order mark; the failure is a sentence for the model.
+pub(crate) fn decode<'a>(path: &NotePath, bytes: &'a [u8]) -> Result<&'a str, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        format!(
+            "`{path}` is not UTF-8 text (the first bad byte is at offset {}), so it cannot be read \
+             or edited here.\nTell the user; do not overwrite it.",
+            error.valid_up_to()
+        )
+    })?;
+    Ok(text.strip_prefix(BOM).unwrap_or(text))
+}
+
+/// How lines end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineEnd {
+    /// `\n`
+    Lf,
+    /// `\r\n`
+    CrLf,
+}
+
+impl LineEnd {
+    /// How the first line of `text` ends; `\n` when none does.
+    pub(crate) fn of(text: &str) -> Self {
+        match text.find('\n') {
+            Some(at) if text.get(..at).is_some_and(|line| line.ends_with('\r')) => Self::CrLf,
+            _ => Self::Lf,
+        }
+    }
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+        }
+    }
+
+    /// `text` with every line ending this way.
+    pub(crate) fn convert(self, text: &str) -> String {
+        let folded = text.replace("\r\n", "\n");
+        match self {
+            Self::Lf => folded,
+            Self::CrLf => folded.replace('\n', "\r\n"),
+        }
+    }
+}
+
+/// The 1-based line that the byte at `offset` stands in.
+pub(crate) fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// "1 line", "2 lines".
+pub(crate) fn pluralize(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_the_text() {
+        let path = NotePath::parse("a.md").unwrap();
+        assert_eq!(decode(&path, b"\xef\xbb\xbfhello"), Ok("hello"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_in_words() {
+        let path = NotePath::parse("latin.md").unwrap();
+        let words = decode(&path, b"caf\xe9").unwrap_err();
+        assert!(words.starts_with("`latin.md` is not UTF-8 text"), "{words}");
+    }
+
+    #[test]
+    fn lines_are_spelled_as_the_note_ends_them() {
+        assert_eq!(LineEnd::of("a\r\nb\n"), LineEnd::CrLf);
+        assert_eq!(LineEnd::of("a\nb\r\n"), LineEnd::Lf);
+        assert_eq!(LineEnd::of("\nb"), LineEnd::Lf);
+        assert_eq!(LineEnd::of(""), LineEnd::Lf);
+        assert_eq!(LineEnd::CrLf.convert("a\nb\r\nc"), "a\r\nb\r\nc");
+        assert_eq!(LineEnd::Lf.convert("a\nb\r\nc"), "a\nb\nc");
+    }
+}

@@ -1,0 +1,91 @@
+//! Why a folder cannot be an extra root.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::OpenError;
+
+/// Why a folder is not added to the vault, or not seen.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExtraRootError {
+    /// It cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It is not a path from the top of the file system.
+    #[error("{} is not the whole path of a folder. Write it from the top, beginning with `/`.", folder.display())]
+    NotWhole {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// It is the vault.
+    #[error("{} is the vault itself. Choose a folder outside it.", folder.display())]
+    TheVault {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// It lies in the vault.
+    #[error("{} is in the vault already. Choose a folder outside it.", folder.display())]
+    InVault {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// The vault lies in it.
+    #[error("{} holds the vault, so its notes would be there twice. Choose a folder beside the vault.", folder.display())]
+    HoldsVault {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// It and another root share notes.
+    #[error("{} and another folder beside the vault lie within each other. Add only the outer one.", folder.display())]
+    Overlaps {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// Nothing is in it. It may still be added.
+    #[error("{} is empty. Fill it, or bring the disk back that belongs there.", folder.display())]
+    Empty {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It cannot be seen under its name.
+    #[error("{} cannot be shown in the vault under the name `{name}`. Rename the folder, or give it another name in the settings file.", folder.display())]
+    Name {
+        /// What was asked for.
+        folder: PathBuf,
+        /// The name that it would have.
+        name: String,
+    },
+}
+
+/// The rest of a sentence about a root that the vault hides.
+pub(super) const HIDDEN_MESSAGE: &str = "the vault has something of its own with the name of this folder \
+     beside the vault, which is not shown; rename one of them";
+
+/// The rest of a sentence about a root whose name is none.
+pub(super) const UNNAMED_MESSAGE: &str = "a folder beside the vault cannot be shown under this name; give \
+     it another one in the settings file";
+
+impl ExtraRootError {
+    /// The rest of a sentence about a root that was added before. It does not say where that is:
+    /// a model may read it.
+    pub(super) const fn message_without_path(&self) -> &'static str {
+        match self {
+            Self::TheVault { .. }
+            | Self::InVault { .. }
+            | Self::HoldsVault { .. }
+            | Self::Overlaps { .. } => {
+                "this folder beside the vault shares notes with the vault or another such folder \
+                 and is not shown; take it out in the settings"
+            }
+            Self::Empty { .. } => {
+                "this folder beside the vault is empty; if it is on another disk, bring that back"
+            }
+            Self::Open(_) | Self::NotWhole { .. } | Self::Name { .. } => {
+                "this folder beside the vault is not there or cannot be read; bring it back, or \
+                 take it out in the settings"
+            }
+        }
+    }
+}

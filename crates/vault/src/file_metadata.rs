@@ -1,0 +1,143 @@
+//! What a note keeps beside its bytes when they are exchanged: owner, permissions, attributes.
+//!
+//! A new file takes the place of the old one, so all of this is carried over, and read back: what
+//! could not be carried over refuses the change.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{self, Gid, IFlags, Mode, Uid, XattrFlags};
+use rustix::io::Errno;
+
+/// Why a change would not leave a note what it has beside its bytes.
+#[derive(Debug)]
+pub(crate) enum MetadataError {
+    /// Some of it could not be carried over.
+    Unkept,
+    /// The system failed on the way.
+    Io(io::Error),
+}
+
+impl From<io::Error> for MetadataError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Errno> for MetadataError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+/// Flags of a file that its owner chose and that a new file has not by itself.
+const PRESERVED_FLAGS: IFlags = IFlags::COMPRESSED
+    .union(IFlags::SYNC)
+    .union(IFlags::NODUMP)
+    .union(IFlags::NOATIME)
+    .union(IFlags::NOCOW)
+    .union(IFlags::SECURE_REMOVAL)
+    .union(IFlags::UNRM);
+
+/// Gives the empty file `to` the owner, permissions, flags and extended attributes of `from`, as far
+/// as the system allows. [`verify_metadata`] tells whether it did.
+pub(crate) fn copy_metadata(from: &File, to: &File) -> io::Result<()> {
+    let (old, new) = (fs::fstat(from)?, fs::fstat(to)?);
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
+        let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+        match fs::fchown(to, Some(owner.0), Some(owner.1)) {
+            Err(Errno::PERM) => {}
+            owned => owned?,
+        }
+    }
+    let (kept, has) = (xattrs(from)?, xattrs(to)?);
+    // A folder gives new files an access list of its own.
+    for name in has.keys().filter(|name| !kept.contains_key(*name)) {
+        let _confirmed_later = fs::fremovexattr(to, name.as_c_str());
+    }
+    for (name, value) in kept.iter().filter(|(name, value)| has.get(*name) != Some(value)) {
+        let _confirmed_later = fs::fsetxattr(to, name.as_c_str(), value, XattrFlags::empty());
+    }
+    fs::fchmod(to, Mode::from_raw_mode(old.st_mode & 0o7777))?;
+    if let (Ok(old), Ok(new)) = (fs::ioctl_getflags(from), fs::ioctl_getflags(to))
+        && old & PRESERVED_FLAGS != new & PRESERVED_FLAGS
+    {
+        let _confirmed_later =
+            fs::ioctl_setflags(to, (new - PRESERVED_FLAGS) | (old & PRESERVED_FLAGS));
+    }
+    Ok(())
+}
+
+/// Proves that `to`, which is written, has what `from` has now. What writing takes away, and what
+/// became different in `from` since, is given once more.
+pub(crate) fn verify_metadata(from: &File, to: &File) -> Result<(), MetadataError> {
+    if is_preserved(from, to)? {
+        return Ok(());
+    }
+    copy_metadata(from, to)?;
+    if is_preserved(from, to)? { Ok(()) } else { Err(MetadataError::Unkept) }
+}
+
+fn is_preserved(from: &File, to: &File) -> io::Result<bool> {
+    let (old, new) = (fs::fstat(from)?, fs::fstat(to)?);
+    let access = |stat: &fs::Stat| (stat.st_uid, stat.st_gid, stat.st_mode);
+    let flags = |file| fs::ioctl_getflags(file).unwrap_or(IFlags::empty()) & PRESERVED_FLAGS;
+    Ok(access(&old) == access(&new) && xattrs(from)? == xattrs(to)? && flags(from) == flags(to))
+}
+
+/// The extended attributes that belong to the file rather than to its bytes.
+fn xattrs(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    for name in xattr_names(file)?.split_inclusive(|&byte| byte == 0) {
+        if let Ok(name) = CStr::from_bytes_with_nul(name)
+            && is_preserved_xattr(name)
+            && let Some(value) = xattr_value(file, name)?
+        {
+            all.insert(name.to_owned(), value);
+        }
+    }
+    Ok(all)
+}
+
+/// Signatures over the bytes change with the bytes, and what a file system or the kernel keeps for
+/// itself under other names is theirs.
+fn is_preserved_xattr(name: &CStr) -> bool {
+    let name = name.to_bytes();
+    let is_signature = matches!(name, b"security.ima" | b"security.evm");
+    let is_access = matches!(name, b"system.posix_acl_access" | b"system.nfs4_acl");
+    let is_own = name.starts_with(b"user.") || name.starts_with(b"security.");
+    (is_own && !is_signature) || is_access || name.starts_with(b"trusted.")
+}
+
+/// The names of all attributes, each ended by a zero byte.
+fn xattr_names(file: &File) -> io::Result<Vec<u8>> {
+    let mut names = Vec::new();
+    let size = match fs::flistxattr_query(file) {
+        Ok(size) => size,
+        Err(Errno::NOTSUP) => return Ok(names),
+        Err(error) => return Err(error.into()),
+    };
+    if size > 0 {
+        names.reserve(size);
+        fs::flistxattr(file, spare_capacity(&mut names))?;
+    }
+    Ok(names)
+}
+
+/// `None` for one that is gone by now.
+fn xattr_value(file: &File, name: &CStr) -> io::Result<Option<Vec<u8>>> {
+    let mut value = Vec::new();
+    let size = match fs::fgetxattr_query(file, name) {
+        Ok(size) => size,
+        Err(Errno::NODATA) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if size > 0 {
+        value.reserve(size);
+        fs::fgetxattr(file, name, spare_capacity(&mut value))?;
+    }
+    Ok(Some(value))
+}

@@ -1,0 +1,83 @@
+//! Which effects count, and which were taken back: a taking back that was itself taken back is none.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use protocol::EffectId;
+
+use super::Hunks;
+
+/// That one effect took another one back, in whole or in part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revert {
+    /// The effect that did it.
+    pub by: EffectId,
+    /// The one that it took back.
+    pub effect: EffectId,
+    /// How much of it.
+    pub hunks: Hunks,
+}
+
+/// All that was ever taken back.
+#[derive(Debug, Default)]
+pub struct Reverts(HashMap<EffectId, Vec<Revert>>);
+
+/// What of an effect still counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectivePart {
+    /// All of it.
+    Whole,
+    /// It, but for these hunks.
+    Without(BTreeSet<usize>),
+    /// Nothing.
+    Nothing,
+}
+
+impl Reverts {
+    /// From everything that was done, in any order.
+    #[must_use]
+    pub fn from_reverts(done: impl IntoIterator<Item = Revert>) -> Self {
+        let mut all: HashMap<EffectId, Vec<Revert>> = HashMap::new();
+        for done in done {
+            all.entry(done.effect.clone()).or_default().push(done);
+        }
+        Self(all)
+    }
+
+    /// What of an effect still counts, where it is known how many hunks it has.
+    #[must_use]
+    pub fn effective_part(&self, effect: &EffectId) -> EffectivePart {
+        self.resolve_part(effect, &mut HashSet::new())
+    }
+
+    fn resolve_part(&self, effect: &EffectId, asked: &mut HashSet<EffectId>) -> EffectivePart {
+        let mut gone = BTreeSet::new();
+        // No effect takes back a later one, so nothing is asked twice on the way; but what was
+        // stored wrongly must not be followed for ever.
+        if !asked.insert(effect.clone()) {
+            return EffectivePart::Whole;
+        }
+        for done in self.0.get(effect).into_iter().flatten() {
+            match (self.resolve_part(&done.by, asked), &done.hunks) {
+                (EffectivePart::Nothing, _) => {}
+                (_, Hunks::All) => {
+                    asked.remove(effect);
+                    return EffectivePart::Nothing;
+                }
+                (_, Hunks::Some(hunks)) => gone.extend(hunks),
+            }
+        }
+        asked.remove(effect);
+        if gone.is_empty() { EffectivePart::Whole } else { EffectivePart::Without(gone) }
+    }
+}
+
+impl Hunks {
+    /// Whether a hunk is among them.
+    #[must_use]
+    pub fn contains(&self, hunk: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(hunks) => hunks.contains(&hunk),
+        }
+    }
+}

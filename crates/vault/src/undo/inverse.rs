@@ -1,0 +1,488 @@
+//! Taking back one effect, by its kind.
+
+use std::collections::{BTreeSet, HashMap};
+
+use protocol::{
+    Change, ChangeKind, ChangeSet, Effect, FileId, FolderContents, MovedNote, NotePath,
+    PlannedState, Renames,
+};
+
+use super::ledger_view::LedgerView;
+use super::locate::NoteLocation;
+use super::trace::NoteTrace;
+use super::{
+    ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection, UndoPlan,
+    UndoRequest, UndoneEffect, VaultReader,
+};
+use crate::merge::{self, LineOrder, Merged, hunks, merge_in_order, revert_hunks};
+
+/// The effects of one unit, on top of what is planned already.
+pub(super) struct UndoPlanner<'a> {
+    ledger: &'a LedgerView,
+    request: &'a UndoRequest,
+    notes: &'a dyn VaultReader,
+    planned: ChangeSet,
+    /// From where things are now to where they are then; also things that are made only then.
+    renames: Renames,
+    restored: RestoredTrashings,
+    undone: Vec<UndoneEffect>,
+    conflicts: Vec<EffectConflict>,
+    moved: Vec<MovedNote>,
+    /// The files that the changes are about, by where they are on disk.
+    files: HashMap<NotePath, FileId>,
+}
+
+/// The places in the past of trashings whose notes are made again.
+pub(super) type RestoredTrashings = BTreeSet<usize>;
+
+/// What earlier units came to: the changes, the way that things take, and what is made again.
+pub(super) type PlannedUnits = (ChangeSet, Renames, RestoredTrashings);
+
+/// A note as it would be if what is planned had happened.
+struct LocatedNote {
+    /// Where it is then.
+    path_after: NotePath,
+    /// Where it is on disk; where it will be, if it is not.
+    path_now: NotePath,
+    /// What the ledger knows of it.
+    trace: NoteTrace,
+    bytes: Vec<u8>,
+}
+
+/// Why a note is not found.
+enum MissingNote {
+    /// It is not there; these may be it.
+    Gone(Vec<NotePath>),
+    /// Another file stands in its place; these may be it.
+    Unsure(Vec<NotePath>),
+}
+
+impl<'a> UndoPlanner<'a> {
+    pub(super) fn new(
+        ledger: &'a LedgerView,
+        request: &'a UndoRequest,
+        notes: &'a dyn VaultReader,
+        (planned, renames, restored): PlannedUnits,
+    ) -> Self {
+        let (undone, conflicts, moved) = (Vec::new(), Vec::new(), Vec::new());
+        let files = HashMap::new();
+        Self { ledger, request, notes, planned, renames, restored, undone, conflicts, moved, files }
+    }
+
+    pub(super) fn into_plan(self) -> (UndoPlan, (Renames, RestoredTrashings)) {
+        let Self { planned, renames, restored, undone, conflicts, moved, files, .. } = self;
+        (UndoPlan { changes: planned, undone, conflicts, files, moved }, (renames, restored))
+    }
+
+    pub(super) fn invert(&mut self, place: usize) {
+        let Some(effect) = self.ledger.effect(place) else { return };
+        match effect.kind {
+            ChangeKind::Create => self.invert_creation(place, effect),
+            ChangeKind::Replace => self.invert_edit(place, effect),
+            ChangeKind::Trash => self.invert_trashing(place, effect),
+            ChangeKind::Rename | ChangeKind::RenameFolder => self.invert_rename(place, effect),
+            ChangeKind::MakeFolder => self.invert_folder_creation(place, effect),
+            ChangeKind::TrashFolder => self.invert_folder_trashing(place, effect),
+            ChangeKind::RestoreFolder => self.invert_folder_restore(place, effect),
+        }
+    }
+
+    fn invert_edit(&mut self, place: usize, effect: &Effect) {
+        let images = (
+            self.ledger.content(effect.before.as_ref()),
+            self.ledger.content(effect.after.as_ref()),
+        );
+        let (Some(before), Some(after)) = images else {
+            return self.add_conflict(place, effect, EffectConflictReason::Forgotten);
+        };
+        let found = match self.find_note(place, effect) {
+            Ok(found) => found,
+            Err(missing) => return self.add_missing_note(place, effect, missing),
+        };
+        let order = LineOrder::from_versions(self.ledger.versions(place));
+        let merge = |hunks: &Hunks| match (self.request.direction, hunks) {
+            (UndoDirection::Again, _) => merge_in_order(before, &found.bytes, after, &order),
+            (UndoDirection::Back, Hunks::All) => {
+                merge_in_order(after, &found.bytes, before, &order)
+            }
+            (UndoDirection::Back, Hunks::Some(hunks)) => {
+                merge_in_order(after, &found.bytes, &revert_hunks(before, after, hunks), &order)
+            }
+        };
+        let wanted = self.requested_hunks(effect);
+        let merged = merge(&wanted);
+        let hunks = if merged.conflicts.is_empty() {
+            wanted
+        } else {
+            let all = (0..hunks(before, after).len()).filter(|hunk| wanted.contains(*hunk));
+            let alone = |hunk: &usize| merge(&Hunks::Some(BTreeSet::from([*hunk])));
+            Hunks::Some(all.filter(|hunk| alone(hunk).conflicts.is_empty()).collect())
+        };
+        self.plan_merged(effect, found, merged, hunks);
+    }
+
+    fn requested_hunks(&self, effect: &Effect) -> Hunks {
+        self.request.effects.get(&effect.id).cloned().unwrap_or(Hunks::All)
+    }
+
+    /// Plans the merged bytes; the conflicts that are left keep what is there.
+    fn plan_merged(&mut self, effect: &Effect, found: LocatedNote, merged: Merged, hunks: Hunks) {
+        if !merged.conflicts.is_empty() {
+            let place = |conflict: merge::MergeConflict| ConflictLines {
+                line: conflict.line,
+                now: conflict.ours,
+                restored: conflict.theirs,
+            };
+            self.conflicts.push(EffectConflict {
+                effect: effect.id.clone(),
+                path: found.path_now.clone(),
+                why: EffectConflictReason::Changed,
+                lines: merged.conflicts.into_iter().map(place).collect(),
+                candidates: Vec::new(),
+            });
+        }
+        if merged.bytes != found.bytes {
+            self.record_move(&found);
+            self.pin_file(&found.path_now, &found.trace);
+            let change = Change::replace(found.path_after, found.bytes, merged.bytes);
+            self.plan_change(effect, hunks, found.path_now, change);
+        }
+    }
+
+    /// What was made goes to the trash, if it is as it was made.
+    fn invert_creation(&mut self, place: usize, effect: &Effect) {
+        let Some(made) = self.ledger.content(effect.after.as_ref()) else {
+            return self.add_conflict(place, effect, EffectConflictReason::Forgotten);
+        };
+        if self.request.direction == UndoDirection::Again {
+            return self.recreate_note(place, effect, made);
+        }
+        let found = match self.find_note(place, effect) {
+            Ok(found) => found,
+            Err(missing) => return self.add_missing_creation(place, effect, made, missing),
+        };
+        if found.bytes != made {
+            let all = ConflictLines { line: 0, now: found.bytes, restored: Vec::new() };
+            self.conflicts.push(EffectConflict {
+                effect: effect.id.clone(),
+                path: found.path_now,
+                why: EffectConflictReason::Changed,
+                lines: vec![all],
+                candidates: Vec::new(),
+            });
+            return;
+        }
+        self.record_move(&found);
+        self.pin_file(&found.path_now, &found.trace);
+        self.plan_change(
+            effect,
+            Hunks::All,
+            found.path_now,
+            Change::trash(found.path_after, found.bytes),
+        );
+    }
+
+    fn invert_trashing(&mut self, place: usize, effect: &Effect) {
+        match self.ledger.content(effect.before.as_ref()) {
+            Some(trashed) => self.recreate_note(place, effect, trashed),
+            None => self.add_conflict(place, effect, EffectConflictReason::Forgotten),
+        }
+    }
+
+    /// Makes a note again that is gone.
+    fn recreate_note(&mut self, place: usize, effect: &Effect, bytes: &[u8]) {
+        let Some(home) = self.ledger.trace(place, &effect.path) else { return };
+        let path = self.renames.forward(&home.path);
+        let is_back = matches!(self.planned.planned_state(&path), PlannedState::Planned(_));
+        if is_back || (!home.is_gone && self.request.direction == UndoDirection::Back) {
+            return;
+        }
+        if self.is_occupied_after(&path) {
+            return self.add_conflict(place, effect, EffectConflictReason::Taken);
+        }
+        let trashing = home.trashed_at.and_then(|at| self.ledger.effect(at)).unwrap_or(effect);
+        let trashed = trashing.trashed.clone();
+        if let Some(trashed_at) = home.trashed_at {
+            self.restored.insert(trashed_at);
+        }
+        self.plan_change(effect, Hunks::All, path.clone(), Change::restore(path, bytes, trashed));
+    }
+
+    fn invert_rename(&mut self, place: usize, effect: &Effect) {
+        let Some(target) = &effect.target else { return };
+        let (now, path) = match self.locate_now_and_after(place, target) {
+            Ok(found) => found,
+            Err(missing) => return self.add_missing_note(place, effect, missing),
+        };
+        // By its spelling: to write a name in another case is a rename too.
+        if path.as_str() == effect.path.as_str() {
+            return;
+        }
+        if path != *target {
+            return self.add_conflict(place, effect, EffectConflictReason::Moved);
+        }
+        if path != effect.path && self.is_occupied_after(&effect.path) {
+            return self.add_conflict(place, effect, EffectConflictReason::Taken);
+        }
+        if let Some(trace) = self.ledger.trace(place, target) {
+            self.pin_file(&now, &trace);
+        }
+        let change = match effect.kind {
+            ChangeKind::RenameFolder => Change::rename_folder(path, effect.path.clone()),
+            _ => Change::rename(path, effect.path.clone()),
+        };
+        self.plan_change(effect, Hunks::All, now, change);
+    }
+
+    /// A folder that is used stays.
+    fn invert_folder_creation(&mut self, place: usize, effect: &Effect) {
+        // One that was there already was not made, and one that somebody made anew is theirs.
+        let Ok((now, _)) = self.locate_now_and_after(place, &effect.path) else { return };
+        let Some(home) = self.ledger.trace(place, &effect.path) else { return };
+        if effect.base.is_some() || now != home.path {
+            return;
+        }
+        let is_used = self.notes.files().iter().any(|file| {
+            !file.is_folder
+                && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&home.path))
+        });
+        // What is moved out of it goes only after it.
+        let whereabouts = self.planned.disk_locations();
+        let leaves_later = self.notes.files().iter().any(|file| {
+            !file.is_folder
+                && file.path.is_in(&home.path)
+                && whereabouts.locate(&file.path).is_some()
+        });
+        let is_planned =
+            self.planned.planned_notes().iter().any(|(path, _)| path.is_in(&home.path));
+        if is_used || leaves_later || is_planned {
+            return;
+        }
+        let holds = self.folders_in(&home.path);
+        self.plan_trash_folder(effect, home.path, Some(holds));
+    }
+
+    fn invert_folder_restore(&mut self, place: usize, effect: &Effect) {
+        match self.locate_now_and_after(place, &effect.path) {
+            Ok((now, _)) => {
+                // What somebody put into it since does not go with it.
+                let Some(holds) = self.recorded_contents(effect) else {
+                    return self.add_conflict(place, effect, EffectConflictReason::Forgotten);
+                };
+                self.plan_trash_folder(effect, now, Some(holds));
+            }
+            Err(MissingNote::Gone(_)) => {}
+            Err(unsure) => self.add_missing_note(place, effect, unsure),
+        }
+    }
+
+    /// The folders in a folder, without those that go before it; nothing else may be in it.
+    fn folders_in(&self, home: &NotePath) -> FolderContents {
+        let whereabouts = self.planned.disk_locations();
+        let files = self.notes.files();
+        let below = files.iter().filter_map(|file| {
+            let below = file.path.as_str().strip_prefix(home.as_str())?.strip_prefix('/')?;
+            whereabouts.locate(&file.path).is_some().then_some((below.as_bytes(), None))
+        });
+        FolderContents::from_entries(below)
+    }
+
+    /// What the folder of an effect held, as far as it is known.
+    fn recorded_contents(&self, effect: &Effect) -> Option<FolderContents> {
+        let bytes = self.ledger.content(effect.before.as_ref())?;
+        Some(FolderContents::from_bytes(bytes.to_vec()))
+    }
+
+    fn plan_trash_folder(
+        &mut self,
+        effect: &Effect,
+        path: NotePath,
+        holds: Option<FolderContents>,
+    ) {
+        let change =
+            Change { path: path.clone(), act: protocol::ChangeAction::TrashFolder { holds } };
+        self.plan_change(effect, Hunks::All, path, change);
+    }
+
+    fn invert_folder_trashing(&mut self, place: usize, effect: &Effect) {
+        let Some(home) = self.ledger.trace(place, &effect.path) else { return };
+        let Some(trashed) = effect.trashed.clone() else { return };
+        match self.notes.file(&home.path) {
+            None => {}
+            // It is back already.
+            Some(found) if Some(found) == effect.base => return,
+            Some(_) => return self.add_conflict(place, effect, EffectConflictReason::Taken),
+        }
+        if self.is_occupied_after(&home.path) {
+            return self.add_conflict(place, effect, EffectConflictReason::Taken);
+        }
+        let act = protocol::ChangeAction::RestoreFolder {
+            trashed,
+            holds: self.recorded_contents(effect),
+        };
+        self.plan_change(effect, Hunks::All, home.path.clone(), Change { path: home.path, act });
+    }
+
+    /// The note that an effect left, wherever it is.
+    fn find_note(&self, place: usize, effect: &Effect) -> Result<LocatedNote, MissingNote> {
+        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
+        let gone = || MissingNote::Gone(Vec::new());
+        let trace = self.ledger.trace(place, left_at).ok_or_else(gone)?;
+        let (now, path) = self.locate_now_and_after(place, left_at)?;
+        let bytes = self.bytes_after(&path).ok_or_else(gone)?;
+        Ok(LocatedNote { path_after: path, path_now: now, trace, bytes })
+    }
+
+    /// Where on disk that is which an effect left at `left_at`, or will be, and where it is once all
+    /// that is planned has happened.
+    fn locate_now_and_after(
+        &self,
+        place: usize,
+        left_at: &NotePath,
+    ) -> Result<(NotePath, NotePath), MissingNote> {
+        let gone = || MissingNote::Gone(Vec::new());
+        let trace = self.ledger.trace(place, left_at).ok_or_else(gone)?;
+        if trace.trashed_at.is_some_and(|at| self.restored.contains(&at)) {
+            let path = self.renames.forward(&trace.path);
+            let now = self.planned.renames().back(&path).unwrap_or(trace.path);
+            return Ok((now, path));
+        }
+        match self.ledger.locate(place, &trace, self.notes) {
+            NoteLocation::At(now) => {
+                let path = self.planned.disk_path(&now).ok_or_else(gone)?;
+                Ok((now, path))
+            }
+            NoteLocation::Gone(candidates) => Err(MissingNote::Gone(candidates)),
+            NoteLocation::Unsure(candidates) => Err(MissingNote::Unsure(candidates)),
+        }
+    }
+
+    /// What stands at a path once all that is planned has happened.
+    fn bytes_after(&self, path: &NotePath) -> Option<Vec<u8>> {
+        match self.planned.planned_state(path) {
+            PlannedState::OnDisk(now) => self.notes.bytes(&now),
+            PlannedState::Planned(bytes) => Some(bytes.to_vec()),
+            PlannedState::Gone => None,
+        }
+    }
+
+    fn is_occupied_after(&self, path: &NotePath) -> bool {
+        match self.planned.planned_state(path) {
+            PlannedState::OnDisk(now) => self.notes.file(&now).is_some(),
+            PlannedState::Planned(_) => true,
+            PlannedState::Gone => false,
+        }
+    }
+
+    /// The change at `now` is about the file that the trace ends with, and about no other. Where an earlier
+    /// version stored no more than its number, it is about the file that was found to be the note.
+    fn pin_file(&mut self, now: &NotePath, trace: &NoteTrace) {
+        let known = self.ledger.file(trace).filter(|file| file.born.is_some());
+        if let Some(file) = known.or_else(|| self.notes.file(now)) {
+            self.files.insert(now.clone(), file);
+        }
+    }
+
+    /// A note that is changed elsewhere than the ledger knows was renamed by hand.
+    fn record_move(&mut self, found: &LocatedNote) {
+        if found.trace.path == found.path_now || found.trace.trashed_at.is_some() {
+            return;
+        }
+        let file = self.notes.file(&found.path_now);
+        let (from, to) = (found.trace.path.clone(), found.path_now.clone());
+        let moved = MovedNote { from, to, base: found.trace.file, file };
+        if !self.moved.contains(&moved) {
+            self.moved.push(moved);
+        }
+    }
+
+    fn plan_change(&mut self, effect: &Effect, hunks: Hunks, path: NotePath, change: Change) {
+        let renamed = change.target().map(|target| (change.path.clone(), target.clone()));
+        match self.planned.extend(ChangeSet::one(change)) {
+            Ok(()) => {
+                renamed.into_iter().for_each(|(from, to)| self.renames.push(from, to));
+                self.undone.push(UndoneEffect { effect: effect.id.clone(), path, hunks });
+            }
+            Err(unplannable) => self.conflicts.push(EffectConflict {
+                effect: effect.id.clone(),
+                path: unplannable.path,
+                why: EffectConflictReason::Entangled,
+                lines: Vec::new(),
+                candidates: Vec::new(),
+            }),
+        }
+    }
+
+    fn add_conflict(&mut self, place: usize, effect: &Effect, why: EffectConflictReason) {
+        self.add_conflict_with_candidates(place, effect, why, Vec::new());
+    }
+
+    /// The note of an effect is not there, or nobody knows which it is.
+    fn add_missing_note(&mut self, place: usize, effect: &Effect, missing: MissingNote) {
+        match missing {
+            MissingNote::Gone(candidates) => self.add_conflict_with_candidates(
+                place,
+                effect,
+                EffectConflictReason::Gone,
+                candidates,
+            ),
+            MissingNote::Unsure(candidates) => self.add_conflict_with_candidates(
+                place,
+                effect,
+                EffectConflictReason::Unsure,
+                candidates,
+            ),
+        }
+    }
+
+    /// A note that was made and is gone needs no undo, unless one that says the same may be it.
+    fn add_missing_creation(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        made: &[u8],
+        missing: MissingNote,
+    ) {
+        match missing {
+            MissingNote::Gone(mut candidates) => {
+                candidates.retain(|path| self.notes.bytes(path).as_deref() == Some(made));
+                if !candidates.is_empty() {
+                    self.add_conflict_with_candidates(
+                        place,
+                        effect,
+                        EffectConflictReason::Gone,
+                        candidates,
+                    );
+                }
+            }
+            unsure => self.add_missing_note(place, effect, unsure),
+        }
+    }
+
+    fn add_conflict_with_candidates(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        why: EffectConflictReason,
+        candidates: Vec<NotePath>,
+    ) {
+        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
+        let trace = self.ledger.trace(place, left_at);
+        let path = trace.map_or_else(|| left_at.clone(), |trace| trace.path);
+        let back = match why {
+            EffectConflictReason::Gone | EffectConflictReason::Taken => {
+                self.ledger.content(effect.before.as_ref()).map(<[u8]>::to_vec)
+            }
+            _ => None,
+        };
+        let now = self.notes.bytes(&path).unwrap_or_default();
+        let place = |back| ConflictLines { line: 0, now, restored: back };
+        self.conflicts.push(EffectConflict {
+            effect: effect.id.clone(),
+            path,
+            why,
+            lines: back.map(place).into_iter().collect(),
+            candidates,
+        });
+    }
+}

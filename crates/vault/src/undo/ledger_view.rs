@@ -1,0 +1,188 @@
+//! What the ledger tells of the vault's past.
+
+use std::collections::{HashMap, HashSet};
+
+use protocol::{ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
+
+use super::locate::{NoteLocation, locate};
+use super::trace::{NoteTrace, Successions};
+use super::{Hunks, UndoRequest, VaultReader};
+
+/// How many versions of a note are looked at, those nearest to the change in question first.
+const MAX_VERSIONS: usize = 64;
+
+/// Effects that happened, oldest first, without gaps from the first that is wanted on, and the
+/// contents that they name.
+#[derive(Debug, Clone, Default)]
+pub struct LedgerView {
+    effects: Vec<Effect>,
+    contents: HashMap<ContentHash, Vec<u8>>,
+    successions: Successions,
+}
+
+impl LedgerView {
+    /// A past without contents: [`LedgerView::missing_contents`] says which are needed.
+    #[must_use]
+    pub fn new(effects: Vec<Effect>) -> Self {
+        Self { effects, ..Self::default() }
+    }
+
+    /// The effects, oldest first.
+    #[must_use]
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// The contents that have to be known to take back what is wanted.
+    #[must_use]
+    pub fn missing_contents(&self, wanted: &UndoRequest) -> HashSet<ContentHash> {
+        self.requested_positions(wanted)
+            .into_iter()
+            .flat_map(|place| self.version_hashes(place))
+            .collect()
+    }
+
+    /// Adds a content.
+    pub fn add_content(&mut self, hash: ContentHash, content: Vec<u8>) {
+        self.contents.insert(hash, content);
+    }
+
+    /// Adds that one file took the place of another.
+    pub fn add_succession(&mut self, succession: FileReplacement) {
+        self.successions.add(succession);
+    }
+
+    /// The wanted effects as places in the past, newest unit first; an effect without a unit is
+    /// one alone. Of a unit all effects are there.
+    pub(super) fn units(&self, wanted: &UndoRequest) -> Vec<Vec<usize>> {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for place in self.requested_positions(wanted) {
+            let same = |unit: &Vec<usize>| {
+                let of = |place: usize| {
+                    let effect = self.effects.get(place)?;
+                    Some((&effect.change_set, effect.unit.as_ref()?))
+                };
+                of(place).is_some() && unit.first().and_then(|first| of(*first)) == of(place)
+            };
+            match units.iter_mut().find(|unit| same(unit)) {
+                Some(unit) => unit.push(place),
+                None => units.push(vec![place]),
+            }
+        }
+        units.sort_by_key(|unit| std::cmp::Reverse(unit.last().copied()));
+        units
+    }
+
+    fn requested_positions(&self, wanted: &UndoRequest) -> Vec<usize> {
+        let is_wanted = |effect: &Effect| wanted.effects.contains_key(&effect.id);
+        let units: HashSet<_> = self
+            .effects
+            .iter()
+            .filter(|effect| wanted.effects.get(&effect.id) == Some(&Hunks::All))
+            .filter_map(|effect| Some((&effect.change_set, effect.unit.as_ref()?)))
+            .collect();
+        let belongs = |effect: &Effect| {
+            let unit = effect.unit.as_ref();
+            unit.is_some_and(|unit| units.contains(&(&effect.change_set, unit)))
+        };
+        let all = self.effects.iter().enumerate();
+        all.filter(|(_, effect)| is_wanted(effect) || belongs(effect)).map(|(at, _)| at).collect()
+    }
+
+    pub(super) fn effect(&self, place: usize) -> Option<&Effect> {
+        self.effects.get(place)
+    }
+
+    pub(super) fn content(&self, hash: Option<&ContentHash>) -> Option<&[u8]> {
+        self.contents.get(hash?).map(Vec::as_slice)
+    }
+
+    /// Follows what an effect left at `path` to the end of the past.
+    pub(super) fn trace(&self, place: usize, path: &NotePath) -> Option<NoteTrace> {
+        let mut trace = NoteTrace::start(place, self.effects.get(place)?, path);
+        for (at, later) in self.effects.iter().enumerate().skip(place + 1) {
+            trace.apply_effect(at, later, &self.successions);
+        }
+        Some(trace)
+    }
+
+    /// The file that what is traced is by now.
+    pub(super) fn file(&self, trace: &NoteTrace) -> Option<FileId> {
+        trace.file.map(|file| self.successions.newest_successor(file))
+    }
+
+    /// Where the note is that an effect left at `path`, as far as that is certain.
+    pub(super) fn locate(
+        &self,
+        place: usize,
+        trace: &NoteTrace,
+        notes: &dyn VaultReader,
+    ) -> NoteLocation {
+        locate(trace, &self.successions, self.newest_version(place), notes)
+    }
+
+    /// The place of an effect in the past.
+    pub(super) fn position_of(&self, effect: &EffectId) -> Option<usize> {
+        self.effects.iter().position(|found| found.id == *effect)
+    }
+
+    /// The versions of the note that an effect changed, with those nearest in time first.
+    pub(super) fn versions(&self, place: usize) -> Vec<&[u8]> {
+        self.version_hashes(place).iter().filter_map(|hash| self.content(Some(hash))).collect()
+    }
+
+    /// What the note said last, as far as the ledger knows.
+    pub(super) fn newest_version(&self, place: usize) -> Option<&[u8]> {
+        let images = |effect: &Effect| [effect.after.clone(), effect.before.clone()];
+        let newest_first = self.effects_on_note(place).into_iter().rev();
+        let mut images = newest_first.flat_map(|(_, effect)| images(effect)).flatten();
+        images.find_map(|hash| self.content(Some(&hash)))
+    }
+
+    fn version_hashes(&self, place: usize) -> Vec<ContentHash> {
+        let mut effects: Vec<(usize, &Effect)> = self.effects_on_note(place);
+        effects.sort_by_key(|(at, _)| at.abs_diff(place));
+        let images = |(_, effect): (usize, &Effect)| [effect.before.clone(), effect.after.clone()];
+        let mut seen = HashSet::new();
+        let mut hashes: Vec<ContentHash> = Vec::new();
+        for hash in effects.iter().copied().flat_map(images).flatten() {
+            if hashes.len() < MAX_VERSIONS && seen.insert(hash.clone()) {
+                hashes.push(hash);
+            }
+        }
+        // By what it says last it is found again.
+        let newest = effects.iter().max_by_key(|(at, _)| *at);
+        let newest = newest.and_then(|(_, effect)| effect.after.clone().or(effect.before.clone()));
+        hashes.extend(newest.filter(|hash| seen.insert(hash.clone())));
+        hashes
+    }
+
+    /// Every effect on the note, before and after, oldest first.
+    fn effects_on_note(&self, place: usize) -> Vec<(usize, &Effect)> {
+        let Some(effect) = self.effects.get(place) else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut path = effect.path.clone();
+        for (at, earlier) in self.effects.iter().enumerate().take(place).rev() {
+            if let Some(target) = &earlier.target
+                && let Some(before) = path.after_move(target, &earlier.path)
+            {
+                path = before;
+            } else if earlier.path == path {
+                found.push((at, earlier));
+            }
+        }
+        found.reverse();
+        let mut here = effect.path.clone();
+        for (at, later) in self.effects.iter().enumerate().skip(place) {
+            if later.path == here {
+                found.push((at, later));
+            }
+            if let Some(target) = &later.target
+                && let Some(moved) = here.after_move(&later.path, target)
+            {
+                here = moved;
+            }
+        }
+        found
+    }
+}

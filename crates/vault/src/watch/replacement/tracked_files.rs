@@ -1,0 +1,163 @@
+//! Where the files are that somebody wants followed, and what they went on as.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use protocol::{FileId, FileReplacement, NotePath};
+
+/// So many successions are remembered, the oldest of them given up first.
+const MAX_SUCCESSIONS: usize = 4_096;
+
+/// By exact spelling: two files of one folder may have names that differ in nothing but Unicode form.
+#[derive(Debug, Default)]
+pub(crate) struct TrackedFiles(Mutex<TrackedState>);
+
+#[derive(Debug, Default)]
+struct TrackedState {
+    files: HashMap<String, FileId>,
+    /// In the order in which they happened.
+    successions: VecDeque<FileReplacement>,
+    /// Those of our own that nobody was told yet.
+    own_successions: Vec<FileReplacement>,
+}
+
+impl TrackedFiles {
+    /// Follows what stands at `path` from now on.
+    pub(crate) fn track(&self, path: &NotePath, file: FileId) {
+        self.track_at(path.as_str(), file);
+    }
+
+    /// Follows what stands at `path` no longer.
+    pub(crate) fn untrack(&self, path: &NotePath) -> Option<FileId> {
+        self.untrack_at(path.as_str())
+    }
+
+    /// We put the note at `path` into another file ourselves, which no report tells.
+    pub(crate) fn record_own_replacement(&self, path: &NotePath, succession: FileReplacement) {
+        self.record_succession(path.as_str(), succession);
+        self.lock().own_successions.push(succession);
+    }
+
+    /// The successions of our own that nobody was told yet.
+    pub(crate) fn take_own_successions(&self) -> Vec<FileReplacement> {
+        std::mem::take(&mut self.lock().own_successions)
+    }
+
+    /// Whether the note that was in `from` was seen to go on in `to`, by one succession or several. Forgets
+    /// what is long ago, and knows nothing of what happened before the start. A file is no successor of its
+    /// own.
+    pub(crate) fn was_replaced_by(&self, from: FileId, to: FileId) -> bool {
+        let mut last = from;
+        self.lock().successions.iter().any(|succession| {
+            if succession.from == last {
+                last = succession.to;
+            }
+            last == to && last != from
+        })
+    }
+
+    /// Follows no longer what does not stand at its path any more: its replacement was not seen.
+    pub(in crate::watch) fn retain(&self, stand: impl Fn(&str, FileId) -> bool) {
+        self.lock().files.retain(|path, file| stand(path, *file));
+    }
+
+    pub(in crate::watch) fn file_at(&self, path: &str) -> Option<FileId> {
+        self.lock().files.get(path).copied()
+    }
+
+    pub(in crate::watch) fn untrack_below(&self, folder: &str) {
+        self.lock().files.retain(|path, _| !is_at_or_below(path, folder));
+    }
+
+    pub(super) fn track_at(&self, path: &str, file: FileId) {
+        if file.born.is_some() {
+            self.lock().files.insert(path.to_owned(), file);
+        }
+    }
+
+    pub(super) fn untrack_at(&self, path: &str) -> Option<FileId> {
+        self.lock().files.remove(path)
+    }
+
+    /// Follows `file` at `path` no longer; another one that was put there since stays.
+    pub(super) fn untrack_file(&self, path: &str, file: FileId) {
+        let mut seated = self.lock();
+        if seated.files.get(path) == Some(&file) {
+            seated.files.remove(path);
+        }
+    }
+
+    /// A succession at `path` is certain. A file that we put there since stays.
+    pub(super) fn record_succession(&self, path: &str, succession: FileReplacement) {
+        let mut seated = self.lock();
+        if seated.files.get(path).is_none_or(|file| *file == succession.from) {
+            seated.files.insert(path.to_owned(), succession.to);
+        }
+        if seated.successions.len() == MAX_SUCCESSIONS {
+            seated.successions.pop_front();
+        }
+        seated.successions.push_back(succession);
+    }
+
+    pub(super) fn contains(&self, file: FileId) -> bool {
+        self.lock().files.values().any(|followed| *followed == file)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TrackedState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether `path` is `folder` or lies in it, both as they are spelled.
+pub(super) fn is_at_or_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(inode: u64) -> FileId {
+        FileId { inode, born: Some(1) }
+    }
+
+    fn settle(seats: &TrackedFiles, from: u64, to: u64) {
+        seats.record_succession("a.md", FileReplacement { from: file(from), to: file(to) });
+    }
+
+    #[test]
+    fn a_note_goes_on_over_several_successions_and_never_backwards() {
+        let seats = TrackedFiles::default();
+        settle(&seats, 1, 2);
+        settle(&seats, 7, 8);
+        settle(&seats, 2, 3);
+        for (from, to, goes_on) in
+            [(1, 2, true), (1, 3, true), (2, 3, true), (3, 1, false), (1, 8, false), (1, 1, false)]
+        {
+            assert_eq!(seats.was_replaced_by(file(from), file(to)), goes_on, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn successions_of_long_ago_are_forgotten() {
+        let seats = TrackedFiles::default();
+        settle(&seats, 0, 1);
+        (1..=u64::try_from(MAX_SUCCESSIONS).unwrap())
+            .for_each(|number| settle(&seats, number, number + 1));
+        assert!(!seats.was_replaced_by(file(0), file(1)));
+        assert!(seats.was_replaced_by(file(1), file(9)));
+    }
+
+    #[test]
+    fn two_spellings_of_one_name_are_two_seats() {
+        let (nfc, nfd) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
+        let path = |text| NotePath::parse(text).unwrap();
+        assert_eq!(path(nfc), path(nfd));
+        let seats = TrackedFiles::default();
+        seats.track(&path(nfc), file(1));
+        assert_eq!((seats.file_at(nfc), seats.file_at(nfd)), (Some(file(1)), None));
+        seats.track(&path(nfd), file(2));
+        seats.untrack(&path(nfd));
+        assert_eq!((seats.file_at(nfc), seats.file_at(nfd)), (Some(file(1)), None));
+    }
+}

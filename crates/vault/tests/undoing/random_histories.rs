@@ -1,0 +1,463 @@
+//! Ten thousand random histories of agent edits, user edits, renames and taking back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, FileReplacement, NotePath};
+use vault::undo::{
+    EffectConflict, EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest, plan_undo,
+};
+
+use crate::expected::ExpectedUndo;
+use crate::naive_identity::{GuessScore, guesses};
+use crate::naive_inverse::{
+    NaiveInverse, NaiveInverseScore, image_before, old_line_numbers, taken_back,
+};
+use crate::oracle::edits;
+use crate::simulation::{LineId, SimulatedVault, bytes};
+
+/// How often things happened, so that a history that tests nothing is noticed.
+#[derive(Debug, Default)]
+struct HistoryTally {
+    clean: usize,
+    /// Notes beside those of a conflict, each as if it had been taken back alone.
+    clean_beside_conflicts: usize,
+    conflicts: usize,
+    redone: usize,
+    renamed_by_hand: usize,
+    by_hunk: usize,
+    nothing_left: usize,
+    /// Nobody could know which note is meant, and the user was asked.
+    asked: usize,
+    /// Notes that others copied, deleted, or put in the place of another.
+    confused: usize,
+    guesses: GuessScore,
+    /// For each of [`NAIVE_INVERSES`].
+    careless: [NaiveInverseScore; NAIVE_INVERSES.len()],
+}
+
+const HISTORIES: u64 = 10_000;
+
+/// Controls, tried at every taking back of the same histories.
+const NAIVE_INVERSES: [NaiveInverse; 2] = [image_before, old_line_numbers];
+
+impl HistoryTally {
+    fn and(self, other: Self) -> Self {
+        let pair = |at: usize| self.careless[at].and(other.careless[at]);
+        Self {
+            careless: std::array::from_fn(pair),
+            clean: self.clean + other.clean,
+            clean_beside_conflicts: self.clean_beside_conflicts + other.clean_beside_conflicts,
+            conflicts: self.conflicts + other.conflicts,
+            redone: self.redone + other.redone,
+            renamed_by_hand: self.renamed_by_hand + other.renamed_by_hand,
+            by_hunk: self.by_hunk + other.by_hunk,
+            nothing_left: self.nothing_left + other.nothing_left,
+            asked: self.asked + other.asked,
+            confused: self.confused + other.confused,
+            guesses: self.guesses.and(other.guesses),
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_as_if_it_had_never_been_and_conflicts_are_where_the_oracle_has_them() {
+    let tally = all_histories();
+    let HistoryTally {
+        clean, conflicts, redone, renamed_by_hand, by_hunk, asked, confused, ..
+    } = tally;
+    assert!(*asked > 1_000 && *confused > 5_000, "{tally:?}");
+    assert!(tally.clean_beside_conflicts > 1_000, "{tally:?}");
+    assert!(*clean > 10_000 && *conflicts > 1_000 && *redone > 5_000, "{tally:?}");
+    assert!(*renamed_by_hand > 1_000 && *by_hunk > 1_000, "{tally:?}");
+}
+
+#[test]
+fn careless_inverses_are_caught_in_the_same_histories() {
+    for caught in all_histories().careless {
+        assert!(caught.wrong > 500 && caught.guessed > 1_000, "{caught:?}");
+        // The judge is not simply against everything.
+        assert!(caught.right > 1_000, "{caught:?}");
+    }
+}
+
+#[test]
+fn who_guesses_by_text_and_name_changes_notes_that_are_not_meant() {
+    let GuessScore { right, wrong } = all_histories().guesses;
+    assert!(wrong > 500 && right > 5_000, "right={right} wrong={wrong}");
+}
+
+/// What all histories come to, told once.
+fn all_histories() -> &'static HistoryTally {
+    static TOLD: OnceLock<HistoryTally> = OnceLock::new();
+    TOLD.get_or_init(|| {
+        let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        let share = |first: u64| {
+            let mut tally = HistoryTally::default();
+            (first..HISTORIES).step_by(threads as usize).for_each(|seed| history(seed, &mut tally));
+            tally
+        };
+        let tally = std::thread::scope(|scope| {
+            let running: Vec<_> =
+                (0..threads).map(|first| scope.spawn(move || share(first))).collect();
+            running
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .reduce(HistoryTally::and)
+                .unwrap()
+        });
+        println!("histories={HISTORIES} {tally:?}");
+        tally
+    })
+}
+
+fn history(seed: u64, tally: &mut HistoryTally) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut world = SimulatedVault::default();
+    for _ in 0..random.usize(1..4) {
+        let (at, height) = (world.free_path("Notes"), random.usize(0..9));
+        let lines = world.fresh_lines(height);
+        world.add_note(&at, lines);
+    }
+    for step in 0..random.usize(4..16) {
+        match random.u8(0..22) {
+            0..=6 => agent_edits(&mut world, &mut random, step),
+            7..=8 => agent_moves(&mut world, &mut random, step),
+            9 => agent_creates_or_trashes(&mut world, &mut random, step),
+            10..=12 => user_edits(&mut world, &mut random),
+            13 => tally.renamed_by_hand += user_renames(&mut world, &mut random),
+            14..=15 => tally.confused += others_copy_and_delete(&mut world, &mut random),
+            _ => undo_something(&mut world, &mut random, seed, tally),
+        }
+    }
+}
+
+fn any_path(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<NotePath> {
+    random.choice(world.notes.keys()).cloned()
+}
+
+/// One to three hunks, of lines that say nothing that was ever said.
+fn edited(world: &mut SimulatedVault, lines: &[LineId], random: &mut fastrand::Rng) -> Vec<LineId> {
+    let mut lines = lines.to_vec();
+    for _ in 0..random.usize(1..4) {
+        let from = random.usize(0..=lines.len());
+        let gone = random.usize(0..3).min(lines.len() - from);
+        let new = random.usize(0..3);
+        lines.splice(from..from + gone, world.fresh_lines(new));
+    }
+    lines
+}
+
+fn agent_edits(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usize) {
+    let mut set = ChangeSet::default();
+    for _ in 0..random.usize(1..3) {
+        let Some(at) = any_path(world, random) else { return };
+        let lines = world.notes[&at].lines.clone();
+        let after = edited(world, &lines, random);
+        if after != lines && !set.changes().any(|change| change.path == at) {
+            set.extend(ChangeSet::one(Change::replace(at, bytes(&lines), bytes(&after)))).unwrap();
+        }
+    }
+    world.apply(&set, &format!("turn {}", step / 2));
+}
+
+/// A move that edits another note, as for the links in it, and perhaps the moved one too.
+fn agent_moves(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usize) {
+    let Some(at) = any_path(world, random) else { return };
+    let to = world.free_path("Moved");
+    let mut set = ChangeSet::default();
+    for _ in 0..random.usize(0..3) {
+        let Some(linking) = any_path(world, random) else { return };
+        let lines = world.notes[&linking].lines.clone();
+        let mut after = lines.clone();
+        if let Some(line) = random.choice(after.iter_mut()) {
+            *line = world.number();
+        }
+        if after != lines && !set.changes().any(|change| change.path == linking) {
+            let change = Change::replace(linking, bytes(&lines), bytes(&after));
+            set.extend(ChangeSet::one(change)).unwrap();
+        }
+    }
+    set.extend(ChangeSet::one(Change::rename(at, to))).unwrap();
+    world.apply(&set, &format!("turn {}", step / 2));
+}
+
+fn agent_creates_or_trashes(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usize) {
+    let change = match any_path(world, random) {
+        Some(at) if random.bool() && world.notes.len() > 1 => {
+            let lines = bytes(&world.notes[&at].lines);
+            Change::trash(at, lines)
+        }
+        _ => {
+            let height = random.usize(1..5);
+            let lines = world.fresh_lines(height);
+            Change::create(world.free_path("Made"), bytes(&lines))
+        }
+    };
+    world.apply(&ChangeSet::one(change), &format!("turn {}", step / 2));
+}
+
+/// In place, or as programs do that write a new file and rename it over the old one.
+fn user_edits(world: &mut SimulatedVault, random: &mut fastrand::Rng) {
+    let Some(at) = any_path(world, random) else { return };
+    let lines = edited(world, &world.notes[&at].lines.clone(), random);
+    let file = world.new_file();
+    let note = world.notes.get_mut(&at).unwrap();
+    note.lines = lines;
+    match random.u8(0..8) {
+        0..=3 => {}
+        4..=6 => {
+            world.successions.push(FileReplacement { from: note.file, to: file });
+            note.file = file;
+        }
+        _ => {
+            note.unseen += 1;
+            note.file = file;
+        }
+    }
+}
+
+/// Copies, deletions, and other notes under the names of those that went.
+fn others_copy_and_delete(world: &mut SimulatedVault, random: &mut fastrand::Rng) -> usize {
+    let Some(at) = any_path(world, random) else { return 0 };
+    let note = world.notes[&at].clone();
+    let elsewhere = match random.bool() {
+        true => world.free_path("Copies"),
+        false => {
+            let folder = world.number();
+            crate::simulation::path(&format!("Copies {folder}/{}", at.name()))
+        }
+    };
+    match random.u8(0..6) {
+        // A copy that stays, under another name or under the same one.
+        0 | 1 => world.add_note(&elsewhere, note.lines),
+        2 => drop(world.notes.remove(&at)),
+        // Another note in its place, while it went elsewhere or for good.
+        kind => {
+            world.notes.remove(&at);
+            let lines = match random.bool() {
+                true => note.lines.clone(),
+                false => edited(world, &note.lines, random),
+            };
+            world.add_note(&at, lines);
+            if kind == 3 {
+                // A number is given again as soon as its file is gone.
+                world.notes.get_mut(&at).unwrap().file.inode = note.file.inode;
+            } else {
+                world.notes.insert(elsewhere, note);
+            }
+        }
+    }
+    1
+}
+
+/// To another name, or to another folder.
+fn user_renames(world: &mut SimulatedVault, random: &mut fastrand::Rng) -> usize {
+    let Some(at) = any_path(world, random) else { return 0 };
+    let to = if random.bool() {
+        world.free_path("Hand")
+    } else {
+        let folder = world.number();
+        crate::simulation::path(&format!("Hand {folder}/{}", at.name()))
+    };
+    let note = world.notes.remove(&at).unwrap();
+    world.notes.insert(to, note);
+    1
+}
+
+/// One effect, a set, a turn, a conversation, or some hunks; of what still counts.
+fn some_effects(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<UndoRequest> {
+    let one = random.choice(&world.ledger)?.clone();
+    let scope = random.u8(0..8);
+    let standings = world.reverts();
+    let is_chosen = |effect: &&Effect| match scope {
+        3 => effect.change_set == one.change_set,
+        4 => effect.turn == one.turn,
+        5 => effect.turn.as_str().starts_with("turn"),
+        _ => effect.id == one.id,
+    };
+    let mut effects = BTreeMap::new();
+    for effect in world.ledger.iter().filter(is_chosen) {
+        let (before, after) = &world.lines[&effect.id];
+        let all: BTreeSet<usize> = (0..edits(before, after).len()).collect();
+        let some = match standings.effective_part(&effect.id) {
+            EffectivePart::Nothing => continue,
+            _ if effect.turn.as_str() == "by hand" => continue,
+            EffectivePart::Whole if scope < 6 || effect.kind != ChangeKind::Replace => {
+                effects.insert(effect.id.clone(), Hunks::All);
+                continue;
+            }
+            EffectivePart::Whole => all.into_iter().filter(|_| random.bool()).collect(),
+            EffectivePart::Without(gone) => &all - &gone,
+        };
+        effects.insert(effect.id.clone(), Hunks::Some(some));
+    }
+    Some(UndoRequest { effects, direction: UndoDirection::Back })
+}
+
+fn undo_something(
+    world: &mut SimulatedVault,
+    random: &mut fastrand::Rng,
+    seed: u64,
+    tally: &mut HistoryTally,
+) {
+    let Some(wanted) = some_effects(world, random) else { return };
+    let taken = plan_undo(&world.ledger_view(&wanted), &wanted, world);
+    let expected = ExpectedUndo::of(world, &wanted);
+    tally.guesses = tally.guesses.and(guesses(world, &with_whole_units(world, &wanted)));
+    if !are_certain(world, &with_whole_units(world, &wanted)) {
+        tally.asked += 1;
+        return ask(world, &wanted, &taken, seed);
+    }
+    try_naive_inverses(world, &wanted, &expected, tally);
+    let (before, known) = (world.texts(), world.clone());
+    taken.moved.iter().for_each(|moved| world.observe_move(moved));
+    if std::env::var_os("TELL").is_some() {
+        println!("{}", describe_failure(seed, &wanted, &taken, &before, world));
+    }
+    let set = world.apply(&taken.changes, "undo");
+    world.remember(&set, &taken);
+    let now = world.texts();
+    let conflicting: BTreeSet<&EffectId> = taken.conflicts.iter().map(|c| &c.effect).collect();
+    let said = || describe_failure(seed, &wanted, &taken, &before, world);
+    assert_eq!(conflicting.is_empty(), expected.is_clean, "{}", said());
+    if !expected.is_clean {
+        tally.conflicts += 1;
+        let in_conflict = in_conflict(&known, &wanted, &taken);
+        let clean = expected.notes.iter().filter(|(_, note)| !in_conflict.contains(&note.identity));
+        for (path, note) in clean {
+            assert_eq!(now.get(path), Some(&note.lines), "{path} is clean, {}", said());
+            tally.clean_beside_conflicts += 1;
+        }
+        return;
+    }
+    assert_eq!(now, expected.texts(), "{}", said());
+    tally.clean += 1;
+    tally.by_hunk += usize::from(wanted.effects.values().any(|hunks| *hunks != Hunks::All));
+    tally.nothing_left += usize::from(taken.changes.is_empty());
+    redo(world, &set, &before, seed);
+    tally.redone += 1;
+}
+
+/// The notes of conflicts, and of all that is taken back with them or not at all.
+fn in_conflict(world: &SimulatedVault, wanted: &UndoRequest, taken: &UndoPlan) -> BTreeSet<u32> {
+    let chosen = with_whole_units(world, wanted);
+    let is_in = |effect: &Effect, conflict: &EffectConflict| {
+        let other = world.effect(&conflict.effect);
+        let same_unit = effect.unit.is_some() && other.unit == effect.unit;
+        effect.id == other.id || (same_unit && other.change_set == effect.change_set)
+    };
+    let places = chosen.iter().map(|id| world.position(id));
+    let places =
+        places.filter(|at| taken.conflicts.iter().any(|one| is_in(&world.ledger[*at], one)));
+    places.map(|at| world.note_of_effect[at]).collect()
+}
+
+/// What careless inverses come to in the same place.
+fn try_naive_inverses(
+    world: &SimulatedVault,
+    wanted: &UndoRequest,
+    expected: &ExpectedUndo,
+    tally: &mut HistoryTally,
+) {
+    let chosen = with_whole_units(world, wanted);
+    for (inverse, caught) in NAIVE_INVERSES.into_iter().zip(&mut tally.careless) {
+        match taken_back(world, wanted, &chosen, inverse) {
+            None => {}
+            Some(_) if !expected.is_clean => caught.guessed += 1,
+            Some(texts) if texts == expected.texts() => caught.right += 1,
+            Some(_) => caught.wrong += 1,
+        }
+    }
+}
+
+/// Whether it is known of each effect which note it left: no file of it was replaced unseen since, and
+/// nobody else removed it.
+fn are_certain(world: &SimulatedVault, chosen: &BTreeSet<EffectId>) -> bool {
+    chosen.iter().all(|id| is_certain(world, world.position(id)))
+}
+
+fn is_certain(world: &SimulatedVault, at: usize) -> bool {
+    let is = world.note_of_effect[at];
+    match world.notes.values().find(|note| note.identity == is) {
+        Some(note) => note.unseen == world.unseen[at],
+        None => world.is_trashed(is, world.unseen[at]),
+    }
+}
+
+/// Of what cannot be known nothing is changed: what changes is only what certain effects left.
+fn ask(world: &mut SimulatedVault, wanted: &UndoRequest, taken: &UndoPlan, seed: u64) {
+    let chosen = with_whole_units(world, wanted);
+    let places = chosen.iter().map(|id| world.position(id)).filter(|at| is_certain(world, *at));
+    let meant: BTreeSet<u32> = places.map(|at| world.note_of_effect[at]).collect();
+    let (before, earlier) = (world.by_identity(), world.texts());
+    taken.moved.iter().for_each(|moved| world.observe_move(moved));
+    let set = world.apply(&taken.changes, "undo");
+    world.remember(&set, taken);
+    let now = world.by_identity();
+    for (is, lines) in before.iter().filter(|(is, _)| !meant.contains(*is)) {
+        let said = || describe_failure(seed, wanted, taken, &earlier, world);
+        assert_eq!(now.get(is), Some(lines), "note {is} is not meant, {}", said());
+    }
+}
+
+/// To take back what was just taken back restores every byte.
+fn redo(
+    world: &SimulatedVault,
+    set: &protocol::ChangeSetId,
+    before: &BTreeMap<NotePath, Vec<LineId>>,
+    seed: u64,
+) {
+    let mut world = world.clone();
+    let effects = world.ledger.iter().filter(|effect| effect.change_set == *set);
+    let wanted = UndoRequest::undo(effects.map(|effect| effect.id.clone()));
+    let redone = plan_undo(&world.ledger_view(&wanted), &wanted, &world);
+    world.apply(&redone.changes, "undo");
+    let said = || describe_failure(seed, &wanted, &redone, before, &world);
+    assert_eq!(redone.conflicts, [], "redo, {}", said());
+    assert_eq!(world.texts(), *before, "redo, {}", said());
+}
+
+/// What is wanted, with all that belongs to it.
+pub(crate) fn with_whole_units(world: &SimulatedVault, wanted: &UndoRequest) -> BTreeSet<EffectId> {
+    let belongs = |effect: &&Effect| {
+        wanted.effects.iter().any(|(id, hunks)| {
+            let other = world.effect(id);
+            let same_unit = effect.unit.is_some() && other.unit == effect.unit;
+            let same_unit = same_unit && other.change_set == effect.change_set;
+            other.id == effect.id || (same_unit && *hunks == Hunks::All)
+        })
+    };
+    world.ledger.iter().filter(belongs).map(|effect| effect.id.clone()).collect()
+}
+
+/// Everything that a person needs to see what went wrong.
+fn describe_failure(
+    seed: u64,
+    wanted: &UndoRequest,
+    taken: &UndoPlan,
+    before: &BTreeMap<NotePath, Vec<LineId>>,
+    world: &SimulatedVault,
+) -> String {
+    let mut out = format!("seed {seed}: {wanted:?}\n");
+    for (effect, is) in world.ledger.iter().zip(&world.note_of_effect) {
+        let (before, after) = &world.lines[&effect.id];
+        let target = effect.target.as_ref().map(NotePath::as_str);
+        let id = &effect.id;
+        out += &format!(
+            "{id} of {} by {} note {is}: {:?} {} {target:?} {before:?} {after:?}\n",
+            effect.change_set, effect.turn, effect.kind, effect.path
+        );
+    }
+    for (path, lines) in before {
+        out += &format!("had {path}: {lines:?}\n");
+    }
+    for change in taken.changes.changes() {
+        let after = change.after().map(crate::simulation::lines);
+        out += &format!("change {:?} {} {:?}\n", change.kind(), change.path, after);
+    }
+    for conflict in &taken.conflicts {
+        out += &format!("conflict {} {} {:?}\n", conflict.effect, conflict.path, conflict.why);
+    }
+    out
+}

@@ -1,0 +1,295 @@
+//! A vault in memory in which every line has an identity, and the ledger of what was done there.
+
+use std::collections::BTreeMap;
+
+use protocol::{
+    CallId, Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect,
+    EffectId, FileId, FileReplacement, MovedNote, NotePath, TurnId,
+};
+use vault::undo::{LedgerView, Revert, Reverts, UndoPlan, UndoRequest, VaultFile, VaultReader};
+
+/// A line's identity; its text says nothing that another line says.
+pub(crate) type LineId = u32;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SimulatedNote {
+    /// Which note it is, whatever it is called.
+    pub(crate) identity: u32,
+    pub(crate) file: FileId,
+    /// How often its file was replaced and nobody saw it.
+    pub(crate) unseen: u32,
+    pub(crate) lines: Vec<LineId>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SimulatedVault {
+    pub(crate) notes: BTreeMap<NotePath, SimulatedNote>,
+    pub(crate) ledger: Vec<Effect>,
+    /// For each effect the lines before and after.
+    pub(crate) lines: BTreeMap<EffectId, (Vec<LineId>, Vec<LineId>)>,
+    /// For each effect the note it was on.
+    pub(crate) note_of_effect: Vec<u32>,
+    /// For each effect how often the file of its note had been replaced unseen by then.
+    pub(crate) unseen: Vec<u32>,
+    /// What the watch saw.
+    pub(crate) successions: Vec<FileReplacement>,
+    undone: Vec<Revert>,
+    trashed: Vec<(NotePath, SimulatedNote)>,
+    numbers: u32,
+    /// Whether no watch ran while others moved notes.
+    pub(crate) is_unwatched: bool,
+}
+
+pub(crate) fn path(text: &str) -> NotePath {
+    NotePath::parse(text).unwrap()
+}
+
+pub(crate) fn bytes(lines: &[LineId]) -> Vec<u8> {
+    lines.iter().flat_map(|line| format!("line {line}\n").into_bytes()).collect()
+}
+
+pub(crate) fn lines(bytes: &[u8]) -> Vec<LineId> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines().map(|line| line.strip_prefix("line ").unwrap().parse().unwrap()).collect()
+}
+
+/// The name in the trash of what goes there or comes from there.
+fn trashed(change: &Change) -> Option<String> {
+    match &change.act {
+        ChangeAction::Trash { .. } => Some(change.path.name().to_owned()),
+        ChangeAction::Create { like, .. } => like.clone(),
+        _ => None,
+    }
+}
+
+impl SimulatedVault {
+    pub(crate) fn number(&mut self) -> u32 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    pub(crate) fn fresh_lines(&mut self, count: usize) -> Vec<LineId> {
+        (0..count).map(|_| self.number()).collect()
+    }
+
+    pub(crate) fn add_note(&mut self, at: &NotePath, lines: Vec<LineId>) {
+        let (is, file) = (self.number(), self.new_file());
+        let note = SimulatedNote { identity: is, file, unseen: 0, lines };
+        assert!(self.notes.insert(at.clone(), note).is_none());
+    }
+
+    /// Whether the ledger trashed the note, and nobody replaced its file unseen before that.
+    pub(crate) fn is_trashed(&self, is: u32, unseen: u32) -> bool {
+        self.trashed.iter().any(|(_, note)| note.identity == is && note.unseen == unseen)
+    }
+
+    /// A file that nothing was before.
+    pub(crate) fn new_file(&mut self) -> FileId {
+        let number = self.number();
+        FileId { inode: u64::from(number), born: Some(i64::from(number)) }
+    }
+
+    /// The text of every note, by which note it is.
+    pub(crate) fn by_identity(&self) -> BTreeMap<u32, Vec<LineId>> {
+        self.notes.values().map(|note| (note.identity, note.lines.clone())).collect()
+    }
+
+    /// The text and the name of every note.
+    pub(crate) fn texts(&self) -> BTreeMap<NotePath, Vec<LineId>> {
+        self.notes.iter().map(|(path, note)| (path.clone(), note.lines.clone())).collect()
+    }
+
+    /// Carries out a set as the vault does, each change with its effect; a set with a rename is a
+    /// unit.
+    pub(crate) fn apply(&mut self, changes: &ChangeSet, turn: &str) -> ChangeSetId {
+        let set = ChangeSetId::from(format!("set {}", self.number()));
+        let unit = changes.is_unit().then(|| CallId::from("unit"));
+        for change in changes.changes() {
+            let effect = self.carry_out(change);
+            let id = effect.id.clone();
+            let side = |hash: Option<&Vec<u8>>| hash.map(|bytes| lines(bytes)).unwrap_or_default();
+            let before = change.before().map(<[u8]>::to_vec);
+            let after = change.after().map(<[u8]>::to_vec);
+            self.lines.insert(id, (side(before.as_ref()), side(after.as_ref())));
+            self.ledger.push(Effect {
+                change_set: set.clone(),
+                turn: TurnId::from(turn),
+                unit: unit.clone(),
+                ..effect
+            });
+        }
+        set
+    }
+
+    /// Notes which note an effect was on.
+    fn record(&mut self, is: u32, unseen: u32) {
+        self.note_of_effect.push(is);
+        self.unseen.push(unseen);
+    }
+
+    fn carry_out(&mut self, change: &Change) -> Effect {
+        let file = self.new_file();
+        let mut effect = Effect {
+            id: EffectId::from(format!("effect {}", self.number())),
+            change_set: ChangeSetId::from(""),
+            conversation: None,
+            turn: TurnId::from(""),
+            call: CallId::from(""),
+            unit: None,
+            kind: change.kind(),
+            path: change.path.clone(),
+            target: change.target().cloned(),
+            trashed: trashed(change),
+            before: change.before().map(ContentHash::of),
+            after: change.after_hash(),
+            base: self.notes.get(&change.path).map(|note| note.file),
+            file: Some(file),
+            at: None,
+            forgotten: None,
+        };
+        match &change.act {
+            ChangeAction::Create { after, like } => {
+                // What comes back out of the trash is the same note; one that only says the same is not.
+                let lines = lines(after);
+                let is_it = |(path, note): &(NotePath, SimulatedNote)| {
+                    like.is_some() && *path == change.path && note.lines == lines
+                };
+                let (is, unseen) = match self.trashed.iter().rposition(is_it) {
+                    Some(at) => {
+                        let (_, note) = self.trashed.remove(at);
+                        (note.identity, note.unseen)
+                    }
+                    None => (self.number(), 0),
+                };
+                self.record(is, unseen);
+                let note = SimulatedNote { identity: is, file, unseen, lines };
+                assert!(self.notes.insert(change.path.clone(), note).is_none(), "{change:?}");
+            }
+            ChangeAction::Replace { before, after } => {
+                let note = self.notes.get_mut(&change.path).unwrap();
+                assert_eq!(note.lines, lines(before), "{change:?}");
+                note.lines = lines(after);
+                note.file = file;
+                self.note_of_effect.push(note.identity);
+                self.unseen.push(note.unseen);
+            }
+            ChangeAction::Trash { before } => {
+                let note = self.notes.remove(&change.path).unwrap();
+                assert_eq!(note.lines, lines(before));
+                effect.file = None;
+                self.record(note.identity, note.unseen);
+                self.trashed.push((change.path.clone(), note));
+            }
+            ChangeAction::Rename { to, .. } => {
+                let note = self.notes.remove(&change.path).unwrap_or_else(|| panic!("{change:?}"));
+                effect.file = Some(note.file);
+                self.record(note.identity, note.unseen);
+                assert!(self.notes.insert(to.clone(), note).is_none(), "{change:?}");
+            }
+            other => panic!("no history has {other:?}"),
+        }
+        effect
+    }
+
+    pub(crate) fn ledger_view(&self, wanted: &UndoRequest) -> LedgerView {
+        let mut past = LedgerView::new(self.ledger.clone());
+        self.successions.iter().for_each(|succession| past.add_succession(*succession));
+        let needs = past.missing_contents(wanted);
+        for (before, after) in self.lines.values() {
+            for content in [bytes(before), bytes(after)] {
+                let hash = ContentHash::of(&content);
+                if needs.contains(&hash) {
+                    past.add_content(hash, content);
+                }
+            }
+        }
+        past
+    }
+
+    /// Somebody renamed a note without us, and we found out.
+    pub(crate) fn observe_move(&mut self, moved: &MovedNote) {
+        let note = self.notes[&moved.to].clone();
+        let mut there = Self { ledger: Vec::new(), ..self.clone() };
+        there.notes = BTreeMap::from([(moved.from.clone(), note)]);
+        let rename = Change::rename(moved.from.clone(), moved.to.clone());
+        there.apply(&ChangeSet::one(rename), "by hand");
+        let (base, file) = (moved.base, moved.file);
+        let by_hand = |effect| Effect { unit: None, base, file, ..effect };
+        self.ledger.extend(there.ledger.into_iter().map(by_hand));
+        (self.lines, self.numbers) = (there.lines, there.numbers);
+        (self.note_of_effect, self.unseen) = (there.note_of_effect, there.unseen);
+    }
+
+    /// Notes what a set took back.
+    pub(crate) fn remember(&mut self, set: &ChangeSetId, taken: &UndoPlan) {
+        for undoing in &taken.undone {
+            let is_rename = self.effect(&undoing.effect).kind == ChangeKind::Rename;
+            let by = self.ledger.iter().find(|effect| {
+                effect.change_set == *set
+                    && effect.path == undoing.path
+                    && is_rename == (effect.kind == ChangeKind::Rename)
+            });
+            let done = by.map(|by| Revert {
+                by: by.id.clone(),
+                effect: undoing.effect.clone(),
+                hunks: undoing.hunks.clone(),
+            });
+            self.undone.extend(done);
+        }
+    }
+
+    pub(crate) fn reverts(&self) -> Reverts {
+        Reverts::from_reverts(self.undone.iter().cloned())
+    }
+
+    pub(crate) fn position(&self, id: &EffectId) -> usize {
+        self.ledger.iter().position(|effect| effect.id == *id).unwrap()
+    }
+
+    /// What the ledger has of the note that an effect was on.
+    pub(crate) fn versions(&self, at: usize) -> Vec<Vec<LineId>> {
+        let same = self
+            .ledger
+            .iter()
+            .zip(&self.note_of_effect)
+            .filter(|(_, is)| **is == self.note_of_effect[at]);
+        let both = same.flat_map(|(effect, _)| {
+            let (before, after) = self.lines[&effect.id].clone();
+            [effect.before.is_some().then_some(before), effect.after.is_some().then_some(after)]
+        });
+        both.flatten().collect()
+    }
+
+    pub(crate) fn effect(&self, id: &EffectId) -> &Effect {
+        self.ledger.iter().find(|effect| effect.id == *id).unwrap()
+    }
+
+    /// A name that nothing has and nothing had.
+    pub(crate) fn free_path(&mut self, folder: &str) -> NotePath {
+        path(&format!("{folder}/note {}.md", self.number()))
+    }
+}
+
+impl VaultReader for SimulatedVault {
+    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
+        self.notes.get(path).map(|note| bytes(&note.lines))
+    }
+
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.notes.get(path).map(|note| note.file)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        let standing = |(path, note): (&NotePath, &SimulatedNote)| VaultFile {
+            path: path.clone(),
+            size: bytes(&note.lines).len() as u64,
+            file: note.file,
+            is_folder: false,
+        };
+        self.notes.iter().map(standing).collect()
+    }
+
+    fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
+        !self.is_unwatched && self.file(path) == Some(file)
+    }
+}

@@ -1,0 +1,158 @@
+//! What the desktop is told, in words: notifications, and what the tray shows.
+
+use app::{AppNotification, NotificationKind, TrayState, TrayStatus};
+use desktop::{DesktopNotification, TrayBadge, TrayContent, TrayMenuEntry};
+use protocol::HubState;
+
+use crate::i18n::Translations;
+
+/// The key of what is about no conversation.
+pub(crate) const APPLICATION_KEY: &str = "application";
+
+/// What can be chosen in the tray.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrayAction {
+    /// Show the window.
+    Show,
+    /// Ask no model, or ask them again.
+    Pause,
+    /// End the program.
+    Quit,
+}
+
+/// The notification for what happened.
+pub(crate) fn notification_card(
+    notice: &AppNotification,
+    words: Translations,
+) -> DesktopNotification {
+    let summary = match notice.happened {
+        NotificationKind::Asked => "desk_asked",
+        NotificationKind::ToReview => "desk_to_review",
+        NotificationKind::Held => "desk_held",
+        NotificationKind::Done => "desk_done",
+        NotificationKind::Failed => "desk_failed",
+        NotificationKind::WentWrong => "desk_went_wrong",
+        NotificationKind::HubRefused => "desk_hub_refused",
+    };
+    DesktopNotification {
+        key: notice
+            .conversation
+            .as_ref()
+            .map_or_else(|| APPLICATION_KEY.to_owned(), ToString::to_string),
+        summary: words.text(summary),
+        body: notice.name.clone().unwrap_or_else(|| words.text("desk_look")),
+        open_label: words.text("desk_open"),
+    }
+}
+
+/// What the tray shows, in the language of the time; nothing while the hub is off.
+pub(crate) fn tray_content(standing: &TrayState) -> Option<TrayContent<TrayAction>> {
+    if !standing.hub_on {
+        return None;
+    }
+    let words = Translations::for_language(standing.language);
+    let (mark, mood) = match standing.status() {
+        TrayStatus::Idle => (TrayBadge::None, "tray_idle"),
+        TrayStatus::Working => (TrayBadge::Working, "tray_working"),
+        TrayStatus::Waiting => (TrayBadge::Waiting, "tray_waiting"),
+        TrayStatus::Trouble => (TrayBadge::Trouble, "tray_trouble"),
+    };
+    let hub = match standing.hub {
+        HubState::Off => "hub_off",
+        HubState::Connecting => "hub_connecting",
+        HubState::Registering => "hub_registering",
+        HubState::Online => "hub_online",
+        HubState::Waiting => "hub_waiting",
+        HubState::Refused => "hub_refused",
+    };
+    let mut menu = vec![
+        TrayMenuEntry::Do(words.text("tray_show"), TrayAction::Show),
+        TrayMenuEntry::Rule,
+        TrayMenuEntry::Words(words.text("tray_hub").replace("{state}", &words.text(hub))),
+        TrayMenuEntry::Words(words.text_with_count("tray_questions", standing.questions)),
+        TrayMenuEntry::Words(words.text_with_count("tray_reviews", standing.reviews)),
+        TrayMenuEntry::Rule,
+    ];
+    menu.push(TrayMenuEntry::Switch(words.text("tray_pause"), standing.paused, TrayAction::Pause));
+    menu.push(TrayMenuEntry::Do(words.text("tray_quit"), TrayAction::Quit));
+    Some(TrayContent { tooltip: words.text(mood), badge: mark, menu, click: TrayAction::Show })
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::settings::Language;
+
+    use super::*;
+
+    fn on() -> TrayState {
+        TrayState { hub_on: true, hub: HubState::Online, ..TrayState::default() }
+    }
+
+    #[test]
+    fn the_tray_says_how_things_stand_and_is_not_there_without_the_hub() {
+        assert_eq!(tray_content(&TrayState::default()), None);
+        let busy = tray_content(&TrayState { questions: 2, ..on() }).expect("a look");
+        let words = Translations::for_language(Language::System).text("tray_waiting");
+        assert_eq!((busy.badge, busy.tooltip), (TrayBadge::Waiting, words));
+        let said = |entry: &TrayMenuEntry<TrayAction>| matches!(entry, TrayMenuEntry::Words(said) if said.contains('2'));
+        assert_eq!(busy.menu.iter().filter(|entry| said(entry)).count(), 1);
+    }
+
+    #[test]
+    fn the_tray_speaks_the_language_that_was_chosen_last() {
+        let said = |language| tray_content(&TrayState { language, ..on() }).map(|look| look.menu);
+        let (english, german) = (said(Language::En), said(Language::De));
+        assert!(english.is_some_and(|menu| {
+            menu.contains(&TrayMenuEntry::Do("Quit".into(), TrayAction::Quit))
+        }));
+        let quit = Translations::for_language(Language::De).text("tray_quit");
+        assert_ne!(quit, "Quit");
+        assert!(
+            german.is_some_and(|menu| menu.contains(&TrayMenuEntry::Do(quit, TrayAction::Quit)))
+        );
+    }
+
+    #[test]
+    fn whatever_happens_and_however_it_stands_there_are_words_for_it() {
+        let words = Translations::for_language(Language::System);
+        let is_said = |text: &str| !text.contains('_') && !text.contains('{');
+        for happened in [
+            NotificationKind::Asked,
+            NotificationKind::ToReview,
+            NotificationKind::Held,
+            NotificationKind::Done,
+            NotificationKind::Failed,
+            NotificationKind::WentWrong,
+            NotificationKind::HubRefused,
+        ] {
+            let card = notification_card(
+                &AppNotification { happened, conversation: None, name: None },
+                words,
+            );
+            for text in [&card.summary, &card.body, &card.open_label] {
+                assert!(is_said(text), "{text}");
+            }
+        }
+        for hub in [
+            HubState::Off,
+            HubState::Connecting,
+            HubState::Registering,
+            HubState::Online,
+            HubState::Waiting,
+            HubState::Refused,
+        ] {
+            let look = tray_content(&TrayState { hub, working: true, ..on() }).expect("a look");
+            assert!(is_said(&look.tooltip));
+            for entry in look.menu {
+                match entry {
+                    TrayMenuEntry::Words(text)
+                    | TrayMenuEntry::Do(text, _)
+                    | TrayMenuEntry::Switch(text, ..) => {
+                        assert!(is_said(&text), "{text}");
+                    }
+                    TrayMenuEntry::Rule => {}
+                }
+            }
+        }
+    }
+}

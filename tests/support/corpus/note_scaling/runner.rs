@@ -1,0 +1,149 @@
+//! Trying shapes, each in a process of its own, and judging what they cost.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::super::{CorpusReport, memory_growth::MemoryGrowth};
+use super::fixture::ScalingFixture;
+use super::{NoteShape, OPERATIONS, QUADRATIC_CONTROL, SHAPES};
+
+/// How large notes are made, and what they may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct ScalingLimits {
+    /// The smaller of both.
+    pub bytes: usize,
+    /// CPU time of one work with the larger one.
+    pub time: Duration,
+    /// Memory of one work with the larger one, in bytes.
+    pub memory: u64,
+}
+
+/// What one work cost.
+#[derive(Debug, Clone, Copy)]
+struct OperationCost {
+    time: Duration,
+    memory: u64,
+}
+
+/// The larger note may cost so much of the smaller one, in percent: it is twice as long.
+const MAX_GROWTH_PERCENT: u32 = 250;
+
+/// What is counted as nothing: a clock tick, a page, another thread.
+const NEGLIGIBLE_COST: OperationCost =
+    OperationCost { time: Duration::from_millis(60), memory: 8 << 20 };
+
+/// So often a pair is measured before it is said to be too dear: other programs disturb.
+const MEASUREMENT_ATTEMPTS: usize = 3;
+
+/// Tries all shapes, or the one called `only`; `program` is one that calls [`run_child`].
+pub fn run(program: &Path, sizes: ScalingLimits, only: Option<&str>) -> CorpusReport {
+    let wanted = |shape: &&NoteShape| only.is_none_or(|only| only == shape.name);
+    let (mut lines, mut run, mut failed) = (Vec::new(), 0, 0);
+    for shape in SHAPES.iter().filter(wanted) {
+        run += 1;
+        let found = check_shape(program, shape, sizes);
+        failed += usize::from(!found.is_empty());
+        lines.extend(found.into_iter().map(|why| format!("FAIL {}: {why}", shape.name)));
+    }
+    let summary = format!("notes run={run} failed={failed} works={}", OPERATIONS.len());
+    CorpusReport { lines, summary, holds: failed == 0 && run > 0 }
+}
+
+/// What is too dear with a shape, the control aside; that the control is not counts as well.
+fn check_shape(program: &Path, shape: &NoteShape, sizes: ScalingLimits) -> Vec<String> {
+    let mut found = Vec::new();
+    for _ in 0..MEASUREMENT_ATTEMPTS {
+        let (once, twice) = match (
+            measure_in_child(program, shape, sizes.bytes, sizes),
+            measure_in_child(program, shape, 2 * sizes.bytes, sizes),
+        ) {
+            (Ok(once), Ok(twice)) => (once, twice),
+            (Err(why), _) | (_, Err(why)) => return vec![why],
+        };
+        let dear = |(once, twice): (&(String, OperationCost), &(String, OperationCost))| {
+            Some(format!("{}: {}", once.0, excess_cost(once.1, twice.1, sizes)?))
+        };
+        found = once.iter().zip(&twice).filter_map(dear).collect();
+        if found.is_empty() {
+            break;
+        }
+    }
+    found
+}
+
+/// Why the larger note costs too much.
+fn excess_cost(once: OperationCost, twice: OperationCost, sizes: ScalingLimits) -> Option<String> {
+    let of = |cost: OperationCost| format!("{:?} and {} KiB", cost.time, cost.memory >> 10);
+    let grows = twice.time > once.time * MAX_GROWTH_PERCENT / 100 + NEGLIGIBLE_COST.time
+        || twice.memory
+            > once.memory * u64::from(MAX_GROWTH_PERCENT) / 100 + NEGLIGIBLE_COST.memory;
+    if grows {
+        return Some(format!("{} for twice the note that takes {}", of(twice), of(once)));
+    }
+    let is_over = twice.time > sizes.time || twice.memory > sizes.memory;
+    is_over.then(|| {
+        format!("{} is more than {:?} or {} KiB", of(twice), sizes.time, sizes.memory >> 10)
+    })
+}
+
+/// What each work costs with a note of so many bytes.
+fn measure_in_child(
+    program: &Path,
+    shape: &NoteShape,
+    bytes: usize,
+    sizes: ScalingLimits,
+) -> Result<Vec<(String, OperationCost)>, String> {
+    let mut command = Command::new("timeout");
+    // Whoever takes so long is not waited for; memory beyond all reason ends the process.
+    let patience = sizes.time.as_secs().max(1) * 20;
+    command.arg(patience.to_string()).arg(program);
+    command.args(["notes-child", shape.name, &bytes.to_string()]);
+    let output = command.output().map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let cost = |line: &str| {
+        let mut words = line.split(' ');
+        let name = words.next()?.to_owned();
+        let time = Duration::from_micros(words.next()?.parse().ok()?);
+        Some((name, OperationCost { time, memory: words.next()?.parse().ok()? }))
+    };
+    if output.status.success() {
+        return Ok(said.lines().filter_map(cost).collect());
+    }
+    let last = said.lines().last().unwrap_or("nothing").to_owned();
+    let why = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+    Err(format!("it ended after {last} with {} {why}", output.status))
+}
+
+/// Does all works with one shape and prints what each costs: name, microseconds, bytes.
+pub fn run_child(shape: &str, bytes: usize) -> Result<(), String> {
+    let shape = SHAPES.iter().find(|known| known.name == shape);
+    let shape = shape.ok_or_else(|| "there is no such shape".to_owned())?;
+    let stage = ScalingFixture::new(shape, bytes);
+    for (name, work) in OPERATIONS {
+        let (began, memory) = (cpu_time(), MemoryGrowth::start());
+        work(&stage);
+        println!("{name} {} {}", (cpu_time() - began).as_micros(), memory.peak_growth());
+    }
+    Ok(())
+}
+
+/// Whether the control is found out at these sizes.
+pub fn check_control(sizes: ScalingLimits) -> Option<String> {
+    let shape = SHAPES.iter().find(|shape| shape.name == "tags")?;
+    let cost = |bytes| {
+        let stage = ScalingFixture::new(shape, bytes);
+        let (began, memory) = (cpu_time(), MemoryGrowth::start());
+        QUADRATIC_CONTROL.1(&stage);
+        OperationCost { time: cpu_time() - began, memory: memory.peak_growth() }
+    };
+    excess_cost(cost(sizes.bytes), cost(2 * sizes.bytes), sizes)
+}
+
+/// The CPU time of this process.
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
+}

@@ -1,0 +1,105 @@
+//! What all runs came to.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::checks::{Damage, DamageFinding};
+
+/// Counts over all runs; shared by the threads that run them.
+#[derive(Debug, Default)]
+pub(super) struct FaultTally {
+    only: Option<String>,
+    counts: Mutex<FaultCounts>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct FaultCounts {
+    kills: usize,
+    errors: usize,
+    sites: BTreeMap<String, usize>,
+    wrong: BTreeMap<Damage, usize>,
+    controls: (usize, usize),
+    skipped: Vec<String>,
+}
+
+impl FaultTally {
+    /// Nothing yet; only classes with this word in their name are wanted.
+    pub(super) fn new(only: Option<&str>) -> Self {
+        Self { only: only.map(str::to_owned), counts: Mutex::default() }
+    }
+
+    /// Whether a class is to be run.
+    pub(super) fn wants(&self, class: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| class.contains(only.as_str()))
+    }
+
+    /// A process was killed at `site`.
+    pub(super) fn record_kill(&self, site: &str) {
+        self.with(|counts| {
+            counts.kills += 1;
+            *counts.sites.entry(site.to_owned()).or_default() += 1;
+        });
+    }
+
+    /// A process met an error.
+    pub(super) fn record_error(&self) {
+        self.with(|counts| counts.errors += 1);
+    }
+
+    /// What was found wrong after `run`; printed at once.
+    pub(super) fn record_findings(&self, run: &str, findings: &[DamageFinding]) {
+        for (wrong, what) in findings {
+            println!("WRONG {run}: {wrong:?} {what}");
+            self.with(|counts| *counts.wrong.entry(*wrong).or_default() += 1);
+        }
+    }
+
+    /// A control was tried; it must be caught.
+    pub(super) fn record_control(&self, name: &str, caught: bool) {
+        println!("control {name}: {}", if caught { "caught" } else { "NOT CAUGHT" });
+        self.with(|counts| {
+            counts.controls.0 += usize::from(caught);
+            counts.controls.1 += 1;
+        });
+    }
+
+    /// The machine does not allow this class.
+    pub(super) fn record_skip(&self, class: &str, why: &str) {
+        println!("skipped: {class}: {why}");
+        self.with(|counts| counts.skipped.push(class.to_owned()));
+    }
+
+    /// How many kills and errors there were so far.
+    pub(super) fn kill_and_error_counts(&self) -> (usize, usize) {
+        self.with(|counts| (counts.kills, counts.errors))
+    }
+
+    /// Prints where processes were killed, and the last line; says whether all holds.
+    pub(super) fn print_summary(&self) -> bool {
+        let counts = self.with(|counts| counts.clone());
+        for (site, kills) in &counts.sites {
+            println!("site {site} kills={kills}");
+        }
+        let of = |wrong| counts.wrong.get(&wrong).copied().unwrap_or_default();
+        println!(
+            "kills={} sites={} lost={} doubled={} torn={} litter={} untrue={} errors={} \
+             controls={}/{} skipped={}",
+            counts.kills,
+            counts.sites.len(),
+            of(Damage::Lost),
+            of(Damage::Doubled),
+            of(Damage::Torn),
+            of(Damage::Litter),
+            of(Damage::Untrue),
+            counts.errors,
+            counts.controls.0,
+            counts.controls.1,
+            counts.skipped.len()
+        );
+        counts.wrong.is_empty() && counts.controls.0 == counts.controls.1
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut FaultCounts) -> T) -> T {
+        work(&mut self.counts.lock().expect("no thread panicked"))
+    }
+}

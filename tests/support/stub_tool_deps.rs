@@ -1,0 +1,63 @@
+//! What lies around tools that need nothing but notes: no conversation has ended, no note is open,
+//! no question waits.
+
+use ::tools::conversation_archive::{
+    ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,
+};
+use ::tools::environment::{Environment, SentNote};
+use ::tools::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
+use async_trait::async_trait;
+use jiff::Zoned;
+use protocol::{ConversationId, QuestionId, TurnId};
+
+/// An empty desk, an empty archive and nothing to answer.
+pub(crate) struct StubToolDeps;
+
+#[async_trait]
+impl Environment for StubToolDeps {
+    async fn sent_note(&self, _: &TurnId) -> SentNote {
+        SentNote::NoneOpen
+    }
+
+    fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+}
+
+#[async_trait]
+impl ConversationArchive for StubToolDeps {
+    async fn full_result(
+        &self,
+        _: &ConversationId,
+        _: &str,
+    ) -> Result<Option<ArchivedResult>, ArchiveError> {
+        Ok(None)
+    }
+
+    async fn recent(&self, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    async fn search(&self, _: &str, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    async fn transcript(
+        &self,
+        _: &ConversationId,
+    ) -> Result<Option<ArchivedTranscript>, ArchiveError> {
+        Ok(None)
+    }
+}
+
+#[async_trait]
+impl QuestionResolver for StubToolDeps {
+    async fn resolve(
+        &self,
+        _: &TurnId,
+        _: &QuestionId,
+        _: QuestionResolution,
+    ) -> Result<(), UnresolvedQuestion> {
+        Err(UnresolvedQuestion("No question waits.".to_owned()))
+    }
+}
