@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use app::{App, DataDir};
-use protocol::conversation_list::{ArchiveState, ListConversations};
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use protocol::{ConversationId, ProviderKind, Settings};
 use tempfile::TempDir;
 

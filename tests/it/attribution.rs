@@ -1,10 +1,12 @@
 //! The lines of a note that the assistant wrote are told, with what led to them, until somebody else
 //! writes them.
 
-use protocol::history::{AppliedSet, ListApplied, UndoScope};
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
 use protocol::{ConversationId, NotePath};
 use serde_json::json;
-use testkit::note_changes::{self, EDITED, NOTES};
+use testkit::note_changes::{
+    EDITED, NOTES, {self},
+};
 use testkit::{Reply, ScriptedModel};
 
 use crate::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};

@@ -1,7 +1,7 @@
 //! Broken links, repaired from the window: the note is created, or the links lead to another one.
 
-use protocol::history::{AppliedBy, ListApplied, UndoScope};
-use protocol::query::{LinkRepairs, NoteCriterion};
+use protocol::changes::history::{AppliedBy, ListApplied, UndoScope};
+use protocol::notes::query::{LinkRepairs, NoteCriterion};
 use protocol::{NotePath, UserError};
 
 use crate::test_app::{RunningApp, TestHome, note_paths, settings_without_model};

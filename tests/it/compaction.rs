@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::conversation::ChatItem;
-use protocol::model::{ModelInfo, ModelParameters};
+use protocol::chat::conversation::ChatItem;
+use protocol::chat::model::{ModelInfo, ModelParameters};
 use protocol::request::RegenerateRequest;
 use protocol::settings::{CompactionSettings, PrivateSettings, SpendingSettings};
 use protocol::{ConversationId, Settings, TurnStatus};

@@ -3,8 +3,8 @@
 //!
 //! `./dev test` holds the bodies of all tests against the types; here it is those of one story.
 
-use protocol::conversation::ChatItem;
-use protocol::model::{Effort, ModelParameters};
+use protocol::chat::conversation::ChatItem;
+use protocol::chat::model::{Effort, ModelParameters};
 use protocol::{ProviderKind, Settings};
 use serde_json::json;
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! How full the context window is, against what is really sent, over real HTTP and real SQLite.
 
-use protocol::model::{ModelInfo, ModelParameters};
+use protocol::chat::model::{ModelInfo, ModelParameters};
 use protocol::settings::CompactionSettings;
 use protocol::{AppEvent, ContextKind, ContextUse, ConversationId, Settings};
 use serde_json::{Value, json};

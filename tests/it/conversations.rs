@@ -1,6 +1,6 @@
 //! Conversations as the user keeps them, through the whole application and over restarts.
 
-use protocol::conversation_list::{ArchiveState, HitLocation, ListConversations};
+use protocol::chat::conversation_list::{ArchiveState, HitLocation, ListConversations};
 use protocol::request::RegenerateRequest;
 use protocol::{AppEvent, ConversationId};
 use serde_json::Value;
@@ -131,7 +131,7 @@ async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
     let running = home.open(settings_with_model(&model)).await;
     let one = running.send_and_wait(None, "Which red?").await;
     let view = running.view(&one).await;
-    let Some(protocol::conversation::ChatItem::User { id, .. }) = view.items.first() else {
+    let Some(protocol::chat::conversation::ChatItem::User { id, .. }) = view.items.first() else {
         panic!("{:?}", view.items)
     };
     let request =
@@ -144,7 +144,7 @@ async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
     let view = running.app.conversation_at(&one, turn).await.expect("a view");
     assert_eq!(user_messages(&view), ["Which red?"]);
     let shown = view.items.iter().any(|item| {
-        matches!(item, protocol::conversation::ChatItem::Assistant { id: shown, .. } if shown == id)
+        matches!(item, protocol::chat::conversation::ChatItem::Assistant { id: shown, .. } if shown == id)
     });
     assert!(shown, "what was found stands there under its id: {:?}", view.items);
     running.quit().await;

@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
-use protocol::history::{AppliedNote, ListApplied, UndoScope};
+use protocol::changes::history::{AppliedNote, ListApplied, UndoScope};
+use protocol::changes::retention::HistoryAge;
 use protocol::job::JobKind;
-use protocol::retention::HistoryAge;
 use protocol::{AppEvent, ConversationId};
-use testkit::note_changes::{self, EDITED, NOTES};
+use testkit::note_changes::{
+    EDITED, NOTES, {self},
+};
 use testkit::{ScriptedModel, TempVault};
 
 use crate::test_app::{RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model};

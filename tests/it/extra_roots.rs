@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::history::{AppliedSet, ListApplied, UndoScope};
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
 use protocol::settings::ExtraRoot;
 use protocol::{AppEvent, Mode, Settings};
 use serde_json::{Value, json};

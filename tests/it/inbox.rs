@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::TimeScale;
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{AppEvent, Mode, TurnStatus};
 use serde_json::json;
 use testkit::{Gate, Reply, ScriptedModel, TestHub};

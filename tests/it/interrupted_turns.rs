@@ -3,11 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::conversation::{ChatItem, ConversationView, Interruption};
-use protocol::history::UndoScope;
+use protocol::changes::history::UndoScope;
+use protocol::chat::conversation::{ChatItem, ConversationView, Interruption};
 use protocol::{ResumePolicy, Settings, TurnId, TurnStatus};
 use serde_json::Value;
-use testkit::note_changes::{self, ADDED, NOTES};
+use testkit::note_changes::{
+    ADDED, NOTES, {self},
+};
 use testkit::scripted_model::{KEY, tool_results};
 use testkit::{Gate, Reply, ScriptedModel};
 

@@ -12,7 +12,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, StatusCode, Uri};
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

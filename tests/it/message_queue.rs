@@ -2,7 +2,7 @@
 //! for the answer to a question.
 
 use protocol::ConversationId;
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use serde_json::json;
 use testkit::note_changes::NOTES;
 use testkit::scripted_model::last_message_text;

@@ -1,7 +1,7 @@
 //! Models that make plausible mistakes, in whole turns: they reach the user's goal or a clear end, and
 //! none goes on for ever.
 
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::{ConversationId, TurnStatus};
 use serde_json::{Value, json};
 use testkit::note_changes::NOTES;

@@ -7,9 +7,11 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use app::TimeScale;
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::{ProviderKind, ResumePolicy, Settings, TurnStatus};
-use testkit::note_changes::{self, ADDED, NOTES};
+use testkit::note_changes::{
+    ADDED, NOTES, {self},
+};
 use testkit::scripted_model::{KEY, tool_results};
 use testkit::{Reply, ScriptedModel};
 use tokio::process::Command;

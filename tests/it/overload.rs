@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use app::TimeScale;
 use protocol::AppEvent;
-use protocol::conversation_list::{ArchiveState, ListConversations};
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use testkit::{Reply, ScriptedModel};
 
 use crate::raw_hub::{LinkResponse, RawHub};

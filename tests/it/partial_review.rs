@@ -1,7 +1,7 @@
 //! A verdict on single hunks: each goes its own way, what is left waits, a kill at any step of it
 //! leads on, and the model is told what was turned down.
 
-use protocol::history::UndoScope;
+use protocol::changes::history::UndoScope;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
 use protocol::{ConversationId, Review};
 use serde_json::json;

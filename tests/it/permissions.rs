@@ -1,7 +1,7 @@
 //! What a message of the hub may do: look, plan, talk; and add at once in a few places only.
 
 use jiff::Zoned;
-use protocol::approval::ApprovalDecision;
+use protocol::hub::approval::ApprovalDecision;
 use protocol::settings::HubSettings;
 use protocol::{Mode, Settings};
 use serde_json::{Value, json};

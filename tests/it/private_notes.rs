@@ -1,7 +1,7 @@
 //! Private notes: neither a byte nor a name of one is in any request to a model.
 
 use protocol::Settings;
-use protocol::query::{PatternKind, TextSearch};
+use protocol::notes::query::{PatternKind, TextSearch};
 use protocol::settings::PrivateSettings;
 use serde_json::{Map, Value, json};
 use testkit::{Reply, ScriptedModel};

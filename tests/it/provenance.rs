@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use protocol::conversation::ChatItem;
-use protocol::history::ListApplied;
+use protocol::changes::history::ListApplied;
+use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateRequest};
 use protocol::{ChangeKind, ConversationId, Mode, ModelInfo, Review, Settings, Source};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What the window looks up: names, lines, links, tags, properties and tasks, also after a change.
 
 use protocol::event::VaultInfo;
-use protocol::query::{
+use protocol::notes::query::{
     LineMatches, NoteCriterion, PatternKind, PrivateNote, TextSearch, TruncationReason,
 };
 use protocol::settings::{PrivateSettings, Settings};

@@ -2,10 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{ErrorCode, Timestamp};
 use serde_json::json;
-use testkit::note_changes::{self, NOTES};
+use testkit::note_changes::{
+    NOTES, {self},
+};
 use testkit::{Reply, ScriptedModel};
 
 use crate::test_app::{

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{AppEvent, ErrorCode, ResumePolicy, Settings, TurnStatus};
 use serde_json::json;
 use testkit::{Gate, Reply, ScriptedModel, TempVault, TestHub};

@@ -1,6 +1,6 @@
 //! The reactions of tools that the window is told, live and when a conversation is opened again.
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{AppEvent, ConversationId, ToolEvent};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{Mode, ProviderKind, Settings, TurnStatus};
 use testkit::TestHub;
 use tokio::net::TcpStream;

@@ -1,6 +1,6 @@
 //! A message is tried again or put in other words: the old answer is kept, and is gone back to.
 
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
 use protocol::{ConversationId, MessageId};
 use serde_json::{Value, json};

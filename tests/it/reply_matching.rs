@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
 use protocol::{AppEvent, Settings};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! An answer becomes a note of the user's own: under a free name, taken back and put in again.
 
-use protocol::conversation::ChatItem;
-use protocol::history::{AppliedBy, ChangeStatus, ListApplied, UndoScope};
+use protocol::changes::history::{AppliedBy, ChangeStatus, ListApplied, UndoScope};
+use protocol::chat::conversation::ChatItem;
 use protocol::request::SavedAnswer;
 use protocol::{ConversationId, MessageId};
 use serde_json::json;

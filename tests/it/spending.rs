@@ -1,6 +1,6 @@
 //! What a model may cost: ceilings that hold, and a pause that lets nothing leave.
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
 use protocol::{ErrorCode, Settings};
 use serde_json::json;

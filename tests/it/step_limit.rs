@@ -1,6 +1,6 @@
 //! A turn that comes to its limit says what is left, and goes on when the user lets it.
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{Settings, TurnStatus};
 use serde_json::{Value, json};
 use testkit::scripted_model::{last_message_text, offered_tools};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use protocol::conversation::ChatItem;
-use protocol::history::UndoScope;
+use protocol::changes::history::UndoScope;
+use protocol::chat::conversation::ChatItem;
 use protocol::job::JobKind;
 use protocol::{AppEvent, ConversationId, TurnStatus};
 use serde_json::json;

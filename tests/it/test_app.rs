@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use app::{App, DataDir, TimeScale};
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::SendMessageRequest;
 use protocol::settings::HubSettings;
 use protocol::{

@@ -1,8 +1,8 @@
 //! What a model is told beside the user's words: what lies open, what changed, what waits.
 
 use protocol::Settings;
-use protocol::conversation::ChatItem;
-use protocol::query::PrivateNote;
+use protocol::chat::conversation::ChatItem;
+use protocol::notes::query::PrivateNote;
 use protocol::request::RegenerateRequest;
 use protocol::settings::PrivateSettings;
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use protocol::conversation::Interruption;
+use protocol::chat::conversation::Interruption;
 use serde::Deserialize;
 use testkit::multi_call::{MULTI_CALL_STORIES, initial_notes, reply};
 use testkit::scripted_model::KEY;

@@ -2,10 +2,12 @@
 //! again where another program overwrote it.
 
 use protocol::AppEvent;
-use protocol::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
-use protocol::review::DiffLineKind;
+use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
+use protocol::changes::review::DiffLineKind;
 use serde_json::json;
-use testkit::note_changes::{self, EDITED, NOTES};
+use testkit::note_changes::{
+    EDITED, NOTES, {self},
+};
 use testkit::{Reply, ScriptedModel};
 
 use crate::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};

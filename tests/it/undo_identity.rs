@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use protocol::NotePath;
-use protocol::history::{ListApplied, UndoConflict, UndoResult, UndoScope, UndoTarget};
+use protocol::changes::history::{ListApplied, UndoConflict, UndoResult, UndoScope, UndoTarget};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 

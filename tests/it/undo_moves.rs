@@ -1,9 +1,11 @@
 //! Moves and deletions are taken back with all links right, also those that were added since.
 
-use std::fs::{self, Permissions};
+use std::fs::{
+    Permissions, {self},
+};
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::history::{AppliedSet, ListApplied, UndoScope};
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use app::{App, DataDir, TimeScale};
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::SendMessageRequest;
 use protocol::settings::TitleSource;
 use protocol::{ConversationId, ErrorCode, QuestionId, ResumePolicy, Settings, UserError};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use app::{App, DataDir, TimeScale};
-use protocol::conversation::{ChatItem, Conversation, ConversationState};
+use protocol::chat::conversation::{ChatItem, Conversation, ConversationState};
 use protocol::request::SendMessageRequest;
 use protocol::{ConversationId, ResumePolicy, Settings};
 use serde_json::{Value, json};

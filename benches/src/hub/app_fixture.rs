@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use app::{App, DataDir, TimeScale};
-use protocol::conversation_list::{ArchiveState, ListConversations};
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use protocol::settings::HubSettings;
 use protocol::{ConversationId, ProviderKind, Settings};
 use tempfile::TempDir;

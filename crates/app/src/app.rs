@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use desktop::{Bus, Keyring};
 use llm::TimeScale;
-use protocol::conversation_list::ConversationPage;
-use protocol::cost::{MonthCost, TurnCost};
+use protocol::chat::conversation_list::ConversationPage;
+use protocol::chat::cost::{MonthCost, TurnCost};
 use protocol::request::{DecideReview, NoteContent, SendMessageRequest};
 use protocol::{
     AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NotePath, ProviderKind, UserError,

@@ -1,7 +1,7 @@
 //! What the user decides about what of the hub waits.
 
 use protocol::UserError;
-use protocol::approval::ApprovalDecision;
+use protocol::hub::approval::ApprovalDecision;
 
 use crate::App;
 use crate::clock::now;

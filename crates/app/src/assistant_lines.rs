@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::history::{AppliedBy, AssistantLines, NoteAttribution};
+use protocol::changes::history::{AppliedBy, AssistantLines, NoteAttribution};
 use protocol::{ChangeKind, ChangeSetId, Effect, NotePath, Timestamp, UserError};
 
 use crate::App;

@@ -2,8 +2,8 @@
 //! change set of the user's own, which can be undone.
 
 use index::links::{LinkGraph, LinkRewrite};
-use protocol::history::AppliedBy;
-use protocol::query::{LinkRepairs, RepairedLink};
+use protocol::changes::history::AppliedBy;
+use protocol::notes::query::{LinkRepairs, RepairedLink};
 use protocol::{Change, ChangeSet, NotePath, UserError};
 use vault::undo::UndoPlan;
 use vault::{Progress, Vault, VaultError};

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use protocol::conversation::{ChatItem, ConversationView};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::event::VaultInfo;
 use protocol::{ConversationId, UserError};
 use store::OpenedConversation;
 use vault::EntryKind;
 
-use crate::App;
 use crate::blocking::run_blocking;
 use crate::context_use::Opened;
 use crate::errors::store_error;
-use crate::review;
 use crate::vault_session::VaultSession;
+use crate::{App, review};
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
 const LONG_CONVERSATION_ITEMS: usize = 1_000;

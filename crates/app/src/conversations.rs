@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::conversation::ConversationView;
-use protocol::conversation_list::{
+use protocol::chat::conversation::ConversationView;
+use protocol::chat::conversation_list::{
     ArchiveState, ConversationHits, ConversationPage, ListConversations,
 };
 use protocol::{ConversationId, ConversationState, Timestamp, TurnId, UserError};

@@ -1,6 +1,6 @@
 //! All conversations are deleted at once, and brought back for as long as one can be.
 
-use protocol::conversation_list::{ConversationCounts, ConversationPage};
+use protocol::chat::conversation_list::{ConversationCounts, ConversationPage};
 use protocol::{Timestamp, UserError};
 
 use crate::App;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use index::parser::{Heading, headings};
 use markdown::Frontmatter;
-use protocol::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
+use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
 use protocol::{Change, ChangeKind, FolderContents};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 

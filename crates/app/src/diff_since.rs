@@ -1,6 +1,6 @@
 //! What has become of a note since one of its changes was applied.
 
-use protocol::history::ChangedSince;
+use protocol::changes::history::ChangedSince;
 use protocol::{EffectId, UserError};
 use vault::undo::{UndoRequest, VaultReader as _, current_path};
 

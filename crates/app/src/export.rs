@@ -9,7 +9,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use llm::TimeScale;
-use protocol::export::{ExportFormat, Exported};
+use protocol::chat::export::{ExportFormat, Exported};
 use protocol::job::JobKind;
 use protocol::{ConversationId, UserError};
 use store::{ConversationOutline, ExportedTurn, Store};

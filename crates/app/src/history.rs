@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use protocol::history::{
-    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ListApplied,
+use protocol::changes::history::{
+    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ChangeStatus, ListApplied,
+    UndoScope,
 };
-use protocol::history::{ChangeStatus, UndoScope};
 use protocol::{
     AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, TurnId, UserError,
 };

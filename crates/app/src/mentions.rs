@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use index::parser::{BlockKind, Document};
 use protocol::NotePath;
-use protocol::invisible::is_invisible;
+use protocol::notes::invisible::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 mod forwarded_mail;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::settings::Language;
 use protocol::{AppEvent, Conversation, ConversationId, HubState, Settings, TurnStatus};
 

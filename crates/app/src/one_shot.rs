@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm::TimeScale;
-use protocol::conversation::ChatItem;
-use protocol::history::ListApplied;
+use protocol::changes::history::ListApplied;
+use protocol::chat::conversation::ChatItem;
 use protocol::{
     CallId, CallResult, ConversationId, Message, MessagePart, NewTurn, NotePath, Origin, Privacy,
     Role, Source, TokenUsage, TurnEnding, TurnId, TurnStatus, TurnStep, UserError,
@@ -16,17 +16,16 @@ use store::{PlannedChangeRow, Store, StoreError};
 
 use crate::adapters::turn_policy;
 use crate::app::App;
-use crate::apply_review;
 use crate::blocking::run_blocking;
 use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::diff::unified_diff;
 use crate::errors::{note_error, store_error};
 use crate::feed::FeedListener;
-use crate::review;
 use crate::run_mode::RunMode;
 use crate::send::{UserMessage, WithNote, title_from_text};
 use crate::vault_session::VaultSession;
+use crate::{apply_review, review};
 
 /// What is asked.
 pub struct OneShotQuestion {

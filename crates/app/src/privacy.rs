@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use index::{Index, IndexVersion};
-use protocol::query::PrivateNote;
+use protocol::notes::query::PrivateNote;
 use protocol::{Message, NotePath, Privacy, PrivateRules, Source, TurnId, UserError};
 use store::Store;
 use vault::{PrivacyFilter, Vault};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::query::PrivateNote;
+use protocol::notes::query::PrivateNote;
 use protocol::{NotePath, Privacy, UserError};
 
 use crate::App;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use llm::turn_policy::TurnEvent;
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{
     AppEvent, CallId, CallResult, ChangeSetId, ContextUse, ConversationId, Message, MessagePart,
     OpenTurn, Question, Timestamp, TurnEnding, TurnId, TurnStatus, UserError,
@@ -14,8 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::context_use::ContextUses;
 use crate::errors::store_error;
 use crate::feed::Feed;
-use crate::history;
-use crate::review;
+use crate::{history, review};
 
 /// What happened in the conversations of a vault. All of it goes through one task: what the
 /// window is told last is then what was read last.

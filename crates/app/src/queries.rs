@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use index::{CutReason, GrepHit, GrepQuery, GrepResult, SearchError, escape_literal};
 use markdown::Properties;
-use protocol::query::{
+use protocol::notes::query::{
     CountedValue, CountedValues, LineMatch, LineMatches, NameMatch, NameMatches, NoteBacklink,
     NoteCriterion, NoteLineMatches, NoteLinks, NoteList, NoteOutgoingLink, PatternKind,
     PrivateNote, TextSearch, TruncationReason,

@@ -1,17 +1,16 @@
 //! A message is answered anew: tried again, or put in other words. The old answer is kept as a branch.
 
-use protocol::history::UndoScope;
+use protocol::changes::history::UndoScope;
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
 use protocol::{ConversationId, MessageId, NotePath, Origin, TurnId, UserError};
 use store::OpenChangeSet;
 
-use crate::App;
 use crate::errors::store_error;
 use crate::history::count_changed_notes;
 use crate::publisher::DomainEvent;
-use crate::review;
 use crate::send::{UserMessage, WithNote};
 use crate::vault_session::VaultSession;
+use crate::{App, review};
 
 impl App {
     /// Answers a message of the user anew, in a branch of its own. When the old answer changed notes

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
 use protocol::job::JobKind;
-use protocol::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
 use protocol::{AppEvent, ContentHash, EffectId, LineCounts, Timestamp, UserError};
 use store::{PurgeBatch, PurgeStats, PurgedEffect, RetentionPolicy, Store};
 use vault::Progress;

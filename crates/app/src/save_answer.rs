@@ -1,6 +1,6 @@
 //! An answer becomes a note: a change of the user's own, beside the turn that answered.
 
-use protocol::history::AppliedBy;
+use protocol::changes::history::AppliedBy;
 use protocol::request::SavedAnswer;
 use protocol::{Change, ChangeSet, MessageId, NotePath, UserError};
 use vault::undo::UndoPlan;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::history::{
+use protocol::changes::history::{
     AppliedBy, ConflictingLines, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
 use protocol::job::JobKind;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use app::{DataDir, FeedListener, OneShotQuestion};
 use clap::Args;
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::event::ModelWait;
 use protocol::{AppEvent, NotePath, Passage, ToolEvent, UserError};
 

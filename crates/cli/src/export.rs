@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use app::{DataDir, ExistingFile, ExportJob};
 use clap::{Args, ValueEnum};
 use protocol::UserError;
-use protocol::export::ExportFormat;
+use protocol::chat::export::ExportFormat;
 
 use crate::terminal::print_line;
 

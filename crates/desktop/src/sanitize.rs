@@ -1,6 +1,6 @@
 //! Words as they may stand in a notification: one or a few lines, bounded, and never markup.
 
-use protocol::invisible::without_invisible;
+use protocol::notes::invisible::without_invisible;
 
 /// Whether a server reads `<b>` and `&amp;` as markup, as it says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

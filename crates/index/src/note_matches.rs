@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use protocol::tool_event::MatchReason;
+use protocol::chat::tool_event::MatchReason;
 use protocol::{NotePath, Passage};
 
 use crate::blocks::{PassageBlock, PassageBlockKind, blocks, excerpt};

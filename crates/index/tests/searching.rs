@@ -17,7 +17,7 @@ use std::time::Duration;
 use index::{
     CutReason, GrepQuery, GrepResult, Index, NoteFilter, RankedPassages, SearchError, glob,
 };
-use protocol::tool_event::MatchReason;
+use protocol::chat::tool_event::MatchReason;
 use protocol::{Change, ChangeAction, ChangeSet, NotePath, PrivateRules};
 use tempfile::TempDir;
 use vault::Vault;

@@ -47,7 +47,7 @@ pub enum ModelMaker {
 
 #[cfg(test)]
 mod tests {
-    use protocol::model::Price;
+    use protocol::chat::model::Price;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! How a model is asked, as each wire wants it said.
 
-use protocol::model::{Effort, ModelParameters};
+use protocol::chat::model::{Effort, ModelParameters};
 use serde_json::{Map, Value};
 
 /// Parameters that are sent with each request about one model.

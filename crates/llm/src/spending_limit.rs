@@ -1,6 +1,6 @@
 //! What a turn may still cost.
 
-use protocol::model::Price;
+use protocol::chat::model::Price;
 use protocol::{ErrorCode, TokenUsage, UserError};
 
 /// What a turn may still cost, and what is said when it is gone. Where no price is known, nothing

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use protocol::chat::model::Price;
 use protocol::event::ModelWait;
-use protocol::model::Price;
 use protocol::{
     AnswerAuthor, CallId, CallResult, ContextUse, Message, MessageId, OpenTurn, TurnEnding, TurnId,
     UserError,

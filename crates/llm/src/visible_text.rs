@@ -3,7 +3,7 @@
 //! What is stored keeps them, so that the user can be shown where they stand. The same rows give the
 //! same request.
 
-use protocol::invisible::without_invisible;
+use protocol::notes::invisible::without_invisible;
 
 use crate::model::{ContentBlock, ModelRequest};
 use crate::model_texts;

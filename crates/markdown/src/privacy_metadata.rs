@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use protocol::privacy::PrivacyMetadata;
+use protocol::notes::privacy::PrivacyMetadata;
 use protocol::{Privacy, PrivateRules};
 
 use crate::frontmatter::yaml_to_later_fences;
-use crate::property::{self, Properties};
+use crate::property::{
+    Properties, {self},
+};
 use crate::tag;
 
 /// How private the bytes of a note or canvas make it. What cannot be read counts as everything that

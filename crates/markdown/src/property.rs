@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use protocol::invisible::is_invisible;
-use protocol::privacy::{fold_name, is_tag_char};
+use protocol::notes::invisible::is_invisible;
+use protocol::notes::privacy::{fold_name, is_tag_char};
 
 use crate::entry::entries;
 use crate::frontmatter::NoteStart;
 use crate::line_breaks;
 use crate::memory_budget::{MemoryBudget, value_size};
-use crate::yaml::{self, MalformedYaml, YamlNode, YamlNodeKind};
+use crate::yaml::{
+    MalformedYaml, YamlNode, YamlNodeKind, {self},
+};
 
 /// One property.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use protocol::privacy::is_tag_char;
+use protocol::notes::privacy::is_tag_char;
 
 /// The name of the tag whose `#` stands right before `start`, if one may be there: not of digits
 /// alone, and without a `/` at its end.
@@ -26,7 +26,7 @@ pub(crate) fn tag_candidates(text: &str, mut found: impl FnMut(&str)) {
             let name = text.get(name).unwrap_or_default();
             found(name);
             // Signs that nobody sees end a tag in some programs, and in others belong to it.
-            let is_hidden = |sign: char| protocol::invisible::is_invisible(sign);
+            let is_hidden = |sign: char| protocol::notes::invisible::is_invisible(sign);
             if let Some((seen, _)) = name.split_once(is_hidden).filter(|(seen, _)| !seen.is_empty())
             {
                 found(seen);
@@ -48,5 +48,5 @@ fn without_invisible(rest: &str) -> Option<String> {
 }
 
 fn is_invisible(sign: char) -> bool {
-    protocol::invisible::is_invisible(sign) && !matches!(sign, '\u{2028}' | '\u{2029}')
+    protocol::notes::invisible::is_invisible(sign) && !matches!(sign, '\u{2028}' | '\u{2029}')
 }

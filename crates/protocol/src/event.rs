@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::conversation::ChatItem;
+use crate::chat::conversation::ChatItem;
 use crate::{
     Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
     SettingsProblem, VaultId,
@@ -213,12 +213,12 @@ pub enum AppEvent {
         /// Where.
         conversation: ConversationId,
         /// All that waits there, oldest first.
-        held: Vec<crate::approval::PendingApproval>,
+        held: Vec<crate::hub::approval::PendingApproval>,
     },
     /// Changes were applied, or what has become of them since is another.
     AppliedChanged {
         /// The set, whole.
-        set: crate::history::AppliedSet,
+        set: crate::changes::history::AppliedSet,
     },
     /// Earlier versions were forgotten: what is listed of changes may stand differently.
     HistoryChanged,

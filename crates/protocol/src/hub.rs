@@ -1,5 +1,7 @@
 //! What the hub sends and how the link stands.
 
+pub mod approval;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 

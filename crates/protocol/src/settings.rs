@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::chat::model::{ModelInfo, ModelParameters};
 use crate::desktop::DesktopSettings;
-use crate::model::{ModelInfo, ModelParameters};
 
 /// What happens to planned changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]

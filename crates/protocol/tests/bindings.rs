@@ -2,26 +2,29 @@
 
 use std::path::Path;
 
-use protocol::approval::{ApprovalDecision, ApprovalReason, PendingApproval};
-use protocol::conversation::{ChatItem, ConversationView, Interruption, MessageVariant};
-use protocol::conversation_list::{
-    ArchiveState, ConversationCounts, ConversationHit, ConversationHits, ConversationPage,
-    HitLocation, HitSource, ListConversations,
-};
-use protocol::cost::{ModelCost, MonthCost, TurnCost};
-use protocol::desktop::{AutostartMode, DesktopSettings, DesktopState, OnClose};
-use protocol::event::{
-    IndexProgress, KeyringTrouble, LocalServer, ModelWait, ProviderStatus, VaultInfo,
-};
-use protocol::export::{ExportFormat, Exported};
-use protocol::history::{
+use protocol::changes::history::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ChangeStatus,
     ChangedSince, ConflictingLines, ListApplied, NoteAttribution, UndoConflict, UndoResult,
     UndoScope, UndoTarget,
 };
+use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
+use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
+use protocol::chat::conversation::{ChatItem, ConversationView, Interruption, MessageVariant};
+use protocol::chat::conversation_list::{
+    ArchiveState, ConversationCounts, ConversationHit, ConversationHits, ConversationPage,
+    HitLocation, HitSource, ListConversations,
+};
+use protocol::chat::cost::{ModelCost, MonthCost, TurnCost};
+use protocol::chat::export::{ExportFormat, Exported};
+use protocol::chat::model::{Effort, ModelInfo, ModelParameters, Price};
+use protocol::chat::tool_event::MatchReason;
+use protocol::desktop::{AutostartMode, DesktopSettings, DesktopState, OnClose};
+use protocol::event::{
+    IndexProgress, KeyringTrouble, LocalServer, ModelWait, ProviderStatus, VaultInfo,
+};
+use protocol::hub::approval::{ApprovalDecision, ApprovalReason, PendingApproval};
 use protocol::job::{JobKind, JobProgress};
-use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
-use protocol::query::{
+use protocol::notes::query::{
     CountedValue, CountedValues, LineMatch, LineMatches, LinkRepairs, NameMatch, NameMatches,
     NoteBacklink, NoteCriterion, NoteLineMatches, NoteLinks, NoteList, NoteOutgoingLink,
     PatternKind, PrivateNote, RepairedLink, TextSearch, TruncationReason,
@@ -31,8 +34,6 @@ use protocol::request::{
     ProviderTestResult, RegenerateOutcome, RegenerateRequest, ReviewDecision, SavedAnswer,
     SendMessageRequest, TokenStatus, Unlocking,
 };
-use protocol::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
-use protocol::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
 use protocol::settings::{
     CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, Language, PrivateSettings,
     SettingsChoice, SettingsProblem, SpendingSettings, Theme, TitleSource,
@@ -42,7 +43,7 @@ use protocol::{
     Conversation, ConversationId, ConversationState, EffectId, ErrorCode, HubState, HubStatus,
     MessageId, Mode, NoteDiff, NotePath, NumberedEvent, Origin, Passage, ProviderKind, Question,
     QuestionId, ResumePolicy, Review, Settings, Source, Timestamp, TokenUsage, ToolEvent, TurnId,
-    TurnStatus, UserError, VaultId, tool_event::MatchReason,
+    TurnStatus, UserError, VaultId,
 };
 use ts_rs::{Config, TS};
 

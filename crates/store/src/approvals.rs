@@ -1,6 +1,6 @@
 //! The table `held`: what of a hub waits for the user.
 
-use protocol::approval::{ApprovalReason, PendingApproval};
+use protocol::hub::approval::{ApprovalReason, PendingApproval};
 use protocol::{ConversationId, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};

@@ -3,7 +3,7 @@
 //! A branch holds the turns that were stored in it, and before them those of its parent that ran
 //! before the turn it stands in for. The first branch of a conversation is 0 and has no row.
 
-use protocol::conversation::MessageVariant;
+use protocol::chat::conversation::MessageVariant;
 use protocol::{ConversationId, MessageId, QuestionId, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};

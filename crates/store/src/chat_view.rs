@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use protocol::approval::PendingApproval;
-use protocol::conversation::{ChatItem, MessageVariant};
+use protocol::chat::conversation::{ChatItem, MessageVariant};
+use protocol::hub::approval::PendingApproval;
 use protocol::{
     CallId, Compaction, Conversation, ConversationId, Message, MessageId, MessagePart, OpenTurn,
     Question, QuestionId, Role, Timestamp, TurnId, TurnStatus,
@@ -16,14 +16,26 @@ use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::change_set::{self, DecisionRow, OpenChangeSet};
-use crate::compaction::{self, CompactionRow};
+use crate::change_set::{
+    DecisionRow, OpenChangeSet, {self},
+};
+use crate::compaction::{
+    CompactionRow, {self},
+};
 use crate::error::Failure;
-use crate::message::{self, MessageRow};
-use crate::question::{self, QuestionRow};
-use crate::tool_call::{self, CallRow};
+use crate::message::{
+    MessageRow, {self},
+};
+use crate::question::{
+    QuestionRow, {self},
+};
+use crate::tool_call::{
+    CallRow, {self},
+};
 use crate::transaction::read;
-use crate::turn::{self, TurnRow};
+use crate::turn::{
+    TurnRow, {self},
+};
 use crate::{Store, StoreError, approvals, branch, conversation};
 
 /// All that is shown of a conversation.

@@ -1,6 +1,6 @@
 //! The table `conversation`: names, states and the list.
 
-use protocol::conversation_list::{ArchiveState, ConversationPage};
+use protocol::chat::conversation_list::{ArchiveState, ConversationPage};
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use protocol::history::UndoScope;
+use protocol::changes::history::UndoScope;
 use protocol::{
     ChangeKind, ChangeSetId, ContentHash, ConversationId, Effect, EffectId, LineCounts, NotePath,
     Timestamp, TurnId,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use protocol::conversation_list::{
+use protocol::chat::conversation_list::{
     ArchiveState, ConversationHit, ConversationHits, HitLocation, HitSource,
 };
 use protocol::{ConversationId, MessageId, QuestionId};

@@ -1,6 +1,6 @@
 //! Where a conversation lies: in the list, put away, or deleted for as long as that can be undone.
 
-use protocol::conversation_list::ArchiveState;
+use protocol::chat::conversation_list::ArchiveState;
 use protocol::{ConversationId, Timestamp, fault_injection};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Row, SqliteConnection};

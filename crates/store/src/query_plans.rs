@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use log::LevelFilter;
-use protocol::conversation_list::ArchiveState;
+use protocol::chat::conversation_list::ArchiveState;
 use protocol::{ConversationId, Timestamp, TurnId};
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 use tracing::field::{Field, Visit};

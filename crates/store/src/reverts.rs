@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use protocol::history::AppliedBy;
+use protocol::changes::history::AppliedBy;
 use protocol::{ChangeSetId, EffectId, FileId, MovedNote, NotePath, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};

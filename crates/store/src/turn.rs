@@ -1,7 +1,7 @@
 //! The table `turn`: what is queued, what runs, how it ended.
 
-use protocol::conversation::Interruption;
-use protocol::model::Price;
+use protocol::chat::conversation::Interruption;
+use protocol::chat::model::Price;
 use protocol::{
     ConversationId, MessageId, NewTurn, NotePath, OpenTurn, Origin, Timestamp, TurnEnding, TurnId,
     TurnStatus, UserError,

@@ -1,7 +1,7 @@
 //! The table `usage`: what each request to a model has cost.
 
-use protocol::cost::{ModelCost, TurnCost};
-use protocol::model::Price;
+use protocol::chat::cost::{ModelCost, TurnCost};
+use protocol::chat::model::Price;
 use protocol::{ConversationId, MessageId, Timestamp, TokenUsage, TurnId, UtilityRequest};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use index::{CutReason, NoteFilter, RankedPassages};
 use llm::tool::{LookupScope, Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
 use protocol::ToolEvent;
-use protocol::tool_event::MatchReason;
+use protocol::chat::tool_event::MatchReason;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use index::parser::{Heading, headings};
 use protocol::NotePath;
-use protocol::invisible::without_invisible;
+use protocol::notes::invisible::without_invisible;
 
 use crate::similar_lines::similarity;
 

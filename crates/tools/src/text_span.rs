@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::ops::Range;
 
-use protocol::invisible::{invisible_ranges, without_invisible};
+use protocol::notes::invisible::{invisible_ranges, without_invisible};
 use vault::NOTE_LIMIT;
 
 use crate::text_encoding::LineEnd;

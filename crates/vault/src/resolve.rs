@@ -1,6 +1,6 @@
 //! From what a person or a model wrote to the one note it means, or to a new note's path.
 
-use protocol::invisible::without_invisible;
+use protocol::notes::invisible::without_invisible;
 use protocol::{NewNotePath, NewPathKind, NotePath, PathError};
 use rustix::fs::FileType;
 use rustix::io::Errno;

@@ -8,7 +8,7 @@
 
 /// Whether the name is that of a copy which a sync program made of two that conflict.
 pub(crate) fn is_conflict_copy(name: &str) -> bool {
-    name.contains('.') && protocol::conflict_copy::original(name).is_some()
+    name.contains('.') && protocol::notes::conflict_copy::original(name).is_some()
 }
 
 /// The name of the file that this one stands for, if it is not downloaded.

@@ -1,11 +1,11 @@
 //! What was applied: the list, the way back, and how long there is one.
 
 use app::App;
-use protocol::history::{
+use protocol::changes::history::{
     AppliedHunks, AppliedPage, ChangedSince, ListApplied, NoteAttribution, UndoConflict,
     UndoResult, UndoScope, UndoTarget,
 };
-use protocol::retention::{DeletedHistory, HistoryAge, HistoryStats};
+use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryStats};
 use protocol::{EffectId, NotePath, UserError};
 use tauri::State;
 

@@ -1,8 +1,8 @@
 //! Conversations: the feed, messages, reviews.
 
 use app::App;
-use protocol::conversation::ConversationView;
-use protocol::cost::TurnCost;
+use protocol::chat::conversation::ConversationView;
+use protocol::chat::cost::TurnCost;
 use protocol::request::{DecideReview, RegenerateOutcome, RegenerateRequest, SendMessageRequest};
 use protocol::{AppSnapshot, ConversationId, MessageId, NumberedEvent, TurnId, UserError};
 use tauri::State;

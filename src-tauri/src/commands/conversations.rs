@@ -1,11 +1,11 @@
 //! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
 
 use app::{ExistingFile, ExportJob};
-use protocol::conversation::ConversationView;
-use protocol::conversation_list::{
+use protocol::chat::conversation::ConversationView;
+use protocol::chat::conversation_list::{
     ArchiveState, ConversationCounts, ConversationHits, ConversationPage, ListConversations,
 };
-use protocol::export::{ExportFormat, Exported};
+use protocol::chat::export::{ExportFormat, Exported};
 use protocol::{ConversationId, TurnId, UserError};
 use tauri::{AppHandle, Runtime};
 use tauri_plugin_dialog::DialogExt as _;

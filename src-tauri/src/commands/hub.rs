@@ -2,7 +2,7 @@
 
 use app::App;
 use protocol::UserError;
-use protocol::approval::ApprovalDecision;
+use protocol::hub::approval::ApprovalDecision;
 use protocol::request::{KeyStorage, TokenStatus};
 use secrecy::SecretString;
 use tauri::State;

@@ -1,6 +1,6 @@
 //! What is looked up in the notes.
 
-use protocol::query::{
+use protocol::notes::query::{
     CountedValues, LineMatches, LinkRepairs, NameMatches, NoteCriterion, NoteLinks, NoteList,
     PrivateNote, RepairedLink, TextSearch,
 };

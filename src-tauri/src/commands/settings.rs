@@ -1,7 +1,7 @@
 //! Settings and the provider's key.
 
 use app::App;
-use protocol::cost::MonthCost;
+use protocol::chat::cost::MonthCost;
 use protocol::request::{KeyStorage, KeyTrial, ProviderTestResult, Unlocking};
 use protocol::{Settings, SettingsChoice, UserError};
 use secrecy::SecretString;

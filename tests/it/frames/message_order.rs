@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use app::TimeScale;
-use protocol::approval::{ApprovalDecision, ApprovalReason};
+use protocol::hub::approval::{ApprovalDecision, ApprovalReason};
 use protocol::{AppEvent, ErrorCode, HubState, Settings};
 use testkit::{Gate, Reply, ScriptedModel};
 
@@ -228,7 +228,7 @@ async fn a_message_that_cannot_even_be_kept_needs_the_user_and_is_tried_again() 
 }
 
 /// What the window is told that waits.
-async fn pending_approvals(running: &RunningApp) -> Vec<protocol::approval::PendingApproval> {
+async fn pending_approvals(running: &RunningApp) -> Vec<protocol::hub::approval::PendingApproval> {
     running
         .wait_for_event("what waits", |event| match event {
             AppEvent::HeldChanged { held, .. } if !held.is_empty() => Some(held.clone()),

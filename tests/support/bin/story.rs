@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use app::{App, DataDir};
-use protocol::conversation::{ChatItem, Interruption};
-use protocol::history::{ListApplied, UndoScope};
+use protocol::changes::history::{ListApplied, UndoScope};
+use protocol::changes::retention::HistoryAge;
+use protocol::chat::conversation::{ChatItem, Interruption};
 use protocol::request::{
     DecideReview, HunkDecision, NoteDecision, ReviewDecision, SendMessageRequest,
 };
-use protocol::retention::HistoryAge;
 use protocol::{ConversationId, Mode, QuestionId, ResumePolicy, Settings, TurnStatus};
 use serde_json::{Value, json};
 use testkit::multi_call::MULTI_CALL_STORIES;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use app::{App, DataDir, TimeScale};
 use futures_util::future::join_all;
-use protocol::conversation::ChatItem;
-use protocol::conversation_list::{ArchiveState, ListConversations};
+use protocol::chat::conversation::ChatItem;
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use protocol::settings::HubSettings;
 use protocol::{AppEvent, ConversationId, HubState, ProviderKind, Settings};
 use tokio::runtime::Runtime;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ::index::{GrepQuery, Index};
 use app::{App, DataDir};
-use protocol::query::{NoteCriterion, PatternKind, TextSearch};
+use protocol::notes::query::{NoteCriterion, PatternKind, TextSearch};
 use protocol::{ChangeSet, NotePath, PrivateRules, ProviderKind, Settings};
 use tokio::runtime::Runtime;
 use vault::{Vault, VaultChange};

@@ -5,25 +5,28 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::turn_policy::{ContextCapacity, Summarizer, TurnEvent, TurnPolicy, TurnSetup};
 use llm::{Capabilities, Provider};
-use protocol::model::{ModelInfo, Price};
+use protocol::chat::model::{ModelInfo, Price};
 use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
 use crate::blocking::run_blocking;
-use crate::budget::{self, SpendingGate};
+use crate::budget::{
+    SpendingGate, {self},
+};
 use crate::config::Config;
 use crate::errors::store_error;
 use crate::fallback_capture::{CaptureIfIgnored, FallbackCapture};
 use crate::inbox::MAX_TURN_ATTEMPTS;
 use crate::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::privacy::PrivacyGuard;
-use crate::prompt::{self, RulesFile, SystemPromptInput};
+use crate::prompt::{
+    RulesFile, SystemPromptInput, {self},
+};
 use crate::provenance::RULES_FILES;
 use crate::publisher::DomainEvent;
-use crate::reply_matching;
 use crate::selection::{ModelSelector, SelectedModel, is_cloud_model};
-use crate::writable_notes;
+use crate::{reply_matching, writable_notes};
 
 /// Output cap of one answer, in tokens.
 const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 8_192;

@@ -1,7 +1,7 @@
 //! Keys of the settings file that are meant for the rules for private notes and are not spelled so. Other keys
 //! that are not known count for nothing, as those of a later version do; these were to protect something.
 
-use protocol::privacy::fold_name;
+use protocol::notes::privacy::fold_name;
 use toml_edit::{Item, TableLike};
 
 /// The table of the rules.

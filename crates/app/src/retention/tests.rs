@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use protocol::history::{ChangeStatus, ListApplied, UndoScope};
+use protocol::changes::history::{ChangeStatus, ListApplied, UndoScope};
 use protocol::{Change, Intent, IntentState, NotePath, SettledIntent};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -63,7 +63,7 @@ impl RetentionFixture {
         found.first().expect("it keeps its row").forgotten.is_some()
     }
 
-    async fn listed(&self) -> Vec<protocol::history::AppliedNote> {
+    async fn listed(&self) -> Vec<protocol::changes::history::AppliedNote> {
         let all = ListApplied { conversation: None, before: None };
         let sets = self.app.list_applied(&all).await.expect("a list").sets;
         sets.into_iter().flat_map(|set| set.notes).collect()

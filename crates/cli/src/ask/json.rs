@@ -4,7 +4,7 @@
 use std::io::Read as _;
 
 use app::{OneShotAnswer, PriorCall, PriorMessage, SourcedText};
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{Role, Source, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use protocol::Role;
-use protocol::model::Effort;
+use protocol::chat::model::Effort;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! The models that were known in November 2026, from the vendors' own pages of models and prices.
 
 use protocol::ModelInfo;
-use protocol::model::Price;
+use protocol::chat::model::Price;
 
 use super::ModelMaker;
 

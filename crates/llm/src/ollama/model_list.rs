@@ -24,7 +24,7 @@ pub(super) fn models(tags: &Value) -> Vec<ModelInfo> {
     let names = entries(tags).filter_map(|model| model.get("name")?.as_str());
     let model = |id: &str| ModelInfo {
         id: id.to_owned(),
-        price: Some(protocol::model::Price::default()),
+        price: Some(protocol::chat::model::Price::default()),
         ..ModelInfo::default()
     };
     names.map(model).collect()

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use protocol::model::Effort;
+use protocol::chat::model::Effort;
 use protocol::{CallId, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

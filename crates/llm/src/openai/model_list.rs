@@ -1,7 +1,7 @@
 //! What a server's list of models says, in the dialects of those that speak this wire.
 
 use protocol::ModelInfo;
-use protocol::model::Price;
+use protocol::chat::model::Price;
 use serde_json::Value;
 
 /// The models out of a list; `None` when it is no list.

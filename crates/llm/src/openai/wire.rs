@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use protocol::Role;
-use protocol::model::Effort;
+use protocol::chat::model::Effort;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use protocol::invisible::without_invisible;
+use protocol::notes::invisible::without_invisible;
 use protocol::{GeneratedTitle, TitleRequest};
 
 /// A title is cut behind so many characters, at a word.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llm::service::SummarizeOutcome;
 use llm::{ModelError, ModelEvent, ModelRequest, SpendingLimit, StopReason};
-use protocol::model::Price;
+use protocol::chat::model::Price;
 use protocol::{ErrorCode, TokenUsage, TurnStatus};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

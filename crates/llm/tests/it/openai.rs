@@ -8,7 +8,7 @@ use llm::{
     ContentBlock, Deadlines, ModelError, ModelEvent, ModelMessage, ModelRequest, OpenAi,
     OpenAiConfig, Provider, StopReason, ToolCall, ToolSpec,
 };
-use protocol::model::{Effort, ModelParameters};
+use protocol::chat::model::{Effort, ModelParameters};
 use protocol::{Role, TokenUsage, TurnStatus};
 use serde_json::{Value, json};
 

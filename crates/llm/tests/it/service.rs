@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use llm::{ContentBlock, ModelError, ModelEvent, SpendingLimit, StopReason, TurnEvent, TurnLimits};
-use protocol::model::Price;
+use protocol::chat::model::Price;
 use protocol::{ErrorCode, TokenUsage, TurnStatus, UserError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -11,7 +11,7 @@ use llm::{
     ServiceParts, SpendingLimit, Summarizer, TimeScale, ToolEffect, TurnEvent, TurnLimits,
     TurnPolicy, TurnSetup,
 };
-use protocol::model::Price;
+use protocol::chat::model::Price;
 use protocol::{
     CallId, ChangeSet, Message, MessagePart, NewTurn, OpenTurn, Origin, Role, Timestamp,
     TurnEnding, TurnId, UserError,

@@ -1,6 +1,7 @@
 //! A conversation goes on in branches: each hears what was said before it began, and nothing else.
 
-use protocol::{TurnStatus, conversation::ChatItem};
+use protocol::TurnStatus;
+use protocol::chat::conversation::ChatItem;
 use serde_json::json;
 
 use crate::test_conversation::{TestConversation, answer, conversation, ending, new_turn, result};

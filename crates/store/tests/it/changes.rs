@@ -134,7 +134,7 @@ async fn a_verdict_is_kept_told_once_and_shown() {
     assert_eq!(story.store.decisions(&conversation()).await.expect("read"), untold);
     let items = story.store.chat_items(&conversation()).await.expect("read");
     assert!(
-        matches!(items.last(), Some(protocol::conversation::ChatItem::Verdict { id, .. }) if *id == untold[0].id),
+        matches!(items.last(), Some(protocol::chat::conversation::ChatItem::Verdict { id, .. }) if *id == untold[0].id),
         "{items:?}"
     );
 }

@@ -1,7 +1,7 @@
 //! What stands in for earlier turns: in its own branch, with its sources, paid for.
 
-use protocol::conversation::ChatItem;
-use protocol::model::Price;
+use protocol::chat::conversation::ChatItem;
+use protocol::chat::model::Price;
 use protocol::{Compaction, Source, Summary, Timestamp, TokenUsage, TurnStatus, UtilityRequest};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Finding what was said and changed in conversations by its words.
 
-use protocol::conversation_list::{ArchiveState, ConversationHit, HitLocation, HitSource};
+use protocol::chat::conversation_list::{ArchiveState, ConversationHit, HitLocation, HitSource};
 use protocol::{MessageId, Timestamp, ToolEvent, TurnStatus};
 use serde_json::json;
 
@@ -134,7 +134,7 @@ async fn what_was_found_in_another_branch_is_shown_with_it() {
     let shown = async || -> Vec<String> {
         let items = story.store.chat_items(&conversation()).await.expect("read");
         let words = items.into_iter().filter_map(|item| match item {
-            protocol::conversation::ChatItem::User { text, .. } => Some(text),
+            protocol::chat::conversation::ChatItem::User { text, .. } => Some(text),
             _ => None,
         });
         words.collect()

@@ -1,6 +1,6 @@
 //! The list of conversations, and what ended ones are found by.
 
-use protocol::conversation_list::ArchiveState;
+use protocol::chat::conversation_list::ArchiveState;
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use serde_json::json;
 

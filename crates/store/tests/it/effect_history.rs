@@ -1,6 +1,6 @@
 //! What happened and what was taken back, as the ledger tells it.
 
-use protocol::history::{AppliedBy, UndoScope};
+use protocol::changes::history::{AppliedBy, UndoScope};
 use protocol::{FileId, IntentState, MovedNote, SettledIntent, Timestamp};
 use store::UserChangeSet;
 

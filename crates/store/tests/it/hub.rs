@@ -1,6 +1,6 @@
 //! The inbox and the outbox: nothing lost, nothing twice.
 
-use protocol::approval::ApprovalReason;
+use protocol::hub::approval::ApprovalReason;
 use protocol::{Origin, Timestamp, TurnStatus};
 use store::{DeliveredMessage, DeliveryOutcome, InboxRow, OutboxPush, StoreError};
 

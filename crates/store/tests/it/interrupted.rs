@@ -1,6 +1,6 @@
 //! Turns that were cut: taken up again from their rows, offered, left.
 
-use protocol::conversation::{ChatItem, Interruption};
+use protocol::chat::conversation::{ChatItem, Interruption};
 use protocol::{TurnStatus, UserError};
 use serde_json::json;
 use store::StoreError;

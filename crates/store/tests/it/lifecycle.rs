@@ -1,6 +1,6 @@
 //! Conversations that are put away, deleted and brought back, and hub conversations that end.
 
-use protocol::conversation_list::ArchiveState;
+use protocol::chat::conversation_list::ArchiveState;
 use protocol::{ConversationId, ConversationState, Origin, Timestamp};
 use serde_json::json;
 use sqlx::{Connection, Row};

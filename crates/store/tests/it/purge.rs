@@ -1,6 +1,6 @@
 //! Earlier versions go when they are old and many, or when the user wants it; nothing else does.
 
-use protocol::history::{AppliedBy, UndoScope};
+use protocol::changes::history::{AppliedBy, UndoScope};
 use protocol::{
     Change, ChangeSet, ContentHash, EffectId, IntentState, LineCounts, SettledIntent, Timestamp,
 };

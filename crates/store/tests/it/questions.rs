@@ -1,6 +1,6 @@
 //! Questions: they wait for as long as it takes, and have one answer.
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{Message, Origin, TurnStatus};
 use serde_json::json;
 use store::StoreError;

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::task::Poll;
 
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::{
     CallResult, ErrorCode, FullResult, MessagePart, Origin, Role, Timestamp, ToolEvent, TurnId,
     TurnStatus, UserError,

@@ -1,7 +1,7 @@
 //! What turns, conversations and times have cost.
 
-use protocol::cost::ModelCost;
-use protocol::model::Price;
+use protocol::chat::cost::ModelCost;
+use protocol::chat::model::Price;
 use protocol::{Timestamp, TokenUsage, TurnId};
 
 use crate::test_conversation::{TestConversation, answered, conversation};

@@ -7,7 +7,8 @@
 
 use std::collections::HashSet;
 
-use protocol::{FileId, NotePath, conflict_copy};
+use protocol::notes::conflict_copy;
+use protocol::{FileId, NotePath};
 
 use super::trace::{NoteTrace, Successions};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::{App, DataDir, TimeScale};
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::settings::HubSettings;
 use protocol::{
     AppEvent, Conversation, HubState, HubStatus, Mode, NumberedEvent, ProviderKind, Settings,

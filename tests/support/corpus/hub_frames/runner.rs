@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::conversation::ChatItem;
-use protocol::invisible::invisible_ranges;
+use protocol::chat::conversation::ChatItem;
+use protocol::notes::invisible::invisible_ranges;
 use protocol::{HubState, HubStatus};
 use serde_json::Value;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use app::{App, DataDir};
 use hub::local::LocalHubEvent;
-use protocol::conversation::ChatItem;
-use protocol::history::UndoScope;
+use protocol::changes::history::UndoScope;
+use protocol::chat::conversation::ChatItem;
 use protocol::request::SendMessageRequest;
 use protocol::settings::{HubSettings, PrivateSettings};
 use protocol::{ConversationId, Mode, NotePath, ProviderKind, Settings, TurnStatus, UserError};

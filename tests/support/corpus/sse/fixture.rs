@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::{App, DataDir, TimeScale};
-use protocol::conversation::ChatItem;
+use protocol::chat::conversation::ChatItem;
 use protocol::request::SendMessageRequest;
 use protocol::settings::TitleSource;
 use protocol::{ConversationId, ProviderKind, Settings, TurnStatus, UserError};

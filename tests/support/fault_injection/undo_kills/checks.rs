@@ -102,7 +102,7 @@ fn visible_notes(tree: &FolderTree) -> Vec<(&str, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::history::{AppliedBy, ChangeStatus};
+    use protocol::changes::history::{AppliedBy, ChangeStatus};
 
     use super::*;
 

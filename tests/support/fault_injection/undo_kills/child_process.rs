@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use app::{App, DataDir, StoreLedger};
-use protocol::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoResult};
+use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoResult};
 use protocol::request::SendMessageRequest;
 use protocol::{
     CallId, ChangeSetId, FileId, NotePath, ProviderKind, Settings, Timestamp, UserError,

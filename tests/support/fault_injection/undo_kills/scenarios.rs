@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::history::{AppliedBy, AppliedSet, UndoScope};
+use protocol::changes::history::{AppliedBy, AppliedSet, UndoScope};
 use serde_json::{Value, json};
 
 use crate::fault_injection::folder_tree::FolderTree;

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::invisible::{
+use crate::notes::invisible::{
     BLACK_FLAG, EMOJI_STYLE, JOINER, is_invisible, is_keycap_base, is_pictographic, is_skin_tone,
 };
 

@@ -4,8 +4,8 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::{PrivateRule, fold_text};
 use crate::NotePath;
-use crate::invisible::is_invisible;
-use crate::privacy::folding::{fold_name, is_tag_char};
+use crate::notes::invisible::is_invisible;
+use crate::notes::privacy::folding::{fold_name, is_tag_char};
 
 /// Behind a folder, each of these means all that is in it.
 const ALL_BELOW: [&str; 6] = ["/**/*.md", "/**/*", "/**", "/*.md", "/*", "/"];
@@ -116,7 +116,7 @@ fn unquoted(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use crate::NotePath;
-    use crate::privacy::{Privacy, PrivacyMetadata, PrivateRules};
+    use crate::notes::privacy::{Privacy, PrivacyMetadata, PrivateRules};
     use crate::settings::PrivateSettings;
 
     fn rules(rule: &str) -> Option<PrivateRules> {

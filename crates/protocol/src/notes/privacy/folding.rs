@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::invisible::is_invisible;
+use crate::notes::invisible::is_invisible;
 
 /// Equal for names that a person takes for the same: whatever their case, Unicode form, width and
 /// blanks, and whatever stands between their signs that nobody sees. What is folded stays as it is when it is

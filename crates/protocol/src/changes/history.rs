@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::review::NoteHunk;
+use crate::changes::review::NoteHunk;
 use crate::{
     CallId, ChangeKind, ChangeSetId, ConversationId, EffectId, NotePath, Timestamp, TurnId,
 };

@@ -1,6 +1,6 @@
 //! Earlier turns of a conversation in fewer words, told to a model in their place.
 
-use crate::model::Price;
+use crate::chat::model::Price;
 use crate::{Timestamp, TokenUsage, TurnId};
 
 /// What stands in for the first turns of a branch. The turns themselves stay where they are.

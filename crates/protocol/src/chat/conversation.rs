@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::approval::PendingApproval;
+use crate::hub::approval::PendingApproval;
 use crate::{
     CallId, ConversationId, MessageId, Origin, Question, Review, Timestamp, ToolEvent, TurnId,
     TurnStatus, UserError,

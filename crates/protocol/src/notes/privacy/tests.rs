@@ -1,7 +1,7 @@
 //! What a rule covers, and what it does not.
 
 use super::*;
-use crate::invisible::is_invisible;
+use crate::notes::invisible::is_invisible;
 
 fn rules(never: &[&str], local: &[&str]) -> PrivateRules {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();

@@ -12,8 +12,9 @@ mod tests;
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
+use crate::NotePath;
+use crate::notes::conflict_copy;
 use crate::settings::PrivateSettings;
-use crate::{NotePath, conflict_copy};
 
 pub use folding::{fold_name, is_tag_char};
 
