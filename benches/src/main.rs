@@ -1,10 +1,8 @@
 //! The product beside its rivals: each figure is a ratio, taken in the same run.
 #![allow(clippy::disallowed_methods, reason = "the rivals open their files as they like")]
 
-mod bare_edit;
 mod conversations;
-mod durable_edit;
-mod fsync_count;
+mod durability;
 mod hub;
 mod mcp_server;
 mod note_reading;
@@ -13,7 +11,6 @@ mod ranking;
 mod sample_notes;
 mod search;
 mod turn;
-mod vault_and_ledger;
 mod vault_figures;
 mod window;
 
@@ -87,7 +84,7 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
 
 /// What `fsync_count` counts, in a process of its own.
 async fn run_subprocess(phase: &str, place: &Path) -> Result<ExitCode, Box<dyn Error>> {
-    fsync_count::run_phase(phase, place).await?;
+    durability::fsync_count::run_phase(phase, place).await?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,7 +95,7 @@ async fn run_vault_figures(wanted: &str) -> Result<ExitCode, Box<dyn Error>> {
         met &= figure.print().await;
     }
     if "fsyncs".starts_with(wanted) || wanted.starts_with("fsyncs") {
-        met &= fsync_count::print();
+        met &= durability::fsync_count::print();
     }
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use index::Index;
-use llm::registry::ToolRegistry;
-use llm::tool::{CallOutcome, ToolContext};
+use llm::tool_api::registry::ToolRegistry;
+use llm::tool_api::tool::{CallOutcome, ToolContext};
 use protocol::{CallId, ChangeSet, ConversationId, PrivateRules, TurnId};
 use serde_json::json;
 use tools::catalog::{ToolDeps, catalog};
-use tools::conversation_archive::{
+use tools::ports::conversation_archive::{
     ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,
 };
-use tools::environment::{Environment, SentNote};
+use tools::ports::environment::{Environment, SentNote};
 use vault::Vault;
 
 use crate::mcp_server::McpServer;
@@ -101,7 +101,7 @@ impl ReadFileBench {
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(BTreeMap::new()),
             max_output_bytes: usize::MAX,
-            sources: llm::tool::SourceLog::default(),
+            sources: llm::tool_api::tool::SourceLog::default(),
         };
         Ok(Self { tools: catalog(shelf)?, context })
     }
@@ -155,13 +155,13 @@ impl Environment for EmptyToolDeps {
 }
 
 #[async_trait::async_trait]
-impl tools::question_resolver::QuestionResolver for EmptyToolDeps {
+impl tools::ports::question_resolver::QuestionResolver for EmptyToolDeps {
     async fn resolve(
         &self,
         _: &TurnId,
         _: &protocol::QuestionId,
-        _: tools::question_resolver::QuestionResolution,
-    ) -> Result<(), tools::question_resolver::UnresolvedQuestion> {
-        Err(tools::question_resolver::UnresolvedQuestion("No question waits.".to_owned()))
+        _: tools::ports::question_resolver::QuestionResolution,
+    ) -> Result<(), tools::ports::question_resolver::UnresolvedQuestion> {
+        Err(tools::ports::question_resolver::UnresolvedQuestion("No question waits.".to_owned()))
     }
 }

@@ -2,8 +2,9 @@
 
 use std::error::Error;
 
+use crate::durability::durable_edit;
+use crate::note_reading;
 use crate::paired_timing::Ratio;
-use crate::{durable_edit, note_reading};
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]

@@ -9,27 +9,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod content_security_policy;
-mod drag_and_drop;
-mod edit_message;
-mod errors;
-mod first_run;
-mod hub_messages;
-mod images;
+mod changes;
+mod chat;
 mod input_device;
-mod interrupted_turns;
-mod large_vault;
-mod message_queue;
-mod navigation;
-mod partial_review;
-mod question;
-mod review;
-mod search;
-mod settings;
-mod tray_and_notifications;
-mod undo;
-mod vault_switching;
-mod week;
+mod security;
+mod system;
+mod vault;
 
 use tokio::sync::{Mutex, MutexGuard};
 

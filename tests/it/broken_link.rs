@@ -4,7 +4,7 @@ use protocol::changes::history::{AppliedBy, ListApplied, UndoScope};
 use protocol::notes::query::{LinkRepairs, NoteCriterion};
 use protocol::{NotePath, UserError};
 
-use crate::test_app::{RunningApp, TestHome, note_paths, settings_without_model};
+use crate::harness::test_app::{RunningApp, TestHome, note_paths, settings_without_model};
 
 const NOTES: [(&str, &str); 4] = [
     ("People/Luca Ferri.md", "# Luca\n\nSee [[Luca Feri]].\n"),

@@ -10,8 +10,10 @@ use testkit::{Gate, Reply, ScriptedModel};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
+use crate::harness::test_app::{
+    CliOutput, TEST_TIMEOUT, TestHome, run_command, settings_without_model,
+};
 use crate::settings::LAST_LINE;
-use crate::test_app::{CliOutput, TEST_TIMEOUT, TestHome, run_command, settings_without_model};
 
 const NOTES: [(&str, &str); 3] = [
     ("Groceries.md", "# Groceries\n\n- [ ] milk\n"),

@@ -6,7 +6,9 @@ use protocol::{AppEvent, ContextKind, ContextUse, ConversationId, Settings};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use crate::test_app::{RunningApp, home_with_key, settings_with_model, settings_without_model};
+use crate::harness::test_app::{
+    RunningApp, home_with_key, settings_with_model, settings_without_model,
+};
 
 const MODEL: &str = "claude-haiku-4-5";
 const LARGER: &str = "claude-larger";

@@ -6,11 +6,11 @@ use secrecy::SecretString;
 use testkit::scripted_model::KEY;
 use testkit::{Reply, ScriptedModel};
 
-use crate::test_app::{TestHome, settings_with_model};
+use crate::harness::test_app::{TestHome, settings_with_model};
 
 const TRIED: &str = "sk-CANARY-tried-and-refused";
 
-async fn trial(running: &crate::test_app::RunningApp, key: &str) -> KeyTrial {
+async fn trial(running: &crate::harness::test_app::RunningApp, key: &str) -> KeyTrial {
     running.app.try_key(SecretString::from(key)).await
 }
 

@@ -12,7 +12,7 @@ use testkit::{KeyringDaemon, PrivateBus, Reply, ScriptedModel};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::test_app::{RunningApp, TEST_TIMEOUT, TestHome, run_command};
+use crate::harness::test_app::{RunningApp, TEST_TIMEOUT, TestHome, run_command};
 
 /// The program on this home, over a bus.
 fn on(bus: &PrivateBus, home: &TestHome, arguments: &[&str]) -> Command {

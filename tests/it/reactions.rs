@@ -5,7 +5,9 @@ use protocol::{AppEvent, ConversationId, ToolEvent};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use crate::test_app::{RunningApp, home_with_key, settings_with_model, settings_without_model};
+use crate::harness::test_app::{
+    RunningApp, home_with_key, settings_with_model, settings_without_model,
+};
 
 fn reactions_of(item: &ChatItem) -> &[ToolEvent] {
     match item {

@@ -11,7 +11,7 @@ use testkit::{Reply, ScriptedModel, TempVault, TestHub};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::test_app::{
+use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
 };
 

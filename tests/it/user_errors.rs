@@ -13,7 +13,7 @@ use protocol::{ErrorCode, Mode, Settings, SettingsChoice, UserError};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::test_app::{TEST_TIMEOUT, TestHome, settings_without_model};
+use crate::harness::test_app::{TEST_TIMEOUT, TestHome, settings_without_model};
 
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
 
@@ -55,9 +55,10 @@ async fn a_missing_vault_is_named() {
     );
     assert_error(&open_error(&home, &folder).await, ErrorCode::Vault, &sentence);
     let text = folder.to_str().expect("UTF-8");
-    let said =
-        crate::test_app::run_command(&mut home.cli_command(&["ask", "--vault", text, "zanzibar"]))
-            .await;
+    let said = crate::harness::test_app::run_command(
+        &mut home.cli_command(&["ask", "--vault", text, "zanzibar"]),
+    )
+    .await;
     assert_eq!((said.code, said.stderr), (Some(1), format!("{sentence}\n")));
     assert!(!folder.exists(), "it is not made");
 }

@@ -1,6 +1,8 @@
 //! Our requests against the vendors' own types, and a model server that others wrote. Both are
 //! modules of Node in `tests/conformance`, of pinned versions; their scripts never run.
 
+pub mod request_bodies;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;

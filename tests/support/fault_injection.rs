@@ -7,6 +7,7 @@
 mod checks;
 mod child_process;
 mod disk_faults;
+pub mod fault_points;
 mod folder_tree;
 mod kill_sweep;
 mod power_cuts;

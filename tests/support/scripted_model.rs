@@ -257,7 +257,7 @@ async fn handle_request(
     }
     let violations = api_rules::violations(&method, &uri.to_string(), &headers, &text);
     let request = serde_json::from_str(&text).unwrap_or_default();
-    crate::request_bodies::record(uri.path(), &text);
+    crate::conformance::request_bodies::record(uri.path(), &text);
     let number = match is_utility_request(&request) {
         true => 1_000 + desk.record_utility_request(&request, violations),
         false => desk.record(&request, &text, violations),

@@ -1,11 +1,11 @@
 //! What lies around tools that need nothing but notes: no conversation has ended, no note is open,
 //! no question waits.
 
-use ::tools::conversation_archive::{
+use ::tools::ports::conversation_archive::{
     ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,
 };
-use ::tools::environment::{Environment, SentNote};
-use ::tools::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
+use ::tools::ports::environment::{Environment, SentNote};
+use ::tools::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 use async_trait::async_trait;
 use jiff::Zoned;
 use protocol::{ConversationId, QuestionId, TurnId};

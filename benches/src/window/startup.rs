@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::web_driver::MINI_BROWSER;
-use testkit::x11::{ScreenRegion, X11Client};
+use testkit::gui::web_driver::MINI_BROWSER;
+use testkit::gui::x11::{ScreenRegion, X11Client};
 use testkit::{DesktopHome, PrivateBus, TempVault, UndrivenApp, search_freshness};
 use tokio::time::sleep;
 

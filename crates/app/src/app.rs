@@ -17,19 +17,21 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::adapters::active_note::{ActiveNoteState, OpenedBy};
-use crate::blocking::run_blocking;
-use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::description::DescriptionTask;
-use crate::errors::{open_error, store_error};
-use crate::feed::{Feed, FeedListener};
-use crate::jobs::Jobs;
-use crate::notifications::WindowFocus;
-use crate::publisher::DomainEvent;
-use crate::run_mode::RunMode;
-use crate::selection::{ModelSelector, SelectionInput, find_local, usual_local};
+use crate::changes::{apply_review, review};
+use crate::events::feed::{Feed, FeedListener};
+use crate::events::jobs::Jobs;
+use crate::events::notifications::WindowFocus;
+use crate::events::publisher::DomainEvent;
+use crate::hub::description::DescriptionTask;
+use crate::models::selection::{ModelSelector, SelectionInput, find_local, usual_local};
+use crate::models::{budget, tool_support};
+use crate::settings::config::Config;
+use crate::settings::run_mode::RunMode;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::{open_error, store_error};
 use crate::vault_session::{AppServices, SessionGuard, VaultSession};
-use crate::{apply_review, budget, review, sample, tool_support};
+use crate::workspace::data_dir::DataDir;
+use crate::workspace::sample;
 
 /// What to do when there is no folder to open: none was asked for, and none was open before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use vault::undo::UndoPlan;
 use vault::{Progress, Vault, VaultError};
 
 use crate::App;
-use crate::blocking::run_blocking;
-use crate::clock::new_id;
-use crate::errors::note_error;
-use crate::provenance::is_rules_file;
-use crate::publisher::DomainEvent;
+use crate::events::publisher::DomainEvent;
+use crate::privacy::provenance::is_rules_file;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::new_id;
+use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
 impl App {

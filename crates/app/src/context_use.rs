@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use protocol::{ContextUse, ConversationId, UserError};
 
-use crate::errors::store_error;
+use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The last known figures; clones share them. They are measured again after a restart.

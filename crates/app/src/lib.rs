@@ -3,110 +3,43 @@
 
 mod adapters;
 mod app;
-mod apply_review;
-mod approvals;
-mod assistant_lines;
-mod blame;
-mod blocking;
 mod broken_link;
-mod budget;
-mod chat_view;
-mod client_name;
-mod clock;
-mod compact;
-mod config;
-mod connection;
-mod connection_test;
-mod context;
+mod changes;
+mod chat;
 mod context_use;
-mod conversations;
-mod crash_recovery;
-mod data_dir;
-mod delete_all;
-mod description;
-mod desktop_feed;
-mod diff;
-mod diff_since;
-mod errors;
-mod export;
-mod fallback_capture;
-mod feed;
-mod history;
-mod hunk_decisions;
-mod images;
-mod inbox;
-mod indexer;
-mod jobs;
-mod link_repair;
-mod log;
-mod mentions;
-mod notifications;
-mod one_shot;
-mod open_and_lock;
-mod open_database;
-mod outbox;
-mod overwrites;
-mod passages;
-mod permissions;
-mod policy;
+mod events;
+mod hub;
+mod models;
+mod notes;
 mod privacy;
 mod private_note;
-mod process_memory;
-mod prompt;
-mod provenance;
-mod publisher;
-mod queries;
-mod queue;
-mod recent;
-mod reconnect;
-mod redact;
-mod regenerate;
-mod reply_matching;
-mod resume;
-mod retention;
-mod review;
-mod run_mode;
-mod sample;
-mod save_answer;
-mod secrets;
-mod selection;
-mod send;
 mod sent_note;
-mod single_instance;
-mod titles;
-mod token_source;
-mod tool_support;
-mod undo;
+mod settings;
+mod support;
 mod unlocking;
-mod update;
-mod vault_lock;
-mod vault_registry;
 mod vault_session;
-mod viewer;
-mod watcher;
-mod writable_notes;
-mod write_lock;
+mod workspace;
 
+pub use ::hub::{Token as HubToken, local as local_hub};
 pub use adapters::ledger::StoreLedger;
 pub use app::{App, Fallback};
-pub use data_dir::DataDir;
-pub use desktop_feed::DesktopFeed;
-pub use export::{ExistingFile, ExportJob, export};
-pub use feed::FeedListener;
-pub use hub::{Token as HubToken, local as local_hub};
-pub use llm::TimeScale;
-pub use log::{LogGuard, start as start_log};
-pub use notifications::{
-    AppNotification, NotificationChange, NotificationKind, TrayState, TrayStatus, WindowFocus,
-};
-pub use one_shot::{
+pub use chat::export::{ExistingFile, ExportJob, export};
+pub use chat::one_shot::{
     OneShotAnswer, OneShotQuestion, PriorCall, PriorMessage, SourcedText, UnappliedChange, ask_once,
 };
-pub use process_memory::protect_memory as keep_memory_to_itself;
-pub use secrets::{
+pub use events::desktop_feed::DesktopFeed;
+pub use events::feed::FeedListener;
+pub use events::notifications::{
+    AppNotification, NotificationChange, NotificationKind, TrayState, TrayStatus, WindowFocus,
+};
+pub use hub::token_source::hub_token;
+pub use llm::TimeScale;
+pub use settings::secrets::{
     pass_to_command as give_keys_to, take_from_environment as take_keys_from_environment,
 };
-pub use single_instance::{RunningInstance, notify_running};
-pub use token_source::hub_token;
+pub use support::log::{LogGuard, start as start_log};
+pub use support::process_memory::protect_memory as keep_memory_to_itself;
 pub use vault::NoteImage;
-pub use vault_registry::adopt;
+pub use workspace::data_dir::DataDir;
+pub use workspace::single_instance::{RunningInstance, notify_running};
+pub use workspace::vault_registry::adopt;

@@ -7,6 +7,7 @@ mod hidden_names;
 mod history_filter;
 mod listed_tags;
 mod missing_notes;
+pub(crate) mod provenance;
 mod redaction_cache;
 mod replaced;
 #[cfg(test)]
@@ -23,9 +24,9 @@ use protocol::{Message, NotePath, Privacy, PrivateRules, Source, TurnId, UserErr
 use store::Store;
 use vault::{PrivacyFilter, Vault};
 
-use crate::blocking::run_blocking;
-use crate::clock::now;
-use crate::errors::note_error;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::now;
+use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use redaction_cache::RedactionCache;
 

@@ -8,7 +8,7 @@ use protocol::{NotePath, Privacy, UserError};
 
 use crate::App;
 use crate::adapters::turn_policy;
-use crate::blocking::run_blocking;
+use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
 
 /// Typing waits no longer than this for a model server that is asked where its model runs.

@@ -3,10 +3,10 @@
 use protocol::{MessagePart, NotePath, OpenNote, UserError};
 
 use crate::adapters::active_note::ActiveNoteEntry;
-use crate::blocking::run_blocking;
-use crate::errors::store_error;
-use crate::prompt::{self, NoteSelection};
-use crate::send::{UserMessage, WithNote};
+use crate::chat::prompt::{self, NoteSelection};
+use crate::chat::send::{UserMessage, WithNote};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The open note of one message.

@@ -4,9 +4,10 @@ use protocol::UserError;
 use protocol::request::{KeyStorage, Unlocking};
 use secrecy::SecretString;
 
-use crate::secrets::Secret;
+use crate::App;
+use crate::settings::secrets;
+use crate::settings::secrets::Secret;
 use crate::vault_session::AppServices;
-use crate::{App, secrets};
 
 impl App {
     /// Has the keyring ask the user to unlock it, for as long as the user takes. Then the keys and the

@@ -7,8 +7,8 @@ use std::time::Duration;
 use desktop::Keyring;
 use hub::{HubEvent, HubHandle, LinkTiming};
 use llm::TimeScale;
-use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
+use llm::tool_api::registry::ToolRegistry;
 use protocol::{
     AppEvent, ConversationId, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, UserError,
     VaultId,
@@ -16,7 +16,8 @@ use protocol::{
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tools::catalog::{ToolDeps, catalog};
 use vault::{Progress, Vault};
 
@@ -27,31 +28,31 @@ use crate::adapters::questions::StoreQuestions;
 use crate::adapters::transcript::StoreTranscript;
 use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
-use crate::blocking::run_blocking;
-use crate::config::Config;
-use crate::connection::Linking;
+use crate::changes::retention;
 use crate::context_use::ContextUses;
-use crate::data_dir::DataDir;
-use crate::description::DescriptionTask;
-use crate::errors::store_error;
-use crate::feed::Feed;
-use crate::indexer::Indexer;
-use crate::jobs::Jobs;
-use crate::open_and_lock::{LockedVault, open_and_lock};
-use crate::permissions::RegisteredTool;
+use crate::events::feed::Feed;
+use crate::events::jobs::Jobs;
+use crate::events::publisher::{DomainEvent, EventPublisher};
+use crate::hub::connection::Linking;
+use crate::hub::description::DescriptionTask;
+use crate::hub::{client_name, connection, inbox, outbox};
+use crate::models::permissions::RegisteredTool;
+use crate::models::selection::ModelSelector;
+use crate::notes::indexer::Indexer;
+use crate::notes::recent::RecentNotes;
+use crate::notes::viewer::ViewedNote;
+use crate::notes::watcher::FolderStatus;
 use crate::privacy::PrivacyGuard;
-use crate::publisher::{DomainEvent, EventPublisher};
-use crate::recent::RecentNotes;
-use crate::run_mode::RunMode;
-use crate::selection::ModelSelector;
-use crate::vault_lock::VaultLock;
-use crate::vault_registry::{VaultDataDir, copy_warning};
-use crate::viewer::ViewedNote;
-use crate::watcher::FolderStatus;
-use crate::{
-    client_name, config, connection, crash_recovery, inbox, open_database, outbox, retention,
-    single_instance,
-};
+use crate::settings::config;
+use crate::settings::config::Config;
+use crate::settings::run_mode::RunMode;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+use crate::workspace::data_dir::DataDir;
+use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
+use crate::workspace::vault_lock::VaultLock;
+use crate::workspace::vault_registry::{VaultDataDir, copy_warning};
+use crate::workspace::{crash_recovery, open_database, single_instance};
 
 /// How long closing waits for tasks to come home.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);

@@ -13,7 +13,7 @@
 mod asked_user;
 #[path = "../../../tests/support/keyring_daemon.rs"]
 mod keyring_daemon;
-#[path = "../../../tests/support/private_bus.rs"]
+#[path = "../../../tests/support/dbus/private_bus.rs"]
 mod private_bus;
 
 use std::future::{pending, ready};

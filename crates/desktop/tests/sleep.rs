@@ -8,9 +8,9 @@
     reason = "a test fails by panicking, and shares its doubles with the other tests"
 )]
 
-#[path = "../../../tests/support/logind.rs"]
+#[path = "../../../tests/support/dbus/logind.rs"]
 mod logind;
-#[path = "../../../tests/support/private_bus.rs"]
+#[path = "../../../tests/support/dbus/private_bus.rs"]
 mod private_bus;
 
 use std::time::Duration;

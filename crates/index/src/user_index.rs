@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use protocol::{ChangeSet, NotePath, PrivateRules};
 use vault::{EntryKind, Vault, VaultError};
 
-use crate::file_finder::FoundFile;
-use crate::filters::PropertyCount;
-use crate::grep::{GrepQuery, GrepResult};
 use crate::links::{Backlink, OutgoingLink, relative_to};
-use crate::note_metadata::NoteMetadata;
-use crate::parallel;
-use crate::queries::{BrokenLink, NoteTask, TagCount, ValueCount};
+use crate::metadata::filters::PropertyCount;
+use crate::metadata::note_metadata::NoteMetadata;
+use crate::metadata::queries::{BrokenLink, NoteTask, TagCount, ValueCount};
+use crate::search::file_finder::FoundFile;
+use crate::search::grep::{GrepQuery, GrepResult};
 use crate::snapshot::{ScannedFile, to_utf8};
+use crate::vault_scan::parallel;
 use crate::view::{FreshFile, IndexView};
 use crate::{Index, SearchError};
 

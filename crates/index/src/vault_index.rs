@@ -5,21 +5,20 @@
 #![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
+use std::{fs, io};
 
 use protocol::{NotePath, PrivateRules};
 use thiserror::Error;
 use vault::{Fingerprint, TextPrivacy, Vault, VaultEntry, VaultError};
 
 use crate::fulltext::FulltextError;
-use crate::parallel;
-use crate::state::discard_fulltext;
+use crate::fulltext::state::discard_fulltext;
 use crate::user_index::WholeViewCache;
+use crate::vault_scan::parallel;
 use crate::view::{
     FileScanner, IndexView, PrivateCache, ScanOutcome, build_snapshot, load_delta, save_delta,
 };

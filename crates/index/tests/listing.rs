@@ -9,7 +9,8 @@
 use std::fs;
 use std::time::Duration;
 
-use index::{SearchError, glob};
+use index::SearchError;
+use index::glob;
 use protocol::ChangeSet;
 use tempfile::TempDir;
 use vault::{Vault, VaultError};

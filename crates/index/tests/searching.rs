@@ -14,9 +14,8 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use index::{
-    CutReason, GrepQuery, GrepResult, Index, NoteFilter, RankedPassages, SearchError, glob,
-};
+use index::glob;
+use index::{CutReason, GrepQuery, GrepResult, Index, NoteFilter, RankedPassages, SearchError};
 use protocol::chat::tool_event::MatchReason;
 use protocol::{Change, ChangeAction, ChangeSet, NotePath, PrivateRules};
 use tempfile::TempDir;

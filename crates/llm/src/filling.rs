@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use protocol::{ContextKind, ContextPart, ContextUse, MessagePart, TurnId};
 
-use crate::budget::ContextBudget;
 use crate::compaction::MIN_KEPT_EXCHANGES;
-use crate::tokens::{self, TokenCalibration};
-use crate::transcript::History;
+use crate::context::budget::ContextBudget;
+use crate::context::tokens::{self, TokenCalibration};
+use crate::ports::transcript::History;
 
 /// A request that holds a whole history, in tokens as they are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

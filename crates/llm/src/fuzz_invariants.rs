@@ -10,9 +10,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::decoder::{Decoder, read_all};
 use crate::model::{ModelEvent, ToolSpec};
-use crate::{anthropic, ollama, openai, registry, text_tools};
+use crate::providers::{anthropic, ollama, openai};
+use crate::text_tools;
+use crate::tool_api::registry;
+use crate::transport::decoder::{Decoder, read_all};
 
 /// The answer of a server gives the same events however it is cut, on each wire, and none after the
 /// one that ends it.

@@ -3,10 +3,10 @@
 use protocol::{Role, Timestamp, UserError, UtilityRequest};
 
 use crate::compaction::collect_answer;
+use crate::context::visible_text::visible_request;
 use crate::model::{ContentBlock, ModelMessage, ModelRequest};
+use crate::ports::turn_policy::Summarizer;
 use crate::titles::parse;
-use crate::turn_policy::Summarizer;
-use crate::visible_text::visible_request;
 
 /// What the model is told to do.
 const INSTRUCTIONS: &str = "\

@@ -1,5 +1,9 @@
 //! The service: takes messages in and runs their turns, one session task a conversation.
 
+pub(crate) mod idle;
+pub(crate) mod session;
+pub(crate) mod turn_driver;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,16 +13,14 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::change_applier::ChangeApplier;
 use crate::compaction::{CompactionResult, SummaryTrigger};
-use crate::idle;
-use crate::registry::ToolRegistry;
-use crate::session;
-use crate::time_scale::TimeScale;
+use crate::context::tokens::TokenCalibrations;
+use crate::ports::change_applier::ChangeApplier;
+use crate::ports::transcript::Transcript;
+use crate::ports::turn_policy::TurnPolicy;
 use crate::titles::{self, TitleOutcome};
-use crate::tokens::TokenCalibrations;
-use crate::transcript::Transcript;
-use crate::turn_policy::TurnPolicy;
+use crate::tool_api::registry::ToolRegistry;
+use crate::transport::time_scale::TimeScale;
 
 /// How many conversations work at once; the turns of more wait.
 const MAX_ACTIVE_CONVERSATIONS: usize = 4;

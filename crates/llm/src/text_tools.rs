@@ -119,7 +119,7 @@ impl TextToolProvider {
     fn is_support_unknown(&self, request: &ModelRequest) -> bool {
         let Self { address, toolless: no_tools, .. } = self;
         !request.tools.is_empty()
-            && crate::http::is_on_this_computer(address)
+            && crate::transport::http::is_on_this_computer(address)
             && self.reported_support(&request.model).is_none()
             && !no_tools.is_supported(address, &request.model)
     }

@@ -5,13 +5,13 @@ use protocol::{
 };
 
 use crate::compaction::{collect_answer, excerpt_within, in_one_line};
-use crate::exchange::group_into_exchanges;
+use crate::context::exchange::group_into_exchanges;
+use crate::context::tokens::{self, TokenCalibration};
+use crate::context::visible_text::visible_request;
 use crate::model::{ContentBlock, ModelMessage, ModelRequest};
+use crate::ports::transcript::FullHistory;
+use crate::ports::turn_policy::Summarizer;
 use crate::service::ServiceInner;
-use crate::tokens::{self, TokenCalibration};
-use crate::transcript::FullHistory;
-use crate::turn_policy::Summarizer;
-use crate::visible_text::visible_request;
 
 pub(crate) mod parse;
 

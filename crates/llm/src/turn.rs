@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use protocol::{AnswerAuthor, CallId, CallResult, MessagePart, QuestionId, TokenUsage, UserError};
 
-use crate::change_applier::ChangeOutcome;
+use crate::context::model_texts;
 use crate::model::{ModelError, ModelEvent, ToolCall};
-use crate::model_texts;
-use crate::spending_limit::SpendingLimit;
-use crate::tool::{SourceLabels, ToolOutcome};
-use crate::turn_policy::TurnLimits;
+use crate::ports::change_applier::ChangeOutcome;
+use crate::ports::turn_policy::TurnLimits;
+use crate::tool_api::tool::{SourceLabels, ToolOutcome};
+use crate::turn::spending_limit::SpendingLimit;
 
 mod answer;
 mod batch;
@@ -26,6 +26,7 @@ mod guard;
 mod properties;
 mod receiving;
 mod resume;
+pub(crate) mod spending_limit;
 #[cfg(test)]
 mod tests;
 

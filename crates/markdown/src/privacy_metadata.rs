@@ -7,9 +7,7 @@ use protocol::notes::privacy::PrivacyMetadata;
 use protocol::{Privacy, PrivateRules};
 
 use crate::frontmatter::yaml_to_later_fences;
-use crate::property::{
-    Properties, {self},
-};
+use crate::property::{self, Properties};
 use crate::tag;
 
 /// How private the bytes of a note or canvas make it. What cannot be read counts as everything that

@@ -11,9 +11,7 @@ use crate::entry::entries;
 use crate::frontmatter::NoteStart;
 use crate::line_breaks;
 use crate::memory_budget::{MemoryBudget, value_size};
-use crate::yaml::{
-    MalformedYaml, YamlNode, YamlNodeKind, {self},
-};
+use crate::yaml::{self, MalformedYaml, YamlNode, YamlNodeKind};
 
 /// One property.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@
     reason = "a test fails where it cannot go on"
 )]
 
-#[path = "rules/careless.rs"]
+#[path = "rules/naive_matcher.rs"]
 #[allow(unreachable_pub, dead_code, reason = "a control")]
-mod careless;
+mod naive_matcher;
 
 use markdown::{Properties, metadata, privacy};
 use proptest::prelude::*;
@@ -29,9 +29,9 @@ fn naive_covers(rule: &str, bytes: &[u8]) -> bool {
     match rule.split_once(':') {
         Some((name, value)) => {
             let value = value.trim();
-            careless::has_property(text, name, (!value.is_empty()).then_some(value))
+            naive_matcher::has_property(text, name, (!value.is_empty()).then_some(value))
         }
-        None => careless::has_tag(text, rule.trim_start_matches('#')),
+        None => naive_matcher::has_tag(text, rule.trim_start_matches('#')),
     }
 }
 

@@ -16,27 +16,17 @@ use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::change_set::{
-    DecisionRow, OpenChangeSet, {self},
-};
-use crate::compaction::{
-    CompactionRow, {self},
-};
+use crate::changes::change_set::{self, DecisionRow, OpenChangeSet};
+use crate::conversations::{branch, conversation};
+use crate::db::transaction::read;
 use crate::error::Failure;
-use crate::message::{
-    MessageRow, {self},
-};
-use crate::question::{
-    QuestionRow, {self},
-};
-use crate::tool_call::{
-    CallRow, {self},
-};
-use crate::transaction::read;
-use crate::turn::{
-    TurnRow, {self},
-};
-use crate::{Store, StoreError, approvals, branch, conversation};
+use crate::hub::approvals;
+use crate::turns::compaction::{self, CompactionRow};
+use crate::turns::message::{self, MessageRow};
+use crate::turns::question::{self, QuestionRow};
+use crate::turns::tool_call::{self, CallRow};
+use crate::turns::turn::{self, TurnRow};
+use crate::{Store, StoreError};
 
 /// All that is shown of a conversation.
 #[derive(Debug, Clone, PartialEq)]

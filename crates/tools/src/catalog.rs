@@ -3,36 +3,36 @@
 use std::sync::Arc;
 
 use index::Index;
-use llm::registry::{DuplicateTool, ToolRegistry};
+use llm::tool_api::registry::{DuplicateTool, ToolRegistry};
 use llm::{ChangingTool as _, Tool as _};
 use vault::Vault;
 
-use crate::append_file::AppendFile;
-use crate::conversation_archive::ConversationArchive;
-use crate::create_folder::CreateFolder;
-use crate::delete_file::DeleteFile;
-use crate::edit_file::EditFile;
-use crate::end_conversation::EndConversation;
-use crate::environment::Environment;
-use crate::find_notes::FindNotes;
-use crate::get_active_note::GetActiveNote;
-use crate::get_conversation::GetConversation;
-use crate::get_current_time::GetCurrentTime;
-use crate::get_file_info::GetFileInfo;
-use crate::get_links::GetLinks;
-use crate::list_files::ListFiles;
-use crate::list_tags::ListTags;
-use crate::move_file::MoveFile;
-use crate::notes_view::NotesView;
-use crate::question_resolver::QuestionResolver;
-use crate::read_file::ReadFile;
-use crate::read_result::ReadResult;
-use crate::resolve_question::ResolveQuestion;
-use crate::search_files::SearchFiles;
-use crate::send_message::SendMessage;
+use crate::conversation_tools::end_conversation::EndConversation;
+use crate::conversation_tools::get_conversation::GetConversation;
+use crate::conversation_tools::get_current_time::GetCurrentTime;
+use crate::conversation_tools::read_result::ReadResult;
+use crate::conversation_tools::resolve_question::ResolveQuestion;
+use crate::conversation_tools::send_message::SendMessage;
+use crate::conversation_tools::show_note::ShowNote;
+use crate::notes::notes_view::NotesView;
+use crate::ports::conversation_archive::ConversationArchive;
+use crate::ports::environment::Environment;
+use crate::ports::question_resolver::QuestionResolver;
+use crate::read_tools::find_notes::FindNotes;
+use crate::read_tools::get_active_note::GetActiveNote;
+use crate::read_tools::get_file_info::GetFileInfo;
+use crate::read_tools::get_links::GetLinks;
+use crate::read_tools::list_files::ListFiles;
+use crate::read_tools::list_tags::ListTags;
+use crate::read_tools::read_file::ReadFile;
+use crate::read_tools::search_files::SearchFiles;
 use crate::show_changes::ShowChanges;
-use crate::show_note::ShowNote;
-use crate::write_file::WriteFile;
+use crate::write_tools::append_file::AppendFile;
+use crate::write_tools::create_folder::CreateFolder;
+use crate::write_tools::delete_file::DeleteFile;
+use crate::write_tools::edit_file::EditFile;
+use crate::write_tools::move_file::MoveFile;
+use crate::write_tools::write_file::WriteFile;
 
 /// The tools for a model that loses its way among many: to find, to read, to change, to ask.
 pub const SMALL_MODEL_TOOLS: [&str; 8] = [

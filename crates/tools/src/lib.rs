@@ -6,47 +6,15 @@
 
 pub mod catalog;
 pub mod commands;
-pub mod conversation_archive;
-pub mod daily_note;
-pub mod environment;
 pub mod plan_outcome;
-pub mod question_resolver;
 
-mod append_file;
-mod create_folder;
-mod delete_file;
-mod edit;
-mod edit_file;
-mod end_conversation;
-mod find_notes;
-mod get_active_note;
-mod get_conversation;
-mod get_current_time;
-mod get_file_info;
-mod get_links;
-mod list_files;
-mod list_tags;
-mod move_file;
-mod read_file;
-mod read_result;
-mod search_files;
-mod send_message;
 mod show_changes;
-mod show_note;
-mod write_file;
 
-mod folder_lookup;
-mod heading_ref;
-mod link_updates;
-mod notes_view;
-mod numbered_page;
-mod obsidian_workspace;
-mod path_conflict;
-mod resolve_question;
-mod similar_lines;
-mod suggestions;
-mod text_encoding;
-mod text_span;
-
+mod conversation_tools;
+pub mod notes;
+pub mod ports;
+mod read_tools;
 #[cfg(test)]
 mod tests;
+mod text;
+mod write_tools;

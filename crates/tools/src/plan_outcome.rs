@@ -13,7 +13,7 @@ pub enum PlanOutcome {
     Waiting,
 }
 
-/// The text for a plan that was put before the user, from [`llm::tool::ChangePlan::summary`].
+/// The text for a plan that was put before the user, from [`llm::tool_api::tool::ChangePlan::summary`].
 #[must_use]
 pub fn pending_text(summary: &str) -> String {
     format!(

@@ -1,7 +1,7 @@
 //! `show_changes`: puts the list of changes in front of the user.
 
 use async_trait::async_trait;
-use llm::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
+use llm::tool_api::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
 use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;

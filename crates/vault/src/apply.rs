@@ -1,5 +1,19 @@
 //! Changing notes: intents first, then every temporary file, then one atomic step a note.
 
+pub(crate) mod atomic_file;
+pub(crate) mod atomic_group;
+pub(crate) mod execute;
+pub(crate) mod fault_point;
+pub(crate) mod progress;
+pub(crate) mod rebase;
+pub(crate) mod recover;
+pub(crate) mod rename;
+pub(crate) mod replace;
+pub(crate) mod replaced_backup;
+pub(crate) mod replaced_file;
+pub(crate) mod system_trash;
+pub(crate) mod trash;
+
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
@@ -11,15 +25,16 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::atomic_group::{self, FileAfter, IntentGroup, Outcomes};
-use crate::fault_point::with_fault_points;
+use crate::apply::atomic_group::{FileAfter, IntentGroup, Outcomes};
+use crate::apply::fault_point::with_fault_points;
+use crate::apply::progress::Progress;
+use crate::apply::rebase::{RetryLimit, RetryPlan};
+use crate::apply::replace::StepError;
+
+use crate::filesystem::temp_files::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::ledger::Ledger;
-use crate::progress::Progress;
-use crate::rebase::{self, RetryLimit, RetryPlan};
-use crate::replace::StepError;
-use crate::temp_files::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::vault::ChangeLockState;
-use crate::{ApplyError, Vault, VaultError, system_trash, trash};
+use crate::{ApplyError, Vault, VaultError};
 
 /// Changes to carry out together, ordered as a [`protocol::ChangeSet`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]

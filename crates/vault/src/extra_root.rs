@@ -13,8 +13,8 @@ use protocol::settings::ExtraRoot;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::folder::FolderHandle;
-use crate::name_key::name_key;
+use crate::filesystem::folder::FolderHandle;
+use crate::names::name_key::name_key;
 use crate::{Unlisted, Vault, VaultError};
 use handle::ExtraRootHandle;
 

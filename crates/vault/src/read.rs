@@ -1,12 +1,19 @@
 //! Reading one note: an ordinary file of its own, whole, under the size limit.
 
+pub(crate) mod cached_read;
+pub(crate) mod image;
+pub(crate) mod listing;
+pub(crate) mod obsidian_config;
+pub(crate) mod symlinks;
+
 use std::fs::File;
 use std::io::Read;
 
 use protocol::{ContentHash, FileId, NotePath, Timestamp};
 use rustix::fs::{self, FileType, Stat};
 
-use crate::{Fingerprint, Vault, VaultError, sync_artifacts};
+use crate::names::sync_artifacts;
+use crate::{Fingerprint, Vault, VaultError};
 
 /// The most a note may weigh, in bytes. A larger file is listed but never opened.
 pub const NOTE_LIMIT: u64 = 10 << 20;

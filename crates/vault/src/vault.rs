@@ -8,13 +8,14 @@ use protocol::FileId;
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
+use crate::apply::replaced_file::ReplacedFiles;
 use crate::extra_root::ExtraRoots;
-use crate::folder::FolderHandle;
-use crate::replaced_file::ReplacedFiles;
-use crate::symlinks::SymlinkPolicy;
-use crate::temp_files::UnremovedTempFiles;
+use crate::filesystem::folder::FolderHandle;
+use crate::filesystem::system_folder;
+use crate::filesystem::temp_files::UnremovedTempFiles;
+use crate::read::symlinks::SymlinkPolicy;
 use crate::watch::TrackedFiles;
-use crate::{OpenError, PrivacyFilter, system_folder, vault_id};
+use crate::{OpenError, PrivacyFilter, vault_id};
 
 /// An open folder of notes. Cheap to clone; all clones are the same vault.
 ///

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use crate::Vault;
-use crate::folder::FolderHandle;
+use crate::filesystem::folder::FolderHandle;
 
 /// Ours alone: protected, so no tool gets there.
 const OWN_FOLDER: &str = ".vaultmate";

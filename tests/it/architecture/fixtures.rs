@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde::Deserialize;
-use testkit::temp_vault::{fixtures_dir, read_files};
+use testkit::vaults::temp_vault::{fixtures_dir, read_files};
 
 use super::assert_none;
 

@@ -5,7 +5,7 @@ use std::fs;
 use protocol::ErrorCode;
 
 use super::{NOTES, assert_error, open_error};
-use crate::test_app::{TestHome, settings_without_model};
+use crate::harness::test_app::{TestHome, settings_without_model};
 
 /// Where SQLite keeps `user_version` in a file's header, four bytes, big-endian.
 /// https://www.sqlite.org/fileformat.html#the_database_header

@@ -8,16 +8,18 @@ use std::process::Command;
 
 use protocol::ErrorCode;
 use serde_json::json;
-use testkit::note_changes::{self, EDITED, NOTES};
 use testkit::scripted_model::tool_results;
+use testkit::stories::note_changes::{
+    EDITED, NOTES, {self},
+};
 use testkit::{Reply, ScriptedModel};
 
 use super::{assert_error, assert_readable};
-use crate::raw_hub::RawHub;
-use crate::settings::LAST_LINE;
-use crate::test_app::{
+use crate::harness::raw_hub::RawHub;
+use crate::harness::test_app::{
     TestHome, home_with_key, settings_with_model, settings_without_model, user_messages, with_hub,
 };
+use crate::settings::LAST_LINE;
 
 /// A small disk over a folder, gone on drop.
 struct LimitedDisk {

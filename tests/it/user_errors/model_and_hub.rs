@@ -13,12 +13,12 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use super::{NOTES, assert_error, assert_readable};
-use crate::raw_hub::RawHub;
-use crate::settings::LAST_LINE;
-use crate::test_app::{
+use crate::harness::raw_hub::RawHub;
+use crate::harness::test_app::{
     TestHome, home_with_key, settings_with_model, settings_without_model, turn_failure,
     user_messages, with_hub,
 };
+use crate::settings::LAST_LINE;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_key_ends_the_turn_and_the_words_go_on_with_the_right_one() {
@@ -144,7 +144,10 @@ async fn a_key_kept_in_a_file_is_its_owners_alone_and_stands_nowhere_else() {
 }
 
 /// The words of the trouble that the link comes to this state with.
-async fn wait_for_hub_error(running: &crate::test_app::RunningApp, state: HubState) -> String {
+async fn wait_for_hub_error(
+    running: &crate::harness::test_app::RunningApp,
+    state: HubState,
+) -> String {
     running
         .wait_for_event("the trouble", |event| match event {
             AppEvent::HubChanged { hub } if hub.state == state => hub.trouble.clone(),

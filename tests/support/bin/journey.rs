@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use testkit::week_journey::{WeekExtent, run_week};
+use testkit::gui::week_journey::{WeekExtent, run_week};
 
 fn main() -> ExitCode {
     let story = std::env::args().nth(1);

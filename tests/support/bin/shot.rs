@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use testkit::web_driver::{LaunchOptions, WebDriver};
+use testkit::gui::web_driver::{LaunchOptions, WebDriver};
 use testkit::{DesktopApp, VirtualDisplay};
 
 #[tokio::main(flavor = "current_thread")]

@@ -29,9 +29,10 @@ use protocol::request::{
 };
 use protocol::{ConversationId, Mode, QuestionId, ResumePolicy, Settings, TurnStatus};
 use serde_json::{Value, json};
-use testkit::multi_call::MULTI_CALL_STORIES;
-use testkit::note_changes::{EDITED, NOTES};
-use testkit::{fault_points, question, title};
+use testkit::fault_injection::fault_points;
+use testkit::stories::multi_call::MULTI_CALL_STORIES;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::stories::{question, title};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -11,7 +11,7 @@ use vault::Vault;
 use vault::ledger::{Ledger, LedgerError};
 
 use super::scenarios::{CALL_ID, FaultScenario, scenario_named};
-use crate::fault_points;
+use crate::fault_injection::fault_points;
 
 /// Where the names of temporary files come from: a test must know them beforehand.
 pub(super) const SEED: u64 = 7;

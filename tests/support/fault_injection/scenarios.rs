@@ -85,20 +85,20 @@ impl FaultScenario {
             .filter_map(|path| Some((path, self.before.file(path)?)))
             .filter_map(|(path, bytes)| Some((note_bytes(path)?, ContentHash::of(bytes))))
             .collect();
-        let context = llm::tool::ToolContext {
+        let context = llm::tool_api::tool::ToolContext {
             conversation: ConversationId::from(CALL_ID),
             turn: TurnId::from(CALL_ID),
             call: CallId::from(CALL_ID),
             overlay: Arc::default(),
             seen: Arc::new(seen),
             max_output_bytes: usize::MAX,
-            sources: llm::tool::SourceLog::default(),
+            sources: llm::tool_api::tool::SourceLog::default(),
         };
         match registry.call(tool, arguments, &context).await {
-            llm::tool::CallOutcome::Planned(_, plan) => {
+            llm::tool_api::tool::CallOutcome::Planned(_, plan) => {
                 Ok(plan.change_set.changes().cloned().collect())
             }
-            llm::tool::CallOutcome::Outcome(outcome) => Err(outcome.output),
+            llm::tool_api::tool::CallOutcome::Outcome(outcome) => Err(outcome.output),
         }
     }
 }

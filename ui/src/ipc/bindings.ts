@@ -1033,7 +1033,7 @@ toolCallsCompleted: number,
 askedAt: Timestamp, };
 
 /**
- * The kind of an [`Act`], in a word.
+ * The kind of an [`ChangeAction`], in a word.
  */
 export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_folder" | "make_folder" | "trash_folder" | "restore_folder";
 
@@ -1410,7 +1410,7 @@ why: string,
 places: Array<ConflictingLines>, 
 /**
  * Notes that may be the one that was changed, where that is not certain; the likeliest first. The
- * user says which it is with [`Identified`].
+ * user says which it is with [`UndoTarget`].
  */
 candidates: Array<NotePath>, };
 
@@ -1964,7 +1964,7 @@ trouble: SettingsProblem | null, } | { "type": "vault_changed",
  */
 vault: VaultInfo | null, } | { "type": "note_changed", 
 /**
- * Which, as [`crate::request::NoteText`] named it.
+ * Which, as [`crate::request::NoteContent`] named it.
  */
 path: NotePath, 
 /**

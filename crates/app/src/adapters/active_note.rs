@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use jiff::Zoned;
 use protocol::{NotePath, TurnId};
 use store::Store;
-use tools::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
+use tools::ports::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
 
-use crate::prompt;
+use crate::chat::prompt;
 
 /// The desk of each turn. It follows from the message that the turn answers, so it is the same after a
 /// restart and whatever note is open by then.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use protocol::{ConversationId, ConversationState, Message, MessagePart, Source, TurnId};
 use store::{EndedConversation, Store, StoreError};
-use tools::conversation_archive::{
+use tools::ports::conversation_archive::{
     ArchiveError, ArchivedConversation, ArchivedMessage, ArchivedResult, ArchivedTranscript,
     ConversationArchive,
 };
 
+use crate::chat::send::title_from_text;
 use crate::privacy::{PrivacyGuard, Redaction, SourcesByTurn};
-use crate::send::title_from_text;
 
 /// The ended conversations of one vault, without what is private for those who ask.
 pub(crate) struct StoreArchive {

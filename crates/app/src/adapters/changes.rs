@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
-use llm::tool::{ChangePlan, ToolEffect};
+use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
+use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
     OpenTurn, PlannedState, ToolEvent, UserError,
@@ -18,20 +18,20 @@ use vault::{Applied, ChangeBatch, PlannedChange, Progress, Vault, VaultError};
 
 use crate::adapters::ledger::StoreLedger;
 use crate::adapters::turn_cache::{self, TurnCache};
-use crate::blocking::run_blocking;
-use crate::clock::{new_id, now};
-use crate::config::Config;
-use crate::diff::line_counts;
-use crate::errors::{apply_error, note_error, store_error};
-use crate::indexer::Indexer;
-use crate::mentions::{mentions_note, user_authored_text};
-use crate::policy::{Decision, PolicyFacts, decide};
+use crate::changes::diff::line_counts;
+use crate::changes::policy::{Decision, PolicyFacts, decide};
+use crate::events::publisher::DomainEvent;
+use crate::hub::writable_notes::WritableNotes;
+use crate::notes::indexer::Indexer;
+use crate::notes::mentions::{mentions_note, user_authored_text};
 use crate::privacy::PrivacyGuard;
-use crate::provenance::{self, RULES_REVIEW_MESSAGE, is_rules_file};
-use crate::publisher::DomainEvent;
-use crate::run_mode::RunMode;
-use crate::vault_lock::VaultLock;
-use crate::writable_notes::WritableNotes;
+use crate::privacy::provenance::{self, RULES_REVIEW_MESSAGE, is_rules_file};
+use crate::settings::config::Config;
+use crate::settings::run_mode::RunMode;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::{new_id, now};
+use crate::support::errors::{apply_error, note_error, store_error};
+use crate::workspace::vault_lock::VaultLock;
 
 /// The changes of one vault.
 pub(crate) struct VaultChanges {

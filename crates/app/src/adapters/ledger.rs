@@ -5,8 +5,8 @@ use protocol::{EffectId, FileId, Intent, SettledIntent};
 use store::Store;
 use vault::ledger::{Ledger, LedgerError};
 
-use crate::clock::now;
-use crate::errors::store_error;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
 
 /// The ledger of one vault.
 pub struct StoreLedger(

@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use protocol::{QuestionId, TurnId, UserError};
 use store::Store;
 use tokio::sync::mpsc;
-use tools::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
+use tools::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 
-use crate::clock::now;
-use crate::errors::store_error;
-use crate::publisher::DomainEvent;
-use crate::reply_matching;
+use crate::events::publisher::DomainEvent;
+use crate::hub::reply_matching;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
 
 /// The questions of one vault that a message of the hub may answer.
 pub(crate) struct StoreQuestions {

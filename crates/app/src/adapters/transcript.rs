@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::transcript::{FullHistory, History, Transcript};
+use llm::ports::transcript::{FullHistory, History, Transcript};
 use protocol::{
     CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, TurnEnding,
     TurnId, TurnStep, UserError, UtilityRequest,
@@ -13,14 +13,15 @@ use store::Store;
 use tokio::sync::Notify;
 
 use crate::adapters::turn_cache::{LookBack, PriorTurns, TurnCache};
-use crate::blocking::run_blocking;
-use crate::clock::now;
-use crate::config::Config;
-use crate::errors::store_error;
-use crate::outbox::{HubDisclosure, TurnNotifications};
-use crate::privacy::PrivacyGuard;
-use crate::writable_notes::WritableNotes;
-use crate::{crash_recovery, outbox, provenance};
+use crate::hub::outbox;
+use crate::hub::outbox::{HubDisclosure, TurnNotifications};
+use crate::hub::writable_notes::WritableNotes;
+use crate::privacy::{PrivacyGuard, provenance};
+use crate::settings::config::Config;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
+use crate::workspace::crash_recovery;
 
 /// The transcript of one vault's conversations.
 pub(crate) struct StoreTranscript {
@@ -269,7 +270,8 @@ mod tests {
         let rules = protocol::PrivateRules::default();
         let index = index::Index::new(&vault, rules.clone(), &folder.path().join("index"));
         let keeper = PrivacyGuard::new(&vault, &index, rules);
-        let data = crate::data_dir::DataDir::at(folder.path().join("data")).expect("a directory");
+        let data = crate::workspace::data_dir::DataDir::at(folder.path().join("data"))
+            .expect("a directory");
         let (config, _outdated) = Config::load(&data);
         let transcript = StoreTranscript {
             store: store.clone(),

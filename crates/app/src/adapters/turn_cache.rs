@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use protocol::{ContentHash, ConversationId, Message, NotePath, TurnId, UserError};
 use store::{CompactionRow, Store};
 
-use crate::errors::store_error;
+use crate::support::errors::store_error;
 
 /// How far back somebody looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

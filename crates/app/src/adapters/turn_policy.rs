@@ -3,30 +3,26 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::turn_policy::{ContextCapacity, Summarizer, TurnEvent, TurnPolicy, TurnSetup};
+use llm::ports::turn_policy::{ContextCapacity, Summarizer, TurnEvent, TurnPolicy, TurnSetup};
 use llm::{Capabilities, Provider};
 use protocol::chat::model::{ModelInfo, Price};
 use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
-use crate::blocking::run_blocking;
-use crate::budget::{
-    SpendingGate, {self},
-};
-use crate::config::Config;
-use crate::errors::store_error;
-use crate::fallback_capture::{CaptureIfIgnored, FallbackCapture};
-use crate::inbox::MAX_TURN_ATTEMPTS;
-use crate::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
+use crate::chat::prompt::{self, RulesFile, SystemPromptInput};
+use crate::events::publisher::DomainEvent;
+use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture};
+use crate::hub::inbox::MAX_TURN_ATTEMPTS;
+use crate::hub::{reply_matching, writable_notes};
+use crate::models::budget::{self, SpendingGate};
+use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
+use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::privacy::PrivacyGuard;
-use crate::prompt::{
-    RulesFile, SystemPromptInput, {self},
-};
-use crate::provenance::RULES_FILES;
-use crate::publisher::DomainEvent;
-use crate::selection::{ModelSelector, SelectedModel, is_cloud_model};
-use crate::{reply_matching, writable_notes};
+use crate::privacy::provenance::RULES_FILES;
+use crate::settings::config::Config;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
 
 /// Output cap of one answer, in tokens.
 const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 8_192;
@@ -283,7 +279,9 @@ impl AppTurnPolicy {
             kept_turns: self.store.asking_turns(&turn.turn).await.map_err(store_error)?,
             summarizer: who.compaction_model().await,
             runs_here: model.is_some()
-                && llm::http::is_on_this_computer(&chosen.model_provider.base_url(settings)),
+                && llm::transport::http::is_on_this_computer(
+                    &chosen.model_provider.base_url(settings),
+                ),
         })
     }
 }
@@ -326,7 +324,8 @@ fn model_info(
     model: &str,
     capabilities: Capabilities,
 ) -> ModelInfo {
-    let listed = llm::model_catalog::lookup(model, &[], &chosen.status.models).unwrap_or_default();
+    let listed = llm::providers::model_catalog::lookup(model, &[], &chosen.status.models)
+        .unwrap_or_default();
     let id = model.to_owned();
     let running = ModelInfo { id, window: capabilities.window, ..ModelInfo::default() };
     let users = settings.models.iter().find(|users| users.id == model).cloned();

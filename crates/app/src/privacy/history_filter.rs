@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::PrivacyView;
 use super::hidden_names::{HiddenNames, REDACTED};
-use crate::prompt::{QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG};
+use crate::chat::prompt::{QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG};
 
 const WITHHELD_RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
                       again for what may be seen.";

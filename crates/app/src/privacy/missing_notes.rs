@@ -12,8 +12,8 @@ use vault::Vault;
 
 use super::replaced::read_times;
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
-use crate::blocking::run_blocking;
-use crate::errors::store_error;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
 
 /// A note that was moved more often in a row is followed no further.
 const MAX_MOVES: usize = 16;

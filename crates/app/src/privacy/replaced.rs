@@ -10,8 +10,8 @@ use protocol::{FileId, FileReplacement, Message, NotePath, Privacy, Timestamp, T
 
 use super::missing_notes::source_note;
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
-use crate::blocking::run_blocking;
-use crate::errors::{note_error, store_error};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::{note_error, store_error};
 
 /// When each note had been read, by the last words of the first turn that was told some of it.
 pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<NotePath, Timestamp> {

@@ -6,7 +6,7 @@ use protocol::{CallId, ConversationId, MessageId, MessagePart, NotePath, Role};
 use serde_json::json;
 
 use super::*;
-use crate::clock::now;
+use crate::support::clock::now;
 
 const CANARY: &str = "canary-7f3a";
 

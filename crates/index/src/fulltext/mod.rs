@@ -1,10 +1,14 @@
 //! The words of all notes on disk, in a directory that can be deleted at any time: which notes may
 //! match a query best. What is said about them is read in the notes themselves.
 
+pub(crate) mod blocks;
 mod manifest;
+pub(crate) mod note_matches;
 mod postings;
 mod rerank;
 mod schema;
+pub(crate) mod score;
+pub(crate) mod state;
 mod top_k;
 mod writer;
 
@@ -14,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyError};
 use thiserror::Error;
 
-pub use crate::note_matches::SearchableNote;
+pub use crate::fulltext::note_matches::SearchableNote;
 pub use crate::query::ParsedQuery;
 use manifest::FulltextManifest;
 pub(crate) use manifest::remove_directory;

@@ -3,10 +3,10 @@
 use protocol::Passage;
 
 use super::RankedCandidates;
-use crate::note_matches::{NoteMatches, SearchableNote};
-use crate::parallel;
+use crate::fulltext::note_matches::{NoteMatches, SearchableNote};
+use crate::fulltext::score::{NoteMatch, NoteScore, inverse_document_frequency};
 use crate::query::ParsedQuery;
-use crate::score::{NoteMatch, NoteScore, inverse_document_frequency};
+use crate::vault_scan::parallel;
 
 /// So many bytes are read on one thread before others would have begun.
 const SINGLE_THREAD_BYTES: usize = 1_000_000;

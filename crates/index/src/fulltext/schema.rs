@@ -6,9 +6,9 @@ use tantivy::schema::{
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 use tantivy::{Index, TantivyDocument, TantivyError};
 
-use crate::blocks::{PassageBlockKind, blocks};
-use crate::note_matches::SearchableNote;
-use crate::tokenizer::{WordToken, WordTokens, fold_into, is_sign};
+use crate::fulltext::blocks::{PassageBlockKind, blocks};
+use crate::fulltext::note_matches::SearchableNote;
+use crate::query::tokenizer::{WordToken, WordTokens, fold_into, is_sign};
 
 /// What our words are called in the index.
 const TOKENIZER_NAME: &str = "units";

@@ -10,8 +10,8 @@ use tantivy::{DocId, Searcher, TantivyError};
 use super::RankedCandidates;
 use super::postings::{NoteTermHits, PostingsReader};
 use super::schema::IndexFields;
+use crate::fulltext::score::{NoteScore, TermTally, inverse_document_frequency};
 use crate::query::ParsedQuery;
-use crate::score::{NoteScore, TermTally, inverse_document_frequency};
 
 /// A note of so many words is neither long nor short.
 const MEDIUM_LENGTH: f64 = 300.0;

@@ -10,8 +10,8 @@ use super::link_text::{LinkText, links_in_file, may_hold_links};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
 use super::targets::TargetCache;
-use crate::overlay::OverlaidVault;
-use crate::parallel;
+use crate::vault_scan::overlay::OverlaidVault;
+use crate::vault_scan::parallel;
 
 /// Gives a file's bytes; `None` for a file that is gone or cannot be read.
 type FileReader<'a> = Box<dyn Fn(&NotePath) -> Option<Cow<'a, [u8]>> + Send + Sync + 'a>;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{BlockKind, Frontmatter, MarkdownBlock, markdown_start, walk};
-use crate::line_breaks::count_line_breaks;
+use crate::vault_scan::line_breaks::count_line_breaks;
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or
 /// `<h1>` to `<h6>`.

@@ -31,7 +31,7 @@ use vault::{EntryKind, Fingerprint};
 
 pub(crate) use writer::{ScannedFile, SnapshotWriter};
 
-use crate::note_metadata::NoteMetadata;
+use crate::metadata::note_metadata::NoteMetadata;
 
 /// Which of the files in its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) struct SnapshotRow {
     pub(crate) stamp: Option<Fingerprint>,
     /// Whether other rules hold for finding something in its text; see [`is_binary`].
     pub(crate) is_binary: bool,
-    /// What it is called in the [ranking](crate::ranked_search): the same path and the same text have the
+    /// What it is called in the [ranking](crate::search::ranked_search): the same path and the same text have the
     /// same key in every snapshot, and no others do.
     pub(crate) key: u64,
     /// What the rules that kept notes out of the snapshot say of its text, where it was judged.

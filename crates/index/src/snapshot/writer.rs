@@ -33,7 +33,7 @@ pub(crate) struct ScannedFile {
     pub(crate) stamp: Option<Fingerprint>,
     /// Its text without byte order mark; empty unless searches look into it.
     pub(crate) text: Vec<u8>,
-    /// [`crate::note_metadata::NoteMetadata`], encoded.
+    /// [`crate::metadata::note_metadata::NoteMetadata`], encoded.
     pub(crate) metadata: Vec<u8>,
     /// What the private rules say of its text; `None` where they were not asked.
     pub(crate) text_privacy: Option<Privacy>,

@@ -2,18 +2,17 @@
 #![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
 
 use protocol::{NotePath, Privacy};
 use vault::{Fingerprint, VaultEntry};
 
 use super::{FileScanner, IndexView, PrivateFile, ScanOutcome, ViewEntry};
-use crate::parallel;
 use crate::snapshot::{NoteSnapshot, ScannedFile, SnapshotPart, SnapshotRow, SnapshotWriter};
+use crate::vault_scan::parallel;
 
 /// So many files are looked at before they are written: what is held in memory meanwhile.
 const FILES_PER_BATCH: usize = 512;

@@ -9,9 +9,9 @@ use vault::{EntryKind, Fingerprint, VaultEntry};
 
 use super::lookup::FileLookupKeys;
 use crate::links::{file_name, fold_name};
-use crate::note_metadata::NoteMetadata;
-use crate::prefix_bloom::PrefixBloom;
+use crate::metadata::note_metadata::NoteMetadata;
 use crate::query::ParsedQuery;
+use crate::query::prefix_bloom::PrefixBloom;
 use crate::snapshot::{NoteSnapshot, ScannedFile, SnapshotRow};
 
 /// A file that is not as in the snapshot.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::entry::FreshFile;
 use crate::links::{file_name, fold_name};
-use crate::note_metadata::NoteMetadata;
-use crate::parallel;
+use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::NoteSnapshot;
+use crate::vault_scan::parallel;
 
 /// Rows by what their files hold. Words are folded, so that case does not matter.
 #[derive(Debug, Default)]

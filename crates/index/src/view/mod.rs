@@ -27,9 +27,9 @@ use lookup::{RowLookup, Spelling};
 pub(crate) use private_cache::PrivateCache;
 pub(crate) use scan::{FileScanner, PrivateFile, ScanOutcome};
 
+use crate::fulltext::state::FulltextState;
 use crate::links::{FileNames, NamedFile, fold_name};
 use crate::snapshot::NoteSnapshot;
-use crate::state::FulltextState;
 
 /// All files of a vault at one moment.
 #[derive(Debug, Clone)]

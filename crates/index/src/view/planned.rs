@@ -6,7 +6,7 @@ use protocol::{ChangeAction, ChangeSet, NotePath, Timestamp};
 use vault::{EntryKind, Vault, VaultEntry};
 
 use super::{IndexView, ScanOutcome};
-use crate::note_metadata::NoteMetadata;
+use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::{ScannedFile, to_utf8};
 
 impl IndexView {

@@ -9,7 +9,7 @@ use protocol::{NotePath, Privacy, PrivateRules};
 use vault::{EntryKind, Fingerprint, NOTE_LIMIT, Vault, VaultEntry};
 
 use super::private_cache::PrivateCache;
-use crate::note_metadata::NoteMetadata;
+use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::{ScannedFile, to_utf8};
 
 /// Reads files for the index. What is never to be seen is not taken down.

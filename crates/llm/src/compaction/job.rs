@@ -4,12 +4,11 @@ use protocol::fault_injection::point;
 use protocol::{Compaction, OpenTurn, Timestamp, UserError, UtilityRequest};
 
 use super::plan::{CompactionPlan, KeptTurns};
-use super::summary_request;
-use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT};
-use crate::budget::ContextBudget;
+use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT, summary_request};
+use crate::context::budget::ContextBudget;
+use crate::context::tokens::{self, TokenCalibrations};
+use crate::ports::turn_policy::{Summarizer, TurnEvent};
 use crate::service::ServiceParts;
-use crate::tokens::{self, TokenCalibrations};
-use crate::turn_policy::{Summarizer, TurnEvent};
 
 /// Whose conversation, and who sums it up.
 pub(crate) struct CompactionJob<'a> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use protocol::{CallId, Message, MessagePart, QuestionId, Role, TurnId};
 use serde_json::Value;
 
-use crate::exchange::Exchange;
-use crate::truncate;
+use crate::context::exchange::Exchange;
+use crate::context::truncate;
 
 /// Arguments with these names name something: they are kept whole.
 const REFERENCE_ARGUMENTS: [&str; 5] =

@@ -7,9 +7,9 @@ use protocol::{Compaction, QuestionId, Summary, TurnId};
 
 use super::MIN_KEPT_EXCHANGES;
 use super::outline::{self, Fact, QuestionIds, one_line};
-use crate::exchange::{Exchange, group_into_exchanges, tokens_of};
-use crate::tokens;
-use crate::transcript::FullHistory;
+use crate::context::exchange::{Exchange, group_into_exchanges, tokens_of};
+use crate::context::tokens;
+use crate::ports::transcript::FullHistory;
 
 /// What is told before everything else that stands in for the exchanges.
 const OPENING: &str = "<earlier_messages>\nThe earlier messages of this conversation, put together \

@@ -6,12 +6,12 @@ use protocol::{MessagePart, Role, TokenUsage};
 use super::MAX_SUMMARY_TOKENS;
 use super::outline::{self, QuestionIds, one_line};
 use super::plan::CompactionPlan;
-use crate::exchange::Exchange;
+use crate::context::exchange::Exchange;
+use crate::context::tokens::{self, TokenCalibration};
+use crate::context::visible_text::visible_request;
 use crate::model::{ContentBlock, ModelEvent, ModelMessage, ModelRequest, StopReason};
+use crate::ports::turn_policy::Summarizer;
 use crate::provider::ModelStream;
-use crate::tokens::{self, TokenCalibration};
-use crate::turn_policy::Summarizer;
-use crate::visible_text::visible_request;
 
 /// What the model is told to do.
 const INSTRUCTIONS: &str = "\

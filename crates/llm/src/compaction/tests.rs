@@ -11,11 +11,11 @@ use serde_json::json;
 
 use super::outline::QuestionIds;
 use super::plan::{CompactionPlan, KeptTurns};
-use crate::exchange::group_into_exchanges;
-use crate::history::request_messages;
+use crate::context::exchange::group_into_exchanges;
+use crate::context::history::request_messages;
+use crate::context::tokens;
 use crate::model::{ContentBlock, ModelMessage};
-use crate::tokens;
-use crate::transcript::{FullHistory, History};
+use crate::ports::transcript::{FullHistory, History};
 
 /// More facts than any story has.
 const ALL: u32 = u32::MAX / 4;

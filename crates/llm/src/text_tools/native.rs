@@ -14,9 +14,9 @@ use uuid::Uuid;
 use super::TextToolProvider;
 use super::call_formats::{self, WrittenCall};
 use super::quoted::QuotableText;
+use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::ModelStream;
-use crate::tokens;
 
 /// Words that may be a call are held back so far, in bytes.
 const MAX_HELD_BYTES: usize = 64 * 1024;

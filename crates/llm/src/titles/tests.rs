@@ -6,7 +6,7 @@ use std::sync::Arc;
 use protocol::{Message, MessagePart, TurnId};
 
 use super::*;
-use crate::tokens::TokenCalibrations;
+use crate::context::tokens::TokenCalibrations;
 
 /// Nobody asks it.
 struct UnaskedProvider;

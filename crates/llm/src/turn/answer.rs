@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::ToolKind;
 use super::batch::{CallBatch, CallSlot};
+use crate::context::model_texts;
 use crate::model::{ModelEvent, ToolCall};
-use crate::model_texts;
 
 /// What the model said so far, in order.
 #[derive(Debug, Default)]

@@ -4,9 +4,9 @@ use protocol::{CallId, CallResult};
 
 use super::ToolKind;
 use super::guard::LoopGuard;
+use crate::context::model_texts;
 use crate::model::ToolCall;
-use crate::model_texts;
-use crate::tool::ToolOutcome;
+use crate::tool_api::tool::ToolOutcome;
 
 /// Calls in order: results up to `stored` are durable, those up to `end` are under way.
 #[derive(Debug, Default)]

@@ -5,10 +5,10 @@ use protocol::CallId;
 use super::batch::{CallBatch, NextCalls};
 use super::{
     AfterStep, AskMode, Finish, ToolKind, Transition, Turn, TurnEffect, TurnQuestion, TurnState,
+    finished, store_results,
 };
-use super::{finished, store_results};
-use crate::model_texts;
-use crate::tool::{Control, ToolOutcome};
+use crate::context::model_texts;
+use crate::tool_api::tool::{Control, ToolOutcome};
 
 impl Turn {
     pub(super) fn step_stored(&mut self, batch: CallBatch, then: AfterStep) -> Transition {

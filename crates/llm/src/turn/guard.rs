@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::context::model_texts;
 use crate::model::ToolCall;
-use crate::model_texts;
 
 /// How often the same failing call with the same arguments runs.
 const MAX_SAME_FAILURES: u32 = 2;

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::tests::{call, rules};
 use super::*;
 use crate::model::StopReason;
-use crate::retry;
-use crate::tool::Control;
+use crate::tool_api::tool::Control;
+use crate::transport::retry;
 
 const ROUND_TRIPS: u32 = 4;
 const CALLS: u32 = 9;

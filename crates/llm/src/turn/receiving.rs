@@ -6,10 +6,10 @@ use super::answer::PartialAnswer;
 use super::batch::CallBatch;
 use super::{
     AfterStep, AskMode, Finish, MAX_PAUSES, Transition, Turn, TurnEffect, TurnInput, TurnState,
+    finish, finished, store_step,
 };
-use super::{finish, finished, store_step};
 use crate::model::{ModelError, ModelEvent, StopReason};
-use crate::retry;
+use crate::transport::retry;
 
 impl Turn {
     pub(super) fn receive(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::model::StopReason;
-use crate::tool::Control;
+use crate::tool_api::tool::Control;
 
 pub(super) fn rules() -> TurnRules {
     let kinds = [("read", ToolKind::Read), ("edit", ToolKind::Change), ("say", ToolKind::Talk)];

@@ -17,7 +17,7 @@ mod memory_transcript;
 mod ollama;
 mod openai;
 mod places;
-#[path = "../../../../tests/support/request_bodies.rs"]
+#[path = "../../../../tests/support/conformance/request_bodies.rs"]
 mod request_bodies;
 mod scripted_provider;
 mod service;

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use super::lexer::{split_at_last, strip_quotes};
-use super::list_style::next_item;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::daily_note::DAILY_NAME;
-use crate::numbered_page;
-use crate::suggestions::{self, NameSuggestions};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::{split_at_last, strip_quotes};
+use crate::commands::dialog::replies;
+use crate::notes::daily_note::DAILY_NAME;
+use crate::text::list_style::next_item;
+use crate::text::numbered_page;
+use crate::text::suggestions::{self, NameSuggestions};
 
 /// Lines at the end of a long note in which its last list is looked for.
 const MAX_TAIL_LINES: usize = 200;

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::replies;
 
 const TOOL: &str = "show_changes";
 

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "delete",

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::find_notes;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
+use crate::read_tools::find_notes;
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "find",

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::get_links::{self, ParsedLinks};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
+use crate::read_tools::get_links::{self, ParsedLinks};
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "links",

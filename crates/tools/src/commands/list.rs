@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::list_files;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
+use crate::read_tools::list_files;
 
 /// Notes listed at most.
 const MAX_NOTES: u32 = 30;

@@ -17,17 +17,12 @@ mod changes;
 mod delete;
 mod find;
 mod help;
-mod history;
-mod lexer;
 mod links;
 mod list;
-mod list_style;
 mod move_note;
 mod new;
 mod open;
-mod parse;
 mod replace;
-mod replies;
 mod tags;
 mod tasks;
 mod today;
@@ -45,7 +40,7 @@ impl CommandProvider {
     }
 
     fn decide(&self, request: &ModelRequest) -> (NextStep, usize) {
-        let Some(story) = history::read_history(&request.messages) else {
+        let Some(story) = dialog::history::read_history(&request.messages) else {
             return (NextStep::Say("Type a command or a few words.".to_owned()), 0);
         };
         let scene = CommandContext {
@@ -53,7 +48,7 @@ impl CommandProvider {
             tools: request.tools.iter().map(|tool| tool.name.as_str()).collect(),
             today: (self.now)().date(),
         };
-        let mut command = parse::parse_line(&story.line);
+        let mut command = dialog::parse::parse_line(&story.line);
         if let Some(note) = story.answer {
             command.choose_note(note);
         }
@@ -167,5 +162,6 @@ impl NextStep {
     }
 }
 
+pub(crate) mod dialog;
 #[cfg(test)]
 mod tests;

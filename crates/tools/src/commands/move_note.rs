@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::{split_at_last, strip_quotes};
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::path_conflict;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::{split_at_last, strip_quotes};
+use crate::commands::dialog::replies;
+use crate::notes::path_conflict;
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "move",

@@ -1,7 +1,8 @@
 //! `open NOTE`: shows a note.
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "open",

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::{split_at_first, split_at_last, strip_quotes};
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::suggestions;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::{split_at_first, split_at_last, strip_quotes};
+use crate::commands::dialog::replies;
+use crate::text::suggestions;
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "replace",

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::list_tags;
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
+use crate::read_tools::list_tags;
 
 /// Tags listed at most.
 const MAX_TAGS: u16 = 50;

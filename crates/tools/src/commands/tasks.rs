@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::lexer::strip_quotes;
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::search_files::{self, ParsedMatches};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::lexer::strip_quotes;
+use crate::commands::dialog::replies;
+use crate::read_tools::search_files::{self, ParsedMatches};
 
 /// Tasks listed at most.
 const MAX_TASKS: u16 = 50;

@@ -4,6 +4,7 @@ use llm::model::{ContentBlock, ModelMessage, ToolSpec};
 use proptest::prelude::*;
 use protocol::Role;
 
+use super::dialog::parse;
 use super::*;
 use crate::tests::fixture::still_now;
 

@@ -1,8 +1,9 @@
 //! `today`: the note of the day.
 
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand, replies};
-use crate::daily_note::DAILY_NAME;
-use crate::suggestions::{self, NameSuggestions};
+use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::dialog::replies;
+use crate::notes::daily_note::DAILY_NAME;
+use crate::text::suggestions::{self, NameSuggestions};
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "today",

@@ -3,7 +3,7 @@
 use futures_util::StreamExt as _;
 use llm::model::{ContentBlock, ModelEvent, ModelMessage, ModelRequest, ToolCall};
 use llm::provider::Provider as _;
-use llm::tool::Control;
+use llm::tool_api::tool::Control;
 use protocol::{NotePath, Role, ToolEvent};
 
 use super::fixture::{PlanPolicy, ToolFixture, still_now};

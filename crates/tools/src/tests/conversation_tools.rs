@@ -1,6 +1,6 @@
 //! Saying, asking, ending, and what was said before.
 
-use llm::tool::Control;
+use llm::tool_api::tool::Control;
 use protocol::ToolEvent;
 use serde_json::json;
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use index::Index;
 use jiff::Zoned;
-use llm::registry::ToolRegistry;
-use llm::tool::{CallOutcome, ChangePlan, Control, ToolContext, ToolEffect};
+use llm::tool_api::registry::ToolRegistry;
+use llm::tool_api::tool::{CallOutcome, ChangePlan, Control, ToolContext, ToolEffect};
 use protocol::settings::{ExtraRoot, PrivateSettings};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
@@ -22,13 +22,13 @@ use vault::ledger::{Ledger, LedgerError};
 use vault::{ChangeBatch, PlannedChange, PrivacyFilter, SymlinkPolicy, Vault};
 
 use crate::catalog::{ToolDeps, catalog};
-use crate::conversation_archive::{
+use crate::plan_outcome;
+use crate::ports::conversation_archive::{
     ArchiveError, ArchivedConversation, ArchivedMessage, ArchivedResult, ArchivedTranscript,
     ConversationArchive,
 };
-use crate::environment::{Environment, SentNote};
-use crate::plan_outcome;
-use crate::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
+use crate::ports::environment::{Environment, SentNote};
+use crate::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 
 /// What becomes of plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl ToolFixture {
             overlay: Arc::new(self.overlay.clone()),
             seen: Arc::new(self.seen.clone()),
             max_output_bytes: usize::MAX,
-            sources: llm::tool::SourceLog::default(),
+            sources: llm::tool_api::tool::SourceLog::default(),
         };
         match self.tools.call(tool, arguments, &context).await {
             CallOutcome::Outcome(outcome) => {

@@ -1,6 +1,6 @@
 //! Links: kept by moves and creations, told by tools that look.
 
-use llm::tool::ToolEffect;
+use llm::tool_api::tool::ToolEffect;
 use serde_json::json;
 
 use super::fixture::{PlanPolicy, ToolFixture};

@@ -1,6 +1,6 @@
 //! Moving, deleting, folders; and what waits of these as readers see it.
 
-use llm::tool::ToolEffect;
+use llm::tool_api::tool::ToolEffect;
 use serde_json::json;
 
 use super::fixture::{PlanPolicy, ToolFixture};

@@ -4,7 +4,7 @@ use protocol::{NotePath, ToolEvent};
 use serde_json::json;
 
 use super::fixture::{PlanPolicy, ToolFixture};
-use crate::environment::{ActiveNote, ActiveNoteSource, SentNote};
+use crate::ports::environment::{ActiveNote, ActiveNoteSource, SentNote};
 
 fn house() -> ToolFixture {
     ToolFixture::with(&[

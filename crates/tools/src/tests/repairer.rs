@@ -310,6 +310,6 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 /// The choice that shares the most letters in a row with `asked`.
 fn nearest<'a>(asked: &str, choices: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness =
-        |choice: &&str| (crate::similar_lines::similarity(choice, asked) * 1000.0).round();
+        |choice: &&str| (crate::text::similar_lines::similarity(choice, asked) * 1000.0).round();
     choices.reduce(|best, next| if likeness(&next) > likeness(&best) { next } else { best })
 }

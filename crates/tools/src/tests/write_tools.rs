@@ -1,6 +1,6 @@
 //! Editing, appending, writing.
 
-use llm::tool::ToolEffect;
+use llm::tool_api::tool::ToolEffect;
 use serde_json::json;
 
 use super::fixture::{PlanPolicy, ToolFixture};

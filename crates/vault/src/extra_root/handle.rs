@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use protocol::NotePath;
 
 use super::ExtraRootError;
-use crate::folder::FolderHandle;
+use crate::filesystem::folder::FolderHandle;
 use crate::vault::open_directory;
 
 /// A root under its name, open or not.

@@ -11,8 +11,8 @@ use rustix::io::Errno;
 
 use super::{ExtraRootError, handle};
 use crate::Vault;
-use crate::folder::FolderHandle;
-use crate::name_key::name_key;
+use crate::filesystem::folder::FolderHandle;
+use crate::names::name_key::name_key;
 use crate::vault::open_error;
 
 /// Nobody has so many folders of one name.

@@ -7,7 +7,7 @@ use notify::event::{
 };
 use protocol::NotePath;
 
-use crate::temp_files::TEMP_PREFIX;
+use crate::filesystem::temp_files::TEMP_PREFIX;
 
 /// One thing that the system reported.
 #[derive(Debug, Clone, PartialEq, Eq)]

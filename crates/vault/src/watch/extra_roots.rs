@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use protocol::NotePath;
 
 use crate::Vault;
-use crate::folder::FolderHandle;
+use crate::filesystem::folder::FolderHandle;
 
 /// How often to see which are there.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);

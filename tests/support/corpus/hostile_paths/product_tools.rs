@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use ::tools::catalog::{ToolDeps, catalog};
 use async_trait::async_trait;
 use index::Index;
-use llm::registry::ToolRegistry;
-use llm::tool::{CallOutcome, ChangePlan, ToolContext};
+use llm::tool_api::registry::ToolRegistry;
+use llm::tool_api::tool::{CallOutcome, ChangePlan, ToolContext};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, PrivateRules,
     TurnId,
@@ -56,7 +56,7 @@ impl PathResolver for ProductTools {
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
             max_output_bytes: usize::MAX,
-            sources: llm::tool::SourceLog::default(),
+            sources: llm::tool_api::tool::SourceLog::default(),
         };
         match self.registry.call(tool, arguments, &context).await {
             CallOutcome::Outcome(outcome) => {

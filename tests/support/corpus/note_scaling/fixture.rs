@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use ::tools::catalog::{ToolDeps, catalog};
 use index::Index;
-use llm::registry::ToolRegistry;
-use llm::tool::{CallOutcome, ToolContext};
+use llm::tool_api::registry::ToolRegistry;
+use llm::tool_api::tool::{CallOutcome, ToolContext};
 use protocol::settings::PrivateSettings;
 use protocol::{
     CallId, ChangeSet, ContentHash, ConversationId, NotePath, Privacy, PrivateRules, TurnId,
@@ -94,7 +94,7 @@ impl ScalingFixture {
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
             max_output_bytes: usize::MAX,
-            sources: llm::tool::SourceLog::default(),
+            sources: llm::tool_api::tool::SourceLog::default(),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let called = runtime

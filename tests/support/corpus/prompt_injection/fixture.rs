@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::case::{AttackSource, InjectionCase};
 use super::obedient_model::ObedientModel;
 use crate::scripted_model::KEY;
-use crate::temp_vault::Files;
+use crate::vaults::temp_vault::Files;
 use crate::{TempVault, TestHub};
 
 /// Where the words stand when they stand in a note.

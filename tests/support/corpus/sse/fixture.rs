@@ -14,7 +14,7 @@ use super::response::SseResponse;
 use super::server::{SseRequest, SseServer};
 use crate::TempVault;
 use crate::scripted_model::KEY;
-use crate::temp_vault::Files;
+use crate::vaults::temp_vault::Files;
 
 /// What the server says when it was told nothing else.
 pub(super) const DEFAULT_TEXT: &str = "Noted.";

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
-use tokio::io::{self, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{
+    AsyncReadExt as _, AsyncWriteExt as _, {self},
+};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
@@ -96,7 +98,7 @@ async fn serve(mut stream: TcpStream, desk: &Mutex<SseServerState>) -> io::Resul
     stream.set_nodelay(true)?;
     let (head, body) = read_request(&mut stream).await?;
     let path = head.split(' ').nth(1).unwrap_or_default();
-    crate::request_bodies::record(path, &String::from_utf8_lossy(&body));
+    crate::conformance::request_bodies::record(path, &String::from_utf8_lossy(&body));
     let body = serde_json::from_slice(&body).unwrap_or_default();
     let answer = {
         let mut desk = lock(desk);

@@ -15,8 +15,8 @@ use vault::undo::{LedgerView, UndoRequest, VaultFile as File, VaultReader, plan_
 use vault::{ChangeBatch, PlannedChange, Vault};
 
 use super::scenarios::{UndoOrRedo, UndoScenario, all_scenarios};
+use crate::fault_injection::fault_points;
 use crate::fault_injection::folder_tree::FolderTree;
-use crate::fault_points;
 use crate::scripted_model::{KEY, Reply, ScriptedModel};
 
 /// What a process says on its last line.

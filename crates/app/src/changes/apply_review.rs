@@ -1,0 +1,230 @@
+//! What the user decides about waiting changes, carried out: whole notes, and single hunks.
+
+use protocol::job::JobKind;
+use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
+use protocol::{Change, ChangeKind, ConversationId, NotePath, UserError};
+use store::{OpenChangeSet, PartialDecision, PlannedChangeRow, Store};
+use vault::{ChangeBatch, PlannedChange, VaultError};
+
+use crate::adapters::ledger::StoreLedger;
+use crate::changes::hunk_decisions::split_change;
+use crate::changes::review::change_fingerprint;
+use crate::support::clock::now;
+use crate::support::errors::{apply_error, store_error};
+use crate::vault_session::VaultSession;
+use crate::workspace::crash_recovery;
+
+/// What became of the changes of one planned row.
+enum AcceptedPortion {
+    /// All of it.
+    Whole,
+    /// Some of it; as stored while it is carried out.
+    Parts(Box<PartialDecision>, String),
+}
+
+/// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
+/// cannot be changed keeps waiting with its problem.
+pub(crate) async fn apply_decisions(
+    open: &VaultSession,
+    conversation: &ConversationId,
+    request: &DecideReview,
+) -> Result<store::ChangeSetDecision, UserError> {
+    let store = &open.store;
+    let waiting = store.open_change_set(conversation).await.map_err(store_error)?;
+    let Some(set) = waiting.filter(|set| set.id == request.review) else {
+        return Err(UserError::other("These changes are already decided: nothing was done twice."));
+    };
+    // Applied before, when the verdict could not be stored: to do it twice would find it stale.
+    let before = crash_recovery::already_decided(store, &set).await?;
+    let mut decided = before.clone();
+    let mut wanted = Vec::new();
+    for row in &set.planned {
+        if is_decided(&before, &row.change.path) {
+            continue;
+        }
+        match decision_for(&set, row, request) {
+            Ok(Some(RowDecision::Make(how))) => wanted.push((row, how)),
+            Ok(Some(RowDecision::Leave)) => decided.rejected.push(row.change.path.clone()),
+            Ok(None) => {}
+            Err(why) => decided.problems.push((row.change.path.clone(), why.to_owned())),
+        }
+    }
+    store_choices(store, &set, &wanted).await?;
+    apply_accepted(open, conversation, &set, wanted, &mut decided).await?;
+    store.decide(&set.id, &decided, now()).await.map_err(store_error)?;
+    Ok(decided)
+}
+
+/// What was decided about a row that was applied: all of it, or what its stored choice says.
+pub(crate) fn record_applied(row: &PlannedChangeRow, decided: &mut store::ChangeSetDecision) {
+    let verdicts = row.choice.as_deref().and_then(|choice| serde_json::from_str(choice).ok());
+    let parts = verdicts.and_then(|verdicts: Vec<HunkDecision>| split_row(row, &verdicts));
+    let path = row.change.path.clone();
+    match parts {
+        Some(parts) => decided.parts.push((path, parts)),
+        None => decided.applied.push(path),
+    }
+}
+
+fn is_decided(decided: &store::ChangeSetDecision, path: &NotePath) -> bool {
+    decided.applied.contains(path) || decided.parts.iter().any(|(at, _)| at == path)
+}
+
+/// What a verdict asks for.
+enum RowDecision {
+    Make(AcceptedPortion),
+    Leave,
+}
+
+/// What the request says of a row; `None` when it keeps waiting. Of a unit every note must be
+/// accepted.
+fn decision_for(
+    set: &OpenChangeSet,
+    row: &PlannedChangeRow,
+    request: &DecideReview,
+) -> Result<Option<RowDecision>, &'static str> {
+    let note =
+        |row: &PlannedChangeRow| request.notes.iter().find(|note| note.path == row.change.path);
+    let Some(NoteDecision { path, seen: looked_at, verdict }) = note(row) else { return Ok(None) };
+    if *looked_at != change_fingerprint(set, path) {
+        return Err("These are not the changes that you looked at: look at them again.");
+    }
+    let accepted = |row: &PlannedChangeRow| {
+        note(row).is_some_and(|note| note.verdict == ReviewDecision::Accept)
+    };
+    let unit = row.unit.as_ref();
+    let whole = || set.planned.iter().filter(|other| other.unit.as_ref() == unit).all(accepted);
+    match verdict {
+        ReviewDecision::Accept if unit.is_none() || whole() => {
+            Ok(Some(RowDecision::Make(AcceptedPortion::Whole)))
+        }
+        ReviewDecision::Accept => Ok(None),
+        ReviewDecision::Reject => Ok(Some(RowDecision::Leave)),
+        ReviewDecision::Hunks { hunks } => decision_by_hunk(set, row, hunks).map(Some),
+    }
+}
+
+fn decision_by_hunk(
+    set: &OpenChangeSet,
+    row: &PlannedChangeRow,
+    hunks: &[HunkDecision],
+) -> Result<RowDecision, &'static str> {
+    let others = set.planned.iter().filter(|other| other.change.path == row.change.path);
+    let is_content = matches!(row.change.kind(), ChangeKind::Create | ChangeKind::Replace);
+    if row.unit.is_some() || !is_content || others.count() > 1 {
+        return Err("This is decided whole, with all that belongs to it.");
+    }
+    if hunks.iter().all(|hunk| *hunk == HunkDecision::Accept) {
+        return Ok(RowDecision::Make(AcceptedPortion::Whole));
+    }
+    if hunks.iter().all(|hunk| *hunk == HunkDecision::Reject) {
+        return Ok(RowDecision::Leave);
+    }
+    let choice = serde_json::to_string(hunks).map_err(|_| "This verdict cannot be stored.")?;
+    let parts = split_row(row, hunks);
+    let parts = parts.ok_or("These are not the changes that you looked at: look at them again.")?;
+    Ok(RowDecision::Make(AcceptedPortion::Parts(Box::new(parts), choice)))
+}
+
+/// The change of a row in parts; `None` when there are not as many verdicts as hunks.
+fn split_row(row: &PlannedChangeRow, hunks: &[HunkDecision]) -> Option<PartialDecision> {
+    let (before, path) = (row.change.before(), &row.change.path);
+    let base = before.unwrap_or_default();
+    let parts = split_change(base, row.change.after().unwrap_or_default(), hunks)?;
+    let applied = (parts.applied != base).then(|| match before {
+        Some(before) => Change::replace(path.clone(), before, parts.applied.clone()),
+        None => Change::create(path.clone(), parts.applied.clone()),
+    });
+    let on_top = |after: Vec<u8>| {
+        (after != parts.applied).then(|| match (&applied, before) {
+            (None, None) => Change::create(path.clone(), after),
+            _ => Change::replace(path.clone(), parts.applied.clone(), after),
+        })
+    };
+    let (declined, left) =
+        (on_top(parts.with_rejected.clone()), on_top(parts.with_pending.clone()));
+    Some(PartialDecision { rejected: declined, left, applied, edited: parts.edited })
+}
+
+/// Stored before anything is applied, so that a crash leads on and not back.
+async fn store_choices(
+    store: &Store,
+    set: &OpenChangeSet,
+    wanted: &[(&PlannedChangeRow, AcceptedPortion)],
+) -> Result<(), UserError> {
+    let choices: Vec<(NotePath, String)> = wanted
+        .iter()
+        .filter_map(|(row, wanted)| match wanted {
+            AcceptedPortion::Parts(_, choice) => Some((row.change.path.clone(), choice.clone())),
+            AcceptedPortion::Whole => None,
+        })
+        .collect();
+    let is_stored = choices.is_empty() && set.planned.iter().all(|row| row.choice.is_none());
+    if is_stored {
+        Ok(())
+    } else {
+        store.store_hunk_choices(&set.id, &choices).await.map_err(store_error)
+    }
+}
+
+/// Makes what is wanted, and adds what came of it.
+async fn apply_accepted(
+    open: &VaultSession,
+    conversation: &ConversationId,
+    set: &OpenChangeSet,
+    wanted: Vec<(&PlannedChangeRow, AcceptedPortion)>,
+    decided: &mut store::ChangeSetDecision,
+) -> Result<(), UserError> {
+    let planned = |(row, wanted): &(&PlannedChangeRow, AcceptedPortion)| {
+        let change = match wanted {
+            AcceptedPortion::Whole => row.change.clone(),
+            AcceptedPortion::Parts(parts, _) => parts.applied.clone()?,
+        };
+        let (turn, call, unit) = (row.turn.clone(), row.call.clone(), row.unit.clone());
+        Some(PlannedChange { change, turn, call, unit, file: None })
+    };
+    let changes: Vec<PlannedChange> = wanted.iter().filter_map(planned).collect();
+    let mut done = Vec::new();
+    if !changes.is_empty() {
+        let order = ChangeBatch { change_set: set.id.clone(), changes };
+        let made: Vec<_> =
+            order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
+        open.store.propagate_taint(&made).await.map_err(store_error)?;
+        let progress = open.start_applying(conversation);
+        progress.expect(order.changes.len());
+        let ledger = StoreLedger(open.store.clone());
+        let work = open.indexer.apply(&open.vault, order, &ledger, &progress);
+        let applied = open.jobs.run(JobKind::Applying, &progress, work).await;
+        let applied = applied.map_err(|error| apply_error(&error))?;
+        // What the user stopped before waits as it did.
+        let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
+        let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));
+        decided.problems.extend(problems.map(|(path, error)| (path, review_problem(&error))));
+        done = applied.done;
+    }
+    for (row, wanted) in wanted {
+        let path = row.change.path.clone();
+        match wanted {
+            AcceptedPortion::Whole if done.contains(&path) => decided.applied.push(path),
+            AcceptedPortion::Parts(parts, _) if parts.applied.is_none() || done.contains(&path) => {
+                decided.parts.push((path, *parts));
+            }
+            AcceptedPortion::Whole | AcceptedPortion::Parts(..) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What stands under a note that could not be changed: the way on is the user's, not a model's.
+fn review_problem(error: &VaultError) -> String {
+    match error {
+        VaultError::Stale { .. } => {
+            "Another program changed it since. Reject this change, then ask for it again."
+        }
+        VaultError::Exists { .. } => {
+            "There is a note of this name by now. Reject this change, then ask for it again."
+        }
+        other => return other.to_string(),
+    }
+    .to_owned()
+}

@@ -1,0 +1,163 @@
+//! What of a note the assistant wrote: the lines that stand as one of its changes left them.
+
+use std::collections::HashMap;
+
+use protocol::changes::history::{AppliedBy, AssistantLines, NoteAttribution};
+use protocol::{ChangeKind, ChangeSetId, Effect, NotePath, Timestamp, UserError};
+
+use crate::App;
+use crate::changes::blame::Blame;
+use crate::changes::history::before_and_after;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::{note_error, store_error};
+use crate::vault_session::VaultSession;
+
+/// So many changes of a note are looked at, the newest first; what is older has no marks.
+const MAX_CHANGES: usize = 200;
+/// A note that is longer, in bytes, has none at all.
+const MAX_NOTE_BYTES: usize = 1 << 20;
+
+impl App {
+    /// The lines of a note that the assistant wrote and nobody changed since, as far as that is known:
+    /// not behind a rename by hand, nor where earlier versions are not kept any more.
+    pub async fn assistant_lines(&self, path: NotePath) -> Result<NoteAttribution, UserError> {
+        let open = self.session().await?;
+        let vault = open.vault.clone();
+        let note =
+            run_blocking(move || vault.read(&path)).await?.map_err(|error| note_error(&error))?;
+        let text = String::from_utf8_lossy(&note.bytes).into_owned();
+        let marks = match note.bytes.len() {
+            0..=MAX_NOTE_BYTES => open.blame_note(note.path, note.bytes).await?,
+            _ => Vec::new(),
+        };
+        Ok(NoteAttribution { text, marks })
+    }
+}
+
+impl VaultSession {
+    async fn blame_note(
+        &self,
+        path: NotePath,
+        note: Vec<u8>,
+    ) -> Result<Vec<AssistantLines>, UserError> {
+        let past = self.note_history(path).await?;
+        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let mut blame = Blame::new(note);
+        let mut at = 0;
+        while let Some(effect) = past.get(at).filter(|_| blame.has_open_lines()) {
+            if effect.forgotten.is_some() {
+                break;
+            }
+            at = match resume_index(&past, at, &own) {
+                // The note is as it was then, byte by byte: who wrote it is known from there.
+                Some(then) => then,
+                None => {
+                    let whose = (!own.contains_key(&effect.change_set)).then_some(at);
+                    blame = self.blame_step(blame, effect, whose).await?;
+                    at + 1
+                }
+            };
+        }
+        let mut marks = Vec::new();
+        for (first, behind, whose) in blame.runs() {
+            let Some(effect) = past.get(whose) else { continue };
+            marks.push(self.lines_of_effect(first, behind, effect).await?);
+        }
+        Ok(marks)
+    }
+
+    /// The changes of a note's bytes, newest first, back over the names that it had.
+    async fn note_history(&self, mut path: NotePath) -> Result<Vec<Effect>, UserError> {
+        let mut past: Vec<Effect> = Vec::new();
+        let mut before = None;
+        'names: loop {
+            let found =
+                self.store.note_history(&path, before.as_ref()).await.map_err(store_error)?;
+            for effect in found {
+                before = Some(effect.id.clone());
+                match (effect.kind, effect.target.as_ref()) {
+                    (ChangeKind::Replace, _) => past.push(effect),
+                    (ChangeKind::Create, _) => {
+                        past.push(effect);
+                        return Ok(past);
+                    }
+                    (ChangeKind::Rename, Some(to)) if *to == path => {
+                        path = effect.path;
+                        continue 'names;
+                    }
+                    (ChangeKind::RenameFolder, Some(to)) => {
+                        let Some(earlier) = path_before_move(&path, &effect.path, to) else {
+                            return Ok(past);
+                        };
+                        path = earlier;
+                        continue 'names;
+                    }
+                    // Before that it was another note.
+                    _ => return Ok(past),
+                }
+                if past.len() == MAX_CHANGES {
+                    return Ok(past);
+                }
+            }
+            return Ok(past);
+        }
+    }
+
+    async fn blame_step(
+        &self,
+        mut blame: Blame,
+        effect: &Effect,
+        whose: Option<usize>,
+    ) -> Result<Blame, UserError> {
+        let (before, after) = before_and_after(&self.store, effect).await?;
+        run_blocking(move || {
+            blame.skip_to(after);
+            blame.attribute(before, whose);
+            blame
+        })
+        .await
+    }
+
+    async fn lines_of_effect(
+        &self,
+        first: usize,
+        behind: usize,
+        effect: &Effect,
+    ) -> Result<AssistantLines, UserError> {
+        let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        Ok(AssistantLines {
+            first: line(first + 1),
+            last: line(behind),
+            change_set: effect.change_set.clone(),
+            conversation: effect.conversation.clone(),
+            request: self.store.request_text(&effect.turn).await.map_err(store_error)?,
+            at: effect.at.unwrap_or(Timestamp(0)),
+        })
+    }
+}
+
+/// Where the past goes on behind a change of the user's own that brought back what the note was: at
+/// the change that had left it so, or behind the one that had found it so.
+fn resume_index(
+    past: &[Effect],
+    at: usize,
+    own: &HashMap<ChangeSetId, AppliedBy>,
+) -> Option<usize> {
+    let effect = past.get(at).filter(|effect| own.contains_key(&effect.change_set))?;
+    let left = effect.after.as_ref()?;
+    for (then, earlier) in past.iter().enumerate().skip(at + 1) {
+        if earlier.after.as_ref() == Some(left) {
+            return Some(then);
+        }
+        if earlier.before.as_ref() == Some(left) {
+            return Some(then + 1);
+        }
+    }
+    None
+}
+
+/// Where something was before the folder above it got another name.
+fn path_before_move(path: &NotePath, from: &NotePath, to: &NotePath) -> Option<NotePath> {
+    let inside = path.as_str().strip_prefix(to.as_str())?.strip_prefix('/')?;
+    NotePath::parse(&format!("{from}/{inside}")).ok()
+}

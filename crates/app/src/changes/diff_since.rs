@@ -1,0 +1,41 @@
+//! What has become of a note since one of its changes was applied.
+
+use protocol::changes::history::ChangedSince;
+use protocol::{EffectId, UserError};
+use vault::undo::{UndoRequest, VaultReader as _, current_path};
+
+use crate::App;
+use crate::adapters::notes::VaultNotes;
+use crate::changes::diff::separate_hunks;
+use crate::changes::history::{before_and_after, find_effect};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+
+impl App {
+    /// What changed in a note since a change of it was applied, whoever did it and wherever the note is
+    /// by now.
+    pub async fn diff_since(&self, effect: &EffectId) -> Result<ChangedSince, UserError> {
+        let open = self.session().await?;
+        let found = find_effect(&open.store, effect).await?;
+        if found.forgotten.is_some() || found.after.is_none() {
+            return Err(UserError::other(
+                "The text that this change left is not kept, so nothing can be compared with it.",
+            ));
+        }
+        let (_, left) = before_and_after(&open.store, &found).await?;
+        let effects = open.store.effects_since(effect).await.map_err(store_error)?;
+        let past =
+            open.history_with_contents(effects, &UndoRequest::undo([effect.clone()])).await?;
+        let (notes, effect) = (VaultNotes(open.vault.clone()), effect.clone());
+        run_blocking(move || {
+            let now = current_path(&past, &effect, &notes);
+            let now = now.and_then(|path| Some((notes.bytes(&path)?, path)));
+            let (path, hunks) = match now {
+                Some((bytes, path)) => (Some(path), separate_hunks(&left, &bytes)),
+                None => (None, Vec::new()),
+            };
+            ChangedSince { effect, path, hunks }
+        })
+        .await
+    }
+}

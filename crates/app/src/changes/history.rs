@@ -1,0 +1,272 @@
+//! Applied changes as the window lists them, with what has become of each since.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use protocol::changes::history::{
+    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ChangeStatus, ListApplied,
+    UndoScope,
+};
+use protocol::{
+    AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, TurnId, UserError,
+};
+use store::{RevertRow, Store};
+use vault::merge::{DiffHunk, hunks};
+use vault::undo::{EffectivePart, Hunks, Revert, Reverts};
+
+use crate::App;
+use crate::changes::diff::{displayed_sides, separate_hunks};
+use crate::events::feed::Feed;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+
+/// How many sets a page has.
+const PAGE_SIZE: u32 = 50;
+
+impl App {
+    /// A page of applied changes, newest first.
+    pub async fn list_applied(&self, request: &ListApplied) -> Result<AppliedPage, UserError> {
+        let open = self.session().await?;
+        let seq = open.feed.last_seq();
+        let (conversation, before) = (request.conversation.as_ref(), request.before.as_ref());
+        let sets = open.store.applied_sets(conversation, before, PAGE_SIZE + 1).await;
+        let mut sets = sets.map_err(store_error)?;
+        let more = sets.len() > PAGE_SIZE as usize;
+        sets.truncate(PAGE_SIZE as usize);
+        let known = HistoryContext::load(&open.store).await?;
+        let mut shown = Vec::with_capacity(sets.len());
+        for effects in sets {
+            shown.extend(known.applied_set(&open.store, effects).await?);
+        }
+        Ok(AppliedPage { seq, sets: shown, more })
+    }
+
+    /// What an applied change did inside its note, hunk by hunk.
+    pub async fn applied_hunks(&self, effect: &EffectId) -> Result<AppliedHunks, UserError> {
+        let open = self.session().await?;
+        let found = find_effect(&open.store, effect).await?;
+        if found.forgotten.is_some() {
+            let (hunks, undone) = (Vec::new(), Vec::new());
+            return Ok(AppliedHunks { effect: effect.clone(), hunks, undone });
+        }
+        let (before, after) = before_and_after(&open.store, &found).await?;
+        let hunks = run_blocking(move || separate_hunks(&before, &after)).await?;
+        let all = 0..u32::try_from(hunks.len()).unwrap_or(u32::MAX);
+        let undone = match effective_changes(&open.store).await?.effective_part(effect) {
+            EffectivePart::Whole => Vec::new(),
+            EffectivePart::Nothing => all.collect(),
+            EffectivePart::Without(gone) => {
+                let is_gone =
+                    |place: &u32| gone.iter().any(|gone| u32::try_from(*gone) == Ok(*place));
+                all.filter(is_gone).collect()
+            }
+        };
+        Ok(AppliedHunks { effect: effect.clone(), hunks, undone })
+    }
+}
+
+/// How many notes these turns changed, as far as that stands.
+pub(crate) async fn count_changed_notes(store: &Store, turns: &[TurnId]) -> Result<u32, UserError> {
+    let known = effective_changes(store).await?;
+    let mut paths = HashSet::new();
+    for turn in turns {
+        let effects = store.effects_in_scope(&UndoScope::Turn { turn: turn.clone() }).await;
+        let effects = effects.map_err(store_error)?.into_iter();
+        let stands =
+            effects.filter(|effect| known.effective_part(&effect.id) != EffectivePart::Nothing);
+        paths.extend(stands.map(|effect| effect.path));
+    }
+    Ok(u32::try_from(paths.len()).unwrap_or(u32::MAX))
+}
+
+/// Tells the window how these sets stand now.
+pub(crate) async fn publish_sets(
+    store: &Store,
+    feed: &Feed,
+    sets: Vec<ChangeSetId>,
+) -> Result<(), UserError> {
+    let known = HistoryContext::load(store).await?;
+    for change_set in sets.into_iter().collect::<HashSet<_>>() {
+        let effects = store.effects_in_scope(&UndoScope::ChangeSet { change_set }).await;
+        if let Some(set) = known.applied_set(store, effects.map_err(store_error)?).await? {
+            feed.publish(AppEvent::AppliedChanged { set });
+        }
+    }
+    Ok(())
+}
+
+/// An effect that happened.
+pub(crate) async fn find_effect(store: &Store, effect: &EffectId) -> Result<Effect, UserError> {
+    let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
+    let unit = store.effects_in_scope(&scope).await.map_err(store_error)?;
+    let found = unit.into_iter().find(|found| found.id == *effect);
+    found.ok_or_else(|| UserError::other("This change is not in the history any more."))
+}
+
+/// The bytes before and after an effect; none where there are none or they are not kept.
+pub(crate) async fn before_and_after(
+    store: &Store,
+    effect: &Effect,
+) -> Result<(Vec<u8>, Vec<u8>), UserError> {
+    let hashes: Vec<ContentHash> = effect.before.iter().chain(&effect.after).cloned().collect();
+    let mut kept = store.contents(&hashes).await.map_err(store_error)?;
+    let mut take = |hash: Option<&ContentHash>| match hash {
+        Some(hash) if effect.before == effect.after => kept.get(hash).cloned(),
+        Some(hash) => kept.remove(hash),
+        None => None,
+    };
+    let before = take(effect.before.as_ref()).unwrap_or_default();
+    let after = take(effect.after.as_ref()).unwrap_or_default();
+    Ok(displayed_sides(effect.kind, before, after))
+}
+
+/// The lines that a change of a note adds and removes.
+pub(crate) fn line_counts(before: &[u8], after: &[u8]) -> LineCounts {
+    line_counts_of(&hunks(before, after))
+}
+
+fn line_counts_of(hunks: &[DiffHunk]) -> LineCounts {
+    let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
+    LineCounts {
+        added: count(hunks.iter().map(|hunk| hunk.after.len()).sum()),
+        removed: count(hunks.iter().map(|hunk| hunk.before.len()).sum()),
+    }
+}
+
+/// The lines that a change still adds and removes, but for these of its hunks, and whether it has no others.
+/// Of one that was taken back whole the hunks together are told, so that it is still known what it did.
+fn remaining_line_counts(
+    before: &[u8],
+    after: &[u8],
+    gone: &BTreeSet<usize>,
+) -> (LineCounts, bool) {
+    let mut all = hunks(before, after);
+    let all_gone = !gone.is_empty() && (0..all.len()).all(|place| gone.contains(&place));
+    if !all_gone {
+        let mut places = 0..;
+        all.retain(|_| places.next().is_some_and(|place| !gone.contains(&place)));
+    }
+    (line_counts_of(&all), all_gone)
+}
+
+/// What was taken back of which effects.
+pub(crate) async fn effective_changes(store: &Store) -> Result<Reverts, UserError> {
+    Ok(effective_from_rows(store.reverts().await.map_err(store_error)?))
+}
+
+fn effective_from_rows(rows: Vec<RevertRow>) -> Reverts {
+    Reverts::from_reverts(rows.into_iter().map(|row| Revert {
+        by: row.by,
+        effect: row.effect,
+        hunks: row.hunks.map_or(Hunks::All, Hunks::Some),
+    }))
+}
+
+/// What is known of all effects together.
+struct HistoryContext {
+    effective: Reverts,
+    /// Taken back by changes that have lost their texts: they cannot be put back.
+    not_redoable: HashSet<EffectId>,
+    user_sets: HashMap<ChangeSetId, AppliedBy>,
+    overwritten: HashSet<EffectId>,
+}
+
+impl HistoryContext {
+    async fn load(store: &Store) -> Result<Self, UserError> {
+        let undoings = store.reverts().await.map_err(store_error)?;
+        let lost = undoings.iter().filter(|row| row.is_purged);
+        let lost: Vec<_> = lost.map(|row| (row.by.clone(), row.effect.clone())).collect();
+        let standings = effective_from_rows(undoings);
+        let counts = |by: &EffectId| standings.effective_part(by) != EffectivePart::Nothing;
+        let stuck = lost.into_iter().filter(|(by, _)| counts(by)).map(|(_, effect)| effect);
+        Ok(Self {
+            not_redoable: stuck.collect(),
+            effective: standings,
+            user_sets: store.user_change_sets().await.map_err(store_error)?,
+            overwritten: store.overwritten_effects().await.map_err(store_error)?,
+        })
+    }
+
+    /// `None` for a set of which nothing happened.
+    async fn applied_set(
+        &self,
+        store: &Store,
+        effects: Vec<Effect>,
+    ) -> Result<Option<AppliedSet>, UserError> {
+        let Some(first) = effects.first().cloned() else { return Ok(None) };
+        let by = self.user_sets.get(&first.change_set).copied().unwrap_or(AppliedBy::Assistant);
+        let request = match by {
+            AppliedBy::Assistant | AppliedBy::Save => {
+                store.request_text(&first.turn).await.map_err(store_error)?
+            }
+            AppliedBy::Undo | AppliedBy::Reapply | AppliedBy::Repair => String::new(),
+        };
+        let lacking =
+            effects.iter().filter(|effect| self.lacks_text(effect, self.change_status(&effect.id)));
+        let lacking: HashSet<_> = lacking.filter_map(|effect| effect.unit.clone()).collect();
+        let mut notes = Vec::with_capacity(effects.len());
+        for effect in effects {
+            let mut note = self.applied_note(store, effect).await?;
+            // What happened together is taken back together.
+            note.too_old |= note.unit.as_ref().is_some_and(|unit| lacking.contains(unit));
+            notes.push(note);
+        }
+        Ok(Some(AppliedSet {
+            id: first.change_set,
+            conversation: first.conversation,
+            turn: first.turn,
+            by,
+            request,
+            at: first.at.unwrap_or(Timestamp(0)),
+            notes,
+        }))
+    }
+
+    async fn applied_note(&self, store: &Store, effect: Effect) -> Result<AppliedNote, UserError> {
+        let mut standing = self.change_status(&effect.id);
+        let LineCounts { added, removed } = match effect.forgotten {
+            Some(counts) => counts,
+            None => {
+                let (before, after) = before_and_after(store, &effect).await?;
+                let gone = match self.effective.effective_part(&effect.id) {
+                    EffectivePart::Without(gone) => gone,
+                    EffectivePart::Whole | EffectivePart::Nothing => BTreeSet::new(),
+                };
+                let (counts, all_gone) =
+                    run_blocking(move || remaining_line_counts(&before, &after, &gone)).await?;
+                if all_gone && standing == ChangeStatus::PartlyUndone {
+                    standing = ChangeStatus::Undone;
+                }
+                counts
+            }
+        };
+        Ok(AppliedNote {
+            too_old: self.lacks_text(&effect, standing),
+            standing,
+            effect: effect.id,
+            path: effect.path,
+            target: effect.target,
+            kind: effect.kind,
+            unit: effect.unit,
+            added,
+            removed,
+        })
+    }
+
+    /// Whether the text is not kept that is needed for the next step: to take it back, or to put
+    /// it back.
+    fn lacks_text(&self, effect: &Effect, standing: ChangeStatus) -> bool {
+        match standing {
+            ChangeStatus::Undone => self.not_redoable.contains(&effect.id),
+            _ => effect.forgotten.is_some(),
+        }
+    }
+
+    fn change_status(&self, effect: &EffectId) -> ChangeStatus {
+        match self.effective.effective_part(effect) {
+            EffectivePart::Nothing => ChangeStatus::Undone,
+            _ if self.overwritten.contains(effect) => ChangeStatus::Overwritten,
+            EffectivePart::Without(_) => ChangeStatus::PartlyUndone,
+            EffectivePart::Whole => ChangeStatus::Stands,
+        }
+    }
+}

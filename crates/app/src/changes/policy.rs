@@ -1,0 +1,164 @@
+//! What becomes of a plan: applied at once, put before the user, or refused. Pure.
+
+use protocol::{Mode, Origin};
+
+use crate::changes::policy::Decision::{Apply, Refuse, Review};
+use crate::models::permissions::RunKind;
+
+/// What the decision needs to know about a plan. Judged whole, by its strictest path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PolicyFacts {
+    /// The user's choice.
+    pub(crate) mode: Mode,
+    /// The channel the turn came through.
+    pub(crate) origin: Origin,
+    /// What the plan does.
+    pub(crate) effect: llm::tool_api::tool::ToolEffect,
+    /// Whether the user's message names every note of the plan, or it is open in the window.
+    pub(crate) named: bool,
+    /// Whether every note of the plan is one that hub messages may add to.
+    pub(crate) hub_writable: bool,
+    /// Whether it builds on a change that waits.
+    pub(crate) builds_on_pending: bool,
+    /// Notes that this turn has planned changes for, this plan included.
+    pub(crate) notes_in_turn: usize,
+    /// Whether the vault takes writes.
+    pub(crate) writable: bool,
+    /// `ask --write`, for turns of the command line.
+    pub(crate) may_write: bool,
+    /// Whether it touches rules for the assistant after the turn has heard of more than the user.
+    pub(crate) changes_rules: bool,
+}
+
+/// What becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Written now.
+    Apply,
+    /// Waits for the user.
+    Review,
+    /// Not planned; the words go to the model.
+    Refuse(&'static str),
+}
+
+/// From this many notes a turn on, everything waits.
+const MAX_NOTES_WITHOUT_REVIEW: usize = 11;
+
+/// The table of `docs/architecture.md`, "What waits".
+pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
+    use llm::tool_api::tool::ToolEffect::{
+        Create, Delete, Edit, End, Folder, Move, Overwrite, Read, Speak,
+    };
+    if RunKind::from_origin(facts.origin) == RunKind::Utility {
+        return Refuse("No note can be changed here.");
+    }
+    if facts.mode == Mode::ReadOnly {
+        return Refuse("The user has set the mode to Read only: no note can be changed. Say so.");
+    }
+    if !facts.writable {
+        return Refuse("The folder of notes is read-only: nothing can be changed in it. Say so.");
+    }
+    if facts.changes_rules {
+        return Review;
+    }
+    if facts.origin == Origin::Cli {
+        return if facts.may_write { Apply } else { Review };
+    }
+    if facts.builds_on_pending || facts.notes_in_turn >= MAX_NOTES_WITHOUT_REVIEW {
+        return Review;
+    }
+    match facts.effect {
+        Create if !facts.origin.is_hub() || facts.hub_writable => Apply,
+        Edit if facts.mode == Mode::Auto && !facts.origin.is_hub() && facts.named => Apply,
+        Create | Edit | Overwrite | Move | Delete | Folder => Review,
+        Read | Speak | End => Refuse("This tool does not change notes."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use llm::tool_api::tool::ToolEffect;
+
+    const PLAIN: PolicyFacts = PolicyFacts {
+        mode: Mode::Review,
+        origin: Origin::Window,
+        effect: ToolEffect::Create,
+        named: false,
+        hub_writable: false,
+        builds_on_pending: false,
+        notes_in_turn: 1,
+        writable: true,
+        may_write: false,
+        changes_rules: false,
+    };
+
+    fn check(facts: PolicyFacts, expected: Decision) {
+        assert_eq!(decide(&facts), expected, "{facts:?}");
+    }
+
+    #[test]
+    fn creations_go_through_and_edits_wait_in_review() {
+        check(PLAIN, Apply);
+        check(PolicyFacts { effect: ToolEffect::Edit, named: true, ..PLAIN }, Review);
+        check(PolicyFacts { effect: ToolEffect::Overwrite, ..PLAIN }, Review);
+    }
+
+    #[test]
+    fn auto_also_edits_notes_that_the_user_named_and_only_those() {
+        let auto = PolicyFacts { mode: Mode::Auto, effect: ToolEffect::Edit, ..PLAIN };
+        check(PolicyFacts { named: true, ..auto }, Apply);
+        check(auto, Review);
+        for effect in
+            [ToolEffect::Overwrite, ToolEffect::Move, ToolEffect::Delete, ToolEffect::Folder]
+        {
+            check(PolicyFacts { effect, named: true, ..auto }, Review);
+        }
+    }
+
+    #[test]
+    fn the_hub_adds_in_its_places_only_and_never_edits() {
+        let hub = PolicyFacts { origin: Origin::HubVoice, mode: Mode::Auto, named: true, ..PLAIN };
+        check(hub, Review);
+        check(PolicyFacts { hub_writable: true, ..hub }, Apply);
+        check(PolicyFacts { hub_writable: true, effect: ToolEffect::Edit, ..hub }, Review);
+    }
+
+    #[test]
+    fn what_builds_on_a_waiting_change_waits_and_so_does_the_eleventh_note() {
+        check(PolicyFacts { builds_on_pending: true, ..PLAIN }, Review);
+        check(PolicyFacts { notes_in_turn: 10, ..PLAIN }, Apply);
+        check(PolicyFacts { notes_in_turn: 11, ..PLAIN }, Review);
+    }
+
+    #[test]
+    fn the_command_line_writes_only_when_told_to() {
+        let cli = PolicyFacts { origin: Origin::Cli, effect: ToolEffect::Overwrite, ..PLAIN };
+        check(cli, Review);
+        check(PolicyFacts { may_write: true, ..cli }, Apply);
+    }
+
+    #[test]
+    fn rules_for_the_assistant_that_others_may_have_worded_always_wait() {
+        let told = PolicyFacts { changes_rules: true, named: true, mode: Mode::Auto, ..PLAIN };
+        for origin in [Origin::Window, Origin::HubVoice, Origin::Cli] {
+            check(PolicyFacts { origin, hub_writable: true, may_write: true, ..told }, Review);
+            check(
+                PolicyFacts { origin, effect: ToolEffect::Edit, may_write: true, ..told },
+                Review,
+            );
+        }
+        check(PolicyFacts { changes_rules: false, ..told }, Apply);
+    }
+
+    #[test]
+    fn nothing_is_planned_in_read_only_mode_in_a_read_only_folder_or_for_nobody() {
+        for facts in [
+            PolicyFacts { mode: Mode::ReadOnly, ..PLAIN },
+            PolicyFacts { writable: false, ..PLAIN },
+            PolicyFacts { origin: Origin::Unknown, ..PLAIN },
+        ] {
+            assert!(matches!(decide(&facts), Refuse(_)), "{facts:?}");
+        }
+    }
+}

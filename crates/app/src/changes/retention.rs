@@ -1,0 +1,213 @@
+//! How long earlier versions of notes are kept, and forgetting them when the user wants it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
+use protocol::job::JobKind;
+use protocol::{AppEvent, ContentHash, EffectId, LineCounts, Timestamp, UserError};
+use store::{PurgeBatch, PurgeStats, PurgedEffect, RetentionPolicy, Store};
+use vault::Progress;
+
+use crate::App;
+use crate::changes::history::line_counts;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// How long and how much is kept, whichever keeps more, and how often that is looked after.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RetentionSchedule {
+    days: i64,
+    bytes: u64,
+    interval: Duration,
+}
+
+/// What holds for every vault.
+pub(crate) const RETENTION: RetentionSchedule =
+    RetentionSchedule { days: 90, bytes: 2 << 30, interval: Duration::from_secs(24 * 60 * 60) };
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The ages that the user may choose from, the longest first.
+const AGES: [HistoryAge; 3] = [HistoryAge::NinetyDays, HistoryAge::ThirtyDays, HistoryAge::Any];
+
+/// So many changes are counted together: their contents are in memory then.
+const COUNT_BATCH: usize = 16;
+
+impl App {
+    /// What is kept of earlier versions, and what would be lost by age.
+    pub async fn history_stats(&self) -> Result<HistoryStats, UserError> {
+        let open = self.session().await?;
+        let at = now();
+        let kept = open
+            .store
+            .retention_stats(&AGES.map(|age| cutoff(age, at)))
+            .await
+            .map_err(store_error)?;
+        let older = AGES.into_iter().zip(kept.affected);
+        Ok(HistoryStats {
+            bytes: kept.bytes,
+            since: kept.since,
+            older: older
+                .map(|(age, changes)| HistoryAgeStats { age, changes: count(changes) })
+                .collect(),
+        })
+    }
+
+    /// Forgets the earlier versions of an age: their changes stay listed and cannot be taken back
+    /// any more. When it returns nothing of them is left in the data folder. Conversations keep
+    /// their words; what waits, is under way or is asked about stays.
+    pub async fn delete_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
+        let open = self.session().await?;
+        let forgotten = open.while_open(open.purge_history(age)).await;
+        forgotten.unwrap_or_else(|| {
+            Err(UserError::other(
+                "The vault was closed meanwhile. What was forgotten so far is gone; forget again \
+                 for the rest.",
+            ))
+        })
+    }
+}
+
+impl VaultSession {
+    /// Lets go of what need not be kept any more, now and once in a while, until the vault is
+    /// closed. The room is used again for what comes later.
+    pub(crate) async fn run_retention_loop(self: Arc<Self>, kept: RetentionSchedule) {
+        loop {
+            let alone = self.purge_lock.lock().await;
+            let since = Timestamp(now().0.saturating_sub(kept.days * DAY_MS));
+            match purge(
+                &self.store,
+                RetentionPolicy { since, bytes: kept.bytes },
+                &Progress::default(),
+            )
+            .await
+            {
+                Ok(gone) if gone.changes > 0 => self.publish_history_changed(),
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "earlier versions could not be forgotten"),
+            }
+            drop(alone);
+            tokio::time::sleep(kept.interval).await;
+        }
+    }
+
+    async fn purge_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
+        let _alone = self.purge_lock.lock().await;
+        let keep = RetentionPolicy { since: cutoff(age, now()), bytes: 0 };
+        let all = self.store.retention_stats(&[keep.since]).await.map_err(store_error)?;
+        let all = all.affected.first().copied().unwrap_or_default();
+        let progress = Progress::default();
+        progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
+        let work = self.purge_and_compact(keep, &progress);
+        let (forgotten, index) = self.jobs.run(JobKind::Forgetting, &progress, work).await;
+        self.publish_history_changed();
+        let PurgeStats { changes, bytes } = forgotten?;
+        if let Some(error) = index {
+            return Err(error);
+        }
+        Ok(DeletedHistory { changes: count(changes), bytes })
+    }
+
+    /// What was forgotten, and what is wrong with the index that holds no traces of it any more.
+    async fn purge_and_compact(
+        &self,
+        keep: RetentionPolicy,
+        progress: &Progress,
+    ) -> (Result<PurgeStats, UserError>, Option<UserError>) {
+        let forgotten = match purge(&self.store, keep, progress).await {
+            Ok(gone) => self.store.vacuum().await.map(|()| gone).map_err(|error| {
+                UserError::other(format!(
+                    "The changes are forgotten, but traces of them are left in the database: {} \
+                     Then forget again.",
+                    store_error(error).message
+                ))
+            }),
+            Err(error) => Err(error),
+        };
+        (forgotten, self.indexer.rebuild().await)
+    }
+
+    fn publish_history_changed(&self) {
+        self.feed.publish(AppEvent::HistoryChanged);
+    }
+}
+
+/// From when on something is not of this age.
+fn cutoff(age: HistoryAge, at: Timestamp) -> Timestamp {
+    match age {
+        HistoryAge::NinetyDays => Timestamp(at.0.saturating_sub(90 * DAY_MS)),
+        HistoryAge::ThirtyDays => Timestamp(at.0.saturating_sub(30 * DAY_MS)),
+        HistoryAge::Any => Timestamp(i64::MAX),
+    }
+}
+
+/// Forgets what `keep` lets go, in small commits, so that nobody waits long to write; counts the changes
+/// that have lost their texts. May be stopped or dropped at any time: what it has done by then stays done.
+async fn purge(
+    store: &Store,
+    keep: RetentionPolicy,
+    progress: &Progress,
+) -> Result<PurgeStats, UserError> {
+    let mut all = PurgeStats::default();
+    loop {
+        let parts = store.purgeable(keep).await.map_err(store_error)?;
+        let before = all;
+        for part in &parts {
+            if progress.is_stopped() {
+                return Ok(all);
+            }
+            let counts = count_lost_lines(store, part).await?;
+            let gone = store.purge_contents(part, &counts).await.map_err(store_error)?;
+            all.changes += gone.changes;
+            all.bytes += gone.bytes;
+            progress.advance(usize::try_from(gone.changes).unwrap_or(usize::MAX));
+        }
+        // What was needed again at each look would be looked at for ever.
+        if all == before {
+            return Ok(all);
+        }
+    }
+}
+
+/// What the list of changes goes on saying of those that lose their texts.
+async fn count_lost_lines(
+    store: &Store,
+    part: &PurgeBatch,
+) -> Result<Vec<(EffectId, LineCounts)>, UserError> {
+    let uncounted: Vec<&PurgedEffect> = part.effects().iter().filter(|one| one.uncounted).collect();
+    let mut counts = Vec::with_capacity(uncounted.len());
+    for few in uncounted.chunks(COUNT_BATCH) {
+        let names = few.iter().flat_map(|one| one.before.iter().chain(&one.after));
+        let names: Vec<_> = names.cloned().collect();
+        let contents = store.contents(&names).await.unwrap_or_else(|error| {
+            // What is damaged can still be forgotten.
+            tracing::warn!(%error, "the lines of a change cannot be counted");
+            HashMap::new()
+        });
+        let few: Vec<PurgedEffect> = few.iter().copied().cloned().collect();
+        let count = move || few.iter().map(|one| changed_texts(one, &contents)).collect::<Vec<_>>();
+        counts.extend(run_blocking(count).await?);
+    }
+    Ok(counts)
+}
+
+fn changed_texts<'a>(
+    one: &PurgedEffect,
+    contents: &'a HashMap<ContentHash, Vec<u8>>,
+) -> (EffectId, LineCounts) {
+    let side = |hash: Option<&ContentHash>| hash.and_then(|hash| contents.get(hash));
+    let (before, after) = (side(one.before.as_ref()), side(one.after.as_ref()));
+    let bytes = |side: Option<&'a Vec<u8>>| side.map(Vec::as_slice).unwrap_or_default();
+    (one.effect.clone(), line_counts(bytes(before), bytes(after)))
+}
+
+fn count(changes: u64) -> u32 {
+    u32::try_from(changes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

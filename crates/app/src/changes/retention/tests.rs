@@ -1,0 +1,183 @@
+//! What goes by itself, what goes on request, and what the list of changes says of it then.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use protocol::changes::history::{ChangeStatus, ListApplied, UndoScope};
+use protocol::{Change, Intent, IntentState, NotePath, SettledIntent};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+use super::*;
+use crate::workspace::data_dir::DataDir;
+
+struct RetentionFixture {
+    app: App,
+    open: Arc<VaultSession>,
+    /// How often it was told that something was forgotten.
+    over: watch::Receiver<usize>,
+    folder: TempDir,
+    _data: TempDir,
+}
+
+impl RetentionFixture {
+    async fn new() -> Self {
+        let (folder, data) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
+        let app = App::start(DataDir::at(data.path().to_owned()).expect("a data directory"));
+        app.open_vault(folder.path()).await.expect("the vault opens");
+        let (told, over) = watch::channel(0);
+        app.subscribe(Box::new(move |batch| {
+            let is_over = |event: &AppEvent| matches!(event, AppEvent::HistoryChanged);
+            let more = batch.iter().filter(|numbered| is_over(&numbered.event)).count();
+            told.send_modify(|all| *all += more);
+            true
+        }))
+        .await
+        .expect("a snapshot");
+        let open = Arc::clone(&app.session().await.expect("it is open"));
+        Self { app, open, over, folder, _data: data }
+    }
+
+    /// A change of `a.md` that happened at a time, as the ledger has it.
+    async fn changed(&self, effect: &str, change: Change, at: i64) {
+        let intent = Intent {
+            effect: effect.into(),
+            change_set: format!("set-{effect}").into(),
+            turn: "t".into(),
+            call: effect.into(),
+            unit: None,
+            base: None,
+            is_exact: false,
+            staged: None,
+            temp_name: format!(".vaultmate-{effect}.tmp"),
+            change,
+        };
+        self.open.store.record_intents(&[intent], Timestamp(at)).await.expect("stored");
+        let ended = SettledIntent { effect: effect.into(), state: IntentState::Done, file: None };
+        self.open.store.record_outcomes(&[ended]).await.expect("settled");
+    }
+
+    async fn is_forgotten(&self, effect: &str) -> bool {
+        let scope = UndoScope::ChangeSet { change_set: format!("set-{effect}").into() };
+        let found = self.open.store.effects_in_scope(&scope).await.expect("read");
+        found.first().expect("it keeps its row").forgotten.is_some()
+    }
+
+    async fn listed(&self) -> Vec<protocol::changes::history::AppliedNote> {
+        let all = ListApplied { conversation: None, before: None };
+        let sets = self.app.list_applied(&all).await.expect("a list").sets;
+        sets.into_iter().flat_map(|set| set.notes).collect()
+    }
+}
+
+fn edit(before: &str, after: &str) -> Change {
+    Change::replace(NotePath::parse("a.md").expect("a path"), before, after)
+}
+
+#[expect(clippy::disallowed_methods, reason = "writes into a test's own folder")]
+fn write(folder: &Path, text: &str) {
+    std::fs::write(folder.join("a.md"), text).expect("written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_need_not_be_kept_goes_by_itself_now_and_again_later() {
+    let mut stage = RetentionFixture::new().await;
+    let today = now().0;
+    stage.changed("old", edit("1\n", "2\n"), today - 91 * DAY_MS).await;
+    stage.changed("young", edit("2\n", "3\n"), today - 89 * DAY_MS).await;
+    let often = RetentionSchedule { days: 90, bytes: 0, interval: Duration::from_millis(1) };
+    stage.open.spawn(Arc::clone(&stage.open).run_retention_loop(often));
+    stage.over.wait_for(|times| *times == 1).await.expect("it is told");
+    assert!(stage.is_forgotten("old").await);
+    assert!(!stage.is_forgotten("young").await);
+    stage.changed("older", edit("0\n", "1\n"), today - 92 * DAY_MS).await;
+    stage.over.wait_for(|times| *times == 2).await.expect("it is told again");
+    assert!(stage.is_forgotten("older").await);
+    assert_eq!(stage.app.shutdown().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_goes_by_itself_while_there_is_room() {
+    let stage = RetentionFixture::new().await;
+    stage.changed("old", edit("1\n", "2\n"), 1).await;
+    let since = Timestamp(now().0 - RETENTION.days * DAY_MS);
+    let gone = purge(
+        &stage.open.store,
+        RetentionPolicy { since, bytes: RETENTION.bytes },
+        &Progress::default(),
+    )
+    .await;
+    assert_eq!(gone.expect("looked"), PurgeStats::default());
+    assert!(!stage.is_forgotten("old").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forgotten_is_listed_with_its_lines_and_cannot_be_taken_back() {
+    let stage = RetentionFixture::new().await;
+    let at = now().0 - 40 * DAY_MS;
+    stage.changed("e1", edit("a\nb\n", "a\nx\ny\n"), at).await;
+    stage.changed("e2", edit("a\nx\ny\n", "A\nx\ny\n"), now().0).await;
+    write(stage.folder.path(), "A\nx\ny\n");
+    let kept = stage.app.history_stats().await.expect("known");
+    assert_eq!(kept.since, Some(Timestamp(at)));
+    let older: Vec<_> = kept.older.iter().map(|older| older.changes).collect();
+    assert_eq!(older, [0, 1, 2]);
+    let forgotten = stage.app.delete_history(HistoryAge::ThirtyDays).await.expect("forgotten");
+    assert_eq!((forgotten.changes, forgotten.bytes > 0), (1, true));
+
+    let notes = stage.listed().await;
+    let [second, first] = notes.as_slice() else { panic!("{notes:?}") };
+    assert_eq!((first.added, first.removed, first.too_old), (2, 1, true));
+    assert_eq!((second.added, second.removed, second.too_old), (1, 1, false));
+    assert_eq!(stage.app.applied_hunks(&"e1".into()).await.expect("none").hunks, []);
+    let scope = UndoScope::ChangeSet { change_set: "set-e1".into() };
+    let undone = stage.app.undo(&scope).await.expect("an answer");
+    assert_eq!((undone.changed.len(), undone.conflicts.len()), (0, 1));
+    let why = &undone.conflicts[0].why;
+    assert_eq!(why, "It is too old: the text of that time is not kept any more.");
+
+    // What is young can be taken back, and put back until that is forgotten too.
+    let scope = UndoScope::ChangeSet { change_set: "set-e2".into() };
+    let undone = stage.app.undo(&scope).await.expect("taken back");
+    assert_eq!((undone.changed.len(), undone.conflicts.len()), (1, 0));
+    let of_second = async || stage.listed().await.remove(1);
+    assert_eq!(
+        (of_second().await.standing, of_second().await.too_old),
+        (ChangeStatus::Undone, false)
+    );
+    stage.app.delete_history(HistoryAge::Any).await.expect("forgotten");
+    assert_eq!(
+        (of_second().await.standing, of_second().await.too_old),
+        (ChangeStatus::Undone, true)
+    );
+    let redone = stage.app.redo(&scope).await.expect("an answer");
+    assert_eq!((redone.changed.len(), redone.conflicts.len()), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happened_together_is_too_old_together() {
+    let stage = RetentionFixture::new().await;
+    let path = |text| NotePath::parse(text).expect("a path");
+    let moved = Change::rename(path("b.md"), path("c.md"));
+    for (effect, change) in [("e1", moved), ("e2", edit("[[b]]\n", "[[c]]\n"))] {
+        let intent = Intent {
+            effect: effect.into(),
+            change_set: "set".into(),
+            turn: "t".into(),
+            call: "move".into(),
+            unit: Some("move".into()),
+            base: None,
+            is_exact: false,
+            staged: None,
+            temp_name: format!(".vaultmate-{effect}.tmp"),
+            change,
+        };
+        stage.open.store.record_intents(&[intent], Timestamp(1)).await.expect("stored");
+        let ended = SettledIntent { effect: effect.into(), state: IntentState::Done, file: None };
+        stage.open.store.record_outcomes(&[ended]).await.expect("settled");
+    }
+    let too_old = async || stage.listed().await.iter().map(|n| n.too_old).collect::<Vec<_>>();
+    assert_eq!(too_old().await, [false, false]);
+    stage.app.delete_history(HistoryAge::Any).await.expect("forgotten");
+    assert_eq!(too_old().await, [true, true]);
+}

@@ -1,0 +1,125 @@
+//! The changes that wait in a conversation, as they stand before the user.
+
+use std::collections::BTreeSet;
+
+use protocol::request::{DecideReview, NoteDecision};
+use protocol::{
+    ContentHash, ConversationId, ErrorCode, NoteDiff, NotePath, Review, Source, TurnId, UserError,
+};
+use store::{ChangeSetDecision, OpenChangeSet, PlannedChangeRow, Store};
+
+use crate::changes::diff::{Diff, note_diff};
+use crate::privacy::provenance::{has_foreign_source, is_rules_file};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+
+/// What stands before the user in a conversation, if anything.
+pub(crate) async fn open_review(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<Option<Review>, UserError> {
+    match store.open_change_set(conversation).await.map_err(store_error)? {
+        Some(set) => review_of_set(store, conversation, set).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// These changes, as they stand before the user.
+pub(crate) async fn review_of_set(
+    store: &Store,
+    conversation: &ConversationId,
+    set: OpenChangeSet,
+) -> Result<Review, UserError> {
+    let turns: BTreeSet<&TurnId> = set.planned.iter().map(|row| &row.turn).collect();
+    let mut heard = BTreeSet::new();
+    for turn in turns {
+        heard.extend(store.context_sources(turn).await.map_err(store_error)?);
+    }
+    let conversation = conversation.clone();
+    run_blocking(move || build_review(&conversation, &set, heard)).await
+}
+
+fn build_review(
+    conversation: &ConversationId,
+    set: &OpenChangeSet,
+    heard: BTreeSet<Source>,
+) -> Review {
+    let shown = |PlannedChangeRow { change, unit, problem, .. }: &PlannedChangeRow| {
+        let Diff { hunks, added, removed } = note_diff(change);
+        let told = |path: &NotePath| is_rules_file(path) && has_foreign_source(path, &heard);
+        NoteDiff {
+            path: change.path.clone(),
+            kind: change.kind(),
+            to: change.target().cloned(),
+            unit: unit.clone(),
+            added,
+            removed,
+            hunks,
+            seen: change_fingerprint(set, &change.path),
+            rules: told(&change.path) || change.target().is_some_and(told),
+            problem: problem.clone(),
+        }
+    };
+    let mut notes: Vec<NoteDiff> = Vec::with_capacity(set.planned.len());
+    for diff in set.planned.iter().map(shown) {
+        // A note that is rewritten and moved is one row.
+        match notes.iter_mut().find(|note| note.path == diff.path) {
+            Some(note) => {
+                note.rules |= diff.rules;
+                (note.kind, note.to, note.unit) = (diff.kind, diff.to, diff.unit);
+            }
+            None => notes.push(diff),
+        }
+    }
+    Review {
+        id: set.id.clone(),
+        conversation: conversation.clone(),
+        request: set.request.clone(),
+        notes,
+        sources: heard.into_iter().filter(|source| is_notable_source(source, set)).collect(),
+    }
+}
+
+/// The user knows their own words, that tools were used, and that what changes was read.
+fn is_notable_source(source: &Source, set: &OpenChangeSet) -> bool {
+    match source {
+        Source::User | Source::Tool(_) | Source::Vault => false,
+        Source::Hub | Source::Foreign => true,
+        Source::Note(path) => !set.planned.iter().any(|row| row.change.path == *path),
+    }
+}
+
+/// Names exactly the changes of one note that wait.
+pub(crate) fn change_fingerprint(set: &OpenChangeSet, path: &NotePath) -> String {
+    let rows = set.planned.iter().filter(|row| row.change.path == *path);
+    let told = rows.map(|PlannedChangeRow { change, unit, .. }| {
+        let hash = |bytes: Option<&[u8]>| bytes.map(|bytes| ContentHash::of(bytes).to_string());
+        let (before, after) = (hash(change.before()), hash(change.after()));
+        format!("{:?} {:?} {before:?} {after:?} {unit:?}\n", change.kind(), change.target())
+    });
+    ContentHash::of(told.collect::<String>().as_bytes()).to_string()
+}
+
+/// The verdict that turns down the changes of these notes.
+pub(crate) fn reject_request(set: &OpenChangeSet, paths: &[NotePath]) -> DecideReview {
+    let notes = paths.iter().map(|path| NoteDecision {
+        path: path.clone(),
+        seen: change_fingerprint(set, path),
+        verdict: protocol::request::ReviewDecision::Reject,
+    });
+    DecideReview { review: set.id.clone(), notes: notes.collect() }
+}
+
+/// One sentence for the notes that could not be changed.
+pub(crate) fn failed_notes_error(decided: &ChangeSetDecision) -> Option<UserError> {
+    let (path, why) = decided.problems.first()?;
+    let more = match decided.problems.len() {
+        1 => String::new(),
+        2 => " (1 more note waits for the same or another reason.)".to_owned(),
+        n => format!(" ({} more notes wait for the same or other reasons.)", n - 1),
+    };
+    Some(UserError::new(
+        ErrorCode::Write,
+        format!("{} was not changed and still waits: {why}{more}", path.title()),
+    ))
+}

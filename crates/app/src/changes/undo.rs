@@ -1,0 +1,490 @@
+//! The user takes changes back, puts them in again, or settles what conflicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::changes::history::{
+    AppliedBy, ConflictingLines, UndoConflict, UndoResult, UndoScope, UndoTarget,
+};
+use protocol::job::JobKind;
+use protocol::{
+    CallId, Change, ChangeKind, ChangeSet, ChangeSetId, Effect, EffectId, NotePath, TurnId,
+    UserError,
+};
+use store::UserChangeSet;
+use vault::undo::{
+    EffectConflict, EffectConflictReason, EffectivePart, Hunks, LedgerView, UndoDirection,
+    UndoPlan, UndoRequest, UndoneEffect, plan_undo,
+};
+use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
+
+use crate::App;
+use crate::adapters::ledger::StoreLedger;
+use crate::adapters::notes::VaultNotes;
+use crate::changes::history::{before_and_after, effective_changes, find_effect};
+use crate::changes::link_repair::with_link_updates;
+use crate::events::publisher::DomainEvent;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::{new_id, now};
+use crate::support::errors::{apply_error, note_error, store_error};
+use crate::vault_session::VaultSession;
+
+/// How often it is planned anew when a note changes between the plan and the write.
+const MAX_ATTEMPTS: usize = 3;
+
+impl App {
+    /// Takes changes back, as far as that needs no guess. Durable when it returns.
+    pub async fn undo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
+        let wanted = not_yet_undone(&open, scope, &effects).await?;
+        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
+    }
+
+    /// Puts back what was taken back of these changes.
+    pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
+        let standings = effective_changes(&open.store).await?;
+        let rows = open.store.reverts().await.map_err(store_error)?;
+        let in_scope: BTreeSet<&EffectId> = effects.iter().map(|effect| &effect.id).collect();
+        let took_back = rows.iter().filter(|row| in_scope.contains(&row.effect));
+        let took_back =
+            took_back.filter(|row| standings.effective_part(&row.by) != EffectivePart::Nothing);
+        let wanted = UndoRequest::undo(took_back.map(|row| row.by.clone()));
+        if wanted.effects.is_empty() {
+            return Err(UserError::other(
+                "Nothing of this was taken back: there is nothing to redo.",
+            ));
+        }
+        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Redoing).await
+    }
+
+    /// Puts in again what another program has overwritten, beside what it wrote.
+    pub async fn reapply(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let effects = BTreeMap::from([(effect.clone(), Hunks::All)]);
+        let wanted = UndoRequest { effects, direction: UndoDirection::Again };
+        let undone = open.undo_as_one_set(&wanted, AppliedBy::Reapply, JobKind::Redoing).await?;
+        if undone.conflicts.is_empty() {
+            open.store.clear_overwritten(effect).await.map_err(store_error)?;
+            let set = find_effect(&open.store, effect).await?.change_set;
+            open.emit(DomainEvent::Applied(vec![set]));
+        }
+        Ok(undone)
+    }
+
+    /// Takes the user's word for which note a change is about, and undoes the change there. Durable when
+    /// it returns: later undos of the same note know it too.
+    pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let UndoTarget { effect, path } = identified;
+        let wanted = UndoRequest::undo([effect.clone()]);
+        let past = open.history_since(&wanted).await?;
+        let (notes, effect, path) = (VaultNotes(open.vault.clone()), effect.clone(), path.clone());
+        let moved =
+            run_blocking(move || vault::undo::identify_note(&past, &effect, &path, &notes)).await?;
+        let moved = moved.ok_or_else(|| {
+            UserError::other(
+                "There is no note at that path any more. Undo again to choose another one.",
+            )
+        })?;
+        let turn = find_effect(&open.store, &identified.effect).await?.turn;
+        let own = UserChangeSet {
+            id: &new_id(),
+            by: AppliedBy::Undo,
+            reverts: &[],
+            moved: &[moved],
+            turn: &turn,
+            at: now(),
+        };
+        open.store.begin_user_change_set(&own).await.map_err(store_error)?;
+        let scope = UndoScope::Effect { effect: identified.effect.clone(), hunks: Vec::new() };
+        let effects = open.store.effects_in_scope(&scope).await.map_err(store_error)?;
+        let wanted = not_yet_undone(&open, &scope, &effects).await?;
+        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
+    }
+
+    /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
+    pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let effect = find_effect(&open.store, &conflict.effect).await?;
+        let past = open.history_since(&UndoRequest::undo([effect.id.clone()])).await?;
+        let (vault, path) = (open.vault.clone(), conflict.path.clone());
+        let (notes, id) = (VaultNotes(open.vault.clone()), effect.id.clone());
+        let read = move || (vault.read_bytes(&path), vault::undo::current_path(&past, &id, &notes));
+        let (bytes, its_place) = run_blocking(read).await?;
+        let bytes = match bytes {
+            // Another note may have come there since the conflict was shown.
+            Ok(_) if its_place.as_ref() != Some(&conflict.path) => return Err(note_changed_error()),
+            Ok(bytes) => Some(bytes),
+            Err(VaultError::NotFound { .. }) => None,
+            Err(error) => return Err(note_error(&error)),
+        };
+        let change = resolution_change(&effect, conflict, bytes)?;
+        let undoing = UndoneEffect {
+            effect: effect.id.clone(),
+            path: conflict.path.clone(),
+            hunks: Hunks::All,
+        };
+        let taken = UndoPlan {
+            changes: ChangeSet::one(change),
+            undone: vec![undoing],
+            ..UndoPlan::default()
+        };
+        let set = new_id();
+        let unwatched = Progress::default();
+        let applied =
+            open.apply_user_set(&set, &taken, &effect.turn, AppliedBy::Undo, &unwatched).await?;
+        if let Some((_, error)) = applied.problems.first() {
+            return Err(note_error(error));
+        }
+        open.emit(DomainEvent::Applied(vec![set.clone(), effect.change_set]));
+        Ok(UndoResult { change_set: Some(set), changed: applied.done, ..nothing_undone() })
+    }
+}
+
+/// What of a scope was not taken back yet.
+async fn not_yet_undone(
+    open: &VaultSession,
+    scope: &UndoScope,
+    effects: &[Effect],
+) -> Result<UndoRequest, UserError> {
+    let standings = effective_changes(&open.store).await?;
+    let mut wanted = UndoRequest::undo([]);
+    for effect in effects {
+        let asked = match scope {
+            UndoScope::Effect { effect: one, hunks } if *one == effect.id && !hunks.is_empty() => {
+                Hunks::Some(hunks.iter().filter_map(|hunk| usize::try_from(*hunk).ok()).collect())
+            }
+            // Hunks are of one note, and leave the others of its unit alone.
+            UndoScope::Effect { hunks, .. } if !hunks.is_empty() => continue,
+            _ => Hunks::All,
+        };
+        let left = match standings.effective_part(&effect.id) {
+            EffectivePart::Nothing => continue,
+            EffectivePart::Whole => asked,
+            // It cannot be taken back at all, and that is said.
+            EffectivePart::Without(_) if effect.forgotten.is_some() => asked,
+            EffectivePart::Without(gone) => {
+                let (before, after) = before_and_after(&open.store, effect).await?;
+                let all = 0..vault::merge::hunks(&before, &after).len();
+                Hunks::Some(
+                    all.filter(|hunk| asked.contains(*hunk) && !gone.contains(hunk)).collect(),
+                )
+            }
+        };
+        if left != Hunks::Some(BTreeSet::new()) {
+            wanted.effects.insert(effect.id.clone(), left);
+        }
+    }
+    if wanted.effects.is_empty() {
+        return Err(UserError::other("This is taken back already, or nothing was changed."));
+    }
+    Ok(wanted)
+}
+
+impl VaultSession {
+    /// Plans and applies it as one set; the caller holds `change_lock`.
+    async fn undo_as_one_set(
+        &self,
+        wanted: &UndoRequest,
+        by: AppliedBy,
+        kind: JobKind,
+    ) -> Result<UndoResult, UserError> {
+        let progress = Progress::default();
+        self.jobs.run(kind, &progress, self.undo_until_stopped(&progress, wanted, by)).await
+    }
+
+    async fn undo_until_stopped(
+        &self,
+        progress: &Progress,
+        wanted: &UndoRequest,
+        by: AppliedBy,
+    ) -> Result<UndoResult, UserError> {
+        let (set, first): (ChangeSetId, _) = (new_id(), wanted.effects.keys().next());
+        let Some(first) = first else { return Ok(nothing_undone()) };
+        let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
+        let mut undone = nothing_undone();
+        for tries in 1.. {
+            let (taken, sets) = self.plan_undo(wanted).await?;
+            touched.extend(sets);
+            undone.conflicts = taken.conflicts.iter().map(to_undo_conflict).collect();
+            undone.left = 0;
+            if taken.changes.is_empty() {
+                break;
+            }
+            let applied = self.apply_user_set(&set, &taken, &turn, by, progress).await?;
+            let renames = taken.changes.renames();
+            undone.changed.extend(applied.done.iter().map(|path| renames.forward(path)));
+            let is_stale = |(_, error): &(NotePath, VaultError)| {
+                matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
+            };
+            let is_stopped = applied.problems.iter().any(|(_, error)| is_stopped(error));
+            if !applied.problems.iter().any(is_stale) || tries == MAX_ATTEMPTS || is_stopped {
+                let refused = refused_conflicts(&taken, &applied);
+                let left = applied.problems.len().saturating_sub(refused.len());
+                undone.left = u32::try_from(left).unwrap_or(u32::MAX);
+                undone.conflicts.extend(refused);
+                break;
+            }
+        }
+        undone.changed.sort();
+        undone.changed.dedup();
+        if !undone.changed.is_empty() {
+            undone.change_set = Some(set.clone());
+            touched.insert(set);
+        }
+        touched.extend(self.sets_undone_by(wanted).await?);
+        self.emit(DomainEvent::Applied(touched.into_iter().collect()));
+        Ok(undone)
+    }
+
+    /// The sets of what these effects took back themselves: they stand otherwise now, too.
+    async fn sets_undone_by(
+        &self,
+        wanted: &UndoRequest,
+    ) -> Result<BTreeSet<ChangeSetId>, UserError> {
+        let rows = self.store.reverts().await.map_err(store_error)?;
+        let mut by: Vec<EffectId> = wanted.effects.keys().cloned().collect();
+        let (mut seen, mut sets) = (BTreeSet::new(), BTreeSet::new());
+        while let Some(one) = by.pop() {
+            for row in rows.iter().filter(|row| row.by == one) {
+                if seen.insert(row.effect.clone()) {
+                    sets.insert(find_effect(&self.store, &row.effect).await?.change_set);
+                    by.push(row.effect.clone());
+                }
+            }
+        }
+        Ok(sets)
+    }
+
+    /// What taking back comes to now, and the sets that are wanted.
+    async fn plan_undo(
+        &self,
+        wanted: &UndoRequest,
+    ) -> Result<(UndoPlan, Vec<ChangeSetId>), UserError> {
+        let past = self.history_since(wanted).await?;
+        let is_wanted = |effect: &&Effect| wanted.effects.contains_key(&effect.id);
+        let sets = past.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
+        let sets = sets.collect();
+        let (notes, wanted) = (VaultNotes(self.vault.clone()), wanted.clone());
+        let vault = self.vault.clone();
+        let taken = run_blocking(move || {
+            let taken = plan_undo(&past, &wanted, &notes);
+            UndoPlan { changes: with_link_updates(&vault, taken.changes), ..taken }
+        });
+        Ok((taken.await?, sets))
+    }
+
+    /// The past since the earliest of the wanted effects.
+    async fn history_since(&self, wanted: &UndoRequest) -> Result<LedgerView, UserError> {
+        let first = self.earliest_effect(wanted).await?;
+        let effects = self.store.effects_since(&first).await.map_err(store_error)?;
+        self.history_with_contents(effects, wanted).await
+    }
+
+    /// A past with the contents that are needed for what is wanted.
+    pub(crate) async fn history_with_contents(
+        &self,
+        effects: Vec<Effect>,
+        wanted: &UndoRequest,
+    ) -> Result<LedgerView, UserError> {
+        let mut past = LedgerView::new(effects);
+        let needs: Vec<_> = past.missing_contents(wanted).into_iter().collect();
+        for (hash, content) in self.store.contents(&needs).await.map_err(store_error)? {
+            past.add_content(hash, content);
+        }
+        for succession in self.store.successions().await.map_err(store_error)? {
+            past.add_succession(succession);
+        }
+        Ok(past)
+    }
+
+    /// The earliest of the wanted effects. Their ids sort by time.
+    async fn earliest_effect(&self, wanted: &UndoRequest) -> Result<EffectId, UserError> {
+        let first = wanted.effects.keys().next().cloned();
+        first.ok_or_else(|| UserError::other("There is nothing to take back."))
+    }
+
+    /// Applies a set of the user's own. Stored before it is applied; the caller holds `change_lock`.
+    pub(crate) async fn apply_user_set(
+        &self,
+        set: &ChangeSetId,
+        taken: &UndoPlan,
+        turn: &TurnId,
+        by: AppliedBy,
+        progress: &Progress,
+    ) -> Result<Applied, UserError> {
+        let undoings = taken.undone.iter().filter(|_| by == AppliedBy::Undo).map(|undoing| {
+            let hunks = match &undoing.hunks {
+                Hunks::All => None,
+                Hunks::Some(hunks) => Some(hunks.clone()),
+            };
+            (undoing.path.clone(), undoing.effect.clone(), hunks)
+        });
+        let undoings: Vec<_> = undoings.collect();
+        let own =
+            UserChangeSet { id: set, by, reverts: &undoings, moved: &taken.moved, turn, at: now() };
+        self.store.begin_user_change_set(&own).await.map_err(store_error)?;
+        let call: CallId = new_id();
+        let unit = taken.changes.is_unit().then(|| call.clone());
+        let changes = taken.changes.changes().map(|change| PlannedChange {
+            change: change.clone(),
+            turn: turn.clone(),
+            call: call.clone(),
+            unit: unit.clone(),
+            file: taken.files.get(&change.path).copied(),
+        });
+        let order = ChangeBatch { change_set: set.clone(), changes: changes.collect() };
+        progress.expect(order.changes.len());
+        let ledger = StoreLedger(self.store.clone());
+        let applied = self.indexer.apply(&self.vault, order, &ledger, progress).await;
+        let applied = applied.map_err(|error| apply_error(&error))?;
+        self.store_file_replacements(&applied.replaced).await;
+        Ok(applied)
+    }
+}
+
+fn note_changed_error() -> UserError {
+    UserError::other("The note changed again since it was shown: undo again to see it.")
+}
+
+/// The change that writes the earlier version where the note is as it was shown.
+fn resolution_change(
+    effect: &Effect,
+    conflict: &UndoConflict,
+    bytes: Option<Vec<u8>>,
+) -> Result<Change, UserError> {
+    let path = conflict.path.clone();
+    let Some(bytes) = bytes else {
+        let whole = conflict.places.first().ok_or_else(note_changed_error)?;
+        return Ok(Change::create(path, whole.back.as_bytes()));
+    };
+    if effect.kind == ChangeKind::Create {
+        let is_as_shown = |place: &ConflictingLines| {
+            place.now.as_bytes() == String::from_utf8_lossy(&bytes).as_bytes()
+        };
+        let as_shown = conflict.places.first().is_some_and(is_as_shown);
+        return as_shown.then(|| Change::trash(path, bytes)).ok_or_else(note_changed_error);
+    }
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut after = Vec::new();
+    let mut from = 0;
+    for place in &conflict.places {
+        let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let now = place.now.split_inclusive('\n').count();
+        let there = lines.get(at..at.saturating_add(now)).filter(|_| at >= from);
+        let there = there.ok_or_else(note_changed_error)?.concat();
+        if String::from_utf8_lossy(&there) != place.now {
+            return Err(note_changed_error());
+        }
+        after.extend(lines.get(from..at).unwrap_or_default().concat());
+        after.extend_from_slice(place.back.as_bytes());
+        from = at + now;
+    }
+    after.extend(lines.get(from..).unwrap_or_default().concat());
+    Ok(Change::replace(path, bytes, after))
+}
+
+/// A conflict in the user's words.
+fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
+    let why = match conflict.why {
+        EffectConflictReason::Changed => {
+            "The same lines were changed since. Choose which version shall stay."
+        }
+        EffectConflictReason::Gone if !conflict.candidates.is_empty() => {
+            "The note is not where it was. Restore it, or say which note it is now."
+        }
+        EffectConflictReason::Gone => {
+            "The note is not there any more. Bring it back, or take back its deletion."
+        }
+        EffectConflictReason::Unsure => {
+            "Another file stands in the place of the note, and Vaultmate did not see how it got there. \
+             Say which note was changed, or keep everything as it is."
+        }
+        EffectConflictReason::Taken => {
+            "Something else is in its place now. Move that away, then undo again."
+        }
+        EffectConflictReason::Moved => "It was moved again since. Take that move back first.",
+        EffectConflictReason::Forgotten => {
+            "It is too old: the text of that time is not kept any more."
+        }
+        EffectConflictReason::Entangled => {
+            "It does not go together with the rest. Undo it by itself."
+        }
+    };
+    let shows = matches!(conflict.why, EffectConflictReason::Changed | EffectConflictReason::Gone);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let place = |place: &vault::undo::ConflictLines| ConflictingLines {
+        line: u32::try_from(place.line).unwrap_or(u32::MAX).saturating_add(1),
+        now: text(&place.now),
+        back: text(&place.restored),
+    };
+    UndoConflict {
+        effect: conflict.effect.clone(),
+        path: conflict.path.clone(),
+        why: why.to_owned(),
+        places: conflict.lines.iter().filter(|_| shows).map(place).collect(),
+        candidates: conflict.candidates.clone(),
+    }
+}
+
+/// Whether it is this note that could not be changed.
+const fn is_note_failure(error: &VaultError) -> bool {
+    !is_stopped(error) && !matches!(error, VaultError::TakenBack { .. })
+}
+
+const fn is_stopped(error: &VaultError) -> bool {
+    matches!(error, VaultError::Stopped { .. })
+}
+
+/// So far nothing was changed.
+const fn nothing_undone() -> UndoResult {
+    UndoResult { change_set: None, changed: Vec::new(), conflicts: Vec::new(), left: 0 }
+}
+
+/// Of a note that changed between each plan and its write.
+const NOTE_KEEPS_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
+                             over, then try again.";
+
+/// What the vault refused, as conflicts of the effects that it was about. Of notes that only go along with
+/// one that is told nothing is; where it is none of these effects, as with a link that follows a move,
+/// the first of them says so.
+fn refused_conflicts(taken: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
+    let told = |is_meant: fn(&VaultError) -> bool| {
+        let about = move |undoing: &UndoneEffect| {
+            let is_its =
+                |(path, error): &&(NotePath, VaultError)| *path == undoing.path && is_meant(error);
+            let (_, error) = applied.problems.iter().find(is_its)?;
+            Some(failed_conflict(undoing, error))
+        };
+        taken.undone.iter().filter_map(about)
+    };
+    let causes: Vec<_> = told(is_note_failure).collect();
+    match causes.is_empty() {
+        true => told(|error| matches!(error, VaultError::TakenBack { .. })).take(1).collect(),
+        false => causes,
+    }
+}
+
+fn failed_conflict(undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {
+    let why = match error {
+        VaultError::Stale { .. } => NOTE_KEEPS_CHANGING.to_owned(),
+        other => other.to_string(),
+    };
+    UndoConflict {
+        effect: undoing.effect.clone(),
+        path: undoing.path.clone(),
+        why,
+        places: Vec::new(),
+        candidates: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

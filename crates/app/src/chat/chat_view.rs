@@ -1,0 +1,187 @@
+//! What the window is shown of an open vault.
+
+use std::sync::Arc;
+
+use protocol::chat::conversation::{ChatItem, ConversationView};
+use protocol::event::VaultInfo;
+use protocol::{ConversationId, UserError};
+use store::OpenedConversation;
+use vault::EntryKind;
+
+use crate::App;
+use crate::changes::review;
+use crate::context_use::Opened;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// With more items a conversation is long: a window shows its end before the rest is there.
+const LONG_CONVERSATION_ITEMS: usize = 1_000;
+/// So many are its end, or some more: it begins with what the user said.
+const TAIL_ITEMS: usize = 200;
+
+/// Leaves the end of a long conversation; how many items are left out.
+pub(crate) fn keep_tail(items: &mut Vec<ChatItem>) -> u32 {
+    let Some(longest) = items.len().checked_sub(LONG_CONVERSATION_ITEMS).filter(|more| *more > 0)
+    else {
+        return 0;
+    };
+    let last = items.len() - TAIL_ITEMS;
+    let is_said = |item: &ChatItem| matches!(item, ChatItem::User { .. });
+    let said = items.iter().take(last + 1).rposition(is_said).unwrap_or(last);
+    // A request that led to very much is cut in its midst.
+    let first = said.max(longest);
+    items.drain(..first);
+    u32::try_from(first).unwrap_or(u32::MAX)
+}
+
+impl App {
+    /// Everything the chat shows of one conversation.
+    pub async fn conversation(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
+        self.session().await?.conversation_view(id).await
+    }
+
+    /// The same without what stands before the end of a long conversation, so that a window can show
+    /// that at once: `earlier` tells how many items are left out.
+    pub async fn conversation_tail(
+        &self,
+        id: &ConversationId,
+    ) -> Result<ConversationView, UserError> {
+        let mut view = self.conversation(id).await?;
+        view.earlier = keep_tail(&mut view.items);
+        Ok(view)
+    }
+}
+
+impl VaultSession {
+    /// Everything the chat shows of one conversation.
+    pub(crate) async fn conversation_view(
+        self: &Arc<Self>,
+        id: &ConversationId,
+    ) -> Result<ConversationView, UserError> {
+        let (seq, live) = self.feed.streaming_item(id);
+        let opened = self.store.open_conversation(id).await.map_err(store_error)?;
+        let opened =
+            opened.ok_or_else(|| UserError::other("This conversation is not there any more."))?;
+        let OpenedConversation { row, mut items, variants, question, changes, held } = opened;
+        add_streaming_answer(&mut items, live);
+        let review = match changes {
+            Some(set) => Some(review::review_of_set(&self.store, id, set).await?),
+            None => None,
+        };
+        let Opened { context, measure } = self.context_uses.open(id);
+        if measure {
+            self.measure(id.clone());
+        }
+        Ok(ConversationView {
+            seq,
+            conversation: row,
+            earlier: 0,
+            items,
+            variants,
+            question,
+            review,
+            held,
+            context,
+        })
+    }
+
+    /// How the vault stands, for the window.
+    pub(crate) async fn vault_info(&self) -> VaultInfo {
+        let vault = self.vault.clone();
+        let looked = run_blocking(move || {
+            let entries = vault.list().map(|listing| listing.entries).unwrap_or_default();
+            let notes = entries.iter().filter(|entry| entry.kind == EntryKind::Note).count();
+            (notes, vault.is_writable())
+        });
+        let (notes, writable) = looked.await.unwrap_or_default();
+        self.folder_status.with_known_state(
+            VaultInfo {
+                id: self.id.clone(),
+                name: self.vault.name().to_owned(),
+                folder: self.vault.folder().display().to_string(),
+                notes: u32::try_from(notes).unwrap_or(u32::MAX),
+                writable,
+                sample: self.sample,
+                trouble: None,
+                indexing: None,
+                revision: 0,
+            },
+            &self.indexer,
+        )
+    }
+}
+
+/// Adds the answer that is being written, unless it was stored meanwhile. What waits its turn stays
+/// below it.
+fn add_streaming_answer(items: &mut Vec<ChatItem>, live: Option<ChatItem>) {
+    let Some(ChatItem::Assistant { id: live_id, .. }) = &live else { return };
+    let is_live = |item: &ChatItem| matches!(item, ChatItem::Assistant { id, .. } if id == live_id);
+    if !items.iter().any(is_live) {
+        let waits = |item: &ChatItem| matches!(item, ChatItem::User { queued: true, .. });
+        let end = items.iter().rposition(|item| !waits(item)).map_or(0, |last| last + 1);
+        items.splice(end..end, live);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::{MessageId, Origin, Timestamp};
+
+    /// What is left of so many items, every so many of them said by the user: how many are left out,
+    /// and how many stand.
+    fn cut(count: usize, said: usize) -> (u32, usize) {
+        let items = (0..count).map(|number| {
+            let (id, text) = (MessageId::from(number.to_string()), String::new());
+            if number % said == 0 {
+                let (origin, at) = (Origin::Window, Timestamp(1));
+                ChatItem::User { id, text, origin, at, queued: false }
+            } else {
+                ChatItem::Assistant { id, text, streaming: false, cut: false }
+            }
+        });
+        let mut items: Vec<ChatItem> = items.collect();
+        let last = items.last().cloned();
+        let earlier = keep_tail(&mut items);
+        assert_eq!(items.last().cloned(), last);
+        (earlier, items.len())
+    }
+
+    #[test]
+    fn of_a_long_conversation_the_end_begins_with_what_the_user_said() {
+        assert_eq!(cut(0, 2), (0, 0));
+        assert_eq!(cut(1_000, 2), (0, 1_000));
+        assert_eq!(cut(1_001, 2), (800, 201));
+        assert_eq!(cut(10_000, 2), (9_800, 200));
+        assert_eq!(cut(10_000, 300), (9_600, 400));
+        assert_eq!(cut(10_000, 20_000), (9_000, 1_000));
+    }
+
+    #[test]
+    fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
+        let answer = |text: &str, streaming| {
+            let (id, text) = (MessageId::from("m"), text.to_owned());
+            ChatItem::Assistant { id, text, streaming, cut: false }
+        };
+        let mut stored = vec![answer("all of it", false)];
+        add_streaming_answer(&mut stored, Some(answer("all of", true)));
+        assert_eq!(stored, [answer("all of it", false)]);
+        let mut unstored = Vec::new();
+        add_streaming_answer(&mut unstored, Some(answer("all of", true)));
+        assert_eq!(unstored, [answer("all of", true)]);
+    }
+
+    #[test]
+    fn what_waits_its_turn_stands_below_the_answer_that_is_being_written() {
+        let said = |id: &str, queued| {
+            let (text, origin, at) = (id.to_owned(), Origin::Window, Timestamp(1));
+            ChatItem::User { id: MessageId::from(id), text, origin, at, queued }
+        };
+        let (id, text) = (MessageId::from("m"), "all of".to_owned());
+        let live = ChatItem::Assistant { id, text, streaming: true, cut: false };
+        let mut items = vec![said("asked", false), said("next", true), said("last", true)];
+        add_streaming_answer(&mut items, Some(live.clone()));
+        assert_eq!(items, [said("asked", false), live, said("next", true), said("last", true)]);
+    }
+}

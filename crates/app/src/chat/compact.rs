@@ -1,0 +1,49 @@
+//! Earlier messages are put together because the user wants it now.
+
+use llm::service::SummarizeOutcome;
+use protocol::{ConversationId, UserError};
+
+use crate::app::App;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+impl App {
+    /// Puts the earlier messages of a conversation together, so that the model hears less. Refused
+    /// with what is in the way; the feed tells of what was done.
+    pub async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        self.session().await?.compact(conversation).await
+    }
+
+    /// Resolves when nothing is done for a conversation while it rests.
+    pub async fn wait_for_idle_work(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        self.session().await?.service.wait_until_idle_task_done(conversation).await;
+        Ok(())
+    }
+}
+
+impl VaultSession {
+    async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let last = self.store.last_shown_turn(conversation).await.map_err(store_error)?;
+        let summed_up = match last {
+            Some(turn) => self.service.summarize(&turn).await?,
+            None => SummarizeOutcome::TooShort,
+        };
+        let refusal = match summed_up {
+            SummarizeOutcome::Done => return Ok(()),
+            SummarizeOutcome::NoModel => {
+                "No model answers, so nothing can be summarized. Connect one in Settings."
+            }
+            SummarizeOutcome::TooShort => {
+                "There is nothing to summarize: the last six exchanges always stay as they are."
+            }
+            SummarizeOutcome::NoSummary => {
+                "The model gave no summary that is shorter than what was said, so nothing has \
+                 changed: try again, or pick another model for summaries in Settings."
+            }
+            SummarizeOutcome::Disturbed => {
+                "The summary was interrupted, so nothing has changed. Try again in a moment."
+            }
+        };
+        Err(UserError::other(refusal))
+    }
+}

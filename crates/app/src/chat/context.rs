@@ -1,0 +1,162 @@
+//! Gathers what the context block says at the moment when the user's words are stored.
+
+use std::collections::BTreeMap;
+
+use protocol::{ContentHash, ConversationId, MessagePart, NotePath, Source, UserError};
+use store::{AnswerableQuestion, DecisionRow};
+use vault::{Vault, VaultError};
+
+use crate::changes::diff::unified_diff;
+use crate::chat::prompt::{self, ContextBlock, QuestionStatus, StaleNote};
+use crate::chat::send::UserMessage;
+use crate::hub::reply_matching::ReplyMatch;
+use crate::models::budget;
+use crate::notes::mentions::has_attachment;
+use crate::sent_note::SentNote;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// So many of the notes that a conversation has read are looked at again at most.
+const MAX_CHECKED_NOTES: usize = 200;
+
+/// What goes along with some words.
+pub(crate) struct TurnContext {
+    /// Ready to be stored before the words.
+    pub(crate) parts: Vec<MessagePart>,
+    /// Where that of it comes from which is neither the user's nor ours.
+    pub(crate) sources: Vec<Source>,
+}
+
+impl VaultSession {
+    /// The context of some words: the block, and what is sent of the open note.
+    pub(crate) async fn turn_context(
+        &self,
+        conversation: &ConversationId,
+        words: &UserMessage,
+        verdicts: &[DecisionRow],
+    ) -> Result<TurnContext, UserError> {
+        let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        let waiting: Vec<NotePath> = set
+            .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
+            .unwrap_or_default();
+        let SentNote { line: open_note, parts: of_note, path: open } =
+            self.sent_note(words).await?;
+        let question =
+            self.store.question_for_turn(conversation, None).await.map_err(store_error)?;
+        let decided = verdicts.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
+        let decided: Vec<NotePath> = decided.cloned().collect();
+        let (verdicts, quoted) = self.verdict_texts(verdicts).await?;
+        let changed = self.stale_notes(conversation, &waiting).await?;
+        let told = decided.into_iter().chain(waiting.iter().cloned());
+        let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
+        let briefing = ContextBlock {
+            now: prompt::time_text(&jiff::Zoned::now()),
+            open_note,
+            question: question.and_then(|question| question_status(question, words)),
+            budget_left: budget::month_budget_left(&self.store, &self.config.get()).await?,
+            verdicts,
+            stale_notes: changed,
+            pending_notes: waiting,
+        };
+        let block = MessagePart::Context { text: prompt::context_block(&briefing) };
+        let parts = std::iter::once(block).chain(of_note).collect();
+        let named = self.named_by_vault(conversation, told).await?;
+        let notes = quoted.into_iter().chain(named).chain(open).map(Source::Note);
+        let attached = has_attachment(&words.text) && !words.origin.is_hub();
+        let shown = notes.chain(attached.then_some(Source::Foreign)).collect();
+        Ok(TurnContext { parts, sources: shown })
+    }
+
+    /// Those of the notes whose names the conversation has from the vault: no call spelled them. That
+    /// is so for notes that were changed along with another one, whose links were rewritten.
+    async fn named_by_vault(
+        &self,
+        conversation: &ConversationId,
+        notes: Vec<NotePath>,
+    ) -> Result<Vec<NotePath>, UserError> {
+        if notes.is_empty() {
+            return Ok(notes);
+        }
+        let given = self.store.path_arguments(conversation).await.map_err(store_error)?;
+        let is_given = |note: &NotePath| given.iter().any(|place| note.matches_spelling(place));
+        Ok(notes.into_iter().filter(|note| !is_given(note)).collect())
+    }
+
+    /// The user's decisions; of notes that some model must not see, or that are gone and may be such by now,
+    /// only that. Beside it the notes that are quoted.
+    async fn verdict_texts(
+        &self,
+        verdicts: &[DecisionRow],
+    ) -> Result<(Vec<String>, Vec<NotePath>), UserError> {
+        let mut words = Vec::with_capacity(verdicts.len());
+        let mut quoted = Vec::new();
+        for verdict in verdicts {
+            let mut declined = self.store.rejected_parts(verdict).await.map_err(store_error)?;
+            let notes = declined.iter().map(|change| change.path.clone()).collect();
+            let gone = self.privacy_guard.missing_for_any(notes).await?;
+            declined.retain(|change| !gone.contains(&change.path));
+            let (vault, verdict) = (self.privacy_guard.vault_for_any_model(), verdict.clone());
+            let in_words = move || {
+                let shown = || declined.iter().filter(|change| !vault.hides(&change.path));
+                let words =
+                    prompt::verdict_text(&verdict, &shown().map(unified_diff).collect::<Vec<_>>());
+                (words, shown().map(|change| change.path.clone()).collect::<Vec<_>>())
+            };
+            let (told, notes) = run_blocking(in_words).await?;
+            words.push(told);
+            quoted.extend(notes);
+        }
+        Ok((words, quoted))
+    }
+
+    /// Notes that are no longer as the conversation has read or written them. Those that wait for
+    /// a verdict are told as such; those that some model must not see, or that are gone and may be such by
+    /// now, are not told.
+    async fn stale_notes(
+        &self,
+        conversation: &ConversationId,
+        waiting: &[NotePath],
+    ) -> Result<Vec<StaleNote>, UserError> {
+        let mut seen = self.store.read_state(conversation).await.map_err(store_error)?;
+        seen.retain(|path, _| !waiting.contains(path));
+        let (vault, screened) = (self.vault.clone(), self.privacy_guard.vault_for_any_model());
+        let mut changed = run_blocking(move || compare_with_disk(&vault, &screened, seen)).await?;
+        let gone = changed.iter().filter_map(StaleNote::removed_path).cloned().collect();
+        let hidden = self.privacy_guard.missing_for_any(gone).await?;
+        changed.retain(|note| note.removed_path().is_none_or(|path| !hidden.contains(path)));
+        Ok(changed)
+    }
+}
+
+fn compare_with_disk(
+    vault: &Vault,
+    screened: &Vault,
+    seen: BTreeMap<NotePath, ContentHash>,
+) -> Vec<StaleNote> {
+    let looked_at = seen.into_iter().take(MAX_CHECKED_NOTES);
+    let changed = looked_at.filter_map(|(path, hash)| match vault.read(&path) {
+        Ok(note) if note.hash == hash || screened.hides(&path) => None,
+        Ok(_) => Some(StaleNote::Otherwise(path)),
+        Err(VaultError::NotFound { .. }) if screened.hides(&path) => None,
+        Err(VaultError::NotFound { .. }) => Some(StaleNote::Gone(path)),
+        Err(_) => None,
+    });
+    changed.collect()
+}
+
+/// What the words mean for the question that waits.
+fn question_status(row: AnswerableQuestion, words: &UserMessage) -> Option<QuestionStatus> {
+    let standing = words.received_at.map(|at| ReplyMatch::classify(&row, at, None));
+    let question = row.question;
+    if words.answers.as_ref() == Some(&question.id) {
+        return None;
+    }
+    Some(match standing {
+        Some(ReplyMatch::MayAnswer) => {
+            QuestionStatus::MayBeAnswered(question.id, question.text, question.options)
+        }
+        _ if words.origin.is_hub() => QuestionStatus::Waits(question.text, question.options),
+        _ => QuestionStatus::PutAside(question.text),
+    })
+}

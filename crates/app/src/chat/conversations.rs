@@ -1,0 +1,206 @@
+//! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::chat::conversation::ConversationView;
+use protocol::chat::conversation_list::{
+    ArchiveState, ConversationHits, ConversationPage, ListConversations,
+};
+use protocol::{ConversationId, ConversationState, Timestamp, TurnId, UserError};
+use store::{Store, StoreError};
+
+use crate::App;
+use crate::events::publisher::DomainEvent;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// Rows on a page of the list.
+const PAGE_SIZE: u32 = 200;
+/// Passages that a search shows.
+const MAX_SEARCH_HITS: u32 = 50;
+/// The longest name, in characters.
+const MAX_TITLE_CHARS: usize = 200;
+
+const MINUTE: i64 = 60 * 1000;
+/// A deleted conversation can be brought back for so long; then nothing is left of it.
+pub(crate) const RESTORE_WINDOW_MS: i64 = 10 * MINUTE;
+/// Nothing has happened in a conversation for so long: one of the hub ends, and of others a model is
+/// asked what they were about.
+pub(crate) const IDLE_AFTER_MS: i64 = 30 * MINUTE;
+/// How often that is looked after.
+pub(crate) const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60);
+
+impl App {
+    /// A page of the list.
+    pub async fn list_conversations(
+        &self,
+        request: &ListConversations,
+    ) -> Result<ConversationPage, UserError> {
+        let open = self.session().await?;
+        let page = open.store.conversations(request.shelf, request.before.as_ref(), PAGE_SIZE);
+        page.await.map_err(store_error)
+    }
+
+    /// What was said and changed by some words, private notes or not: it is the user who looks.
+    pub async fn search_conversations(&self, query: &str) -> Result<ConversationHits, UserError> {
+        self.session()
+            .await?
+            .store
+            .search_conversations(query, MAX_SEARCH_HITS)
+            .await
+            .map_err(store_error)
+    }
+
+    /// Everything the chat shows of a conversation, in a variant of it in which a turn stands.
+    pub async fn conversation_at(
+        &self,
+        id: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<ConversationView, UserError> {
+        let open = self.session().await?;
+        open.store.show_turn(id, turn).await.map_err(store_error)?;
+        open.conversation_view(id).await
+    }
+
+    /// Gives a conversation a name, which is never replaced by one that was made.
+    pub async fn rename_conversation(
+        &self,
+        id: &ConversationId,
+        name: &str,
+    ) -> Result<(), UserError> {
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        if name.is_empty() {
+            return Err(UserError::other("A conversation needs a name: type one."));
+        }
+        let name: String = name.chars().take(MAX_TITLE_CHARS).collect();
+        let open = self.session().await?;
+        open.store.rename(id, &name).await.map_err(not_found_error)?;
+        open.emit(DomainEvent::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Puts a conversation away, or takes it out again.
+    pub async fn set_archive_state(
+        &self,
+        id: &ConversationId,
+        shelf: ArchiveState,
+    ) -> Result<(), UserError> {
+        let open = self.session().await?;
+        open.store.set_archive_state(shelf, id).await.map_err(not_found_error)?;
+        open.emit(DomainEvent::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Ends a conversation: it is then one of those that a model can look up. Writing in it
+    /// reopens it.
+    pub async fn end_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        if open.service.is_working(id) {
+            return Err(store_error(StoreError::Working));
+        }
+        open.store.set_state(id, ConversationState::Ended).await.map_err(not_found_error)?;
+        open.emit(DomainEvent::Row(id.clone()));
+        open.titles_due.notify_one();
+        Ok(())
+    }
+
+    /// Deletes a conversation. For ten minutes it can be brought back as it was; then its words
+    /// are gone, and what it changed in notes can be taken back still.
+    pub async fn delete_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        // A verdict that is carried out belongs to a conversation.
+        let _alone = open.change_lock.lock().await;
+        open.store.delete(id, now()).await.map_err(not_found_error)?;
+        open.emit(DomainEvent::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Brings a deleted conversation back as it was; what was queued in it goes on.
+    pub async fn restore_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        open.store.restore(id).await.map_err(not_found_error)?;
+        open.emit(DomainEvent::Row(id.clone()));
+        open.service.wake(id);
+        Ok(())
+    }
+}
+
+impl VaultSession {
+    /// The first page of the list, with all that wait for the user among its rows.
+    pub(crate) async fn first_page(&self) -> Result<ConversationPage, UserError> {
+        let page = self
+            .store
+            .conversations(ArchiveState::Open, None, PAGE_SIZE)
+            .await
+            .map_err(store_error)?;
+        let ConversationPage { conversations: mut rows, behind } = page;
+        for row in self.store.conversations_needing_you().await.map_err(store_error)? {
+            if !rows.iter().any(|listed| listed.id == row.id) {
+                rows.push(row);
+            }
+        }
+        rows.sort_by(|a, b| (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id)));
+        Ok(ConversationPage { conversations: rows, behind })
+    }
+
+    /// Ends what is idle and removes what was deleted, now and once in a while, until the vault is
+    /// closed.
+    pub(crate) async fn run_conversations_loop(self: Arc<Self>) {
+        loop {
+            match maintain(&self.store, now()).await {
+                Ok(changed) => changed.into_iter().for_each(|id| self.emit(DomainEvent::Row(id))),
+                Err(error) => tracing::warn!(%error, "conversations could not be looked after"),
+            }
+            tokio::time::sleep(MAINTENANCE_INTERVAL).await;
+        }
+    }
+}
+
+/// What is due at a time is done; the conversations that stand differently then.
+async fn maintain(store: &Store, at: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
+    for id in store.deleted_until(Timestamp(at.0.saturating_sub(RESTORE_WINDOW_MS))).await? {
+        store.purge_conversation(&id).await?;
+    }
+    store.end_idle_hub_conversations(Timestamp(at.0.saturating_sub(IDLE_AFTER_MS))).await
+}
+
+/// A refusal that names no conversation by its id.
+fn not_found_error(error: StoreError) -> UserError {
+    match error {
+        StoreError::NotFound { .. } => UserError::other("This conversation is not there any more."),
+        other => store_error(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_deleted_can_be_brought_back_for_ten_minutes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        let id = ConversationId::from("c");
+        store.create_conversation(&id, "c", None, Timestamp(0)).await.expect("begun");
+        for (deleted_at, is_there) in [(0, true), (1, false)] {
+            store.delete(&id, Timestamp(1 - deleted_at)).await.expect("deleted");
+            let ended = maintain(&store, Timestamp(RESTORE_WINDOW_MS)).await.expect("tended");
+            assert_eq!(ended, []);
+            assert_eq!(store.restore(&id).await.is_ok(), is_there);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_conversation_of_the_hub_ends_after_half_an_hour_and_one_of_the_window_never() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        let (hub, window) = (ConversationId::from("h"), ConversationId::from("w"));
+        store.create_conversation(&hub, "h", Some("day"), Timestamp(0)).await.expect("begun");
+        store.create_conversation(&window, "w", None, Timestamp(0)).await.expect("begun");
+        assert_eq!(maintain(&store, Timestamp(IDLE_AFTER_MS - 1)).await.expect("tended"), []);
+        assert_eq!(maintain(&store, Timestamp(IDLE_AFTER_MS)).await.expect("tended"), [hub]);
+        assert_eq!(maintain(&store, Timestamp(i64::MAX)).await.expect("tended"), []);
+    }
+}

@@ -1,0 +1,52 @@
+//! All conversations are deleted at once, and brought back for as long as one can be.
+
+use protocol::chat::conversation_list::{ConversationCounts, ConversationPage};
+use protocol::{Timestamp, UserError};
+
+use crate::App;
+use crate::chat::conversations::RESTORE_WINDOW_MS;
+use crate::events::publisher::DomainEvent;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+impl App {
+    /// How many conversations there are, and how many that were deleted can be brought back.
+    pub async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
+        self.session().await?.conversation_counts().await
+    }
+
+    /// Deletes all conversations but those that are being worked on, and says what is left. For ten
+    /// minutes they can be brought back; what they changed in notes stays, and can be taken back.
+    pub async fn delete_conversations(&self) -> Result<ConversationCounts, UserError> {
+        let open = self.session().await?;
+        // A verdict that is carried out belongs to a conversation.
+        let _alone = open.change_lock.lock().await;
+        let deleted = open.store.delete_all(now()).await.map_err(store_error)?;
+        deleted.into_iter().for_each(|id| open.emit(DomainEvent::Row(id)));
+        open.conversation_counts().await
+    }
+
+    /// Brings back all deleted conversations that are still there; what was queued in them goes on.
+    /// Returns the list as it begins then.
+    pub async fn restore_conversations(&self) -> Result<ConversationPage, UserError> {
+        let open = self.session().await?;
+        open.store.restore_all().await.map_err(store_error)?;
+        let page = open.first_page().await?;
+        for row in &page.conversations {
+            open.emit(DomainEvent::Row(row.id.clone()));
+        }
+        for turn in open.store.open_turns().await.map_err(store_error)? {
+            open.service.wake(&turn.conversation);
+        }
+        Ok(page)
+    }
+}
+
+impl VaultSession {
+    async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
+        let (kept, deleted, first) = self.store.conversation_counts().await.map_err(store_error)?;
+        let until = first.map(|first| Timestamp(first.0.saturating_add(RESTORE_WINDOW_MS)));
+        Ok(ConversationCounts { kept, deleted, until })
+    }
+}

@@ -1,0 +1,197 @@
+//! Conversations written into a file of the user's, as a stream: however many there are.
+
+mod file;
+mod json;
+mod markdown;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use llm::TimeScale;
+use protocol::chat::export::{ExportFormat, Exported};
+use protocol::job::JobKind;
+use protocol::{ConversationId, UserError};
+use store::{ConversationOutline, ExportedTurn, Store};
+use vault::Progress;
+
+use file::AtomicFileWriter;
+pub use file::ExistingFile;
+
+use crate::app::App;
+use crate::settings::run_mode::RunMode;
+use crate::support::errors::store_error;
+use crate::workspace::data_dir::DataDir;
+
+/// So many conversations are looked up together.
+const CONVERSATION_BATCH: u32 = 500;
+/// So many turns are in memory together.
+const TURN_BATCH: usize = 200;
+
+/// What shall be written, and where.
+pub struct ExportJob {
+    /// One conversation; `None` is all that are listed or put away.
+    pub conversation: Option<ConversationId>,
+    /// How.
+    pub format: ExportFormat,
+    /// The file.
+    pub file: PathBuf,
+    /// What becomes of a file that is there.
+    pub existing: ExistingFile,
+}
+
+impl App {
+    /// Writes conversations into a file. It is there whole or not at all: what is written before
+    /// the end has another name, and goes when this fails, is dropped, or is stopped: then `None`.
+    pub async fn export(&self, export: &ExportJob) -> Result<Option<Exported>, UserError> {
+        let (open, progress) = (self.session().await?, Progress::default());
+        let work = write(&open.store, export, &progress);
+        let work = open.jobs.run(JobKind::Exporting, &progress, work);
+        let written = open.while_open(work).await;
+        written.unwrap_or_else(|| {
+            Err(UserError::other("The vault was closed meanwhile: open it and export again."))
+        })
+    }
+}
+
+/// Opens a vault, writes its conversations into a file, and closes it.
+pub async fn export(
+    data: DataDir,
+    vault: &Path,
+    export: &ExportJob,
+) -> Result<Exported, UserError> {
+    let app = App::start_with(data, RunMode::Ask, TimeScale::REAL_TIME);
+    let written = match app.open_for_one_shot(vault, Box::new(|_| true)).await {
+        Ok(open) => write(&open.store, export, &Progress::default()).await,
+        Err(error) => Err(error),
+    };
+    app.shutdown().await;
+    written?.ok_or_else(|| UserError::other("The export was stopped: no file was written."))
+}
+
+/// `None` if it was stopped.
+async fn write(
+    store: &Store,
+    export: &ExportJob,
+    progress: &Progress,
+) -> Result<Option<Exported>, UserError> {
+    let mut out = AtomicFileWriter::create(&export.file, export.existing).await?;
+    let mut form = ExportWriter::new(export.format);
+    out.append(form.header()).await?;
+    let mut conversations = 0_u32;
+    match &export.conversation {
+        Some(id) => {
+            if !write_conversation(store, id, &mut form, &mut out, progress).await? {
+                return Err(UserError::other("This conversation is not there any more."));
+            }
+            conversations = 1;
+        }
+        None => {
+            let (all, ..) = store.conversation_counts().await.map_err(store_error)?;
+            progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
+            let mut after: Option<ConversationId> = None;
+            loop {
+                let page = store.conversation_ids(after.as_ref(), CONVERSATION_BATCH).await;
+                let page = page.map_err(store_error)?;
+                let Some(last) = page.last() else { break };
+                after = Some(last.clone());
+                for id in &page {
+                    if progress.is_stopped() {
+                        return Ok(None);
+                    }
+                    // One that was deleted meanwhile is not written.
+                    conversations += u32::from(
+                        write_conversation(store, id, &mut form, &mut out, progress).await?,
+                    );
+                    progress.advance(1);
+                }
+            }
+        }
+    }
+    if progress.is_stopped() {
+        return Ok(None);
+    }
+    out.append(form.footer()).await?;
+    out.finish().await?;
+    Ok(Some(Exported { file: export.file.display().to_string(), conversations }))
+}
+
+/// Whether it is there.
+async fn write_conversation(
+    store: &Store,
+    id: &ConversationId,
+    form: &mut ExportWriter,
+    out: &mut AtomicFileWriter,
+    progress: &Progress,
+) -> Result<bool, UserError> {
+    let Some(outline) = store.conversation_outline(id).await.map_err(store_error)? else {
+        return Ok(false);
+    };
+    out.append(form.conversation_start(&outline)).await?;
+    for numbers in outline.turns.chunks(TURN_BATCH) {
+        if progress.is_stopped() {
+            return Ok(true);
+        }
+        for turn in store.exported_turns(numbers).await.map_err(store_error)? {
+            out.append(form.turn(&outline, &turn)).await?;
+        }
+    }
+    out.append(form.conversation_end()).await?;
+    Ok(true)
+}
+
+/// What is written piece by piece.
+enum ExportWriter {
+    Markdown(markdown::MarkdownExport),
+    Json(json::JsonExport),
+}
+
+impl ExportWriter {
+    fn new(format: ExportFormat) -> Self {
+        match format {
+            ExportFormat::Markdown => Self::Markdown(markdown::MarkdownExport::default()),
+            ExportFormat::Json => Self::Json(json::JsonExport::default()),
+        }
+    }
+
+    fn header(&self) -> String {
+        match self {
+            Self::Markdown(_) => String::new(),
+            Self::Json(_) => json::header(),
+        }
+    }
+
+    fn conversation_start(&mut self, outline: &ConversationOutline) -> String {
+        match self {
+            Self::Markdown(form) => form.conversation(outline),
+            Self::Json(form) => form.conversation(outline),
+        }
+    }
+
+    fn turn(&mut self, outline: &ConversationOutline, turn: &ExportedTurn) -> String {
+        match self {
+            Self::Markdown(form) => form.turn(outline, turn),
+            Self::Json(form) => form.turn(turn),
+        }
+    }
+
+    fn conversation_end(&self) -> String {
+        match self {
+            Self::Markdown(_) => String::new(),
+            Self::Json(_) => json::CONVERSATION_END.to_owned(),
+        }
+    }
+
+    fn footer(&self) -> String {
+        match self {
+            Self::Markdown(_) => String::new(),
+            Self::Json(_) => json::FOOTER.to_owned(),
+        }
+    }
+}
+
+/// A moment, in the zone of this computer.
+fn local_time(at: protocol::Timestamp) -> jiff::Zoned {
+    let at = jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    at.to_zoned(jiff::tz::TimeZone::system())
+}

@@ -1,0 +1,333 @@
+//! One question from the command line: answered, printed, not listed as a conversation.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llm::TimeScale;
+use protocol::changes::history::ListApplied;
+use protocol::chat::conversation::ChatItem;
+use protocol::{
+    CallId, CallResult, ConversationId, Message, MessagePart, NewTurn, NotePath, Origin, Privacy,
+    Role, Source, TokenUsage, TurnEnding, TurnId, TurnStatus, TurnStep, UserError,
+};
+use serde_json::Value;
+use store::{PlannedChangeRow, Store, StoreError};
+
+use crate::adapters::turn_policy;
+use crate::app::App;
+use crate::changes::diff::unified_diff;
+use crate::changes::{apply_review, review};
+use crate::chat::send::{UserMessage, WithNote, title_from_text};
+use crate::events::feed::FeedListener;
+use crate::settings::run_mode::RunMode;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::now;
+use crate::support::errors::{note_error, store_error};
+use crate::vault_session::VaultSession;
+use crate::workspace::data_dir::DataDir;
+
+/// What is asked.
+pub struct OneShotQuestion {
+    /// The folder of notes.
+    pub vault: PathBuf,
+    /// The words.
+    pub text: String,
+    /// What `get_active_note` answers.
+    pub note: Option<String>,
+    /// Whether changes are written; else they are returned as a diff and discarded.
+    pub write: bool,
+    /// What whoever asks says about where the user is, for the model.
+    pub context: Option<SourcedText>,
+    /// What was said before, oldest first. Nothing else is remembered from question to question.
+    pub history: Vec<PriorMessage>,
+}
+
+/// Words that whoever asks hands over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourcedText {
+    /// The words.
+    pub text: String,
+    /// Where they come from; [`Source::Foreign`] where nobody said it.
+    pub sources: Vec<Source>,
+}
+
+/// Something that was said before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriorMessage {
+    /// By whom.
+    pub role: Role,
+    /// The words.
+    pub content: SourcedText,
+    /// What the assistant called with these words, each with its result.
+    pub calls: Vec<PriorCall>,
+}
+
+/// A call that was made before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriorCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, an object.
+    pub arguments: Value,
+    /// What it answered.
+    pub output: String,
+    /// Whether that is a failure.
+    pub is_error: bool,
+}
+
+/// What came of it.
+pub struct OneShotAnswer {
+    /// What stands in the chat, without the question itself.
+    pub items: Vec<ChatItem>,
+    /// Planned changes that were not written, as unified diffs.
+    pub planned: Vec<UnappliedChange>,
+    /// Notes whose changes wait for the user's review, although changes were to be written.
+    pub waiting: Vec<NotePath>,
+    /// Notes that were changed.
+    pub written: Vec<NotePath>,
+    /// Where everything comes from that was heard for it, what was said before included.
+    pub sources: BTreeSet<Source>,
+    /// Why there is no whole answer.
+    pub error: Option<UserError>,
+    /// Whether it ended at the limit of steps: what is there was answered, and there may be more.
+    pub at_limit: bool,
+}
+
+/// What stands in the place of words that come from a private note.
+const WITHHELD_TEXT: &str = "(withheld: it comes from a note that is private)";
+
+/// A note as it would be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnappliedChange {
+    /// The note.
+    pub path: NotePath,
+    /// As a unified diff.
+    pub diff: String,
+}
+
+/// Runs one turn. `listener` hears the feed while it streams.
+pub async fn ask_once(
+    data: DataDir,
+    question: OneShotQuestion,
+    listener: FeedListener,
+) -> Result<OneShotAnswer, UserError> {
+    let purpose = if question.write { RunMode::AskAndWrite } else { RunMode::Ask };
+    let app = App::start_with(data, purpose, TimeScale::REAL_TIME);
+    let answer = run_one_shot(&app, question, purpose, listener).await;
+    app.shutdown().await;
+    answer
+}
+
+async fn run_one_shot(
+    app: &App,
+    question: OneShotQuestion,
+    purpose: RunMode,
+    listener: FeedListener,
+) -> Result<OneShotAnswer, UserError> {
+    let open = app.open_for_one_shot(&question.vault, listener).await?;
+    if let Some(note) = &question.note {
+        let (vault, note) = (open.vault.clone(), note.clone());
+        let path = run_blocking(move || vault.resolve(&note))
+            .await?
+            .map_err(|error| note_error(&error))?;
+        app.set_active_note(path).await?;
+    }
+    let conversation: ConversationId = crate::support::clock::new_id();
+    let title = title_from_text(&question.text);
+    open.store
+        .create_unlisted_conversation(&conversation, &title, now())
+        .await
+        .map_err(store_error)?;
+    let most =
+        turn_policy::effective_privacy(&*app.services().model_selector.selected().await).await;
+    let history = redact_history(&open, most, question.history).await?;
+    store_history(&open.store, &conversation, history).await?;
+    let words = UserMessage::new(question.text, Origin::Cli, WithNote::OnDesk);
+    let mut prepared = open.prepare_turn(&conversation, &words).await?;
+    if let Some(context) = question.context {
+        let SourcedText { text, sources } = redact_private(&open, most, context).await?;
+        prepared.new.message.parts.insert(0, MessagePart::Context { text });
+        prepared.new.shown.extend(sources);
+    }
+    let turn = prepared.new.turn.clone();
+    open.submit(prepared).await?;
+    open.service.wait_until_idle(&conversation).await;
+    open.flush_events().await;
+    open.feed.flush();
+    let (planned, waiting) = unapplied_changes(&open, &conversation, purpose).await?;
+    let all = ListApplied { conversation: Some(conversation.clone()), before: None };
+    let sets = app.list_applied(&all).await?.sets.into_iter().rev();
+    let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
+    let mut items = open.store.chat_items(&conversation).await.map_err(store_error)?;
+    // What was said before is not said again.
+    if let Some(asked) = items.iter().rposition(|item| matches!(item, ChatItem::User { .. })) {
+        items.drain(..=asked);
+    }
+    items.retain(|item| !matches!(item, ChatItem::Verdict { .. }));
+    let error = items.iter().find_map(|item| match item {
+        ChatItem::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
+        _ => None,
+    });
+    let is_limit =
+        |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
+    let at_limit = items.iter().any(is_limit);
+    let sources = open.store.context_sources(&turn).await.map_err(store_error)?;
+    Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at_limit })
+}
+
+/// What was said before, without the words that come from notes which the model may not see.
+async fn redact_history(
+    open: &VaultSession,
+    most: Privacy,
+    history: Vec<PriorMessage>,
+) -> Result<Vec<PriorMessage>, UserError> {
+    let all = history.iter().flat_map(|one| one.content.sources.iter().cloned()).collect();
+    if !open.privacy_guard.hides_any(most, all).await? {
+        return Ok(history);
+    }
+    let mut heard = Vec::with_capacity(history.len());
+    for one in history {
+        let told = redact_private(open, most, one.content.clone()).await?;
+        // With its words the calls go that say where they come from.
+        let calls = if told == one.content { one.calls } else { Vec::new() };
+        heard.push(PriorMessage { role: one.role, content: told, calls });
+    }
+    Ok(heard)
+}
+
+/// The words, or that they are withheld: a caller that hands over the text of a private note has no more
+/// of it told to a model than the note itself.
+async fn redact_private(
+    open: &VaultSession,
+    most: Privacy,
+    told: SourcedText,
+) -> Result<SourcedText, UserError> {
+    let sources = told.sources.iter().cloned().collect();
+    Ok(match open.privacy_guard.hides_any(most, sources).await? {
+        true => SourcedText { text: WITHHELD_TEXT.to_owned(), ..told },
+        false => told,
+    })
+}
+
+/// What was planned and not written. Where changes were to be written it waits for the user, in a
+/// conversation that is listed from now on; else it is dropped, because nobody will decide about it.
+async fn unapplied_changes(
+    open: &Arc<VaultSession>,
+    conversation: &ConversationId,
+    purpose: RunMode,
+) -> Result<(Vec<UnappliedChange>, Vec<NotePath>), UserError> {
+    let set = open.store.open_change_set(conversation).await.map_err(store_error)?;
+    let Some(set) = set else { return Ok((Vec::new(), Vec::new())) };
+    let unwritten = |row: &PlannedChangeRow| UnappliedChange {
+        path: row.change.path.clone(),
+        diff: unified_diff(&row.change),
+    };
+    let planned: Vec<UnappliedChange> = set.planned.iter().map(unwritten).collect();
+    let mut paths: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
+    if purpose.may_write() {
+        open.store.list_conversation(conversation).await.map_err(store_error)?;
+        paths.dedup();
+        return Ok((planned, paths));
+    }
+    apply_review::apply_decisions(open, conversation, &review::reject_request(&set, &paths))
+        .await?;
+    Ok((planned, Vec::new()))
+}
+
+/// Stores what was said before, each message of the user as a turn that has ended.
+async fn store_history(
+    store: &Store,
+    conversation: &ConversationId,
+    history: Vec<PriorMessage>,
+) -> Result<(), UserError> {
+    let mut said = history.into_iter().peekable();
+    while said.peek().is_some() {
+        let asked = said.next_if(|one| one.role == Role::User);
+        let mut steps = Vec::new();
+        while let Some(step) =
+            said.next_if(|one| one.role == Role::Assistant && !one.calls.is_empty())
+        {
+            steps.push(step);
+        }
+        let answered = said.next_if(|one| one.role == Role::Assistant);
+        let past = PriorTurn { conversation, turn: crate::support::clock::new_id() };
+        past.store(store, asked, steps, answered).await.map_err(store_error)?;
+    }
+    Ok(())
+}
+
+/// A turn of a history that was handed in.
+struct PriorTurn<'a> {
+    conversation: &'a ConversationId,
+    turn: TurnId,
+}
+
+impl PriorTurn<'_> {
+    async fn store(
+        &self,
+        store: &Store,
+        asked: Option<PriorMessage>,
+        steps: Vec<PriorMessage>,
+        answered: Option<PriorMessage>,
+    ) -> Result<(), StoreError> {
+        let all = [&asked, &answered].into_iter().flatten().chain(&steps);
+        let shown = all.flat_map(|one| one.content.sources.iter().cloned()).collect();
+        let text = |one: PriorMessage| vec![MessagePart::Text { text: one.content.text }];
+        let new = NewTurn {
+            turn: self.turn.clone(),
+            message: self.message(Role::User, asked.map(text).unwrap_or_default()),
+            origin: Origin::Cli,
+            answers: None,
+            shown,
+        };
+        store.submit_turn(&new).await?;
+        store.begin_turn(self.conversation).await?;
+        let mut number = 0;
+        for PriorMessage { content: told, calls, .. } in steps {
+            let mut parts = vec![MessagePart::Text { text: told.text }];
+            parts.retain(|part| !matches!(part, MessagePart::Text { text } if text.is_empty()));
+            let mut results = Vec::new();
+            for PriorCall { tool, arguments, output, is_error } in calls {
+                number += 1;
+                let id = CallId::from(format!("past-{number}"));
+                results.push(call_result(id.clone(), output, is_error));
+                parts.push(MessagePart::Call { id, tool, arguments });
+            }
+            let message = self.message(Role::Assistant, parts);
+            store
+                .store_step(&self.turn, &TurnStep { message, usage: TokenUsage::default() })
+                .await?;
+            store.store_results(&self.turn, &results).await?;
+        }
+        let ending = TurnEnding {
+            status: TurnStatus::Done,
+            results: Vec::new(),
+            message: answered.map(|one| self.message(Role::Assistant, text(one))),
+            cut: false,
+            question: None,
+            ends_conversation: false,
+            error: None,
+            usage: TokenUsage::default(),
+            at: now(),
+        };
+        store.finish_turn(&self.turn, &ending).await
+    }
+
+    fn message(&self, role: Role, parts: Vec<MessagePart>) -> Message {
+        let (conversation, turn) = (self.conversation.clone(), self.turn.clone());
+        Message { id: crate::support::clock::new_id(), conversation, turn, role, parts, at: now() }
+    }
+}
+
+fn call_result(call: CallId, output: String, is_error: bool) -> CallResult {
+    CallResult {
+        call,
+        output,
+        is_error,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+        sources: Vec::new(),
+        whole: None,
+    }
+}

@@ -1,0 +1,37 @@
+//! What the user typed while an answer was being written: it waits in order, and can be changed.
+
+use protocol::{MessageId, UserError};
+
+use crate::App;
+use crate::events::publisher::DomainEvent;
+use crate::support::errors::store_error;
+
+impl App {
+    /// Gives a message that waits for its turn other words. Durable when it returns.
+    pub async fn edit_queued(&self, message: &MessageId, text: &str) -> Result<(), UserError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(UserError::other(
+                "There is nothing to send: type a message, or remove it.",
+            ));
+        }
+        let open = self.session().await?;
+        let reworded = open.store.edit_queued(message, text).await.map_err(store_error)?;
+        open.emit(DomainEvent::Reordered(reworded.ok_or_else(already_started_error)?));
+        Ok(())
+    }
+
+    /// Removes a message that waits for its turn: it is never heard. Durable when it returns.
+    pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        let removed = open.store.remove_queued(message).await.map_err(store_error)?;
+        open.emit(DomainEvent::Reordered(removed.ok_or_else(already_started_error)?));
+        Ok(())
+    }
+}
+
+fn already_started_error() -> UserError {
+    UserError::other(
+        "This message does not wait any more: stop the answer to it, or send another message.",
+    )
+}

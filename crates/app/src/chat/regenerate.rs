@@ -1,0 +1,132 @@
+//! A message is answered anew: tried again, or put in other words. The old answer is kept as a branch.
+
+use protocol::changes::history::UndoScope;
+use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
+use protocol::{ConversationId, MessageId, NotePath, Origin, TurnId, UserError};
+use store::OpenChangeSet;
+
+use crate::App;
+use crate::changes::history::count_changed_notes;
+use crate::changes::review;
+use crate::chat::send::{UserMessage, WithNote};
+use crate::events::publisher::DomainEvent;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+impl App {
+    /// Answers a message of the user anew, in a branch of its own. When the old answer changed notes
+    /// and the request does not say what becomes of that, nothing happens but the question.
+    pub async fn regenerate(
+        &self,
+        request: &RegenerateRequest,
+    ) -> Result<RegenerateOutcome, UserError> {
+        let open = self.session().await?;
+        let found = open.store.turn_opened_by(&request.message).await.map_err(store_error)?;
+        let Some(found) = found else {
+            return Err(UserError::other(
+                "This message is not answered yet: change it where it waits.",
+            ));
+        };
+        open.ensure_idle(&found.conversation).await?;
+        let text = match &request.text {
+            Some(text) if text.trim().is_empty() => {
+                return Err(UserError::other("There is nothing to send: type a message first."));
+            }
+            Some(text) => text.trim().to_owned(),
+            None if found.is_last => {
+                open.store.request_text(&found.turn).await.map_err(store_error)?
+            }
+            None => {
+                return Err(UserError::other(
+                    "Only the last message can be tried again: edit this one instead.",
+                ));
+            }
+        };
+        let turns = open.store.turns_from(&found.turn).await.map_err(store_error)?;
+        let waiting = open.pending_changes_of(&found.conversation, &turns).await?;
+        let changed = count_changed_notes(&open.store, &turns).await?;
+        match request.old {
+            None if changed > 0 || waiting.is_some() => {
+                let waiting = waiting.map_or(0, |(_, paths)| paths.len());
+                let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
+                return Ok(RegenerateOutcome::Asks { changed, waiting });
+            }
+            Some(OldChanges::TakeBack) => self.undo_old_answer(&turns, changed, waiting).await?,
+            None | Some(OldChanges::Keep) => {}
+        }
+        let words = UserMessage::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));
+        let prepared = open.prepare_turn(&found.conversation, &words).await?;
+        open.submit_instead_of(prepared, Some(&found.turn)).await?;
+        Ok(RegenerateOutcome::Begun)
+    }
+
+    /// Shows a conversation as it went on from another variant of a message, counted from 1.
+    pub async fn show_variant(&self, message: &MessageId, number: u32) -> Result<(), UserError> {
+        let open = self.session().await?;
+        if let Some(found) = open.store.turn_opened_by(message).await.map_err(store_error)? {
+            open.ensure_idle(&found.conversation).await?;
+        }
+        let shown = open.store.show_variant(message, number).await.map_err(store_error)?;
+        open.emit(DomainEvent::Reordered(shown));
+        Ok(())
+    }
+
+    /// Undoes what turns changed, the last one first, and rejects what waits of them.
+    async fn undo_old_answer(
+        &self,
+        turns: &[TurnId],
+        changed: u32,
+        waiting: Option<(OpenChangeSet, Vec<NotePath>)>,
+    ) -> Result<(), UserError> {
+        if let Some((set, rejected)) = waiting {
+            self.decide_review(&review::reject_request(&set, &rejected)).await?;
+        }
+        let open = self.session().await?;
+        for turn in turns.iter().rev().filter(|_| changed > 0) {
+            if count_changed_notes(&open.store, std::slice::from_ref(turn)).await? == 0 {
+                continue;
+            }
+            let undone = self.undo(&UndoScope::Turn { turn: turn.clone() }).await?;
+            if let Some(conflict) = undone.conflicts.first() {
+                return Err(UserError::other(format!(
+                    "Not asked again, because {} could not be taken back whole: look at the \
+                     changes, or ask again and keep them.",
+                    conflict.path.title()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl VaultSession {
+    /// Whether nothing runs or waits in a conversation that a branch could tear apart.
+    async fn ensure_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let open = self.store.open_turns().await.map_err(store_error)?;
+        if self.service.is_working(conversation)
+            || open.iter().any(|turn| turn.conversation == *conversation)
+        {
+            return Err(UserError::other(
+                "Something is still under way here: wait for the answer or stop it, and send or \
+                 remove what waits.",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The notes for which changes of these turns wait, and the set that they wait in.
+    async fn pending_changes_of(
+        &self,
+        conversation: &ConversationId,
+        turns: &[TurnId],
+    ) -> Result<Option<(OpenChangeSet, Vec<NotePath>)>, UserError> {
+        let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        Ok(set.and_then(|set| {
+            let of_these = set.planned.iter().filter(|row| turns.contains(&row.turn));
+            let mut paths: Vec<NotePath> = of_these.map(|row| row.change.path.clone()).collect();
+            paths.sort();
+            paths.dedup();
+            (!paths.is_empty()).then_some((set, paths))
+        }))
+    }
+}

@@ -1,0 +1,181 @@
+//! Whether a turn that was cut goes on by itself, and what the user decides about one that does not.
+
+use protocol::{
+    ConversationId, NotePath, OpenTurn, Origin, ResumePolicy, Timestamp, TurnId, UserError,
+};
+
+use crate::App;
+use crate::chat::send::{UserMessage, WithNote};
+use crate::events::publisher::DomainEvent;
+use crate::hub::writable_notes::is_inbox;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// A turn that is older than this is not remembered by who began it: it does not go on by itself.
+const MAX_RESUME_AGE_MS: i64 = 10 * 60 * 1000;
+
+/// What becomes of a turn that was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResumeDecision {
+    /// It goes on where it was.
+    GoesOn,
+    /// The user is asked.
+    Offered,
+    /// It is over: nobody waits for it, or somebody else tries again.
+    Ends,
+}
+
+/// Decides about a turn that changed, or plans to change, these notes; `inbox` is the note that keeps the
+/// words of hub messages.
+pub(crate) fn resume_decision(
+    turn: &OpenTurn,
+    changed: &[NotePath],
+    inbox: Option<&NotePath>,
+    how: ResumePolicy,
+    now: Timestamp,
+) -> ResumeDecision {
+    if matches!(turn.origin, Origin::Cli | Origin::Unknown) {
+        // Whoever asked from the command line has gone, or we do not know them.
+        return ResumeDecision::Ends;
+    }
+    let captures =
+        turn.origin.is_hub() && changed.iter().all(|note| is_inbox(note) || Some(note) == inbox);
+    let surprises_nobody = (changed.is_empty() || captures)
+        && turn.resumed == 0
+        && now.0.saturating_sub(turn.at.0) < MAX_RESUME_AGE_MS;
+    match how {
+        ResumePolicy::Always => ResumeDecision::GoesOn,
+        ResumePolicy::Ask if surprises_nobody => ResumeDecision::GoesOn,
+        // A hub message is tried again with a turn of its own, and its sender is told.
+        ResumePolicy::Ask | ResumePolicy::Never if turn.origin.is_hub() => ResumeDecision::Ends,
+        ResumePolicy::Ask | ResumePolicy::Never => ResumeDecision::Offered,
+    }
+}
+
+impl App {
+    /// Goes on: with the turn that was cut, where it was; else, after a limit or a failure, with a
+    /// new turn in the same conversation.
+    pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        if let Some(cut) = open.store.resume_offer(conversation).await.map_err(store_error)? {
+            return open.resume_turn(conversation, &cut).await;
+        }
+        let last = open.store.last_turn(conversation).await.map_err(store_error)?;
+        let open_note = last.map_or(WithNote::Shown(None), WithNote::AsIn);
+        let words = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
+        let prepared = open.prepare_turn(conversation, &words).await?;
+        open.submit(prepared).await
+    }
+
+    /// Leaves a turn that was cut as it is; what was typed behind it runs then.
+    pub async fn dismiss_interrupted_turn(&self, turn: &TurnId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        let left = open.store.decline_resume(turn).await.map_err(store_error)?;
+        let Some(conversation) = left else {
+            return Err(UserError::other("This was decided already: nothing waits for you here."));
+        };
+        open.emit(DomainEvent::Reordered(conversation.clone()));
+        open.service.wake(&conversation);
+        Ok(())
+    }
+}
+
+impl VaultSession {
+    async fn resume_turn(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<(), UserError> {
+        self.store.resume_turn(turn, &[]).await.map_err(store_error)?;
+        self.emit(DomainEvent::Reordered(conversation.clone()));
+        self.service.wake(conversation);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::TurnStatus;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(100_000_000);
+
+    fn cut(origin: Origin) -> OpenTurn {
+        OpenTurn {
+            turn: "t".into(),
+            conversation: "c".into(),
+            message: "m".into(),
+            origin,
+            status: TurnStatus::Running,
+            at: Timestamp(NOW.0 - 1_000),
+            resumed: 0,
+        }
+    }
+
+    fn note(path: &str) -> Vec<NotePath> {
+        vec![NotePath::parse(path).expect("a path")]
+    }
+
+    #[test]
+    fn a_young_turn_that_only_read_goes_on_once() {
+        let young = cut(Origin::Window);
+        assert_eq!(
+            resume_decision(&young, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::GoesOn
+        );
+        let again = OpenTurn { resumed: 1, ..young.clone() };
+        assert_eq!(
+            resume_decision(&again, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Offered
+        );
+        let old = OpenTurn { at: Timestamp(NOW.0 - MAX_RESUME_AGE_MS), ..young.clone() };
+        assert_eq!(
+            resume_decision(&old, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Offered
+        );
+        assert_eq!(
+            resume_decision(&young, &note("a.md"), None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Offered
+        );
+    }
+
+    #[test]
+    fn a_hub_message_goes_on_while_it_only_captured_and_is_never_offered() {
+        let hub = cut(Origin::HubVoice);
+        assert_eq!(
+            resume_decision(&hub, &note("inbox/Inbox.md"), None, ResumePolicy::Ask, NOW),
+            ResumeDecision::GoesOn
+        );
+        assert_eq!(
+            resume_decision(&hub, &note("Plans.md"), None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Ends
+        );
+        let again = OpenTurn { resumed: 1, ..hub.clone() };
+        assert_eq!(
+            resume_decision(&again, &[], None, ResumePolicy::Ask, NOW),
+            ResumeDecision::Ends
+        );
+        assert_eq!(
+            resume_decision(&hub, &[], None, ResumePolicy::Never, NOW),
+            ResumeDecision::Ends
+        );
+    }
+
+    #[test]
+    fn always_takes_up_whatever_it_was_and_never_nothing_but_the_command_line_is_gone() {
+        let old = OpenTurn { at: Timestamp(0), resumed: 9, ..cut(Origin::Window) };
+        assert_eq!(
+            resume_decision(&old, &note("a.md"), None, ResumePolicy::Always, NOW),
+            ResumeDecision::GoesOn
+        );
+        assert_eq!(
+            resume_decision(&cut(Origin::Window), &[], None, ResumePolicy::Never, NOW),
+            ResumeDecision::Offered
+        );
+        assert_eq!(
+            resume_decision(&cut(Origin::Cli), &[], None, ResumePolicy::Always, NOW),
+            ResumeDecision::Ends
+        );
+    }
+}

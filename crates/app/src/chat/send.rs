@@ -1,0 +1,211 @@
+//! The user's words on their way into a turn: with their context block, durable before we return.
+
+use std::sync::Arc;
+
+use protocol::request::SendMessageRequest;
+use protocol::{
+    AppEvent, ConversationId, Message, MessagePart, NewTurn, NotePath, OpenTurn, Origin,
+    QuestionId, Role, Timestamp, TurnId, TurnStatus, UserError,
+};
+use store::DecisionRow;
+
+use crate::chat::context::TurnContext;
+use crate::events::publisher::DomainEvent;
+use crate::support::clock::{new_id, now};
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// Whether words are new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MessageAge {
+    /// They are.
+    Now,
+    /// They stand in the chat already: the turn before could not work on them.
+    Before,
+}
+
+/// What was said, and through which channel.
+pub(crate) struct UserMessage {
+    pub(crate) text: String,
+    pub(crate) origin: Origin,
+    pub(crate) answers: Option<QuestionId>,
+    pub(crate) age: MessageAge,
+    /// When they came, if it was over the hub.
+    pub(crate) received_at: Option<Timestamp>,
+    /// Which open note is sent with them.
+    pub(crate) open_note: WithNote,
+}
+
+/// Which open note is sent with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WithNote {
+    /// None, and nothing is said of one: the user is elsewhere.
+    Never,
+    /// The one that lies on the desk.
+    OnDesk,
+    /// The one that the composer showed; `None` where it showed none.
+    Shown(Option<NotePath>),
+    /// The one that was sent with the message of this turn, with the same selection.
+    AsIn(TurnId),
+}
+
+impl UserMessage {
+    /// New words that answer no question.
+    pub(crate) const fn new(text: String, origin: Origin, open_note: WithNote) -> Self {
+        Self { text, origin, answers: None, age: MessageAge::Now, received_at: None, open_note }
+    }
+}
+
+/// A turn ready to be stored, and the verdicts that its context block tells the model of.
+pub(crate) struct PreparedTurn {
+    pub(crate) new: NewTurn,
+    told_verdicts: Vec<DecisionRow>,
+}
+
+impl VaultSession {
+    /// Stores a message of the window; the turn runs behind.
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        request: SendMessageRequest,
+    ) -> Result<ConversationId, UserError> {
+        let text = request.text.trim().to_owned();
+        if text.is_empty() {
+            return Err(UserError::other("There is nothing to send: type a message first."));
+        }
+        let conversation = match request.conversation {
+            Some(id) => id,
+            None => self.new_conversation(&text).await?,
+        };
+        let open_note = WithNote::Shown(request.open_note);
+        let words = UserMessage {
+            answers: request.answers,
+            ..UserMessage::new(text, Origin::Window, open_note)
+        };
+        let prepared = self.prepare_turn(&conversation, &words).await?;
+        self.submit(prepared).await?;
+        Ok(conversation)
+    }
+
+    /// Begins a conversation that is called by its first words.
+    pub(crate) async fn new_conversation(&self, text: &str) -> Result<ConversationId, UserError> {
+        let id = new_id();
+        self.store
+            .create_conversation(&id, &title_from_text(text), None, now())
+            .await
+            .map_err(store_error)?;
+        Ok(id)
+    }
+
+    /// The turn for some words, with the context block of this moment.
+    pub(crate) async fn prepare_turn(
+        &self,
+        conversation: &ConversationId,
+        words: &UserMessage,
+    ) -> Result<PreparedTurn, UserError> {
+        let told = self.store.unreported_decisions(conversation).await.map_err(store_error)?;
+        let TurnContext { mut parts, sources: shown } =
+            self.turn_context(conversation, words, &told).await?;
+        if let Some(question) = &words.answers {
+            parts.push(MessagePart::Answers { question: question.clone() });
+        }
+        if words.age == MessageAge::Before {
+            parts.push(MessagePart::Repeated);
+        }
+        parts.push(MessagePart::Text { text: words.text.clone() });
+        let turn = new_id();
+        let message = Message {
+            id: new_id(),
+            conversation: conversation.clone(),
+            turn,
+            role: Role::User,
+            parts,
+            at: now(),
+        };
+        let new = NewTurn {
+            turn: message.turn.clone(),
+            message,
+            origin: words.origin,
+            answers: words.answers.clone(),
+            shown,
+        };
+        Ok(PreparedTurn { new, told_verdicts: told })
+    }
+
+    /// Stores the turn durably, then lets it run. `Err` means that nothing was stored.
+    pub(crate) async fn submit(&self, prepared: PreparedTurn) -> Result<(), UserError> {
+        self.submit_instead_of(prepared, None).await
+    }
+
+    /// The same, in a branch of its own where it stands in for another turn.
+    pub(crate) async fn submit_instead_of(
+        &self,
+        prepared: PreparedTurn,
+        instead_of: Option<&TurnId>,
+    ) -> Result<(), UserError> {
+        let PreparedTurn { new, told_verdicts: told } = prepared;
+        let conversation = new.message.conversation.clone();
+        let turn = OpenTurn {
+            turn: new.turn.clone(),
+            conversation: conversation.clone(),
+            message: new.message.id.clone(),
+            origin: new.origin,
+            status: TurnStatus::Queued,
+            at: new.message.at,
+            resumed: 0,
+        };
+        let question = self.store.question(&conversation).await.map_err(store_error)?;
+        let cut = self.store.resume_offer(&conversation).await.map_err(store_error)?;
+        // An answer may belong to another branch than the one that is shown.
+        let variants = self.store.variants(&conversation).await.map_err(store_error)?;
+        let moves = new.answers.is_some() && !variants.is_empty();
+        let id = turn.turn.clone();
+        match instead_of {
+            None => self.service.submit(new).await?,
+            Some(old) => {
+                self.store.submit_fork(&new, old).await.map_err(store_error)?;
+                self.emit(DomainEvent::Reordered(conversation.clone()));
+                self.service.wake(&conversation);
+            }
+        }
+        if moves {
+            self.emit(DomainEvent::Reordered(conversation));
+        }
+        self.emit(DomainEvent::Sent { turn, question, cut });
+        // The words are safe: what fails from here on must not look as if they were not, or they
+        // would be sent again. At worst the model hears of a verdict twice.
+        if !told.is_empty()
+            && let Err(error) =
+                self.store.mark_decisions_reported(&told, &id).await.map_err(store_error)
+        {
+            self.feed.publish(AppEvent::Problem { error });
+        }
+        Ok(())
+    }
+}
+
+/// A name from the first words: one line, at most 60 characters, cut at a word.
+pub(crate) fn title_from_text(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{whole_words}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_from_text;
+
+    #[test]
+    fn a_name_is_one_line_cut_at_a_word() {
+        assert_eq!(title_from_text("buy\n milk"), "buy milk");
+        let long = "Marta and Luca come on Sunday, so four of us. What did we cook last time?";
+        assert_eq!(
+            title_from_text(long),
+            "Marta and Luca come on Sunday, so four of us. What did we…"
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Conversations get a title and a summary from a model, in the background: one at a time, while
+//! nothing else is done, and so that nobody ever waits for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use llm::TimeScale;
+use llm::titles::TitleOutcome;
+use protocol::settings::TitleSource;
+use protocol::{Timestamp, UserError};
+
+use crate::chat::conversations::{IDLE_AFTER_MS, MAINTENANCE_INTERVAL};
+use crate::events::publisher::DomainEvent;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// The user has stopped for so long: whoever goes on at once is not disturbed by a request.
+const QUIET_PERIOD: Duration = Duration::from_secs(2);
+/// What failed is not tried again before.
+const RETRY_DELAY: Duration = Duration::from_secs(10 * 60);
+
+/// What became of the next conversation.
+enum TitleProgress {
+    /// It is told of, or something else came first: there may be another.
+    GoOn,
+    /// There is none, or nobody to ask.
+    Nothing,
+    /// It failed.
+    Failed,
+}
+
+impl VaultSession {
+    /// Has conversations told of, until the vault is closed. What was not done before it was closed
+    /// is done after it was opened again.
+    pub(crate) async fn run_titles_loop(self: Arc<Self>, pace: TimeScale) {
+        loop {
+            let told = self.generate_next_title().await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "a conversation was not told of");
+                TitleProgress::Failed
+            });
+            match told {
+                TitleProgress::GoOn => {}
+                TitleProgress::Nothing => {
+                    // Another model, or another month, rings no bell.
+                    let _ = tokio::time::timeout(
+                        pace.scale(MAINTENANCE_INTERVAL),
+                        self.titles_due.notified(),
+                    )
+                    .await;
+                }
+                TitleProgress::Failed => tokio::time::sleep(pace.scale(RETRY_DELAY)).await,
+            }
+        }
+    }
+
+    async fn generate_next_title(&self) -> Result<TitleProgress, UserError> {
+        self.service.wait_until_idle_for(QUIET_PERIOD).await;
+        if self.config.get().titles == TitleSource::Words {
+            return Ok(TitleProgress::Nothing);
+        }
+        let idle = Timestamp(now().0.saturating_sub(IDLE_AFTER_MS));
+        let Some(untold) = self.store.next_untitled(idle).await.map_err(store_error)? else {
+            return Ok(TitleProgress::Nothing);
+        };
+        let turn = &untold.turn;
+        match self.service.suggest_title(turn, untold.wanted).await? {
+            TitleOutcome::Told(gist, asked) => {
+                let stored = self.store.store_title(&turn.turn, &gist, &asked).await;
+                stored.map_err(store_error)?;
+                self.emit(DomainEvent::Row(turn.conversation.clone()));
+                Ok(TitleProgress::GoOn)
+            }
+            TitleOutcome::Failed(asked) => {
+                let noted = self.store.title_failed(&turn.turn, asked.as_ref()).await;
+                noted.map_err(store_error)?;
+                Ok(TitleProgress::Failed)
+            }
+            TitleOutcome::NothingSaid => {
+                self.store.title_failed(&turn.turn, None).await.map_err(store_error)?;
+                Ok(TitleProgress::GoOn)
+            }
+            TitleOutcome::Nobody => Ok(TitleProgress::Nothing),
+            TitleOutcome::Disturbed => Ok(TitleProgress::GoOn),
+        }
+    }
+}

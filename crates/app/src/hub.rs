@@ -1,0 +1,13 @@
+//! The message hub: the connection, incoming and outgoing messages, and what the hub may write.
+
+pub(crate) mod approvals;
+pub(crate) mod client_name;
+pub(crate) mod connection;
+pub(crate) mod description;
+pub(crate) mod fallback_capture;
+pub(crate) mod inbox;
+pub(crate) mod outbox;
+pub(crate) mod reconnect;
+pub(crate) mod reply_matching;
+pub(crate) mod token_source;
+pub(crate) mod writable_notes;

@@ -1,0 +1,214 @@
+//! The hub link's settings, judged before anything is dialled, and the token that is shown to a hub.
+
+use std::path::Path;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use desktop::Keyring;
+use hub::{ConfigProblem, LinkConfig, Token};
+use protocol::event::KeyringTrouble;
+use protocol::request::{KeyStorage, TokenStatus};
+use protocol::settings::HubSettings;
+use protocol::{ErrorCode, HubState, HubStatus, UserError};
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio_util::sync::CancellationToken;
+use vault::Vault;
+
+use crate::App;
+use crate::hub::client_name;
+use crate::settings::secrets::{self, Finding, Secret};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::sentence;
+use crate::vault_session::{AppServices, VaultSession};
+use crate::workspace::data_dir::DataDir;
+
+/// A keyring that keeps its owner waiting does not keep the hub waiting longer.
+const KEYRING_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How far the token for a hub was looked for.
+#[derive(Debug, Default)]
+pub(crate) struct Linking {
+    /// Ends looking for it, once that is for another link.
+    cancel: CancellationToken,
+    /// Why it cannot be looked for, while the link waits for that.
+    closed: Option<KeyringTrouble>,
+}
+
+/// What to dial; `None` when the link is switched off. `VAULTMATE_HUB_URL` switches it on and
+/// comes before the settings' address.
+pub(crate) fn link_config(settings: &HubSettings) -> Result<Option<LinkConfig>, ConfigProblem> {
+    let given = std::env::var("VAULTMATE_HUB_URL").ok().filter(|url| !url.is_empty());
+    if !settings.enabled && given.is_none() {
+        return Ok(None);
+    }
+    let address = given.unwrap_or_else(|| settings.address.clone());
+    LinkConfig::new(&address, &settings.name, &settings.description).map(Some)
+}
+
+/// What to dial for a vault, under a name that is its alone: that name counts here, whatever the settings
+/// file says for others. The sample takes none away from the user's own notes.
+pub(crate) async fn vault_link_config(
+    vault: &Vault,
+    home: &Path,
+    around: &AppServices,
+) -> Result<Option<LinkConfig>, UserError> {
+    let mut hub = around.config.hub_in_file();
+    let link = link_config(&hub).map_err(config_error)?;
+    if link.is_none() || vault.folder() == around.data.sample() {
+        around.config.set_hub_name(None);
+        return Ok(link);
+    }
+    let (data, home, wanted) = (around.data.clone(), home.to_owned(), hub.name);
+    hub.name = run_blocking(move || client_name::choose_name(&data, &home, &wanted)).await??;
+    around.config.set_hub_name(Some(hub.name.clone()));
+    link_config(&hub).map_err(config_error)
+}
+
+impl App {
+    /// Whether a hub is to be linked to: by the settings, or by `VAULTMATE_HUB_URL`.
+    #[must_use]
+    pub fn is_hub_enabled(&self) -> bool {
+        !matches!(link_config(&self.settings().hub), Ok(None))
+    }
+
+    /// Where the token for the hub comes from, and why the keyring could not be looked into for one.
+    pub async fn hub_token_source(&self) -> TokenStatus {
+        let AppServices { data, keyring, .. } = self.services();
+        let found = secrets::find(data, keyring, Secret::HubToken).await;
+        let trouble = found.trouble();
+        TokenStatus { source: found.keys().map(|found| found.source.to_owned()), keyring: trouble }
+    }
+
+    /// Keeps the token that is shown to the hub, and links to it anew; an empty text removes it.
+    pub async fn set_hub_token(
+        &self,
+        token: SecretString,
+        place: KeyStorage,
+    ) -> Result<(), UserError> {
+        let text = token.expose_secret().trim();
+        if !text.is_empty() {
+            Token::new(text).map_err(config_error)?;
+        }
+        self.ready_to_store(Secret::HubToken, &token, place).await;
+        let AppServices { data, keyring, .. } = self.services();
+        secrets::save(data, keyring, Secret::HubToken, &token, place).await?;
+        self.link_with_token().await
+    }
+
+    /// Links to the hub with the token as it is found now, if a vault is open.
+    pub(crate) async fn link_with_token(&self) -> Result<(), UserError> {
+        if let Ok(open) = self.session().await {
+            open.connect_hub(
+                link_config(&self.settings().hub).map_err(config_error)?,
+                self.services(),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl VaultSession {
+    /// Links to a hub, with the token that is kept for it, or to none. Returns at once.
+    pub(crate) fn connect_hub(self: &Arc<Self>, link: Option<LinkConfig>, around: &AppServices) {
+        let this = CancellationToken::new();
+        std::mem::replace(&mut self.linking().cancel, this.clone()).cancel();
+        match link {
+            None => {
+                self.waits_for_keyring(None);
+                self.hub.configure(None);
+            }
+            Some(link) => {
+                let (data, keyring) = (around.data.clone(), around.keyring.clone());
+                let presenting = connect_with_token(Arc::clone(self), link, data, keyring);
+                self.spawn(async move {
+                    this.run_until_cancelled(presenting).await;
+                });
+            }
+        }
+    }
+
+    /// Whether the link waits for the keyring.
+    pub(crate) fn is_token_closed(&self) -> bool {
+        self.linking().closed.is_some()
+    }
+
+    /// Notes whether the link waits for the keyring, and why, and tells the window.
+    fn waits_for_keyring(&self, why: Option<KeyringTrouble>) {
+        let before = std::mem::replace(&mut self.linking().closed, why);
+        if before.or(why).is_some() {
+            self.set_hub_status(HubStatus {
+                ignored: self.hub_status().ignored,
+                ..HubStatus::off()
+            });
+        }
+    }
+
+    fn linking(&self) -> MutexGuard<'_, Linking> {
+        self.connect_task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the link stands where it is off only because its token cannot be looked for.
+    pub(crate) fn with_keyring(&self, status: HubStatus) -> HubStatus {
+        let trouble = match self.linking().closed {
+            Some(KeyringTrouble::Locked | KeyringTrouble::Unknown) => {
+                "The keyring is locked. Unlock it to use the token for the hub."
+            }
+            Some(KeyringTrouble::Unavailable) => {
+                "The token for the hub is in the keyring of the system, which does not answer. Start \
+                 the keyring, then try again."
+            }
+            None => return status,
+        };
+        match status.state {
+            HubState::Off => {
+                let trouble = Some(trouble.to_owned());
+                HubStatus { state: HubState::Waiting, trouble, ..status }
+            }
+            _ => status,
+        }
+    }
+}
+
+/// Links with the token. While a keyring is slow a hub without one is linked to; what is not on this
+/// computer is not even dialled before. A hub whose token is in a keyring that is locked or gone is not
+/// dialled at all: it would refuse us, as if the token were wrong.
+async fn connect_with_token(
+    open: Arc<VaultSession>,
+    link: LinkConfig,
+    data: DataDir,
+    keyring: Keyring,
+) {
+    let looking = secrets::find(&data, &keyring, Secret::HubToken);
+    tokio::pin!(looking);
+    let found = match tokio::time::timeout(KEYRING_TIMEOUT, &mut looking).await {
+        Ok(found) => found,
+        Err(_) => {
+            if link.is_loopback() {
+                open.hub.configure(Some(link.clone()));
+            }
+            looking.await
+        }
+    };
+    if let Finding::Closed(why @ (KeyringTrouble::Locked | KeyringTrouble::Unavailable)) = found {
+        open.hub.configure(None);
+        open.waits_for_keyring(Some(why));
+        return;
+    }
+    open.waits_for_keyring(None);
+    let found = found.keys().and_then(|found| found.keys.into_iter().next());
+    let token = found.and_then(|token| match Token::new(token.expose_secret()) {
+        Ok(token) => Some(token),
+        Err(why) => {
+            tracing::warn!(%why, "the token for the hub is not shown to it");
+            None
+        }
+    });
+    open.hub.configure(Some(match token {
+        Some(token) => link.with_token(token),
+        None => link,
+    }));
+}
+
+fn config_error(problem: ConfigProblem) -> UserError {
+    UserError::new(ErrorCode::Other, sentence(&problem.to_string()))
+}

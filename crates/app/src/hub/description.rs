@@ -1,0 +1,79 @@
+//! Has a model write the description that a hub's router reads, from how the notes are organised.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use llm::hub_description::{DescriptionAnswer, describe};
+use protocol::{ErrorCode, UserError};
+use tokio_util::sync::CancellationToken;
+
+use crate::App;
+use crate::adapters::turn_policy;
+use crate::models::budget::{self, SpendingGate};
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// Ends the description that is being written, if one is.
+#[derive(Default)]
+pub(crate) struct DescriptionTask(Mutex<CancellationToken>);
+
+impl DescriptionTask {
+    /// Ends what is being written; the next one ends with the token that is handed out.
+    fn restart(&self) -> CancellationToken {
+        let next = CancellationToken::new();
+        let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *writing, next.clone()).cancel();
+        next
+    }
+}
+
+impl App {
+    /// A description of the open vault for a hub, from the user's words on how the notes are
+    /// organised; nothing else is sent. It is paid for and not saved. `None` when it was stopped, or
+    /// another one was begun.
+    pub async fn write_description(&self, organisation: &str) -> Result<Option<String>, UserError> {
+        if organisation.trim().is_empty() {
+            return Err(UserError::other(
+                "There is nothing to write it from: say in Settings how your notes are organised.",
+            ));
+        }
+        let stopped = self.services().description_task.restart();
+        let open = self.session().await?;
+        let written = stopped.run_until_cancelled(self.describe(&open, organisation));
+        open.while_open(written).await.flatten().transpose()
+    }
+
+    /// Stops writing it: the request is dropped at once.
+    pub fn stop_description(&self) {
+        self.services().description_task.restart();
+    }
+
+    async fn describe(&self, open: &VaultSession, organisation: &str) -> Result<String, UserError> {
+        open.config.reload_if_changed().await;
+        let settings = open.config.get();
+        let chosen = self.services().model_selector.selected().await;
+        if !chosen.status.has_model {
+            return Err(UserError::other(
+                "No model answers, so nobody can write it: connect one in Settings.",
+            ));
+        }
+        open.config.ensure_models_allowed()?;
+        let (provider, config) = (chosen.provider.clone()?, open.config.clone());
+        let provider = Arc::new(SpendingGate { provider, config });
+        let by = turn_policy::compaction_model_for(&settings, &chosen, provider).await;
+        if !budget::has_month_budget(&open.store, &settings.spending, by.price).await? {
+            return Err(UserError::new(
+                ErrorCode::Spending,
+                "This month's ceiling is reached, so nothing was sent: raise it under Spending in \
+                 Settings.",
+            ));
+        }
+        let DescriptionAnswer { text: words, usage: asked } = describe(&by, organisation).await?;
+        open.store.record_standalone_usage(&asked).await.map_err(store_error)?;
+        words.ok_or_else(|| {
+            UserError::other(
+                "The model gave no description that can be used: try again, or pick another model \
+                 for summaries in Settings.",
+            )
+        })
+    }
+}

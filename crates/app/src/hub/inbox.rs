@@ -1,0 +1,243 @@
+//! Hub messages: durable, then acknowledged, then worked on. Nothing lost, nothing twice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub::{HubEvent, IncomingMessage};
+use protocol::{AppEvent, ConversationId, ErrorCode, HubState, HubStatus, OpenTurn, UserError};
+use store::{DeliveredMessage, DeliveryOutcome, InboxRow};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::chat::send::{MessageAge, UserMessage, WithNote};
+use crate::events::publisher::DomainEvent;
+use crate::hub::outbox::notification_for;
+use crate::hub::reply_matching;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+/// Messages that may wait to be worked on; past that the hub is told that we are busy.
+const MAX_QUEUED: u32 = 1_000;
+
+/// What the hub shows then.
+const BUSY_MESSAGE: &str = "Busy: too many messages wait already. Try again later.";
+
+/// So many are stored in one commit at most.
+const STORE_BATCH: usize = 64;
+
+/// How long a message that cannot be begun is left alone, if no other comes.
+const RETRY_DELAY: Duration = Duration::from_secs(30);
+
+/// The name under which the one hub's messages are kept.
+const HUB_ID: &str = "hub";
+
+/// The window hears of ignored frames so often at most, however many there are.
+const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
+
+/// After this many failed turns the words of a message are kept as they are; if that fails too, it
+/// is parked for the user.
+pub(crate) const MAX_TURN_ATTEMPTS: u32 = 3;
+
+/// Stores and acknowledges what the link brings until the link is dropped. What comes while the
+/// disk is busy is stored together; what becomes of it is the business of [`run_inbox_loop`], so that no
+/// acknowledgement waits for a turn.
+pub(crate) async fn run_receive_loop(
+    vault: Arc<VaultSession>,
+    mut events: mpsc::Receiver<HubEvent>,
+    state: watch::Sender<HubState>,
+) {
+    let mut untold: Option<(Instant, u32)> = None;
+    let mut came = Vec::with_capacity(STORE_BATCH);
+    loop {
+        let due = untold.map(|(due, _)| due);
+        tokio::select! {
+            count = events.recv_many(&mut came, STORE_BATCH) => if count == 0 { return },
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                if let Some((_, ignored)) = untold.take() {
+                    vault.set_hub_status(HubStatus { ignored, ..vault.hub_status() });
+                }
+            }
+        }
+        let mut messages = Vec::new();
+        for event in came.drain(..) {
+            match event {
+                HubEvent::Status(status) => {
+                    untold = None;
+                    state.send_replace(status.state);
+                    vault.set_hub_status(status);
+                }
+                HubEvent::Message(message) => messages.push(message),
+                HubEvent::Ignored { count } => {
+                    let due = due.unwrap_or_else(|| Instant::now() + IGNORED_COUNT_INTERVAL);
+                    untold = Some((due, count));
+                }
+            }
+        }
+        if !messages.is_empty() {
+            accept(&vault, messages).await;
+        }
+    }
+}
+
+async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
+    let delivered = |message: &IncomingMessage| DeliveredMessage {
+        id: message.id.clone(),
+        text: message.text.clone(),
+        origin: message.origin,
+    };
+    let came: Vec<DeliveredMessage> = messages.iter().map(delivered).collect();
+    match vault.store.inbox_insert(HUB_ID, &came, MAX_QUEUED, now()).await {
+        Ok(taken) => {
+            for (message, taken) in messages.into_iter().zip(taken) {
+                match taken {
+                    DeliveryOutcome::New | DeliveryOutcome::Known => message.receipt.ack(),
+                    DeliveryOutcome::Differs => {
+                        tracing::warn!(id = message.id, "known under this id with other words");
+                        message.receipt.ack();
+                    }
+                    DeliveryOutcome::Full => message.receipt.reject(BUSY_MESSAGE),
+                }
+            }
+            vault.inbox_ready.notify_one();
+        }
+        Err(error) => {
+            let why = format!("Not saved: {}", store_error(error).message);
+            messages.into_iter().for_each(|message| message.receipt.reject(&why));
+        }
+    }
+}
+
+/// Begins a turn for each accepted message, in the order they came, until it is dropped. What cannot
+/// be begun is tried again with the next one, or after a while.
+pub(crate) async fn run_inbox_loop(vault: Arc<VaultSession>) {
+    loop {
+        match begin_turns(&vault).await {
+            Ok(()) => vault.inbox_ready.notified().await,
+            Err(error) => {
+                vault.feed.publish(AppEvent::Problem { error });
+                let _ = tokio::time::timeout(RETRY_DELAY, vault.inbox_ready.notified()).await;
+            }
+        }
+    }
+}
+
+/// Goes on with what had a turn and was not finished when the process ended; what had none yet is
+/// begun by [`run_inbox_loop`]. One message that cannot go on does not hold up the others; the first error is
+/// told.
+pub(crate) async fn resume_unfinished(vault: &Arc<VaultSession>) -> Result<(), UserError> {
+    let mut resumed = Ok(());
+    for row in vault.store.inbox_unfinished().await.map_err(store_error)? {
+        resumed = resumed.and(resume_message(vault, &row).await);
+    }
+    resumed
+}
+
+async fn resume_message(vault: &Arc<VaultSession>, row: &InboxRow) -> Result<(), UserError> {
+    let Some(turn) = &row.turn else { return Ok(()) };
+    match vault.store.turn_status(turn).await.map_err(store_error)? {
+        // It was cut before its turn was stored: nothing has been tried yet.
+        None => submit(vault, row, MessageAge::Now).await,
+        Some(status) if status.is_terminal() => {
+            retry_or_park(vault, row, &UserError::other("It was interrupted.")).await
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// A hub turn ended without an outcome: its words are tried again, and parked in the end.
+pub(crate) async fn turn_failed(
+    vault: &Arc<VaultSession>,
+    turn: &OpenTurn,
+    why: &UserError,
+) -> Result<(), UserError> {
+    match vault.store.inbox_of_turn(&turn.turn).await.map_err(store_error)? {
+        Some(row) => retry_or_park(vault, &row, why).await,
+        None => Ok(()),
+    }
+}
+
+async fn retry_or_park(
+    vault: &Arc<VaultSession>,
+    row: &InboxRow,
+    why: &UserError,
+) -> Result<(), UserError> {
+    let store = &vault.store;
+    if let Some(turn) = &row.turn {
+        let changed = store.turn_changed_paths(turn).await.map_err(store_error)?;
+        if let Some(path) = changed.first() {
+            let words =
+                format!("Interrupted after changing {}: look at it in Vaultmate.", path.title());
+            store.inbox_done(&notification_for(row, &words, "high")).await.map_err(store_error)?;
+            vault.outbox_ready.notify_one();
+            return Ok(());
+        }
+    }
+    let at_least = if is_final(why.code) { MAX_TURN_ATTEMPTS } else { 0 };
+    let failed = store.inbox_attempt_failed(&row.hub, &row.id, &why.message, at_least).await;
+    if failed.map_err(store_error)? <= MAX_TURN_ATTEMPTS {
+        return submit(vault, row, MessageAge::Before).await;
+    }
+    let words = format!("Not saved: {}", why.message);
+    store.inbox_park(&notification_for(row, &words, "high")).await.map_err(store_error)?;
+    vault.outbox_ready.notify_one();
+    if let Some(conversation) = &row.conversation {
+        vault.emit(DomainEvent::Held(conversation.clone()));
+    }
+    Ok(())
+}
+
+/// Whether a model that is asked once more fails alike.
+const fn is_final(code: ErrorCode) -> bool {
+    use ErrorCode::{Key, Model, Spending, TooLarge};
+    matches!(code, Key | Model | Spending | TooLarge)
+}
+
+/// Begins what was accepted and has no turn. One at a time: a thousand messages need no more room
+/// than one.
+async fn begin_turns(vault: &Arc<VaultSession>) -> Result<(), UserError> {
+    while let Some(row) = vault.store.inbox_next().await.map_err(store_error)? {
+        submit(vault, &row, MessageAge::Now).await?;
+    }
+    Ok(())
+}
+
+async fn submit(
+    vault: &Arc<VaultSession>,
+    row: &InboxRow,
+    said: MessageAge,
+) -> Result<(), UserError> {
+    let conversation = conversation_of(vault, row).await?;
+    let received_at = Some(row.received_at);
+    let words = UserMessage::new(row.text.clone(), row.origin, WithNote::Never);
+    let words = UserMessage { age: said, received_at, ..words };
+    let prepared = vault.prepare_turn(&conversation, &words).await?;
+    vault
+        .store
+        .inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn)
+        .await
+        .map_err(store_error)?;
+    vault.submit(prepared).await
+}
+
+/// One conversation per hub and day; what may answer a question of yesterday goes to that.
+async fn conversation_of(
+    vault: &Arc<VaultSession>,
+    row: &InboxRow,
+) -> Result<ConversationId, UserError> {
+    let (since, until) = reply_matching::asked_between(row.received_at);
+    if let Some(asked) =
+        vault.store.conversation_of_hub_question(since, until).await.map_err(store_error)?
+    {
+        return Ok(asked);
+    }
+    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
+    let store = &vault.store;
+    if let Some(id) = store.hub_conversation(&today).await.map_err(store_error)? {
+        return Ok(id);
+    }
+    let id = crate::support::clock::new_id();
+    let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
+    store.create_conversation(&id, &title, Some(&today), now()).await.map_err(store_error)?;
+    Ok(id)
+}

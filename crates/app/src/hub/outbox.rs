@@ -1,0 +1,348 @@
+//! What the hub hears of a turn, and the pace at which it is told.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub::{HubResponse, Priority};
+use index::parser::plain_text;
+use protocol::{
+    AppEvent, CallId, HubState, Message, MessagePart, NotePath, TurnEnding, TurnStatus, UserError,
+};
+use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::events::publisher::DomainEvent;
+use crate::hub::fallback_capture;
+use crate::support::clock::now;
+use crate::support::errors::undelivered_error;
+use crate::vault_session::VaultSession;
+
+/// The hub shows notifications one second apart; a little more keeps them from merging.
+const MIN_SEND_INTERVAL: Duration = Duration::from_millis(1_100);
+/// It shows at most this many in a minute.
+const MAX_PER_MINUTE: usize = 10;
+const MINUTE: Duration = Duration::from_secs(60);
+/// Undelivered notifications older than this are left to the user.
+const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
+/// The hub takes two with one title in so short a time for the same, and may lose the second.
+const TITLE_MERGE_WINDOW: Duration = Duration::from_secs(5);
+/// A hub takes answers to so many of its last messages, and drops others without a word.
+const HUB_REPLY_WINDOW: i64 = 100;
+/// How long a queue that cannot be read is left alone.
+const RETRY_DELAY: Duration = Duration::from_secs(30);
+
+/// Before a link that was lost is asked again, unless it tells before.
+const LINK_STATE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Whether a turn that ended so is the end of its hub message. A failed one is tried again.
+pub(crate) const fn is_final_status(status: TurnStatus) -> bool {
+    !matches!(status, TurnStatus::Failed | TurnStatus::Interrupted)
+}
+
+/// Whether the hub may be told what a turn says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HubDisclosure {
+    /// All that was read lies in its places.
+    Within,
+    /// Something else was read: the user decides.
+    Beyond,
+}
+
+/// What the hub hears of a finished turn.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TurnNotifications {
+    /// At once.
+    pub(crate) now: Vec<OutboxPush>,
+    /// When the user has said so.
+    pub(crate) needs_approval: Vec<OutboxPush>,
+}
+
+/// The notifications of a finished hub turn, of which these are the messages: each message the model sent, then its last words
+/// unless it has said them already, a question with high priority, and what waits for review. Of
+/// what the model words, and of names that it chose, the hub hears only within its reach.
+pub(crate) fn turn_notifications(
+    row: &InboxRow,
+    own: &[Message],
+    ending: &TurnEnding,
+    waiting: &[NotePath],
+    reach: HubDisclosure,
+) -> TurnNotifications {
+    let worded: Vec<OutboxPush> = model_messages(own, ending)
+        .into_iter()
+        .map(|(body, priority)| notification_for(row, &body, priority))
+        .collect();
+    let mut told = Vec::new();
+    if reach == HubDisclosure::Beyond && !worded.is_empty() {
+        told.push("An answer waits for you in Vaultmate.".to_owned());
+    }
+    if ending.status == TurnStatus::Cancelled {
+        told.push("Stopped before it was done.".to_owned());
+    }
+    told.extend(review_text(waiting, reach));
+    let told = told.into_iter().map(|body| notification_for(row, &body, "normal"));
+    match reach {
+        HubDisclosure::Within => TurnNotifications {
+            now: worded.into_iter().chain(told).collect(),
+            needs_approval: Vec::new(),
+        },
+        HubDisclosure::Beyond => TurnNotifications { now: told.collect(), needs_approval: worded },
+    }
+}
+
+/// What the model has said, and how much it presses.
+fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static str)> {
+    let parts: Vec<&MessagePart> = own.iter().flat_map(|message| &message.parts).collect();
+    let mut said: Vec<(String, &'static str)> = Vec::new();
+    for part in &parts {
+        if let MessagePart::Call { id, tool, arguments } = part
+            && tool == "send_message"
+            && was_delivered(id, &parts, ending)
+            && arguments.get("is_question").and_then(serde_json::Value::as_bool) != Some(true)
+            && let Some(text) = arguments.get("message").and_then(serde_json::Value::as_str)
+        {
+            said.push((text.to_owned(), "normal"));
+        }
+    }
+    if let Some(question) = &ending.question {
+        said.push((question.text.clone(), "high"));
+    }
+    // What the model said before the words were kept for it.
+    let kept = own.iter().filter(|message| message.parts.iter().any(is_fallback_capture));
+    let texts = kept.map(Message::text).filter(|text| !text.trim().is_empty());
+    said.extend(texts.map(|text| (text, "normal")));
+    let last = ending.message.as_ref().map(Message::text).unwrap_or_default();
+    if !last.trim().is_empty() && !said.iter().any(|(text, _)| text.trim() == last.trim()) {
+        said.push((last, "normal"));
+    }
+    said
+}
+
+fn is_fallback_capture(part: &MessagePart) -> bool {
+    matches!(part, MessagePart::Call { id, .. } if fallback_capture::is_capture_call(id))
+}
+
+fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {
+    let (first, more) = waiting.split_first()?;
+    Some(match reach {
+        // Of several, some may only go along: those nobody named.
+        HubDisclosure::Within if !more.is_empty() => {
+            format!("Changes to {} notes wait for you in Vaultmate.", waiting.len())
+        }
+        HubDisclosure::Within => {
+            format!("A change to {} waits for you in Vaultmate.", first.title())
+        }
+        HubDisclosure::Beyond => "A change waits for you in Vaultmate.".to_owned(),
+    })
+}
+
+/// Whether a call of the turn ran and did not fail: by the results stored before or with its end.
+fn was_delivered(call: &CallId, parts: &[&MessagePart], ending: &TurnEnding) -> bool {
+    let stored = parts.iter().any(
+        |part| matches!(part, MessagePart::Result { call: of, is_error, .. } if of == call && !is_error),
+    );
+    stored || ending.results.iter().any(|result| result.call == *call && !result.is_error)
+}
+
+/// One notification for the message in `row`.
+pub(crate) fn notification_for(row: &InboxRow, body: &str, priority: &str) -> OutboxPush {
+    OutboxPush {
+        hub: row.hub.clone(),
+        message_id: row.id.clone(),
+        title: Some(title(&row.text)),
+        body: body.to_owned(),
+        priority: priority.to_owned(),
+        at: now(),
+    }
+}
+
+/// The first words of what was said: titles differ, so that the hub does not merge them.
+fn title(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(60).collect();
+    if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut }
+}
+
+/// Sends queued notifications in order while the link is online, until it is dropped. Each is sent
+/// until the hub has read it: the very same once more when the link was lost before that is known,
+/// so that the hub can know it again.
+pub(crate) async fn run_delivery_loop(
+    vault: Arc<VaultSession>,
+    mut state: watch::Receiver<HubState>,
+    clocks: llm::TimeScale,
+) {
+    let mut pace = SendThrottle::new(clocks);
+    let (mut last, mut unshown) = (None::<InFlightNotification>, Unshown::default());
+    while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
+        let under_way = last.as_ref().map(|last| last.id);
+        let delivered = match next_notification(&vault, under_way, &mut unshown).await {
+            Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
+                Ok(DeliveryStatus::Read) => Ok(()),
+                Ok(DeliveryStatus::Unknown) => {
+                    // The link has moved, or is about to say so; one that is back by the time it is
+                    // heard of is heard of as if it had never gone.
+                    let _ = tokio::time::timeout(LINK_STATE_TIMEOUT, state.changed()).await;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            },
+            Ok(None) => {
+                vault.outbox_ready.notified().await;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = delivered {
+            tracing::warn!(%error, "notifications wait");
+            // Full or locked: the next one may come sooner than the disk is free again.
+            let _ = tokio::time::timeout(RETRY_DELAY, vault.outbox_ready.notified()).await;
+        }
+    }
+}
+
+/// The next one to send. What has waited too long is dropped, and the user is told. So is how many answers
+/// the hub shows no more.
+async fn next_notification(
+    vault: &VaultSession,
+    under_way: Option<i64>,
+    unshown: &mut Unshown,
+) -> Result<Option<OutboxRow>, StoreError> {
+    let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
+    for dropped in vault.store.outbox_expire(oldest).await? {
+        if let Some(conversation) = dropped.conversation {
+            vault.emit(DomainEvent::Held(conversation));
+            continue;
+        }
+        let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
+        vault.feed.publish(AppEvent::Problem { error: UserError::other(words) });
+    }
+    let next = vault.store.outbox_next(under_way, HUB_REPLY_WINDOW).await?;
+    if let Some(row) = &next {
+        unshown.look(vault, row).await?;
+    }
+    Ok(next)
+}
+
+/// Answers that the hub shows no more, as it has forgotten what they answer.
+#[derive(Debug, Default)]
+struct Unshown {
+    /// The number of the last that was told.
+    told: i64,
+    /// Those that went out, or are about to, while it was not known yet how many there will be.
+    early: BTreeSet<i64>,
+}
+
+impl Unshown {
+    /// Tells once how many there are, together: not before all that came is being worked on.
+    async fn look(&mut self, vault: &VaultSession, next: &OutboxRow) -> Result<(), StoreError> {
+        let is_one = next.newer >= HUB_REPLY_WINDOW && next.id > self.told;
+        if vault.store.inbox_next().await?.is_some() {
+            self.early.extend(is_one.then_some(next.id));
+            return Ok(());
+        }
+        // The next one is among those that wait.
+        self.early.remove(&next.id);
+        let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
+        let forgotten = vault.store.outbox_forgotten_replies(self.told, HUB_REPLY_WINDOW).await?;
+        self.told = self.told.max(forgotten.last);
+        let count = forgotten.count.saturating_add(sent);
+        if count > 0 {
+            vault.feed.publish(AppEvent::Problem { error: undelivered_error(count) });
+        }
+        Ok(())
+    }
+}
+
+/// The notification that goes out, until it is noted as sent.
+struct InFlightNotification {
+    id: i64,
+    /// What the hub may not have read yet.
+    unread: Option<HubResponse>,
+}
+
+/// What is known of a notification that went out.
+enum DeliveryStatus {
+    /// The hub has read it, and that is noted.
+    Read,
+    /// The link was lost before that was known.
+    Unknown,
+}
+
+async fn deliver_one(
+    vault: &VaultSession,
+    row: OutboxRow,
+    last: &mut Option<InFlightNotification>,
+    pace: &mut SendThrottle,
+) -> Result<DeliveryStatus, StoreError> {
+    let under_way = match last.take().filter(|last| last.id == row.id) {
+        Some(under_way) => last.insert(under_way),
+        None => {
+            let unread = Some(pace.throttle(row.push).await);
+            last.insert(InFlightNotification { id: row.id, unread })
+        }
+    };
+    if let Some(response) = &under_way.unread {
+        if vault.hub.send(response.clone()).await.is_err() {
+            return Ok(DeliveryStatus::Unknown);
+        }
+        under_way.unread = None;
+    }
+    vault.store.outbox_sent(row.id).await?;
+    Ok(DeliveryStatus::Read)
+}
+
+/// What was sent lately, and under which title.
+#[derive(Debug)]
+struct SendThrottle {
+    pace: llm::TimeScale,
+    sent: VecDeque<(Instant, String)>,
+}
+
+impl SendThrottle {
+    const fn new(clocks: llm::TimeScale) -> Self {
+        Self { pace: clocks, sent: VecDeque::new() }
+    }
+
+    /// Waits until the hub will show one more, and gives it a title that it will not merge.
+    async fn throttle(&mut self, push: OutboxPush) -> HubResponse {
+        if let Some((last, _)) = self.sent.back() {
+            tokio::time::sleep_until(*last + self.pace.scale(MIN_SEND_INTERVAL)).await;
+        }
+        if self.sent.len() >= MAX_PER_MINUTE
+            && let Some((first, _)) = self.sent.pop_front()
+        {
+            tokio::time::sleep_until(first + self.pace.scale(MINUTE)).await;
+        }
+        let title = self.distinct_title(push.title.unwrap_or_default(), Instant::now());
+        self.sent.push_back((Instant::now(), title.clone()));
+        let priority = parse_priority(&push.priority);
+        // A hub shows the words as they come, and drops what looks like a tag.
+        let (title, body) = (plain_text(&title), plain_text(&push.body));
+        HubResponse::Notification { message_id: push.message_id, title, body, priority }
+    }
+
+    fn distinct_title(&self, title: String, now: Instant) -> String {
+        let is_recent = |wanted: &str| {
+            let merged = self.pace.scale(TITLE_MERGE_WINDOW);
+            let mut recent = self.sent.iter().filter(|(at, _)| now.duration_since(*at) <= merged);
+            recent.any(|(_, title)| title == wanted)
+        };
+        let numbered = (2..).map(|n| format!("{title} ({n})"));
+        std::iter::once(title.clone())
+            .chain(numbered)
+            .find(|title| !is_recent(title))
+            .unwrap_or(title)
+    }
+}
+
+fn parse_priority(word: &str) -> Priority {
+    match word {
+        "high" => Priority::High,
+        "low" => Priority::Low,
+        _ => Priority::Normal,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! Which model answers a turn: selection, connection test, tool support, budget, and permissions.
+
+pub(crate) mod budget;
+pub(crate) mod connection_test;
+pub(crate) mod permissions;
+pub(crate) mod selection;
+pub(crate) mod tool_support;

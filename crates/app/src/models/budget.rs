@@ -1,0 +1,215 @@
+//! What models may cost and have cost, and the switch that keeps them from being asked.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::{ToSpan as _, Zoned};
+use llm::model::{ModelError, ModelRequest};
+use llm::provider::{ModelStream, Provider};
+use llm::{Capabilities, SpendingLimit};
+use protocol::chat::cost::{MonthCost, TurnCost};
+use protocol::chat::model::{ModelInfo, Price};
+use protocol::settings::SpendingSettings;
+use protocol::{ConversationId, ErrorCode, Settings, Timestamp, TurnId, UserError};
+use store::Store;
+
+use crate::settings::config::Config;
+use crate::support::errors::store_error;
+
+/// Billionths of a dollar in a cent.
+const NANODOLLARS_PER_CENT: u64 = 10_000_000;
+
+/// Months that the window shows at most.
+const MAX_MONTHS: usize = 24;
+
+/// What is said instead of asking while models are paused.
+pub(crate) const PAUSED_MESSAGE: &str =
+    "Models are paused, so nothing was sent: switch the pause off under Spending in Settings.";
+
+/// Asks through another provider, and nobody while models are paused or the settings do not count.
+pub(crate) struct SpendingGate {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) config: Config,
+}
+
+#[async_trait]
+impl Provider for SpendingGate {
+    fn vendor(&self) -> String {
+        self.provider.vendor()
+    }
+
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        self.config.reload_if_changed().await;
+        if let Err(refused) = self.config.ensure_models_allowed() {
+            return Err(ModelError::InvalidRequest(refused.message));
+        }
+        self.provider.stream(request).await
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        if self.config.ensure_models_allowed().is_err() {
+            return Ok(Vec::new());
+        }
+        self.provider.models().await
+    }
+
+    /// A provider may have to ask for that, so while no model may be asked it is not either.
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        if self.config.ensure_models_allowed().is_err() {
+            // It is not asked, so nobody knows where the model runs.
+            return Capabilities { runs_elsewhere: true, ..Capabilities::default() };
+        }
+        self.provider.capabilities(model).await
+    }
+}
+
+/// What a turn may still cost, by the ceilings of turn and month. `Err` when the month's is reached.
+/// Without a price nothing can be counted, so nothing is held back.
+pub(crate) async fn turn_budget(
+    store: &Store,
+    ceilings: &SpendingSettings,
+    price: Option<Price>,
+    turn: &TurnId,
+) -> Result<Option<SpendingLimit>, UserError> {
+    let Some(price) = price else { return Ok(None) };
+    let (from, until) = month_bounds(&Zoned::now());
+    let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
+    let of_turn = store.turn_cost(turn).await.map_err(store_error)?.cost;
+    let month = remaining(ceilings.month_cents, spent);
+    let month_reached = format!(
+        "This month's answers in this vault have cost {}, and {} is the ceiling: raise it under \
+         Spending in Settings, or wait for the next month.",
+        format_dollars(spent),
+        format_dollars(u64::from(ceilings.month_cents) * NANODOLLARS_PER_CENT)
+    );
+    if month == 0 {
+        return Err(UserError::new(ErrorCode::Spending, month_reached));
+    }
+    let turn = remaining(ceilings.turn_cents, of_turn);
+    let turn_reached = format!(
+        "This answer has cost {}, the ceiling of one answer: continue, or raise it under Spending \
+         in Settings.",
+        format_dollars(u64::from(ceilings.turn_cents) * NANODOLLARS_PER_CENT)
+    );
+    Ok(Some(if turn <= month {
+        SpendingLimit { price, left: turn, reached_message: turn_reached }
+    } else {
+        let ceiling = format_dollars(u64::from(ceilings.month_cents) * NANODOLLARS_PER_CENT);
+        let reached = format!(
+            "This month's answers in this vault have reached their ceiling of {ceiling}: raise it \
+             under Spending in Settings, then continue."
+        );
+        SpendingLimit { price, left: month, reached_message: reached }
+    }))
+}
+
+/// Whether this month's ceiling lets anything more be spent.
+pub(crate) async fn has_month_budget(
+    store: &Store,
+    ceilings: &SpendingSettings,
+    price: Option<Price>,
+) -> Result<bool, UserError> {
+    if price.is_none() {
+        return Ok(true);
+    }
+    let (from, until) = month_bounds(&Zoned::now());
+    let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
+    Ok(remaining(ceilings.month_cents, spent) > 0)
+}
+
+/// What is left of what may be spent this month, in words; `None` where nothing is counted.
+pub(crate) async fn month_budget_left(
+    store: &Store,
+    settings: &Settings,
+) -> Result<Option<String>, UserError> {
+    let ceiling = settings.spending.month_cents;
+    let price = llm::providers::model_catalog::lookup(&settings.model, &[], &[])
+        .and_then(|model| model.price);
+    if ceiling == 0 || price.is_none() {
+        return Ok(None);
+    }
+    let (from, until) = month_bounds(&Zoned::now());
+    let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
+    Ok(Some(format_dollars(remaining(ceiling, spent))))
+}
+
+/// What each of the latest months cost, newest first; months without cost are left out.
+pub(crate) async fn monthly_costs(store: &Store) -> Result<Vec<MonthCost>, UserError> {
+    let Some(first) = store.first_cost_at().await.map_err(store_error)? else {
+        return Ok(Vec::new());
+    };
+    let (mut day, mut months) = (Zoned::now(), Vec::new());
+    loop {
+        let (from, until) = month_bounds(&day);
+        let spent = store.cost_between(from, until).await.map_err(store_error)?;
+        if spent.requests > 0 {
+            months.push(MonthCost { month: day.strftime("%Y-%m").to_string(), spent });
+        }
+        let earlier = day.first_of_month().and_then(|first| first.checked_sub(1.day()));
+        match earlier {
+            Ok(earlier) if from > first && months.len() < MAX_MONTHS => day = earlier,
+            _ => return Ok(months),
+        }
+    }
+}
+
+/// What each turn of a conversation cost.
+pub(crate) async fn conversation_costs(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnCost>, UserError> {
+    store.turn_costs(conversation).await.map_err(store_error)
+}
+
+/// What is left below a ceiling; all there is without one.
+fn remaining(cents: u32, spent: u64) -> u64 {
+    if cents == 0 {
+        u64::MAX
+    } else {
+        (u64::from(cents) * NANODOLLARS_PER_CENT).saturating_sub(spent)
+    }
+}
+
+/// The beginning of a day's month, and of the next.
+fn month_bounds(day: &Zoned) -> (Timestamp, Timestamp) {
+    let first = day.first_of_month().and_then(|first| first.start_of_day());
+    let next = first.clone().and_then(|first| first.checked_add(1.month()));
+    let at = |day: Result<Zoned, jiff::Error>, otherwise: i64| {
+        Timestamp(day.map_or(otherwise, |day| day.timestamp().as_millisecond()))
+    };
+    (at(first, i64::MIN), at(next, i64::MAX))
+}
+
+/// Billionths of a dollar as an amount: cents, or more digits where there are less than ten cents.
+fn format_dollars(billionths: u64) -> String {
+    let digits = if billionths > 0 && billionths < 10 * NANODOLLARS_PER_CENT { 4 } else { 2 };
+    #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
+    let amount = billionths as f64 / 1e9;
+    format!("${amount:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_goes_from_its_first_moment_to_that_of_the_next() {
+        let day: Zoned = "2026-12-31T23:30[Europe/Berlin]".parse().expect("a time");
+        let (from, until) = month_bounds(&day);
+        let at = |text: &str| {
+            text.parse::<Zoned>().map(|day| day.timestamp().as_millisecond()).expect("a time")
+        };
+        assert_eq!(from.0, at("2026-12-01T00:00[Europe/Berlin]"));
+        assert_eq!(until.0, at("2027-01-01T00:00[Europe/Berlin]"));
+    }
+
+    #[test]
+    fn an_amount_has_as_many_digits_as_it_needs_and_no_ceiling_leaves_everything() {
+        let told = [0, 1_234_567, 99_000_000, 500_000_000, 20_000_000_000].map(format_dollars);
+        assert_eq!(told, ["$0.00", "$0.0012", "$0.0990", "$0.50", "$20.00"]);
+        assert_eq!(
+            (remaining(50, 0), remaining(50, 600_000_000), remaining(0, 9)),
+            (500_000_000, 0, u64::MAX)
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Whether who answers does, and which models they have: the Test button, and keys before they are stored.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use llm::ModelError;
+use llm::model::{ContentBlock, ModelEvent, ModelMessage, ModelRequest};
+use protocol::request::{KeyTrial, ProviderTestResult};
+use protocol::{AppEvent, Role};
+use secrecy::SecretString;
+
+use crate::app::App;
+use crate::models::selection::SelectedModel;
+use crate::settings::secrets;
+use crate::vault_session::AppServices;
+
+impl App {
+    /// Asks the provider for one word, and which models it has.
+    pub async fn test_provider(&self) -> ProviderTestResult {
+        let chosen = self.services().model_selector.selected().await;
+        let told = |ok, message| ProviderTestResult { ok, message, unlisted: None };
+        if !chosen.status.has_model {
+            return told(true, "Commands answer without a model: nothing to test.".to_owned());
+        }
+        self.services().config.reload_if_changed().await;
+        if let Err(refused) = self.services().config.ensure_models_allowed() {
+            return told(false, refused.message);
+        }
+        let unlisted = self.list_models(&chosen).await.err().map(|error| error.to_string());
+        let answered = match &chosen.provider {
+            Ok(provider) => ask_one_word(&**provider, chosen.model.clone())
+                .await
+                .map_err(|error| error.to_string()),
+            Err(error) => Err(error.message.clone()),
+        };
+        let (ok, message) = match answered {
+            Ok(()) => (true, "It answers.".to_owned()),
+            Err(message) => (false, message),
+        };
+        ProviderTestResult { ok, message, unlisted }
+    }
+
+    /// Has whoever answers try keys that are stored nowhere, one or several: asks for one word with each.
+    /// The keys are in no log and no error.
+    pub async fn try_key(&self, keys: SecretString) -> KeyTrial {
+        self.services().config.reload_if_changed().await;
+        if let Err(refused) = self.services().config.ensure_models_allowed() {
+            return KeyTrial::Untried { message: refused.message };
+        }
+        let vendor = self.services().model_selector.selected().await.model_provider;
+        for key in secrets::several(&keys) {
+            let chosen = self.services().model_selector.with_key(self.choice(), vendor, key).await;
+            let tried = match (&chosen.provider, &chosen.model_lister) {
+                (Ok(provider), _) => ask_one_word(&**provider, chosen.model.clone()).await,
+                // No model is chosen yet: the list of models wants the key too.
+                (Err(_), Some(lists)) => lists.models().await.map(drop),
+                (Err(error), None) => return KeyTrial::Untried { message: error.message.clone() },
+            };
+            match tried {
+                Ok(()) => {}
+                Err(error @ (ModelError::Auth(_) | ModelError::KeyFailed(_))) => {
+                    return KeyTrial::Refused { message: error.to_string() };
+                }
+                Err(error) => return KeyTrial::Untried { message: error.to_string() },
+            }
+        }
+        KeyTrial::Works
+    }
+
+    /// What a provider without a list has is what is known already.
+    async fn list_models(&self, chosen: &Arc<SelectedModel>) -> Result<(), ModelError> {
+        let Some(lists) = &chosen.model_lister else { return Ok(()) };
+        let listed = lists.models().await?;
+        let AppServices { model_selector: answering, feed, config, .. } = self.services();
+        let users = config.get().models;
+        let models = llm::providers::model_catalog::list_models(
+            llm::providers::model_catalog::ModelMaker::Other,
+            &users,
+            &listed,
+        );
+        if !listed.is_empty()
+            && let Some(provider) = answering.set_model_list(chosen, models)
+        {
+            feed.publish(AppEvent::ProviderChanged { provider });
+            // Its list may say how much the model takes in.
+            if let Some(open) = self.open_session().await {
+                open.measure_again();
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn ask_one_word(
+    provider: &dyn llm::provider::Provider,
+    model: String,
+) -> Result<(), ModelError> {
+    let request = ModelRequest {
+        model,
+        system: "Answer with the one word: ready".to_owned(),
+        tools: Vec::new(),
+        messages: vec![ModelMessage {
+            role: Role::User,
+            blocks: vec![ContentBlock::Text("Are you there?".to_owned())],
+        }],
+        max_tokens: 16,
+    };
+    let mut stream = provider.stream(request).await?;
+    while let Some(event) = stream.next().await {
+        if let ModelEvent::Stopped { .. } = event? {
+            return Ok(());
+        }
+    }
+    Err(ModelError::Network("The answer broke off: try again.".to_owned()))
+}

@@ -1,0 +1,416 @@
+//! Who answers: chosen from the settings and the keys at hand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use desktop::Keyring;
+use llm::provider::Provider;
+use llm::providers::model_catalog;
+use llm::{Deadlines, KeyPool, ModelError, RequestParameters, TimeScale, ToollessModels};
+use protocol::event::{KeyringTrouble, LocalServer, ProviderStatus};
+use protocol::settings::KeyPolicy;
+use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
+use secrecy::SecretString;
+use tokio::sync::watch;
+use tools::commands::CommandProvider;
+
+use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
+use crate::support::blocking::run_blocking;
+use crate::workspace::data_dir::DataDir;
+
+mod local_servers;
+mod model_provider;
+
+pub(crate) use local_servers::{candidates as usual_local, detect as find_local};
+pub(crate) use model_provider::ModelProvider;
+use model_provider::ProviderConfig;
+
+/// How much the vendors' own models take in at least, in tokens.
+const PROVIDER_CONTEXT_WINDOW: u32 = 200_000;
+
+/// The same for servers of others that say nothing. A server that reads less says so when it is asked.
+const FALLBACK_CONTEXT_WINDOW: u32 = 32_768;
+
+/// A window waits so long for the first choice.
+const FIRST_SELECTION_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Who answers from now on, as soon as that is known: a keyring may keep its owner waiting. Clones
+/// are the same.
+#[derive(Clone)]
+pub(crate) struct ModelSelector {
+    selected: watch::Sender<Option<Arc<SelectedModel>>>,
+    /// Who was found to take no tools.
+    no_tools: ToollessModels,
+}
+
+/// What a choice is made from.
+pub(crate) struct SelectionInput {
+    pub(crate) settings: Settings,
+    pub(crate) data: DataDir,
+    pub(crate) keyring: Keyring,
+    pub(crate) pace: TimeScale,
+}
+
+impl ModelSelector {
+    /// Nobody is chosen yet.
+    pub(crate) fn new(no_tools: ToollessModels) -> Self {
+        Self { selected: watch::Sender::default(), no_tools }
+    }
+
+    /// Who answers; waits for the first choice.
+    pub(crate) async fn selected(&self) -> Arc<SelectedModel> {
+        let mut chosen = self.selected.subscribe();
+        // The sender lives as long as `self`, so the wait ends with a choice.
+        match chosen.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(chosen)) => Arc::clone(chosen),
+            _ => Arc::new(unknown_provider_selection()),
+        }
+    }
+
+    /// The model that answers, if it is known by now; never waits.
+    pub(crate) fn at_hand(&self) -> Option<Arc<SelectedModel>> {
+        self.selected.borrow().clone()
+    }
+
+    /// How it stands, told soon: a keyring that is not there yet holds up no window. The choice is
+    /// told when it is made.
+    pub(crate) async fn status(&self) -> ProviderStatus {
+        match tokio::time::timeout(FIRST_SELECTION_TIMEOUT, self.selected()).await {
+            Ok(chosen) => chosen.status.clone(),
+            Err(_) => {
+                let message = "The keyring has not answered yet. Wait a moment.";
+                failed_selection(ModelProvider::Anthropic, ErrorCode::Key, message).status
+            }
+        }
+    }
+
+    /// Chooses anew, without blocking, and says how it now stands.
+    pub(crate) async fn reselect(&self, choice: SelectionInput) -> ProviderStatus {
+        let no_tools = self.no_tools.clone();
+        let keyed = keyed(&choice).await;
+        let chosen = run_blocking(move || select_model(&choice, keyed, no_tools)).await;
+        let chosen = chosen.unwrap_or_else(|_| unknown_provider_selection());
+        let status = chosen.status.clone();
+        self.selected.send_replace(Some(Arc::new(chosen)));
+        status
+    }
+
+    /// The model that would answer with this key of a vendor. Nothing is changed.
+    pub(crate) async fn with_key(
+        &self,
+        choice: SelectionInput,
+        vendor: ModelProvider,
+        key: SecretString,
+    ) -> SelectedModel {
+        let no_tools = self.no_tools.clone();
+        let found = Finding::Keys(FoundKeys { keys: vec![key], source: "trial" });
+        let chosen =
+            run_blocking(move || select_from_provider(&choice, vendor, found, no_tools)).await;
+        chosen.unwrap_or_else(|_| unknown_provider_selection())
+    }
+
+    /// Takes the list of whoever `asked` is in, and says how it then stands; `None` when somebody
+    /// else answers by now.
+    pub(crate) fn set_model_list(
+        &self,
+        asked: &Arc<SelectedModel>,
+        models: Vec<ModelInfo>,
+    ) -> Option<ProviderStatus> {
+        let mut told = None;
+        self.selected.send_if_modified(|chosen| {
+            if !chosen.as_ref().is_some_and(|now| Arc::ptr_eq(now, asked)) {
+                return false;
+            }
+            let status = ProviderStatus { models, ..asked.status.clone() };
+            told = Some(status.clone());
+            *chosen = Some(Arc::new(SelectedModel { status, ..SelectedModel::clone(asked) }));
+            true
+        });
+        told
+    }
+
+    /// Offers a server while nobody else answers, and says how it then stands; `None` when
+    /// somebody answers by now.
+    pub(crate) fn offer_local_server(&self, server: LocalServer) -> Option<ProviderStatus> {
+        let mut told = None;
+        self.selected.send_if_modified(|chosen| {
+            let Some(now) = chosen.as_deref().filter(|now| !now.status.has_model) else {
+                return false;
+            };
+            let status = ProviderStatus { offer: Some(server), ..now.status.clone() };
+            told = Some(status.clone());
+            *chosen = Some(Arc::new(SelectedModel { status, ..now.clone() }));
+            true
+        });
+        told
+    }
+}
+
+/// Who answers the next turn.
+#[derive(Clone)]
+pub(crate) struct SelectedModel {
+    /// The provider, or why there is none.
+    pub(crate) provider: Result<Arc<dyn Provider>, UserError>,
+    /// Whom to ask which models there are, also while none is picked.
+    pub(crate) model_lister: Option<Arc<dyn Provider>>,
+    /// The model's id or alias; empty for Commands.
+    pub(crate) model: String,
+    /// Whose keys the user means.
+    pub(crate) model_provider: ModelProvider,
+    /// How many tokens a model takes in of which nothing is known.
+    pub(crate) default_window: u32,
+    /// How private what it may see is at most.
+    pub(crate) max_privacy: Privacy,
+    /// How it stands, for the window.
+    pub(crate) status: ProviderStatus,
+}
+
+/// Whose keys were looked for, and what was found.
+enum Keyed {
+    /// Of the vendor that is asked.
+    Of(ModelProvider, Finding),
+    /// Commands answer: they were chosen, or there is no key. The trouble says why there may be one.
+    NoVendor(Option<KeyringTrouble>),
+}
+
+/// Looks for the keys. Left to the keys at hand, the first vendor that has one is asked. A key that is
+/// known to be in a locked keyring counts as one: notes are not sent to another vendor in its place.
+async fn keyed(choice: &SelectionInput) -> Keyed {
+    let SelectionInput { settings, data, keyring, .. } = choice;
+    let find = |vendor| secrets::find(data, keyring, Secret::Keys(vendor));
+    if let Some(vendor) = ModelProvider::from_kind(settings.provider) {
+        return Keyed::Of(vendor, find(vendor).await);
+    }
+    if settings.provider == ProviderKind::Commands {
+        return Keyed::NoVendor(None);
+    }
+    let mut trouble = None;
+    for vendor in [ModelProvider::Anthropic, ModelProvider::OpenAi] {
+        match find(vendor).await {
+            Finding::Nothing => {}
+            Finding::Closed(KeyringTrouble::Unknown) => trouble = Some(KeyringTrouble::Unknown),
+            found => return Keyed::Of(vendor, found),
+        }
+    }
+    Keyed::NoVendor(trouble)
+}
+
+/// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
+/// provider that was chosen and fails: that is an error which says so.
+fn select_model(choice: &SelectionInput, keyed: Keyed, no_tools: ToollessModels) -> SelectedModel {
+    match keyed {
+        Keyed::Of(vendor, finding) => select_from_provider(choice, vendor, finding, no_tools),
+        Keyed::NoVendor(trouble) => commands_only(trouble),
+    }
+}
+
+fn select_from_provider(
+    choice: &SelectionInput,
+    vendor: ModelProvider,
+    finding: Finding,
+    no_tools: ToollessModels,
+) -> SelectedModel {
+    let SelectionInput { settings, pace, .. } = choice;
+    let base_url = vendor.base_url(settings);
+    let is_local = llm::transport::http::is_on_this_computer(&base_url);
+    let (keyring, found) = (finding.trouble(), finding.keys());
+    if found.is_none() && (vendor == ModelProvider::Anthropic || !is_local) {
+        return match keyring {
+            Some(trouble) => closed(vendor, trouble),
+            None => missing_key_selection(vendor),
+        };
+    }
+    let model = match settings.model.trim() {
+        "" => vendor.default_model(&base_url).unwrap_or_default(),
+        model => model,
+    };
+    let parameters = match parameters_of(settings, model) {
+        Ok(parameters) => parameters,
+        Err(problem) => return failed_selection(vendor, ErrorCode::Other, &problem),
+    };
+    let models = model_catalog::list_models(vendor.catalog(&base_url), &settings.models, &[]);
+    let source = found.as_ref().map(|found| found.source.to_owned());
+    let keys = found.map(|found| found.keys).unwrap_or_default();
+    let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+    let one = |key| {
+        let (base_url, no_tools) = (base_url.clone(), no_tools.clone());
+        let (deadlines, parameters) = (deadlines(*pace), parameters.clone());
+        vendor.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
+    };
+    let asked = with_key_pool(settings.key_policy, *pace, keys, one)
+        .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
+    let lists = asked.clone().ok();
+    let provider = asked.and_then(|provider| match model {
+        "" => Err(no_model(vendor)),
+        _ => Ok(provider),
+    });
+    let trouble = provider.as_ref().err().map(ToString::to_string);
+    let sees_local = settings.private.endpoint_is_local && is_local && !is_cloud_model(model);
+    let max_privacy = if sees_local { Privacy::Local } else { Privacy::Open };
+    let label = match model {
+        "" => vendor.name().to_owned(),
+        model => short_model_name(model),
+    };
+    SelectedModel {
+        provider,
+        model_lister: lists,
+        model: model.to_owned(),
+        model_provider: vendor,
+        default_window: default_context_window(vendor.catalog(&base_url)),
+        max_privacy,
+        status: ProviderStatus {
+            has_model: true,
+            label,
+            model: model.to_owned(),
+            models,
+            key_source: source,
+            keys: count,
+            trouble,
+            // A server on this computer may do without a key.
+            keyring: keyring.filter(|trouble| *trouble != KeyringTrouble::Unknown),
+            offer: None,
+        },
+    }
+}
+
+/// The parameters that the settings give for this model; the error says what is wrong with them.
+fn parameters_of(settings: &Settings, model: &str) -> Result<RequestParameters, String> {
+    let given = settings.parameters.iter().find(|given| given.model == model);
+    given.map_or_else(|| Ok(RequestParameters::default()), RequestParameters::parse)
+}
+
+fn no_model(vendor: ModelProvider) -> UserError {
+    let name = vendor.name();
+    UserError::other(format!("No model of {name} is picked: test it in Settings, then pick one."))
+}
+
+fn default_context_window(known: model_catalog::ModelMaker) -> u32 {
+    match known {
+        model_catalog::ModelMaker::Anthropic | model_catalog::ModelMaker::OpenAi => {
+            PROVIDER_CONTEXT_WINDOW
+        }
+        model_catalog::ModelMaker::Other => FALLBACK_CONTEXT_WINDOW,
+    }
+}
+
+/// Whether a server on this computer hands a model of this name on to its maker's: Ollama does so with
+/// those that it calls `…-cloud` or `…:cloud`.
+pub(crate) fn is_cloud_model(model: &str) -> bool {
+    let model = model.to_ascii_lowercase();
+    model.ends_with("-cloud") || model.ends_with(":cloud")
+}
+
+/// One provider for all keys; with no key at all, one that goes without.
+fn with_key_pool(
+    policy: KeyPolicy,
+    pace: TimeScale,
+    keys: Vec<SecretString>,
+    one: impl Fn(SecretString) -> Result<Arc<dyn Provider>, ModelError>,
+) -> Result<Arc<dyn Provider>, ModelError> {
+    let mut keys = keys.into_iter();
+    let first = one(keys.next().unwrap_or_default())?;
+    let others = keys.map(one).collect::<Result<Vec<_>, _>>()?;
+    if others.is_empty() {
+        return Ok(first);
+    }
+    Ok(Arc::new(KeyPool::new(policy, pace, first, others)))
+}
+
+fn deadlines(pace: TimeScale) -> Deadlines {
+    let Deadlines { connect, first_event, idle } = Deadlines::default();
+    Deadlines {
+        connect: pace.scale(connect),
+        first_event: pace.scale(first_event),
+        idle: pace.scale(idle),
+    }
+}
+
+fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
+    SelectedModel {
+        provider: Ok(Arc::new(CommandProvider::new(jiff::Zoned::now))),
+        model_lister: None,
+        model: String::new(),
+        // The key that makes a model answer in its place, when nothing else was said.
+        model_provider: ModelProvider::Anthropic,
+        default_window: FALLBACK_CONTEXT_WINDOW,
+        // No model sees what it finds.
+        max_privacy: Privacy::Never,
+        status: ProviderStatus {
+            has_model: false,
+            label: "Commands".to_owned(),
+            model: String::new(),
+            models: Vec::new(),
+            key_source: None,
+            keys: 0,
+            trouble: None,
+            keyring,
+            offer: None,
+        },
+    }
+}
+
+fn missing_key_selection(vendor: ModelProvider) -> SelectedModel {
+    let (name, variable) = (vendor.name(), vendor.env_variable());
+    let message = format!("There is no key for {name}: paste one in Settings, or set {variable}.");
+    failed_selection(vendor, ErrorCode::Key, &message)
+}
+
+/// The key may be in the keyring, which cannot be looked into. Nothing less than the key will do, so a
+/// locked keyring is told as such whatever is in it.
+fn closed(vendor: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
+    let variable = vendor.env_variable();
+    let (trouble, message) = match trouble {
+        KeyringTrouble::Locked | KeyringTrouble::Unknown => (
+            KeyringTrouble::Locked,
+            format!("The keyring is locked. Unlock it to use your API key, or set {variable}."),
+        ),
+        KeyringTrouble::Unavailable => (
+            KeyringTrouble::Unavailable,
+            format!(
+                "Your API key is in the keyring of the system, which does not answer. Start the \
+                 keyring and try again, or set {variable}."
+            ),
+        ),
+    };
+    let mut chosen = failed_selection(vendor, ErrorCode::Key, &message);
+    chosen.status.keyring = Some(trouble);
+    chosen
+}
+
+fn unknown_provider_selection() -> SelectedModel {
+    let message = "Looking for the key was interrupted: save the settings again, or start again.";
+    failed_selection(ModelProvider::Anthropic, ErrorCode::Key, message)
+}
+
+/// A model was chosen, and cannot be asked.
+fn failed_selection(vendor: ModelProvider, code: ErrorCode, message: &str) -> SelectedModel {
+    SelectedModel {
+        provider: Err(UserError::new(code, message)),
+        model_lister: None,
+        model: String::new(),
+        model_provider: vendor,
+        default_window: FALLBACK_CONTEXT_WINDOW,
+        max_privacy: Privacy::Open,
+        status: ProviderStatus {
+            has_model: true,
+            label: vendor.name().to_owned(),
+            model: String::new(),
+            models: Vec::new(),
+            key_source: None,
+            keys: 0,
+            trouble: Some(message.to_owned()),
+            keyring: None,
+            offer: None,
+        },
+    }
+}
+
+/// "claude-haiku-4-5" is called "Haiku".
+fn short_model_name(model: &str) -> String {
+    for family in ["Haiku", "Sonnet", "Opus"] {
+        if model.to_lowercase().contains(&family.to_lowercase()) {
+            return family.to_owned();
+        }
+    }
+    model.to_owned()
+}

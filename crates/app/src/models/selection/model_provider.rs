@@ -1,0 +1,167 @@
+//! Each vendor as the application asks it: its key, its address, its default model.
+
+use std::sync::Arc;
+
+use llm::provider::Provider;
+use llm::{
+    Anthropic, AnthropicConfig, Deadlines, ModelError, Ollama, OllamaConfig, OpenAi, OpenAiConfig,
+    RequestParameters, TextToolProvider, ToollessModels,
+};
+use protocol::{ProviderKind, Settings};
+use secrecy::SecretString;
+
+/// A vendor of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelProvider {
+    Anthropic,
+    OpenAi,
+    Ollama,
+}
+
+/// Where and how a vendor is asked.
+pub(super) struct ProviderConfig {
+    pub(super) base_url: String,
+    pub(super) key: SecretString,
+    pub(super) deadlines: Deadlines,
+    pub(super) no_tools: ToollessModels,
+    pub(super) parameters: RequestParameters,
+}
+
+impl ModelProvider {
+    /// Whose settings these are; `None` leaves the choice to the keys at hand, or names nobody.
+    pub(super) fn from_kind(kind: ProviderKind) -> Option<Self> {
+        match kind {
+            ProviderKind::Anthropic => Some(Self::Anthropic),
+            ProviderKind::OpenAi => Some(Self::OpenAi),
+            ProviderKind::Ollama => Some(Self::Ollama),
+            ProviderKind::Automatic | ProviderKind::Commands => None,
+        }
+    }
+
+    /// Its name in words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "Anthropic",
+            Self::OpenAi => "OpenAI",
+            Self::Ollama => "Ollama",
+        }
+    }
+
+    /// The variable of the environment that may hold its key.
+    pub(crate) fn env_variable(self) -> &'static str {
+        match self {
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::OpenAi => "OPENAI_API_KEY",
+            Self::Ollama => "OLLAMA_API_KEY",
+        }
+    }
+
+    /// The address: the user's, else the environment's, else the vendor's own.
+    pub(crate) fn base_url(self, settings: &Settings) -> String {
+        let (variable, own) = match self {
+            Self::Anthropic => ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+            Self::OpenAi => ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+            Self::Ollama => ("OLLAMA_HOST", "http://127.0.0.1:11434"),
+        };
+        let users = settings.base_url.trim();
+        let environments = std::env::var(variable).unwrap_or_default();
+        match (users, environments.trim()) {
+            ("", "") => own.to_owned(),
+            ("", host) if self == Self::Ollama => url_from_host(host),
+            ("", address) => address.to_owned(),
+            (address, _) => address.to_owned(),
+        }
+    }
+
+    /// The model that is asked when the user picked none; `None` where only the user can know.
+    pub(super) fn default_model(self, address: &str) -> Option<&'static str> {
+        match self {
+            Self::Anthropic => Some("claude-haiku-4-5"),
+            Self::OpenAi if address.starts_with("https://api.openai.com") => Some("gpt-4.1-mini"),
+            Self::OpenAi | Self::Ollama => None,
+        }
+    }
+
+    /// Whose models we know without asking.
+    pub(super) fn catalog(self, address: &str) -> llm::providers::model_catalog::ModelMaker {
+        match self {
+            Self::Anthropic => llm::providers::model_catalog::ModelMaker::Anthropic,
+            Self::OpenAi if self.default_model(address).is_some() => {
+                llm::providers::model_catalog::ModelMaker::OpenAi
+            }
+            Self::OpenAi | Self::Ollama => llm::providers::model_catalog::ModelMaker::Other,
+        }
+    }
+
+    /// The provider. Asks nobody.
+    pub(super) fn build(self, asking: ProviderConfig) -> Result<Arc<dyn Provider>, ModelError> {
+        let ProviderConfig { base_url, key, deadlines, no_tools, parameters } = asking;
+        let address = base_url.clone();
+        let wire: Arc<dyn Provider> = match self {
+            Self::Anthropic => {
+                return Ok(Arc::new(Anthropic::new(AnthropicConfig {
+                    base_url,
+                    key,
+                    deadlines,
+                    parameters,
+                })?));
+            }
+            Self::OpenAi => {
+                Arc::new(OpenAi::new(OpenAiConfig { base_url, key, deadlines, parameters })?)
+            }
+            Self::Ollama => {
+                Arc::new(Ollama::new(OllamaConfig { base_url, key, deadlines, parameters })?)
+            }
+        };
+        Ok(Arc::new(TextToolProvider::new(wire, address, no_tools)))
+    }
+}
+
+/// `OLLAMA_HOST` is what the server listens on: a host, a port, both, or an address.
+fn url_from_host(host: &str) -> String {
+    if host.contains("://") {
+        return host.to_owned();
+    }
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if port.parse::<u16>().is_ok() && !name.ends_with(':') => (name, port),
+        _ => (host, "11434"),
+    };
+    let name = match name {
+        "" | "0.0.0.0" | "[::]" => "127.0.0.1",
+        name => name,
+    };
+    format!("http://{name}:{port}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ollama_listens_on_is_where_it_is_asked() {
+        for (host, address) in [
+            ("127.0.0.1", "http://127.0.0.1:11434"),
+            ("0.0.0.0:8000", "http://127.0.0.1:8000"),
+            (":8000", "http://127.0.0.1:8000"),
+            ("localhost:8000", "http://localhost:8000"),
+            ("[::1]:8000", "http://[::1]:8000"),
+            ("https://ollama.example/x", "https://ollama.example/x"),
+        ] {
+            assert_eq!(url_from_host(host), address, "{host}");
+        }
+    }
+
+    #[test]
+    fn the_users_address_stands_before_the_vendors_own() {
+        let with = |base_url: &str| Settings { base_url: base_url.into(), ..Settings::default() };
+        assert_eq!(
+            ModelProvider::OpenAi.base_url(&with(" http://localhost:1 ")),
+            "http://localhost:1"
+        );
+        assert_eq!(
+            ModelProvider::OpenAi.default_model("https://api.openai.com/v1"),
+            Some("gpt-4.1-mini")
+        );
+        assert_eq!(ModelProvider::OpenAi.default_model("http://localhost:1"), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! Which models take no tools, kept over restarts for as long as that is likely to be so.
+#![allow(clippy::disallowed_methods, reason = "a file of the data folder, not a note")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use llm::ToollessModels;
+use protocol::UserError;
+
+use crate::support::clock::now;
+use crate::workspace::data_dir::DataDir;
+
+/// After so long a model is asked with tools again: servers are brought up to date. 30 days in
+/// milliseconds.
+const RECORD_LIFETIME_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// When it was found out, by address and model.
+type ToolSupportRecords = BTreeMap<(String, String), i64>;
+
+/// As kept in the data folder; nothing where nothing readable is kept.
+pub(crate) fn load(data: &DataDir) -> ToollessModels {
+    let known: BTreeSet<_> = read_records(data).into_keys().collect();
+    let data = data.clone();
+    ToollessModels::with_known(known, move |address, model| {
+        if let Err(error) = add_record(&data, address, model) {
+            tracing::warn!(%error, "which model takes no tools is not kept");
+        }
+    })
+}
+
+fn read_records(data: &DataDir) -> ToolSupportRecords {
+    parse(&std::fs::read_to_string(data.tool_support_file()).unwrap_or_default())
+}
+
+/// Adds to what is kept by then: other windows find out as well.
+fn add_record(data: &DataDir, address: &str, model: &str) -> Result<(), UserError> {
+    let lock = data.lock()?;
+    let mut found = read_records(data);
+    found.insert((address.to_owned(), model.to_owned()), now().0);
+    lock.replace(&data.tool_support_file(), to_text(&found).as_bytes())
+}
+
+/// A line each: when, address, model, with tabs between them.
+fn to_text(found: &ToolSupportRecords) -> String {
+    let line =
+        |((address, model), at): (&(String, String), &i64)| format!("{at}\t{address}\t{model}\n");
+    found.iter().map(line).collect()
+}
+
+fn parse(text: &str) -> ToolSupportRecords {
+    let line = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        let at: i64 = parts.next()?.parse().ok()?;
+        let (address, model) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        (now().0.saturating_sub(at) < RECORD_LIFETIME_MS).then_some(((address, model), at))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(model: &str) -> (String, String) {
+        ("http://localhost:1234".to_owned(), model.to_owned())
+    }
+
+    #[test]
+    fn what_was_found_out_is_read_again_until_it_is_old() {
+        let new = ToolSupportRecords::from([(of("small one"), now().0)]);
+        let old = ToolSupportRecords::from([(of("old"), now().0 - RECORD_LIFETIME_MS)]);
+        let text = format!("{}{}no line of ours\n", to_text(&new), to_text(&old));
+        assert_eq!(parse(&text), new);
+    }
+
+    #[test]
+    fn what_two_windows_find_out_is_all_kept_at_once() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(dir.path().to_owned()).expect("a data directory");
+        for model in ["a", "b", "a"] {
+            // Each time from what is kept by then: nothing is held from before.
+            add_record(&data, "http://localhost:1234", model).expect("kept");
+        }
+        let kept: Vec<_> = read_records(&data).into_keys().collect();
+        assert_eq!(kept, [of("a"), of("b")]);
+    }
+}

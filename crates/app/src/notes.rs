@@ -1,0 +1,10 @@
+//! Reading the vault for the user: search, the note viewer, images, the file watcher, and the index.
+
+pub(crate) mod images;
+pub(crate) mod indexer;
+pub(crate) mod mentions;
+pub(crate) mod passages;
+pub(crate) mod queries;
+pub(crate) mod recent;
+pub(crate) mod viewer;
+pub(crate) mod watcher;

@@ -1,0 +1,72 @@
+//! Pictures of notes and answers, for the window.
+
+use std::path::PathBuf;
+
+use protocol::{NotePath, UserError};
+use tokio::sync::Semaphore;
+use vault::NoteImage;
+
+use crate::App;
+use crate::support::errors::note_error;
+use crate::vault_session::VaultSession;
+
+/// So many are read at once: a note may be full of large ones, and each is held in memory whole.
+static READ_PERMITS: Semaphore = Semaphore::const_new(4);
+
+/// What a program that shows pictures is given: by its name too, a picture and nothing that runs.
+const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "gif", "webp", "avif", "bmp"];
+
+impl App {
+    /// The picture that `link` means in the note `source`, or where it stands in none; as the user
+    /// sees it, whatever is kept from models.
+    pub async fn image(
+        &self,
+        link: String,
+        source: Option<NotePath>,
+    ) -> Result<NoteImage, UserError> {
+        let _turn = READ_PERMITS.acquire().await;
+        self.run_query(move |open| {
+            let path = resolve_image(open, &link, source.as_ref())?;
+            open.vault.unfiltered().read_image(&path).map_err(|error| note_error(&error))
+        })
+        .await?
+    }
+
+    /// Where that picture lies on the disk, for programs that the user opens it with. Refused where
+    /// it lies in a folder beside the vault, or is not called a picture.
+    pub async fn image_file_path(
+        &self,
+        link: String,
+        source: Option<NotePath>,
+    ) -> Result<PathBuf, UserError> {
+        self.run_query(move |open| {
+            let path = resolve_image(open, &link, source.as_ref())?;
+            let ending = path.extension().unwrap_or_default().to_lowercase();
+            if !IMAGE_EXTENSIONS.contains(&ending.as_str()) {
+                return Err(UserError::other(format!(
+                    "`{path}` is not called a picture, so no other program is given it. Rename it."
+                )));
+            }
+            let vault = open.vault.unfiltered();
+            let picture =
+                vault.check_not_in_extra_root(&path).and_then(|()| vault.read_image(&path));
+            picture.map_err(|error| note_error(&error))?;
+            Ok(vault.folder().join(path.as_str()))
+        })
+        .await?
+    }
+}
+
+fn resolve_image(
+    open: &VaultSession,
+    link: &str,
+    source: Option<&NotePath>,
+) -> Result<NotePath, UserError> {
+    open.indexer.user.resolve_link(link, source).ok_or_else(|| no_image_error(link))
+}
+
+fn no_image_error(link: &str) -> UserError {
+    UserError::other(format!(
+        "There is no picture `{link}`. Put it in the folder, or name another."
+    ))
+}

@@ -1,0 +1,243 @@
+//! Keeping the index beside the notes: at start, when files change, and on disk for the next start.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use index::{Index, IndexError, UserIndex};
+use protocol::event::IndexProgress as HowFar;
+use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
+use tokio::sync::Notify;
+use vault::ledger::Ledger;
+use vault::{Applied, ApplyError, ChangeBatch, Progress, Vault};
+
+use crate::support::blocking::run_blocking;
+use crate::support::errors::sentence;
+use crate::vault_session::VaultSession;
+
+/// After so long without a change what has changed is kept on disk.
+const SAVE_AFTER_QUIET: Duration = Duration::from_secs(5);
+
+/// … and when somebody never pauses, after so long.
+const MAX_UNSAVED: Duration = Duration::from_secs(60);
+
+/// A window that starts has the computer to itself for so long.
+const WINDOW_HEAD_START: Duration = Duration::from_millis(800);
+
+/// While it is built the window is told so often how far it is.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The index of the open vault, and who asks for work on it.
+#[derive(Clone)]
+pub(crate) struct Indexer {
+    /// As models may ask it.
+    pub(crate) index: Index,
+    /// As the user asks it. No tool is given it.
+    pub(crate) user: UserIndex,
+    /// Rung when nobody knows what changed.
+    rescan: Arc<Notify>,
+    /// Rung when something changed.
+    changed: Arc<Notify>,
+    /// Rung when there may be another snapshot.
+    ranking_due: Arc<Notify>,
+    /// Whether the window was told that it cannot be kept.
+    is_problem_reported: Arc<AtomicBool>,
+    /// Whether it is being brought up to date.
+    is_catching_up: Arc<AtomicBool>,
+    /// Rises when it holds something else.
+    revision: Arc<AtomicU32>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Indexer {
+    /// An index in `dir` that nobody has brought up to date yet.
+    pub(crate) fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let user = UserIndex::new(vault, rules, dir);
+        Self {
+            index: user.for_models(),
+            user,
+            rescan: Arc::default(),
+            changed: Arc::default(),
+            ranking_due: Arc::default(),
+            is_problem_reported: Arc::default(),
+            is_catching_up: Arc::new(AtomicBool::new(true)),
+            revision: Arc::default(),
+            stop: Arc::default(),
+        }
+    }
+
+    /// Anything may have changed.
+    pub(crate) fn request_rescan(&self) {
+        self.rescan.notify_one();
+    }
+
+    /// From now on these are private. Searches read the notes until the index knows of it.
+    pub(crate) fn set_rules(&self, rules: PrivateRules) {
+        self.index.set_rules(rules);
+        self.request_rescan();
+    }
+
+    /// Looks at files that changed; when this returns searches find what they hold.
+    pub(crate) async fn refresh(&self, files: Vec<NotePath>) {
+        let index = self.index.clone();
+        // Nothing fails here but the end of the program.
+        let _ = run_blocking(move || index.refresh(&files)).await;
+        self.revision.fetch_add(1, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// How far building it is; `None` when it stands, or could not be built.
+    pub(crate) fn progress(&self) -> Option<HowFar> {
+        let covered = self.index.coverage();
+        // It stands a moment before that is counted as a change.
+        let is_built = (covered.is_ready && self.revision() > 0)
+            || !self.is_catching_up.load(Ordering::Relaxed);
+        let count = |files: usize| u32::try_from(files).unwrap_or(u32::MAX);
+        (!is_built).then(|| HowFar { done: count(covered.done), all: count(covered.all) })
+    }
+
+    /// Rises when it holds something else.
+    pub(crate) fn revision(&self) -> u32 {
+        self.revision.load(Ordering::Relaxed)
+    }
+
+    /// Lets work that takes long end early.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Carries out a change set. When this returns searches find what it made.
+    pub(crate) async fn apply(
+        &self,
+        vault: &Vault,
+        order: ChangeBatch,
+        ledger: &dyn Ledger,
+        progress: &Progress,
+    ) -> Result<Applied, ApplyError> {
+        let changes = || order.changes.iter().map(|planned| &planned.change);
+        let takes_many = changes().any(|change| affects_many_files(change.kind()));
+        let mut files: Vec<NotePath> = changes().map(|change| change.path.clone()).collect();
+        files.extend(changes().filter_map(|change| change.target().cloned()));
+        let applied = vault.apply_until(progress, order, ledger).await;
+        if takes_many {
+            self.catch_up().await;
+        } else {
+            self.refresh(files).await;
+        }
+        applied
+    }
+
+    async fn catch_up(&self) -> Option<UserError> {
+        let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
+        let caught_up = index_error(run_blocking(move || index.catch_up(&stop)).await);
+        self.revision.fetch_add(1, Ordering::Relaxed);
+        caught_up
+    }
+
+    /// Puts away texts that the index still has and no note; it is built anew.
+    pub(crate) async fn rebuild(&self) -> Option<UserError> {
+        let index = self.index.clone();
+        let done = index_error(run_blocking(move || index.reset()).await);
+        self.request_rescan();
+        done
+    }
+
+    /// Resolves when something has changed and nothing has for a while, or something all the time.
+    async fn wait_until_quiet(&self) {
+        self.changed.notified().await;
+        let end = Instant::now() + MAX_UNSAVED;
+        while Instant::now() < end {
+            if tokio::time::timeout(SAVE_AFTER_QUIET, self.changed.notified()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn update_ranking(&self) -> Option<UserError> {
+        let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
+        index_error(run_blocking(move || index.update_fulltext(&stop).map(log_ranked)).await)
+    }
+
+    async fn save_changes(&self) -> Option<UserError> {
+        let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
+        index_error(run_blocking(move || index.save(&stop)).await)
+    }
+}
+
+impl VaultSession {
+    /// Brings the index up to date, and tells the window how far it is.
+    async fn catch_up(&self) -> Option<UserError> {
+        self.indexer.is_catching_up.store(true, Ordering::Relaxed);
+        let work = self.indexer.catch_up();
+        tokio::pin!(work);
+        let mut beat = tokio::time::interval(PROGRESS_INTERVAL);
+        let problem = loop {
+            tokio::select! {
+                problem = &mut work => break problem,
+                _ = beat.tick() => self.publish_index_progress(),
+            }
+        };
+        self.indexer.is_catching_up.store(false, Ordering::Relaxed);
+        self.publish_index_progress();
+        problem
+    }
+
+    /// Keeps the index for as long as the vault is open; a window comes first, and what it looks for
+    /// meanwhile is found in the notes themselves. That the index cannot be kept is told once.
+    pub(crate) async fn run_index_loop(self: Arc<Self>, for_window: bool) {
+        if for_window {
+            tokio::time::sleep(WINDOW_HEAD_START).await;
+        }
+        let indexing = &self.indexer;
+        // Apart from this: ranking takes long, and what was lost is looked for meanwhile.
+        self.spawn(Arc::clone(&self).run_ranking_loop());
+        loop {
+            self.report_index_problem(self.catch_up().await);
+            indexing.ranking_due.notify_one();
+            indexing.changed.notify_one();
+            loop {
+                tokio::select! {
+                    () = indexing.rescan.notified() => break,
+                    () = indexing.wait_until_quiet() => {
+                        self.report_index_problem(indexing.save_changes().await);
+                        indexing.ranking_due.notify_one();
+                    }
+                }
+            }
+        }
+    }
+
+    async fn run_ranking_loop(self: Arc<Self>) {
+        loop {
+            self.indexer.ranking_due.notified().await;
+            self.report_index_problem(self.indexer.update_ranking().await);
+        }
+    }
+
+    fn report_index_problem(&self, problem: Option<UserError>) {
+        let Some(error) = problem else { return };
+        if !self.indexer.is_problem_reported.swap(true, Ordering::Relaxed) {
+            self.feed.publish(AppEvent::Problem { error });
+        }
+    }
+}
+
+fn log_ranked(notes: usize) {
+    tracing::debug!(notes, "the ranking holds what it lacked");
+}
+
+/// Whether a change takes files along that it does not name.
+const fn affects_many_files(kind: ChangeKind) -> bool {
+    matches!(kind, ChangeKind::RenameFolder | ChangeKind::TrashFolder | ChangeKind::RestoreFolder)
+}
+
+fn index_error(done: Result<Result<(), IndexError>, UserError>) -> Option<UserError> {
+    match done {
+        Ok(Ok(())) => None,
+        // The folder is gone: that is told by who watches it.
+        Ok(Err(IndexError::Vault(_))) => None,
+        Ok(Err(error)) => Some(UserError::other(sentence(&error.to_string()))),
+        Err(error) => Some(error),
+    }
+}

@@ -1,0 +1,229 @@
+//! What the open vault does when its files change, whoever changes them.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use protocol::event::VaultInfo;
+use protocol::{AppEvent, FileReplacement, NotePath, UserError};
+use tokio::sync::Notify;
+use vault::{VaultChange, VaultWatch};
+
+use crate::notes::indexer::Indexer;
+use crate::support::blocking::run_blocking;
+use crate::vault_session::VaultSession;
+
+/// The notes are counted at most so often.
+const RECOUNT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// So many notes that were changed here are followed, the newest changes first.
+const MAX_FOLLOWED_FILES: u32 = 20_000;
+
+/// The share of the time that counting a large vault may take is one in so many.
+const RECOUNT_TIME_DIVISOR: u32 = 10;
+
+/// What was noticed of the vault as a whole.
+#[derive(Default)]
+pub(crate) struct FolderStatus(Mutex<FolderStatusInner>);
+
+#[derive(Default)]
+struct FolderStatusInner {
+    /// What the window was told last.
+    published: Option<VaultInfo>,
+    is_gone: bool,
+    /// Why changes of other programs are noticed late, or not.
+    unwatched: Option<UserError>,
+}
+
+impl FolderStatus {
+    /// Adds to what was just seen of the vault what is known beside: a folder that is gone keeps
+    /// its last count.
+    pub(crate) fn with_known_state(&self, mut seen: VaultInfo, indexing: &Indexer) -> VaultInfo {
+        let mut state = self.lock();
+        // Under the lock, so that of two who tell the window the later one knows more.
+        (seen.indexing, seen.revision) = (indexing.progress(), indexing.revision());
+        if state.is_gone {
+            seen.notes = state.published.as_ref().map_or(seen.notes, |told| told.notes);
+            seen.trouble = Some(format!(
+                "The folder with your notes is not there any more: {}. Bring it back, or open another one in the settings.",
+                seen.folder
+            ));
+        }
+        state.published = Some(seen.clone());
+        seen
+    }
+
+    /// What was told last, with how far the index is now.
+    pub(crate) fn last_published(&self, indexing: &Indexer) -> Option<VaultInfo> {
+        let mut state = self.lock();
+        let told = state.published.as_mut()?;
+        (told.indexing, told.revision) = (indexing.progress(), indexing.revision());
+        Some(told.clone())
+    }
+
+    /// What a window that opens now should hear of.
+    pub(crate) fn problem(&self) -> Option<UserError> {
+        self.lock().unwatched.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FolderStatusInner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl VaultSession {
+    /// Listens to the folder until the vault is closed. Where the system offers no watch, that is
+    /// told once, and the vault goes on without.
+    pub(crate) async fn run_watcher(self: Arc<Self>) {
+        self.follow_files().await;
+        let vault = self.vault.clone();
+        match run_blocking(move || vault.watch()).await {
+            Ok(Ok(watch)) => self.handle_watch_events(watch).await,
+            Ok(Err(error)) => self.report_unwatched(UserError::other(error.to_string())),
+            Err(error) => self.report_unwatched(error),
+        }
+    }
+
+    async fn handle_watch_events(self: &Arc<Self>, mut watch: VaultWatch) {
+        let (recount, touched) = (Arc::new(Notify::new()), Arc::<TouchedFiles>::default());
+        self.spawn(Arc::clone(self).run_recount_loop(Arc::clone(&recount)));
+        self.spawn(Arc::clone(self).run_overwrite_check_loop(Arc::clone(&touched)));
+        while let Some(changed) = watch.next().await {
+            match changed {
+                VaultChange::Notes(files) => {
+                    self.indexer.refresh(files.clone()).await;
+                    self.refresh_viewed_note(|path| files.binary_search(path).is_ok()).await;
+                    // Other files are not counted, but links lead to them.
+                    recount.notify_one();
+                    touched.add(files);
+                }
+                VaultChange::Replaced(files) => self.store_file_replacements(&files).await,
+                VaultChange::Everything => {
+                    self.indexer.request_rescan();
+                    self.refresh_viewed_note(|_| true).await;
+                    recount.notify_one();
+                }
+                VaultChange::Gone => self.set_folder_presence(FolderPresence::Gone).await,
+                VaultChange::Back => self.set_folder_presence(FolderPresence::Here).await,
+                VaultChange::Late { why } => self.report_unwatched(UserError::other(why)),
+            }
+        }
+    }
+
+    /// Has the watch follow the notes that were changed here, wherever other programs save them.
+    async fn follow_files(&self) {
+        let files = match self.store.recently_changed_files(MAX_FOLLOWED_FILES).await {
+            Ok(files) => files,
+            Err(error) => return tracing::warn!(%error, "changed notes are not followed"),
+        };
+        let vault = self.vault.clone();
+        if let Err(error) = run_blocking(move || vault.track_files(files)).await {
+            tracing::warn!(%error, "changed notes are not followed");
+        }
+    }
+
+    /// Without it an undo asks which note is meant, and harms none.
+    pub(crate) async fn store_file_replacements(&self, files: &[FileReplacement]) {
+        if let Err(error) = self.store.add_successions(files).await {
+            tracing::warn!(%error, "it is not remembered which file took the place of a note's");
+        }
+    }
+
+    /// Compares what was touched with our own changes. It asks the database, and no save waits for
+    /// that to be found.
+    async fn run_overwrite_check_loop(self: Arc<Self>, touched: Arc<TouchedFiles>) {
+        loop {
+            touched.added.notified().await;
+            let files = std::mem::take(&mut *touched.lock());
+            self.detect_overwrites(&files).await;
+        }
+    }
+
+    /// Counts the notes again each time it is asked to, at its own pace.
+    async fn run_recount_loop(self: Arc<Self>, asked: Arc<Notify>) {
+        let mut pause = RECOUNT_INTERVAL;
+        loop {
+            asked.notified().await;
+            tokio::time::sleep(pause).await;
+            let began = Instant::now();
+            self.publish_info_if_changed().await;
+            pause = RECOUNT_INTERVAL.max(began.elapsed().saturating_mul(RECOUNT_TIME_DIVISOR));
+        }
+    }
+
+    async fn set_folder_presence(&self, standing: FolderPresence) {
+        self.folder_status.lock().is_gone = standing == FolderPresence::Gone;
+        self.publish_info_if_changed().await;
+    }
+
+    /// Tells how the vault stands, if the window does not know yet.
+    async fn publish_info_if_changed(&self) {
+        let before = self.folder_status.lock().published.clone();
+        self.vault_info().await;
+        let state = self.folder_status.lock();
+        if state.published != before {
+            self.feed.publish(AppEvent::VaultChanged { vault: state.published.clone() });
+        }
+    }
+
+    /// Tells how the vault stands now that it is open.
+    pub(crate) async fn publish_info(&self) {
+        self.vault_info().await;
+        let state = self.folder_status.lock();
+        self.feed.publish(AppEvent::VaultChanged { vault: state.published.clone() });
+    }
+
+    /// Tells how the index stands, if the window heard of the vault and does not know yet.
+    pub(crate) fn publish_index_progress(&self) {
+        let mut state = self.folder_status.lock();
+        let Some(told) = state.published.as_mut() else { return };
+        let now = (self.indexer.progress(), self.indexer.revision());
+        if now != (told.indexing, told.revision) {
+            (told.indexing, told.revision) = now;
+            self.feed.publish(AppEvent::VaultChanged { vault: Some(told.clone()) });
+        }
+    }
+
+    /// How the vault stands for a window that opens: as it was told last, for nobody waits until
+    /// the notes of a large vault are counted. Where nothing is noticed they are counted behind that.
+    pub(crate) async fn cached_vault_info(self: &Arc<Self>) -> VaultInfo {
+        let Some(known) = self.folder_status.last_published(&self.indexer) else {
+            return self.vault_info().await;
+        };
+        if self.folder_status.problem().is_some() {
+            let open = Arc::clone(self);
+            self.spawn(async move { open.publish_info_if_changed().await });
+        }
+        known
+    }
+
+    fn report_unwatched(&self, error: UserError) {
+        self.folder_status.lock().unwatched = Some(error.clone());
+        self.feed.publish(AppEvent::Problem { error });
+    }
+}
+
+/// Files that were touched and not compared yet, each once.
+#[derive(Default)]
+struct TouchedFiles {
+    files: Mutex<BTreeSet<NotePath>>,
+    added: Notify,
+}
+
+impl TouchedFiles {
+    fn add(&self, files: Vec<NotePath>) {
+        self.lock().extend(files);
+        self.added.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<NotePath>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the folder stands under its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FolderPresence {
+    Here,
+    Gone,
+}

@@ -1,0 +1,6 @@
+//! The user's settings and secrets: the settings file, changes to it, and the mode in which the application runs.
+
+pub(crate) mod config;
+pub(crate) mod run_mode;
+pub(crate) mod secrets;
+pub(crate) mod update;

@@ -1,0 +1,482 @@
+//! `config.toml`: what the user chose. Changed by hand and by every window of this data directory, key by key;
+//! comments are kept.
+//!
+//! A file that cannot be read, or that may have lost a part, counts for nothing: then every note is private
+//! and no model is asked, until the file is whole again or the user has decided ([`Config::recover`]).
+#![expect(clippy::disallowed_methods, reason = "config.toml is a file of the data directory")]
+
+mod file_watcher;
+mod integrity;
+mod misspelled_keys;
+mod toml_patch;
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use protocol::settings::HubSettings;
+use protocol::{ErrorCode, PrivateRules, Settings, SettingsChoice, SettingsProblem, UserError};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use tokio::sync::{mpsc, oneshot};
+use vault::{SymlinkPolicy, Vault};
+
+use crate::hub::writable_notes;
+use crate::models::budget::PAUSED_MESSAGE;
+use crate::support::blocking::run_blocking;
+use crate::workspace::data_dir::{DataDir, io_error};
+use crate::workspace::write_lock::WriteLock;
+pub(crate) use file_watcher::ConfigWatcher;
+use integrity::{ConfigFault, ConfigOnDisk, END_MARKER, ParsedConfig};
+
+/// So often a change is made anew because somebody saved the file by hand at the same moment.
+const MAX_WRITE_ATTEMPTS: u32 = 50;
+
+/// The settings in force, and the file they are kept in. Clones are the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    data: DataDir,
+    current: Arc<RwLock<LoadedConfig>>,
+    /// Rung when the file is another one than was read.
+    reload_requests: mpsc::UnboundedSender<oneshot::Sender<()>>,
+}
+
+/// Asks for the file to be read again, and waits for that.
+pub(crate) type ReloadRequests = mpsc::UnboundedReceiver<oneshot::Sender<()>>;
+
+#[derive(Debug)]
+struct LoadedConfig {
+    settings: Settings,
+    /// What is private; everything while the file does not count.
+    private: PrivateRules,
+    /// The hub name of the open vault, where that is another than the file's.
+    hub_name: Option<String>,
+    problem: Option<SettingsProblem>,
+    /// The file as it was when its copy could not be written. The next file is compared with this one
+    /// instead of the copy.
+    unsaved_last_good: Option<String>,
+    /// The file that was read.
+    stamp: ConfigStamp,
+}
+
+/// By what one state of a file is told from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ConfigStamp {
+    File { device: u64, inode: u64, size: u64, written: (i64, i64), changed: (i64, i64) },
+    None(io::ErrorKind),
+}
+
+impl ConfigStamp {
+    fn of_file(file: &Path) -> Self {
+        match fs::metadata(file) {
+            Err(error) => Self::None(error.kind()),
+            Ok(about) => Self::File {
+                device: about.dev(),
+                inode: about.ino(),
+                size: about.size(),
+                written: (about.mtime(), about.mtime_nsec()),
+                changed: (about.ctime(), about.ctime_nsec()),
+            },
+        }
+    }
+}
+
+impl Config {
+    /// Reads the file. While it does not count, the settings that counted last are shown. Blocks.
+    pub(crate) fn load(data: &DataDir) -> (Self, ReloadRequests) {
+        let (outdated, asked) = mpsc::unbounded_channel();
+        let current = LoadedConfig {
+            settings: Settings::default(),
+            private: PrivateRules::everything(),
+            hub_name: None,
+            problem: None,
+            unsaved_last_good: None,
+            stamp: ConfigStamp::None(io::ErrorKind::Other),
+        };
+        let current = Arc::new(RwLock::new(current));
+        let config = Self { data: data.clone(), current, reload_requests: outdated };
+        let lock = config.data.lock();
+        let (stamp, found) = config.read_from_disk();
+        if let Some(last) = found.parse_last_good() {
+            config.write().settings = last.settings;
+        }
+        config.activate(lock.as_ref(), stamp, &found);
+        (config, asked)
+    }
+
+    /// The settings in force.
+    pub(crate) fn get(&self) -> Settings {
+        let current = self.read();
+        let mut settings = current.settings.clone();
+        if let Some(name) = &current.hub_name {
+            settings.hub.name.clone_from(name);
+        }
+        settings
+    }
+
+    /// The hub's settings as the file has them, for whatever vault.
+    pub(crate) fn hub_in_file(&self) -> HubSettings {
+        self.read().settings.hub.clone()
+    }
+
+    /// What is kept from models.
+    pub(crate) fn private_rules(&self) -> PrivateRules {
+        self.read().private.clone()
+    }
+
+    /// Why the file does not count, while it does not.
+    pub(crate) fn problem(&self) -> Option<SettingsProblem> {
+        self.read().problem.clone()
+    }
+
+    /// Refuses while the file does not count.
+    pub(crate) fn ensure_valid(&self) -> Result<(), UserError> {
+        match self.problem() {
+            Some(trouble) => Err(UserError::new(ErrorCode::Settings, trouble.message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses while no model may be asked.
+    pub(crate) fn ensure_models_allowed(&self) -> Result<(), UserError> {
+        self.ensure_valid()?;
+        match self.read().settings.spending.paused {
+            true => Err(UserError::new(ErrorCode::Spending, PAUSED_MESSAGE)),
+            false => Ok(()),
+        }
+    }
+
+    /// Has the open vault go by this name at the hub; `None` for the name in the file.
+    pub(crate) fn set_hub_name(&self, name: Option<String>) {
+        self.write().hub_name = name;
+    }
+
+    /// Returns when what is in force is what the file says at this moment, whether its change was noticed or
+    /// not.
+    pub(crate) async fn reload_if_changed(&self) {
+        let config = self.clone();
+        if !matches!(run_blocking(move || config.is_outdated()).await, Ok(true)) {
+            return;
+        }
+        let (ask, read) = oneshot::channel();
+        if self.reload_requests.send(ask).is_ok() {
+            // Nobody reads it any more once the application ends.
+            let _ = read.await;
+        }
+    }
+
+    /// Whether the file is another one than was read.
+    pub(crate) fn is_outdated(&self) -> bool {
+        ConfigStamp::of_file(&self.data.config_file()) != self.read().stamp
+    }
+
+    /// Reads the file again and puts in force what it says. `false` when that is what was in force. Blocks.
+    pub(crate) fn reload(&self) -> bool {
+        let lock = self.data.lock();
+        let (stamp, found) = self.read_from_disk();
+        self.activate(lock.as_ref(), stamp, &found)
+    }
+
+    /// Changes whatever differs between `before` and `after`, over what the file holds now; nothing is changed
+    /// when the outcome is refused. Blocks.
+    pub(crate) fn change(&self, before: &Settings, after: &Settings) -> Result<(), UserError> {
+        let lock = self.data.lock()?;
+        for _ in 0..MAX_WRITE_ATTEMPTS {
+            let (stamp, found) = self.read_from_disk();
+            let Ok(whole) = found.parse_complete() else {
+                self.activate(Ok(&lock), stamp, &found);
+                return self.ensure_valid();
+            };
+            let text = self.patched_text(whole, before, after)?;
+            let old = found.file.as_ref().ok().and_then(Option::as_deref);
+            if old == Some(text.as_bytes()) {
+                self.activate(Ok(&lock), stamp, &found);
+                return Ok(());
+            }
+            if lock.replace_if(&self.target(), old, text.as_bytes())? {
+                self.activate_from_disk(&lock);
+                return Ok(());
+            }
+        }
+        Err(UserError::new(
+            ErrorCode::Busy,
+            "Another program saves the settings file all the time. End that program, then try again.",
+        ))
+    }
+
+    /// The file with the change in it.
+    fn patched_text(
+        &self,
+        mut whole: ParsedConfig,
+        before: &Settings,
+        after: &Settings,
+    ) -> Result<String, UserError> {
+        let told = |settings| {
+            toml_edit::ser::to_document(settings).map_err(|error| {
+                UserError::other(format!("The settings cannot be written: {error}"))
+            })
+        };
+        let (before, after) = (told(before)?, told(after)?);
+        toml_patch::patch_table(whole.document.as_table_mut(), before.as_table(), after.as_table());
+        let text = whole.to_text();
+        // What is written is what will be read.
+        let now = ParsedConfig::parse(&text).map_err(|fault| match fault {
+            ConfigFault::Unreadable(error) => {
+                UserError::other(format!("The settings cannot be written: {error}"))
+            }
+            ConfigFault::Gone
+            | ConfigFault::Empty
+            | ConfigFault::Cut
+            | ConfigFault::Unguarded(_) => {
+                UserError::new(ErrorCode::Settings, self.fault_message(&fault))
+            }
+        })?;
+        validate(&now.settings)?;
+        Ok(text)
+    }
+
+    /// Has the user's choice count from now on, where the file does not; a file that counts stays as it is.
+    /// Whatever is replaced is kept beside it. Blocks.
+    pub(crate) fn recover(&self, choice: SettingsChoice) -> Result<(), UserError> {
+        let lock = self.data.lock()?;
+        let (stamp, found) = self.read_from_disk();
+        if found.parse_complete().is_ok() {
+            self.activate(Ok(&lock), stamp, &found);
+            return Ok(());
+        }
+        let text = match choice {
+            SettingsChoice::File => {
+                let bytes = found.file.clone().ok().flatten().unwrap_or_default();
+                String::from_utf8(bytes).ok().and_then(|text| ParsedConfig::parse(&text).ok())
+            }
+            SettingsChoice::LastGood => found.parse_last_good(),
+            SettingsChoice::Defaults => Some(ParsedConfig::default()),
+        };
+        let whole = text.ok_or_else(|| {
+            UserError::new(
+                ErrorCode::Settings,
+                "These settings cannot be read any more. Choose others, or correct the file by hand.",
+            )
+        })?;
+        let target = self.target();
+        move_aside(&target, "broken")?;
+        if choice == SettingsChoice::Defaults {
+            move_aside(&self.data.last_good_config_file(), "old")?;
+        }
+        lock.replace(&target, whole.to_text().as_bytes())?;
+        self.write().unsaved_last_good = None;
+        self.activate_from_disk(&lock);
+        Ok(())
+    }
+
+    /// Puts in force what was just written, and keeps it as what was whole last: killed in between, the file
+    /// has its end.
+    fn activate_from_disk(&self, lock: &WriteLock) {
+        let (stamp, found) = self.read_from_disk();
+        self.activate(Ok(lock), stamp, &found);
+    }
+
+    /// Puts in force what was found.
+    fn activate(
+        &self,
+        lock: Result<&WriteLock, &UserError>,
+        stamp: ConfigStamp,
+        found: &ConfigOnDisk,
+    ) -> bool {
+        let whole =
+            found.parse_complete().and_then(|whole| match self.save_last_good(lock, found) {
+                Err(why)
+                    if self.read().unsaved_last_good.is_some() || found.has_new_rules(&whole) =>
+                {
+                    Err(ConfigFault::Unguarded(why))
+                }
+                _ => Ok(whole),
+            });
+        // The copy may be writable again at any time.
+        let stamp = match &whole {
+            Err(ConfigFault::Unguarded(_)) => ConfigStamp::None(io::ErrorKind::Other),
+            _ => stamp,
+        };
+        let mut current = self.write();
+        let unguarded = match &whole {
+            Ok(_) => None,
+            Err(ConfigFault::Unguarded(_)) => found.text().map(str::to_owned),
+            Err(_) => current.unsaved_last_good.take(),
+        };
+        let (settings, private, trouble) = match whole {
+            Ok(whole) => (whole.settings, whole.private, None),
+            Err(fault) => (
+                current.settings.clone(),
+                PrivateRules::everything(),
+                Some(SettingsProblem {
+                    message: self.fault_message(&fault),
+                    choices: found.choices(),
+                }),
+            ),
+        };
+        let is_another = (&current.settings, &current.private, &current.problem)
+            != (&settings, &private, &trouble);
+        let hub_name = current.hub_name.take();
+        *current = LoadedConfig {
+            settings,
+            private,
+            hub_name,
+            problem: trouble,
+            unsaved_last_good: unguarded,
+            stamp,
+        };
+        is_another
+    }
+
+    /// Keeps a whole file as the one that counted last, by which the next one is judged; else why not.
+    fn save_last_good(
+        &self,
+        lock: Result<&WriteLock, &UserError>,
+        found: &ConfigOnDisk,
+    ) -> Result<(), String> {
+        let Ok(Some(bytes)) = &found.file else { return Ok(()) };
+        if found.is_last_good {
+            return Ok(());
+        }
+        let copy = self.data.last_good_config_file();
+        let kept = match lock {
+            Ok(lock) => lock.replace(&copy, bytes).map_err(|error| error.message),
+            Err(error) => Err(error.message.clone()),
+        };
+        if let Err(error) = &kept {
+            tracing::warn!(error, "the settings that counted last are not kept");
+        }
+        kept
+    }
+
+    /// The stamp is taken first: what changes in between is looked at again.
+    fn read_from_disk(&self) -> (ConfigStamp, ConfigOnDisk) {
+        let file = self.data.config_file();
+        let stamp = ConfigStamp::of_file(&file);
+        let read = read_config_bytes(&file).map_err(|error| {
+            let words = error.to_string();
+            words.split(" (os error").next().unwrap_or_default().to_owned()
+        });
+        let last_good = match read_config_bytes(&self.data.last_good_config_file()) {
+            Ok(bytes) => bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            Err(_) => Some(String::new()),
+        };
+        let text = read.as_ref().ok().and_then(Option::as_deref);
+        let is_kept = text.is_some() && text == last_good.as_deref().map(str::as_bytes);
+        let last_good = match &self.read().unsaved_last_good {
+            Some(unguarded) if !is_kept => Some(unguarded.clone()),
+            _ => last_good,
+        };
+        (stamp, ConfigOnDisk { file: read, last_good, is_last_good: is_kept })
+    }
+
+    /// The file itself where `config.toml` is a link to it.
+    fn target(&self) -> PathBuf {
+        let file = self.data.config_file();
+        fs::canonicalize(&file).unwrap_or(file)
+    }
+
+    fn fault_message(&self, fault: &ConfigFault) -> String {
+        let file = self.data.config_file();
+        let file = file.display();
+        match fault {
+            ConfigFault::Gone => format!(
+                "The settings file {file} is gone. No model is asked until it is back, or until you choose \
+                 which settings count."
+            ),
+            ConfigFault::Empty => format!(
+                "The settings file {file} is empty. No model is asked until it is corrected, or until you \
+                 choose which settings count."
+            ),
+            ConfigFault::Cut => format!(
+                "The settings file {file} may be cut off: it no longer has all it had, and its last line is \
+                 not “{END_MARKER}”. No model is asked until it is corrected, or until you choose which settings \
+                 count."
+            ),
+            ConfigFault::Unguarded(why) => format!(
+                "The settings file {file} has a new rule for private notes, and the copy that would show its \
+                 loss cannot be written. No model is asked until it is. {why}"
+            ),
+            ConfigFault::Unreadable(why) => format!(
+                "The settings file {file} cannot be read ({why}). No model is asked until it is corrected, or \
+                 until you choose which settings count."
+            ),
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, LoadedConfig> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, LoadedConfig> {
+        self.current.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A settings file of more bytes is not read: to understand tens of megabytes takes the better part of a minute.
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
+
+/// The bytes of a file; `None` where there is none. A pipe is not waited for, and a link that leads nowhere is an
+/// error: its file may be on a disk that is not there at the moment.
+fn read_config_bytes(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut opened = match rustix::fs::open(file, flags, rustix::fs::Mode::empty()) {
+        Ok(opened) => File::from(opened),
+        Err(Errno::NOENT) if fs::symlink_metadata(file).is_ok() => {
+            return Err(io::Error::other("it is a link to a file that is not there"));
+        }
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !opened.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    (&mut opened).take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_CONFIG_BYTES {
+        return Err(io::Error::other("it is larger than 4 MiB"));
+    }
+    Ok(Some(bytes))
+}
+
+/// What no file may hold, whoever wrote the rest of it.
+fn validate(settings: &Settings) -> Result<(), UserError> {
+    // What is saved is told to the window and stands in a file; a key has a place of its own.
+    if llm::transport::http::has_credentials(&settings.base_url) {
+        return Err(UserError::other(
+            "The provider's address holds a login or a ?: leave the address alone there, and \
+             paste the key where keys are asked for.",
+        ));
+    }
+    writable_notes::validate(&settings.hub)
+}
+
+/// Renames a file to `NAME.word`, or to the next free number behind it. One that is not there is no trouble.
+fn move_aside(file: &Path, word: &str) -> Result<(), UserError> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let numbered = (2_u32..).map(|number| format!("{name}.{word}.{number}"));
+    let names = std::iter::once(format!("{name}.{word}")).chain(numbered);
+    let free = names.map(|name| file.with_file_name(name)).find(|path| !path.exists());
+    let kept = free.unwrap_or_else(|| file.with_file_name(&name));
+    match fs::rename(file, &kept) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(io_error("keep the broken file as", &kept, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Lets a vault be read as the settings say: through which links, and with which folders beside it.
+pub(crate) fn apply_read_settings(vault: &Vault, settings: &Settings) {
+    vault.set_symlink_policy(if settings.follow_links {
+        SymlinkPolicy::Inside
+    } else {
+        SymlinkPolicy::Refused
+    });
+    vault.set_extra_roots(&settings.extra_roots);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+//! Where providers' keys and the hub's token come from: the environment, the system's keyring, else a
+//! file that only the user can read. None of them ever leaves as text.
+#![expect(clippy::disallowed_methods, reason = "the key file is a file of the data directory")]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use desktop::{InKeyring, Keyring, KeyringError};
+use protocol::event::KeyringTrouble;
+use protocol::request::KeyStorage;
+use protocol::{ErrorCode, UserError};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::models::selection::ModelProvider;
+use crate::support::blocking::run_blocking;
+use crate::workspace::data_dir::{DataDir, write_private};
+
+mod stored;
+
+/// What is kept secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secret {
+    /// The keys of a vendor.
+    Keys(ModelProvider),
+    /// What a hub wants to see before it lets anybody in.
+    HubToken,
+}
+
+impl Secret {
+    const ALL: [Self; 4] = [
+        Self::Keys(ModelProvider::Anthropic),
+        Self::Keys(ModelProvider::OpenAi),
+        Self::Keys(ModelProvider::Ollama),
+        Self::HubToken,
+    ];
+
+    /// The variable of the environment that may hold it.
+    fn env_variable(self) -> &'static str {
+        match self {
+            Self::Keys(vendor) => vendor.env_variable(),
+            Self::HubToken => "VAULTMATE_HUB_TOKEN",
+        }
+    }
+
+    /// Its name in the keyring.
+    const fn keyring_account(self) -> &'static str {
+        match self {
+            Self::Keys(ModelProvider::Anthropic) => "anthropic",
+            Self::Keys(ModelProvider::OpenAi) => "openai",
+            Self::Keys(ModelProvider::Ollama) => "ollama",
+            Self::HubToken => "hub",
+        }
+    }
+
+    /// What it is to its user.
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Keys(_) => "key",
+            Self::HubToken => "token",
+        }
+    }
+
+    /// The first vendor's file has the name it always had.
+    fn file_path(self, data: &DataDir) -> PathBuf {
+        match self {
+            Self::Keys(ModelProvider::Anthropic) => data.key_file(),
+            Self::Keys(_) | Self::HubToken => {
+                data.key_file().with_extension(self.keyring_account())
+            }
+        }
+    }
+}
+
+/// Keys, at least one, and the name of the place they were found in.
+pub(crate) struct FoundKeys {
+    pub(crate) keys: Vec<SecretString>,
+    pub(crate) source: &'static str,
+}
+
+/// What the environment had at the start, one by one.
+static ENVIRONMENT: LazyLock<Vec<(Secret, SecretString)>> = LazyLock::new(|| {
+    let given = |secret: Secret| {
+        std::env::var(secret.env_variable()).ok().map(|text| (secret, SecretString::from(text)))
+    };
+    Secret::ALL.into_iter().filter_map(given).collect()
+});
+
+/// Reads the keys of the environment, then has `unset` take each variable away: programs that are
+/// started from here on inherit none. For the beginning of a program, before it has threads.
+/// [`pass_to_command`] gives them to a program all the same.
+pub fn take_from_environment(unset: impl Fn(&str)) {
+    LazyLock::force(&ENVIRONMENT);
+    for secret in Secret::ALL {
+        unset(secret.env_variable());
+    }
+}
+
+/// Has `program` find the keys where this one found them: for this program, started anew.
+pub fn pass_to_command(program: &mut Command) {
+    program.envs(ENVIRONMENT.iter().map(|(of, keys)| (of.env_variable(), keys.expose_secret())));
+}
+
+fn from_environment(secret: Secret) -> Option<String> {
+    let mut given = ENVIRONMENT.iter();
+    let (_, keys) = given.find(|(of, _)| *of == secret)?;
+    Some(keys.expose_secret().to_owned())
+}
+
+/// The outcome of looking for a secret.
+pub(crate) enum Finding {
+    /// It.
+    Keys(FoundKeys),
+    /// There is none.
+    Nothing,
+    /// It is in no other place, and the keyring could not be looked into.
+    Closed(KeyringTrouble),
+}
+
+impl Finding {
+    /// The keys that were found, even if the keyring may hold more.
+    pub(crate) fn keys(self) -> Option<FoundKeys> {
+        match self {
+            Self::Keys(keys) => Some(keys),
+            Self::Nothing | Self::Closed(_) => None,
+        }
+    }
+
+    /// Why the keyring could not be looked into, where that matters.
+    pub(crate) const fn trouble(&self) -> Option<KeyringTrouble> {
+        match self {
+            Self::Closed(trouble) => Some(*trouble),
+            Self::Keys(_) | Self::Nothing => None,
+        }
+    }
+}
+
+/// Looks in the keyring, the environment, the key file; the first that has one. Ends within seconds,
+/// and asks the user for nothing.
+///
+/// A keyring that is not there is no trouble to those who never stored this secret in it. One that is
+/// locked may not say what it holds: whether the secret is in it is remembered in the data directory.
+pub(crate) async fn find(data: &DataDir, keyring: &Keyring, secret: Secret) -> Finding {
+    let looked = keyring.look(secret.keyring_account()).await;
+    let data = data.clone();
+    run_blocking(move || combined(&data, secret, looked)).await.unwrap_or(Finding::Nothing)
+}
+
+fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
+    let was_stored = stored::has(data, secret);
+    let closed = match looked {
+        InKeyring::Secret(text) => {
+            stored::note(data, secret);
+            match parse_keys(Some(text.expose_secret().to_owned()), "keyring") {
+                Some(keys) => return Finding::Keys(keys),
+                None => None,
+            }
+        }
+        InKeyring::Nothing => {
+            stored::strike(data, secret);
+            None
+        }
+        InKeyring::Locked => Some(KeyringTrouble::Locked),
+        InKeyring::Unknown if was_stored => Some(KeyringTrouble::Locked),
+        InKeyring::Unknown => Some(KeyringTrouble::Unknown),
+        InKeyring::Unavailable => was_stored.then_some(KeyringTrouble::Unavailable),
+    };
+    let in_file = || std::fs::read_to_string(secret.file_path(data)).ok();
+    let elsewhere = parse_keys(from_environment(secret), "environment")
+        .or_else(|| parse_keys(in_file(), "file"));
+    match (elsewhere, closed) {
+        (Some(keys), _) => Finding::Keys(keys),
+        (None, Some(trouble)) => Finding::Closed(trouble),
+        (None, None) => Finding::Nothing,
+    }
+}
+
+fn parse_keys(text: Option<String>, source: &'static str) -> Option<FoundKeys> {
+    let keys = several(&SecretString::from(text?));
+    (!keys.is_empty()).then_some(FoundKeys { keys, source })
+}
+
+/// The keys of a text: several stand between spaces, commas or line ends.
+pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
+    let text = text.expose_secret();
+    let keys = text.split(|c: char| c.is_whitespace() || c == ',').filter(|key| !key.is_empty());
+    keys.map(SecretString::from).collect()
+}
+
+/// Stores a secret where the user wants it. An empty text removes it from both places. A keyring that
+/// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so.
+pub(crate) async fn save(
+    data: &DataDir,
+    keyring: &Keyring,
+    secret: Secret,
+    text: &SecretString,
+    place: KeyStorage,
+) -> Result<(), UserError> {
+    let text = text.expose_secret().trim();
+    if text.is_empty() {
+        return remove(data, keyring, secret).await;
+    }
+    let (data, text) = (data.clone(), SecretString::from(text));
+    match place {
+        KeyStorage::File => {
+            let write =
+                move || write_private(&secret.file_path(&data), text.expose_secret().as_bytes());
+            run_blocking(write).await?
+        }
+        KeyStorage::Keyring => {
+            let stored = keyring.store(secret.keyring_account(), &text).await;
+            stored.map_err(|error| not_stored(secret, &error))?;
+            run_blocking(move || stored::note(&data, secret)).await
+        }
+    }
+}
+
+/// Whether [`save`] may need the keyring to be unlocked first.
+pub(crate) async fn needs_unlocking(
+    keyring: &Keyring,
+    secret: Secret,
+    text: &SecretString,
+    place: KeyStorage,
+) -> bool {
+    match (text.expose_secret().trim(), place) {
+        ("", _) => matches!(keyring.look(secret.keyring_account()).await, InKeyring::Locked),
+        (_, KeyStorage::Keyring) => true,
+        (_, KeyStorage::File) => false,
+    }
+}
+
+fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
+    let (word, variable) = (secret.label(), secret.env_variable());
+    let words = match error {
+        KeyringError::Locked => format!(
+            "The keyring is locked, so it does not take the {word}. Unlock it and try again, set \
+             {variable}, or keep the {word} in a file that only you can read."
+        ),
+        KeyringError::Failed(error) => format!(
+            "The system keyring does not take the {word} ({error}). Unlock it and try again, set \
+             {variable}, or keep the {word} in a file that only you can read."
+        ),
+    };
+    UserError::new(ErrorCode::Key, words)
+}
+
+async fn remove(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(), UserError> {
+    // Nothing stored and no keyring are the same to someone who wants no key stored.
+    let removed = keyring.remove(secret.keyring_account()).await;
+    let data = data.clone();
+    run_blocking(move || {
+        if removed == Err(KeyringError::Locked) {
+            let word = secret.label();
+            let words = format!(
+                "The keyring is locked, so the {word} in it is still there. Unlock it, then remove \
+                 the {word} again."
+            );
+            return Err(UserError::new(ErrorCode::Key, words));
+        }
+        stored::strike(&data, secret);
+        data.lock()?.remove(&secret.file_path(&data))
+    })
+    .await?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: Secret = Secret::Keys(ModelProvider::Anthropic);
+
+    fn data() -> (tempfile::TempDir, DataDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        (folder, data)
+    }
+
+    /// Where it is found, or why not.
+    fn finding(data: &DataDir, looked: InKeyring) -> Result<Option<&'static str>, KeyringTrouble> {
+        match combined(data, KEYS, looked) {
+            Finding::Keys(found) => Ok(Some(found.source)),
+            Finding::Nothing => Ok(None),
+            Finding::Closed(trouble) => Err(trouble),
+        }
+    }
+
+    #[test]
+    fn a_keyring_that_is_not_there_is_no_trouble_until_a_key_was_in_it() {
+        let (_folder, data) = data();
+        assert_eq!(finding(&data, InKeyring::Unavailable), Ok(None));
+        assert_eq!(finding(&data, InKeyring::Unknown), Err(KeyringTrouble::Unknown));
+        assert_eq!(finding(&data, InKeyring::Locked), Err(KeyringTrouble::Locked));
+        assert_eq!(finding(&data, InKeyring::Secret("sk-1".into())), Ok(Some("keyring")));
+        assert_eq!(finding(&data, InKeyring::Unavailable), Err(KeyringTrouble::Unavailable));
+        assert_eq!(finding(&data, InKeyring::Unknown), Err(KeyringTrouble::Locked));
+        assert_eq!(finding(&data, InKeyring::Nothing), Ok(None));
+        assert_eq!(finding(&data, InKeyring::Unavailable), Ok(None), "it was removed elsewhere");
+    }
+
+    #[test]
+    fn a_key_in_another_place_does_without_a_locked_keyring() {
+        let (_folder, data) = data();
+        write_private(&data.key_file(), b"sk-file").expect("written");
+        for looked in [InKeyring::Locked, InKeyring::Unknown, InKeyring::Unavailable] {
+            assert_eq!(finding(&data, looked), Ok(Some("file")));
+        }
+    }
+
+    #[test]
+    fn it_is_remembered_which_secrets_are_in_the_keyring_and_not_what_they_are() {
+        let (_folder, data) = data();
+        finding(&data, InKeyring::Secret("sk-1".into())).expect("found");
+        stored::note(&data, Secret::HubToken);
+        let file = || std::fs::read_to_string(data.in_keyring_file()).expect("a file");
+        assert_eq!(file(), "anthropic\nhub\n");
+        stored::strike(&data, KEYS);
+        assert_eq!(file(), "hub\n");
+    }
+}

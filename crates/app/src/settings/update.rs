@@ -1,0 +1,210 @@
+//! Settings and keys are changed one after the other: each change is made from what the one before it left,
+//! whichever window or hand made that.
+
+use std::path::Path;
+
+use protocol::request::KeyStorage;
+use protocol::settings::{ExtraRoot, HubSettings, SettingsChoice};
+use protocol::{AppEvent, PrivateRules, Settings, UserError};
+use secrecy::SecretString;
+
+use crate::app::App;
+use crate::hub::connection;
+use crate::settings::config::{ConfigWatcher, ReloadRequests};
+use crate::settings::secrets::Secret;
+use crate::settings::{config, secrets};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::sentence;
+use crate::vault_session::{AppServices, SessionGuard};
+
+impl App {
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.services().config.get()
+    }
+
+    /// Changes each setting that differs from those in force. Otherwise as [`App::change_settings`].
+    pub async fn save_settings(&self, settings: Settings) -> Result<(), UserError> {
+        self.change_settings(|now| *now = settings).await
+    }
+
+    /// Adds a folder beside the vault. The caller vouches that the user named it: in a dialog of the
+    /// system, or by typing its path.
+    pub async fn add_extra_root(&self, folder: &Path) -> Result<(), UserError> {
+        let folder = folder.to_str().ok_or_else(|| {
+            UserError::other(
+                "The name of this folder is not valid UTF-8. Rename it, or choose another folder.",
+            )
+        })?;
+        let root = ExtraRoot { folder: folder.to_owned(), name: String::new() };
+        self.change_settings(|settings| settings.extra_roots.push(root)).await
+    }
+
+    /// Saves what `change` does to the settings in force, and nothing else: what another window or a hand
+    /// has changed in their file meanwhile stays. Otherwise as [`App::save_changed`].
+    pub async fn change_settings(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send,
+    ) -> Result<(), UserError> {
+        let _saving = self.lock_settings().await;
+        let before = self.settings();
+        let mut after = before.clone();
+        change(&mut after);
+        self.save(&before, after).await
+    }
+
+    /// Saves whatever differs between `before`, from which somebody made a change, and `after`. It takes
+    /// effect at once. What cannot be understood is refused, and then nothing of it is taken. Returns the
+    /// settings in force then.
+    ///
+    /// These are a page's to send: a folder beside the vault that was not there before is refused.
+    /// [`App::add_extra_root`] adds one.
+    pub async fn save_changed(
+        &self,
+        before: &Settings,
+        after: Settings,
+    ) -> Result<Settings, UserError> {
+        let _saving = self.lock_settings().await;
+        ensure_no_new_root(&after.extra_roots, &self.settings().extra_roots)?;
+        self.save(before, after).await?;
+        Ok(self.settings())
+    }
+
+    /// Decides which settings count while their file does not.
+    pub async fn recover_settings(&self, choice: SettingsChoice) -> Result<(), UserError> {
+        let _saving = self.lock_settings().await;
+        let config = self.services().config.clone();
+        let before = config.get().hub;
+        let settled = run_blocking(move || config.recover(choice)).await?;
+        self.apply_settings(&before).await;
+        settled
+    }
+
+    /// Follows the settings file, whoever changes it, until it is dropped.
+    pub(crate) async fn run_settings_loop(self, mut outdated: ReloadRequests) {
+        let mut watch = ConfigWatcher::start(&self.services().data);
+        // What was changed before the watch stood was not told.
+        self.reload_settings().await;
+        loop {
+            let asked = tokio::select! {
+                () = watch.next() => None,
+                asked = outdated.recv() => match asked {
+                    Some(asked) => Some(asked),
+                    None => return,
+                },
+            };
+            self.reload_settings().await;
+            if let Some(asked) = asked {
+                // Whoever asked has given up.
+                let _ = asked.send(());
+            }
+        }
+    }
+
+    async fn reload_settings(&self) {
+        let _saving = self.lock_settings().await;
+        let config = self.services().config.clone();
+        let before = config.get().hub;
+        if matches!(run_blocking(move || config.reload()).await, Ok(true)) {
+            self.apply_settings(&before).await;
+        }
+    }
+
+    /// The caller holds [`App::lock_settings`].
+    async fn save(&self, before: &Settings, after: Settings) -> Result<(), UserError> {
+        let link = connection::link_config(&after.hub)
+            .map_err(|error| UserError::other(sentence(&error.to_string())))?;
+        let around = self.services();
+        // Rules that cannot be understood are not taken: nobody would know what they protect.
+        PrivateRules::parse(&after.private).map_err(|error| UserError::other(error.to_string()))?;
+        around.config.ensure_valid()?;
+        let now = around.config.get();
+        let extra_roots = self.admit_extra_roots(&after.extra_roots, &now.extra_roots).await?;
+        let after = Settings { extra_roots, ..after };
+        if before.hub != after.hub
+            && link.is_some()
+            && let Some(open) = self.open_session().await
+        {
+            open.claim_hub_name(&around.data, &after.hub.name).await?;
+        }
+        let (config, before) = (around.config.clone(), before.clone());
+        let saved = run_blocking(move || config.change(&before, &after)).await?;
+        self.apply_settings(&now.hub).await;
+        saved
+    }
+
+    /// Has everything go by the settings that were read last. The caller holds [`App::lock_settings`].
+    async fn apply_settings(&self, before: &HubSettings) {
+        let around = self.services();
+        if let Some(open) = self.open_session().await {
+            let rules = around.config.private_rules();
+            open.privacy_guard.set_rules(rules.clone());
+            config::apply_read_settings(&open.vault, &around.config.get());
+            // Other notes may be seen: the index looks again.
+            open.indexer.set_rules(rules);
+            self.reconnect_hub(&open, before).await;
+        }
+        let (settings, trouble) = (around.config.get(), around.config.problem());
+        around.feed.publish(AppEvent::SettingsChanged { settings, trouble });
+        self.reselect_model().await;
+    }
+
+    /// Links as the settings say now, where that is not as `before`.
+    async fn reconnect_hub(&self, open: &SessionGuard, before: &HubSettings) {
+        let around = self.services();
+        if !around.run_mode.is_long_running() {
+            return;
+        }
+        let link = connection::vault_link_config(&open.vault, &open.data_folder, around).await;
+        if around.config.get().hub == *before {
+            return;
+        }
+        let link = link.unwrap_or_else(|error| {
+            around.feed.publish(AppEvent::Problem { error });
+            None
+        });
+        open.connect_hub(link, around);
+    }
+
+    /// The folders beside the vault under the names that they get, if all new ones may be added.
+    async fn admit_extra_roots(
+        &self,
+        wanted: &[ExtraRoot],
+        before: &[ExtraRoot],
+    ) -> Result<Vec<ExtraRoot>, UserError> {
+        if wanted == before {
+            return Ok(wanted.to_vec());
+        }
+        let vault = self.open_session().await.map(|open| open.vault.clone());
+        let (wanted, before) = (wanted.to_vec(), before.to_vec());
+        let judged =
+            run_blocking(move || vault::validate_extra_roots(&wanted, &before, vault.as_ref()));
+        judged.await?.map_err(|error| UserError::other(error.to_string()))
+    }
+
+    /// Stores the keys of whoever answers, one or several; an empty text removes them.
+    pub async fn set_key(&self, key: SecretString, place: KeyStorage) -> Result<(), UserError> {
+        let AppServices { data, keyring, model_selector: answering, .. } = self.services();
+        let of_vendor = async || Secret::Keys(answering.selected().await.model_provider);
+        self.ready_to_store(of_vendor().await, &key, place).await;
+        let _saving = self.lock_settings().await;
+        secrets::save(data, keyring, of_vendor().await, &key, place).await?;
+        self.reselect_model().await;
+        Ok(())
+    }
+}
+
+fn ensure_no_new_root(wanted: &[ExtraRoot], before: &[ExtraRoot]) -> Result<(), UserError> {
+    let mut before: Vec<&str> = before.iter().map(|root| root.folder.as_str()).collect();
+    for ExtraRoot { folder, .. } in wanted {
+        // A folder that is given twice is new the second time.
+        let Some(at) = before.iter().position(|known| known == folder) else {
+            return Err(UserError::other(format!(
+                "{folder} was not chosen in a dialog of the system. Add it in Settings > Vault."
+            )));
+        };
+        before.swap_remove(at);
+    }
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! What is put right when a vault is opened: changes that were under way, and turns that were cut.
+
+use protocol::{
+    CallId, CallResult, ConversationId, IntentState, NotePath, OpenTurn, Origin, Settings,
+    TokenUsage, TurnEnding, TurnStatus, UserError,
+};
+use store::{ChangeSetDecision, OpenChangeSet, Store};
+use vault::Vault;
+
+use crate::adapters::ledger::StoreLedger;
+use crate::changes::apply_review::record_applied;
+use crate::chat::resume::{ResumeDecision, resume_decision};
+use crate::hub::writable_notes;
+use crate::support::clock::now;
+use crate::support::errors::{apply_error, store_error};
+
+/// Finishes or parks every change that was under way, then gives each open call of a cut turn its
+/// one result, and the turn an end, unless it goes on. Safe to run again when it is cut itself.
+pub(crate) async fn recover(
+    vault: &Vault,
+    store: &Store,
+    settings: &Settings,
+) -> Result<Vec<UserError>, UserError> {
+    let mut problems = Vec::new();
+    let recovery =
+        vault.recover(&StoreLedger(store.clone())).await.map_err(|error| apply_error(&error))?;
+    for (intent, why) in &recovery.problems {
+        problems.push(UserError::other(format!(
+            "{} was being changed when Vaultmate ended: {why}",
+            intent.change.path
+        )));
+    }
+    close_applied_reviews(store).await?;
+    for turn in store.open_turns().await.map_err(store_error)? {
+        if turn.status == TurnStatus::Running {
+            end_or_resume(store, &turn, settings).await?;
+        } else if turn.origin == Origin::Cli {
+            // Whoever asked from the command line has gone: nobody waits for the answer.
+            interrupt(store, &turn).await?;
+        }
+    }
+    Ok(problems)
+}
+
+async fn end_or_resume(
+    store: &Store,
+    turn: &OpenTurn,
+    settings: &Settings,
+) -> Result<(), UserError> {
+    let changed = store.turn_changed_paths(&turn.turn).await.map_err(store_error)?;
+    let inbox = writable_notes::inbox_path(&settings.hub).ok();
+    match resume_decision(turn, &changed, inbox.as_ref(), settings.resume, now()) {
+        ResumeDecision::GoesOn => {
+            let results = cut_results(store, turn).await?;
+            store.resume_turn(&turn.turn, &results).await.map_err(store_error)
+        }
+        ResumeDecision::Offered => {
+            let ending = interrupted(store, turn).await?;
+            store.offer_resume(&turn.turn, &ending).await.map_err(store_error)
+        }
+        ResumeDecision::Ends => interrupt(store, turn).await,
+    }
+}
+
+/// Ends the turn of the conversation that counts as running although nobody runs it.
+pub(crate) async fn end_cut_turn(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<(), UserError> {
+    match store.running_turn(conversation).await.map_err(store_error)? {
+        Some(turn) => interrupt(store, &turn).await,
+        None => Ok(()),
+    }
+}
+
+/// Waiting changes whose files hold them already: the verdict was cut before it was noted.
+async fn close_applied_reviews(store: &Store) -> Result<(), UserError> {
+    let all = store.conversations_needing_you().await.map_err(store_error)?;
+    for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
+        let open = store.open_change_set(&conversation.id).await.map_err(store_error)?;
+        let Some(set) = open else { continue };
+        let decided = already_decided(store, &set).await?;
+        if decided != ChangeSetDecision::default() {
+            store.decide(&set.id, &decided, now()).await.map_err(store_error)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was decided about notes of a waiting set that hold their changes already, as the ledger
+/// knows.
+pub(crate) async fn already_decided(
+    store: &Store,
+    set: &OpenChangeSet,
+) -> Result<ChangeSetDecision, UserError> {
+    let mut decided = ChangeSetDecision::default();
+    for row in &set.planned {
+        let effects = store.effects_of_call_since(&row.turn, &row.call, row.since).await;
+        let done = (row.change.path.clone(), IntentState::Done);
+        if effects.map_err(store_error)?.contains(&done) {
+            record_applied(row, &mut decided);
+        }
+    }
+    Ok(decided)
+}
+
+async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {
+    let ending = interrupted(store, turn).await?;
+    store.finish_turn(&turn.turn, &ending).await.map_err(store_error)
+}
+
+/// One result for each call that has none.
+async fn cut_results(store: &Store, turn: &OpenTurn) -> Result<Vec<CallResult>, UserError> {
+    let mut results = Vec::new();
+    for (call, tool) in store.unanswered_calls(&turn.turn).await.map_err(store_error)? {
+        let effects = store.effects_of_call(&turn.turn, &call).await.map_err(store_error)?;
+        let waits = waits_for_review(store, turn, &call).await?;
+        results.push(cut_result(call, &tool, &effects, waits));
+    }
+    Ok(results)
+}
+
+async fn interrupted(store: &Store, turn: &OpenTurn) -> Result<TurnEnding, UserError> {
+    Ok(TurnEnding {
+        status: TurnStatus::Interrupted,
+        results: cut_results(store, turn).await?,
+        message: None,
+        cut: false,
+        question: None,
+        ends_conversation: false,
+        error: None,
+        usage: TokenUsage::default(),
+        at: now(),
+    })
+}
+
+async fn waits_for_review(
+    store: &Store,
+    turn: &OpenTurn,
+    call: &CallId,
+) -> Result<bool, UserError> {
+    let open = store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+    Ok(open.is_some_and(|set| {
+        set.planned.iter().any(|row| row.turn == turn.turn && row.call == *call)
+    }))
+}
+
+/// The one result of a call whose turn was cut: what became of it, as the ledger knows.
+fn cut_result(
+    call: CallId,
+    tool: &str,
+    effects: &[(NotePath, IntentState)],
+    waits: bool,
+) -> CallResult {
+    let among = |wanted: IntentState| -> Vec<&str> {
+        let found = effects.iter().filter(|(_, state)| *state == wanted);
+        found.map(|(path, _)| path.as_str()).collect()
+    };
+    let done = among(IntentState::Done);
+    let unknown = [among(IntentState::Open), among(IntentState::Parked)].concat();
+    let output = if !unknown.is_empty() {
+        format!(
+            "The program was interrupted; {tool} may have changed {}. Read before you change it \
+             again.",
+            [done.as_slice(), unknown.as_slice()].concat().join(", ")
+        )
+    } else if !done.is_empty() {
+        format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
+    } else if waits {
+        tools::plan_outcome::pending_text(&format!(
+            "what {tool} was asked for, before an interruption"
+        ))
+    } else {
+        format!("The program was interrupted before {tool} did anything.")
+    };
+    let is_error = done.is_empty() && !waits;
+    CallResult {
+        call,
+        output,
+        is_error,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+        sources: Vec::new(),
+        whole: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{ConversationId, Message, MessageId, MessagePart, NewTurn, Role, TurnId};
+
+    use super::*;
+
+    #[test]
+    fn a_cut_call_is_told_what_the_ledger_knows() {
+        let path = NotePath::parse("a.md").expect("a path");
+        let call = || CallId::from("c");
+        let done = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Done)], false);
+        assert_eq!(done.output, "The program was interrupted; edit_file had changed a.md.");
+        assert!(!done.is_error);
+        let open = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Open)], false);
+        assert!(open.is_error && open.output.contains("may have changed a.md"), "{}", open.output);
+        assert!(cut_result(call(), "edit_file", &[(path, IntentState::Stale)], false).is_error);
+        assert!(!cut_result(call(), "edit_file", &[], true).is_error);
+    }
+
+    #[tokio::test]
+    async fn a_question_of_the_command_line_that_never_ran_is_not_run_later() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let vault = Vault::open(folder.path()).expect("a vault");
+        let store = Store::open(&folder.path().join(".vault.db")).await.expect("a store");
+        let left = [("cli", Origin::Cli), ("window", Origin::Window)];
+        for (id, origin) in left {
+            let (turn, conversation) = (TurnId::from(id), ConversationId::from(id));
+            store.create_conversation(&conversation, id, None, now()).await.expect("begun");
+            let message = Message {
+                id: MessageId::from(id),
+                conversation,
+                turn: turn.clone(),
+                role: Role::User,
+                parts: vec![MessagePart::Text { text: "words".into() }],
+                at: now(),
+            };
+            let new = NewTurn { turn, message, origin, answers: None, shown: Vec::new() };
+            store.submit_turn(&new).await.expect("stored");
+        }
+        recover(&vault, &store, &Settings::default()).await.expect("recovered");
+        let open: Vec<_> = store.open_turns().await.expect("read");
+        let open: Vec<_> = open.iter().map(|turn| turn.turn.as_str()).collect();
+        assert_eq!(open, ["window"], "what was said in the window goes on");
+    }
+}

@@ -1,0 +1,195 @@
+//! Where the application keeps what is not a note: settings, databases, locks, logs.
+//!
+//! Layout: `config.toml` and `config.toml.last-good`, `last-vault`, `key` and `key.openai` (only when the user chose a file), `in-keyring`, `logs/`,
+//! `Sample notes/`, and one folder a vault under `vaults/` with its database, its lock and `home`,
+//! which says whose it is.
+#![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use protocol::{ErrorCode, UserError};
+
+use crate::workspace::write_lock::WriteLock;
+
+/// The data directory; exists. What is put there can be read by the user alone.
+#[derive(Debug, Clone)]
+pub struct DataDir {
+    root: PathBuf,
+}
+
+impl DataDir {
+    /// `VAULTMATE_DATA_DIR`, else the platform's place for application data.
+    pub fn locate() -> Result<Self, UserError> {
+        let root = std::env::var_os("VAULTMATE_DATA_DIR")
+            .filter(|dir| !dir.is_empty())
+            .map(PathBuf::from)
+            .or_else(|| dirs::data_dir().map(|dir| dir.join("vaultmate")));
+        let root = root.ok_or_else(|| {
+            UserError::other(
+                "There is no place for application data: set HOME or VAULTMATE_DATA_DIR.",
+            )
+        })?;
+        Self::at(root)
+    }
+
+    /// The data directory at `root`, made when it is not there.
+    pub fn at(root: PathBuf) -> Result<Self, UserError> {
+        make_private(&root)?;
+        Ok(Self { root })
+    }
+
+    /// `config.toml`.
+    #[must_use]
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    /// The settings file as it was when it was last whole.
+    pub(crate) fn last_good_config_file(&self) -> PathBuf {
+        self.root.join("config.toml.last-good")
+    }
+
+    /// Waits for the lock under which files here are changed. Blocks.
+    pub(crate) fn lock(&self) -> Result<WriteLock, UserError> {
+        WriteLock::take(&self.root)
+    }
+
+    /// The folder itself.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file of Anthropic's key for those who chose a file; other vendors' are beside it.
+    #[must_use]
+    pub fn key_file(&self) -> PathBuf {
+        self.root.join("key")
+    }
+
+    /// The file of the names of those secrets that are in the keyring.
+    pub(crate) fn in_keyring_file(&self) -> PathBuf {
+        self.root.join("in-keyring")
+    }
+
+    /// The file of what was found out about models that take no tools.
+    pub(crate) fn tool_support_file(&self) -> PathBuf {
+        self.root.join("no_tools")
+    }
+
+    /// The folder of log files.
+    #[must_use]
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    /// Where the writable copy of the sample vault goes.
+    #[must_use]
+    pub fn sample(&self) -> PathBuf {
+        self.root.join("Sample notes")
+    }
+
+    /// The folder with one folder a vault.
+    pub(crate) fn vaults(&self) -> PathBuf {
+        self.root.join("vaults")
+    }
+
+    /// Where the index of a vault goes whose data is in `home`: with the caches of other programs,
+    /// for it can be deleted at any time.
+    pub(crate) fn index_dir(&self, home: &Path) -> PathBuf {
+        let own_place = dirs::data_dir().is_some_and(|dir| dir.join("vaultmate") == self.root);
+        let caches = dirs::cache_dir().filter(|_| own_place).map(|dir| dir.join("vaultmate"));
+        let name = home.file_name().unwrap_or(home.as_os_str());
+        caches.unwrap_or_else(|| self.root.join("cache")).join(name)
+    }
+
+    /// How the folder of a vault is called that stands at `folder`, which is canonical.
+    pub(crate) fn folder_for_path(&self, folder: &Path) -> PathBuf {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let slug: String = name
+            .unwrap_or_default()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+            .take(32)
+            .collect();
+        let digest = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
+        let short = digest.get(..16).unwrap_or_default();
+        self.vaults().join(format!("{slug}-{short}"))
+    }
+
+    /// The vault that was open last.
+    #[must_use]
+    pub fn last_vault(&self) -> Option<PathBuf> {
+        let bytes = fs::read(self.root.join("last-vault")).ok()?;
+        let path = PathBuf::from(OsString::from_vec(bytes));
+        Some(path).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// Remembers the vault for the next start.
+    pub fn remember_vault(&self, folder: &Path) -> Result<(), UserError> {
+        write_private(&self.root.join("last-vault"), folder.as_os_str().as_bytes())
+    }
+}
+
+/// Makes a folder that only the user can enter. One that is there keeps the rights it has: it may
+/// hold more than our files.
+pub(crate) fn make_private(dir: &Path) -> Result<(), UserError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|error| io_error("make the folder", dir, &error))
+}
+
+/// Replaces a file whole, whatever it held; only the user can read it. Who makes the new bytes from the old
+/// ones holds a [`WriteLock`] over both.
+pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> Result<(), UserError> {
+    WriteLock::take(file.parent().unwrap_or(Path::new(".")))?.replace(file, bytes)
+}
+
+/// One sentence for a failure in the data directory.
+pub(crate) fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> UserError {
+    let what_to_do = match error.kind() {
+        std::io::ErrorKind::StorageFull => "The disk is full: free some space, then try again.",
+        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+            "Vaultmate needs a data folder it may write to: change its rights or set \
+             VAULTMATE_DATA_DIR."
+        }
+        _ => "Check the disk, then try again.",
+    };
+    // The system's number for it is nothing for a person.
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    let path = path.display();
+    UserError::new(ErrorCode::Write, format!("Could not {verb} {path}: {words}. {what_to_do}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_there_keeps_its_rights_and_a_new_one_is_private() {
+        let home = tempfile::tempdir().expect("a folder");
+        let shared = home.path().join("shared");
+        DirBuilder::new().mode(0o755).create(&shared).expect("a folder");
+        let data = DataDir::at(shared.clone()).expect("a data directory");
+        make_private(&data.logs()).expect("made");
+        let mode = |dir: &Path| fs::metadata(dir).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&shared), mode(&data.logs())), (0o755, 0o700));
+    }
+
+    #[test]
+    fn the_last_vault_is_remembered_byte_for_byte() {
+        let home = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(home.path().to_owned()).expect("a data directory");
+        assert_eq!(data.last_vault(), None);
+        let odd = PathBuf::from(OsString::from_vec(b"/notes \xff\n".to_vec()));
+        data.remember_vault(&odd).expect("remembered");
+        assert_eq!(data.last_vault(), Some(odd));
+    }
+}

@@ -1,0 +1,87 @@
+//! Entering a vault: its folder is opened, its data folder is found, its lock is taken.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use protocol::{ErrorCode, UserError};
+use vault::Vault;
+
+use crate::settings::run_mode::RunMode;
+use crate::support::blocking::run_blocking;
+use crate::support::errors::open_error;
+use crate::workspace::data_dir::DataDir;
+use crate::workspace::vault_lock::{VaultLock, VaultLockError};
+use crate::workspace::vault_registry::VaultDataDir;
+
+/// A vault whose data folder is this process's alone for as long as the lock lives.
+pub(crate) struct LockedVault {
+    pub(crate) vault: Vault,
+    pub(crate) home: VaultDataDir,
+    pub(crate) lock: Arc<VaultLock>,
+}
+
+/// So often the data folder may turn out to be another one once its lock is held.
+const MAX_ATTEMPTS: u32 = 3;
+/// A program that was killed lets go of its lock only when the last of its threads has ended and
+/// the kernel has put away what it held: so long a start right after a crash waits.
+const KERNEL_RELEASE_TIMEOUT: Duration = Duration::from_secs(15);
+/// So long a holder may look alive although it was told to end.
+const HOLDER_EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often it looks again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(25);
+
+/// Opens the folder and takes its lock, aside; a lock whose holder has ended is asked for again.
+pub(crate) async fn open_and_lock(
+    folder: &Path,
+    data: &DataDir,
+    purpose: RunMode,
+) -> Result<LockedVault, UserError> {
+    let asked = Instant::now();
+    loop {
+        let (named, data) = (folder.to_owned(), data.clone());
+        match run_blocking(move || try_open_and_lock(&named, &data, purpose)).await? {
+            Err(VaultLockError::Ending(_)) if asked.elapsed() < KERNEL_RELEASE_TIMEOUT => {
+                tokio::time::sleep(RETRY_INTERVAL).await;
+            }
+            Err(VaultLockError::Refused(error))
+                if error.code == ErrorCode::Busy && asked.elapsed() < HOLDER_EXIT_TIMEOUT =>
+            {
+                tokio::time::sleep(RETRY_INTERVAL).await;
+            }
+            Err(VaultLockError::Ending(error) | VaultLockError::Refused(error)) => {
+                return Err(error);
+            }
+            Ok(entered) => return Ok(entered),
+        }
+    }
+}
+
+/// Opens the folder, finds its data folder and takes the lock there.
+///
+/// Which data folder it is may change until the lock is held: another process may have opened the
+/// same folder for the first time. So it is found again under the lock.
+fn try_open_and_lock(
+    folder: &Path,
+    data: &DataDir,
+    purpose: RunMode,
+) -> Result<LockedVault, VaultLockError> {
+    let vault = Vault::open(folder).map_err(|error| VaultLockError::Refused(open_error(&error)))?;
+    let find = || VaultDataDir::find(&vault, data).map_err(VaultLockError::Refused);
+    let mut home = find()?;
+    for _ in 0..MAX_ATTEMPTS {
+        home.create().map_err(VaultLockError::Refused)?;
+        let lock = Arc::new(VaultLock::take(&home.dir, folder, purpose)?);
+        let now = find()?;
+        if now.dir == home.dir {
+            now.save().map_err(VaultLockError::Refused)?;
+            vault.set_pending_id(now.id.as_str().to_owned());
+            return Ok(LockedVault { vault, home: now, lock });
+        }
+        home = now;
+    }
+    Err(VaultLockError::Refused(UserError::new(
+        ErrorCode::Busy,
+        "Another Vaultmate is opening this folder. Wait a moment, then open it again.",
+    )))
+}

@@ -1,0 +1,46 @@
+//! The database of a vault is opened; that it lost its past is told, with what is left of that.
+
+use std::path::Path;
+
+use protocol::UserError;
+use store::{LostDatabase, Store};
+use vault::Vault;
+
+use crate::support::blocking::run_blocking;
+use crate::support::clock;
+use crate::support::errors::store_error;
+
+/// So many temporary files are named.
+const MAX_LISTED_FILES: usize = 5;
+
+/// The database in the data folder `home`, and what the user has to hear of it.
+pub(crate) async fn open_database(
+    vault: &Vault,
+    home: &Path,
+) -> Result<(Store, Option<UserError>), UserError> {
+    let opened =
+        Store::open_detecting_loss(&home.join("vaultmate.db"), &clock::file_timestamp()).await;
+    let (store, emptied) = opened.map_err(store_error)?;
+    let Some(emptied) = emptied else { return Ok((store, None)) };
+    let vault = vault.clone();
+    let left =
+        run_blocking(move || vault.leftover_temp_files(MAX_LISTED_FILES)).await.unwrap_or_default();
+    Ok((store, Some(UserError::other(data_loss_message(&emptied, home, &left)))))
+}
+
+fn data_loss_message(emptied: &LostDatabase, home: &Path, left: &[String]) -> String {
+    let kept = match &emptied.moved_to {
+        Some(folder) => format!("What was left of it is kept in {}.", folder.display()),
+        None => format!("Nothing was left of it in {}; restore a backup.", home.display()),
+    };
+    let begun = "The database of this vault was emptied, so its conversations and the list of changes \
+                 begin anew.";
+    match left {
+        [] => format!("{begun} {kept}"),
+        left => format!(
+            "{begun} {kept} Changes that were cut left these files in the vault: {}. Each may hold the \
+             only copy of a text.",
+            left.join(", ")
+        ),
+    }
+}

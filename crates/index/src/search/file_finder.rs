@@ -1,0 +1,154 @@
+//! Finding a note by its name, or another name of it, of which only some letters are given.
+
+use std::cmp::Reverse;
+
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use protocol::NotePath;
+use vault::{EntryKind, Vault, VaultEntry, VaultError};
+
+use crate::Index;
+use crate::vault_scan::parallel;
+use crate::view::IndexView;
+
+/// A file that was found by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Where it is.
+    pub path: NotePath,
+    /// The name that was matched: the file's own, or another one of it.
+    pub name: String,
+    /// Whether that is another one, from its properties.
+    pub is_alias: bool,
+    /// Which characters of `name` were asked for, in order; none where the folder was.
+    pub marks: Vec<u32>,
+}
+
+/// One name that may be meant.
+struct NameCandidate<'a> {
+    path: &'a NotePath,
+    name: &'a str,
+    is_alias: bool,
+}
+
+/// How well a name fits. The higher the better.
+type NameScore = (u32, Reverse<usize>);
+
+/// How much a name gains by having been open lately.
+const RECENT_BONUS: u32 = 24;
+
+/// How much an alias loses against a name.
+const ALIAS_PENALTY: u32 = 8;
+
+/// So many names are matched at a time.
+const BATCH: usize = 4096;
+
+impl Index {
+    /// The notes, and other files, whose name fits `query` best; without a query those of `recent`,
+    /// newest first, then all others by path. Letters may be left out, case and diacritics do not
+    /// matter, words may come in any order; with a `/` folders count too. Needs no index: without
+    /// one the vault is listed, and other names are not known.
+    pub fn find_files(
+        &self,
+        vault: &Vault,
+        query: &str,
+        recent: &[NotePath],
+        limit: usize,
+    ) -> Result<Vec<FoundFile>, VaultError> {
+        if let Some(view) = self.view() {
+            let is_shown =
+                |path: &NotePath| view.get(path).is_some_and(|held| view.is_shown(vault, &held));
+            return Ok(best_matches(&candidates(&view), query, recent, limit, is_shown));
+        }
+        let entries = vault.list()?.entries;
+        let files: Vec<&VaultEntry> = entries.iter().filter(|entry| is_file(entry.kind)).collect();
+        let named = |entry: &&'_ VaultEntry| -> NotePath { entry.path.clone() };
+        let paths: Vec<NotePath> = files.iter().map(named).collect();
+        let all: Vec<NameCandidate<'_>> = paths
+            .iter()
+            .map(|path| NameCandidate { path, name: path.title(), is_alias: false })
+            .collect();
+        Ok(best_matches(&all, query, recent, limit, |_| true))
+    }
+}
+
+const fn is_file(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Note | EntryKind::Attachment | EntryKind::Conflict)
+}
+
+fn candidates(view: &IndexView) -> Vec<NameCandidate<'_>> {
+    let files = view.paths().filter(|(_, kind)| is_file(*kind));
+    let own = files.map(|(path, _)| NameCandidate { path, name: path.title(), is_alias: false });
+    let others = view.aliases();
+    own.chain(others.map(|(path, name)| NameCandidate { path, name, is_alias: true })).collect()
+}
+
+fn best_matches(
+    all: &[NameCandidate<'_>],
+    query: &str,
+    recent: &[NotePath],
+    limit: usize,
+    is_shown: impl Fn(&NotePath) -> bool,
+) -> Vec<FoundFile> {
+    let pattern = Pattern::parse(query.trim(), CaseMatching::Ignore, Normalization::Smart);
+    let with_folders = query.contains('/');
+    let chunks: Vec<&[NameCandidate<'_>]> = all.chunks(BATCH).collect();
+    let fitting = parallel::map_parallel_in_batches(1, &chunks, None, |chunk| {
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        let mut buffer = Vec::new();
+        let fit = |candidate: &'_ &NameCandidate<'_>| -> Option<NameScore> {
+            let text = if with_folders { candidate.path.as_str() } else { candidate.name };
+            let score = pattern.score(Utf32Str::new(text, &mut buffer), &mut matcher)?;
+            let gained = if recent.contains(candidate.path) { RECENT_BONUS } else { 0 };
+            let lost = if candidate.is_alias { ALIAS_PENALTY } else { 0 };
+            Some(((score + gained).saturating_sub(lost), Reverse(text.len())))
+        };
+        let mut fit = fit;
+        let found: Vec<_> =
+            chunk.iter().filter_map(|candidate| Some((fit(&candidate)?, candidate))).collect();
+        Some(found)
+    });
+    let mut found: Vec<_> = fitting.found.into_iter().flatten().collect();
+    if query.trim().is_empty() {
+        found.retain(|(_, candidate)| !candidate.is_alias);
+        let age = |path: &NotePath| recent.iter().position(|recent| recent == path);
+        found.sort_by_cached_key(|(_, candidate)| {
+            (age(candidate.path).unwrap_or(usize::MAX), candidate.path.clone())
+        });
+    } else {
+        found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.path.cmp(other.path)));
+    }
+    let mut chosen: Vec<FoundFile> = Vec::new();
+    for (_, candidate) in found {
+        if chosen.len() >= limit {
+            break;
+        }
+        let is_there = chosen.iter().any(|named| named.path == *candidate.path);
+        if !is_there && is_shown(candidate.path) {
+            chosen.push(to_found_file(candidate, &pattern, with_folders));
+        }
+    }
+    chosen
+}
+
+fn to_found_file(
+    candidate: &NameCandidate<'_>,
+    pattern: &Pattern,
+    with_folders: bool,
+) -> FoundFile {
+    let (mut marks, mut buffer) = (Vec::new(), Vec::<char>::new());
+    if !with_folders {
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        // By characters, not by what is drawn as one: that is what the marks count.
+        buffer.extend(candidate.name.chars());
+        let _ = pattern.indices(Utf32Str::Unicode(&buffer), &mut matcher, &mut marks);
+        marks.sort_unstable();
+        marks.dedup();
+    }
+    FoundFile {
+        path: candidate.path.clone(),
+        name: candidate.name.to_owned(),
+        is_alias: candidate.is_alias,
+        marks,
+    }
+}

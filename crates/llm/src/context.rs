@@ -1,0 +1,9 @@
+//! What goes into a model's context window: stored history as messages, token estimates, the budget and truncation.
+
+pub(crate) mod budget;
+pub(crate) mod exchange;
+pub mod history;
+pub(crate) mod model_texts;
+pub(crate) mod tokens;
+pub mod truncate;
+pub(crate) mod visible_text;

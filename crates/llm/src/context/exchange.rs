@@ -1,0 +1,39 @@
+//! What was said, by exchange: all messages of one turn.
+
+use std::sync::Arc;
+
+use protocol::{Message, TurnId};
+
+use crate::context::tokens;
+
+/// What a turn has said and heard.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Exchange {
+    pub(crate) turn: TurnId,
+    pub(crate) rows: Vec<Arc<Message>>,
+    /// What its rows take, as estimated.
+    pub(crate) tokens: u32,
+}
+
+/// The rows by exchange, in their order.
+pub(crate) fn group_into_exchanges(
+    rows: impl IntoIterator<Item: Into<Arc<Message>>>,
+) -> Vec<Exchange> {
+    let mut exchanges: Vec<Exchange> = Vec::new();
+    for row in rows.into_iter().map(Into::<Arc<Message>>::into) {
+        let tokens = tokens::of_message(&row);
+        match exchanges.last_mut() {
+            Some(last) if last.turn == row.turn => {
+                last.tokens = last.tokens.saturating_add(tokens);
+                last.rows.push(row);
+            }
+            _ => exchanges.push(Exchange { turn: row.turn.clone(), rows: vec![row], tokens }),
+        }
+    }
+    exchanges
+}
+
+/// What they take together.
+pub(crate) fn tokens_of(exchanges: &[Exchange]) -> u32 {
+    exchanges.iter().map(|exchange| exchange.tokens).fold(0, u32::saturating_add)
+}

@@ -1,0 +1,5 @@
+//! The traits that the application implements for a turn: who answers it, where it is stored, how its changes are applied.
+
+pub mod change_applier;
+pub mod transcript;
+pub mod turn_policy;

@@ -1,0 +1,180 @@
+//! What the application decides for a turn, and what it is told.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::chat::model::Price;
+use protocol::event::ModelWait;
+use protocol::{
+    AnswerAuthor, CallId, CallResult, ContextUse, Message, MessageId, OpenTurn, TurnEnding, TurnId,
+    UserError,
+};
+
+use crate::model::ToolSpec;
+use crate::provider::Provider;
+use crate::tool_api::registry::ToolRegistry;
+use crate::turn::spending_limit::SpendingLimit;
+
+/// The limits of a turn. Reaching one is not a wall: the user may continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnLimits {
+    /// Requests that may end in calls.
+    pub round_trips: u32,
+    /// Calls in all.
+    pub calls: u32,
+    /// Calls of one message that run.
+    pub calls_per_message: u32,
+}
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        Self { round_trips: 10, calls: 100, calls_per_message: 16 }
+    }
+}
+
+/// Who answers a turn, with what instructions and tools.
+#[derive(Clone)]
+pub struct TurnSetup {
+    /// Who answers.
+    pub provider: Arc<dyn Provider>,
+    /// The model's id or alias.
+    pub model: String,
+    /// Output cap in tokens.
+    pub max_tokens: u32,
+    /// How much the model takes in.
+    pub capacity: ContextCapacity,
+    /// Instructions.
+    pub system: String,
+    /// How the tools are described.
+    pub detail: ToolDetail,
+    /// Names of the tools on offer; anything else is refused by the executor too.
+    pub tools: Vec<String>,
+    /// The limits.
+    pub limits: TurnLimits,
+    /// What it may cost; without one it costs nothing, or nobody knows what.
+    pub spending_limit: Option<SpendingLimit>,
+    /// Earlier turns that are heard whatever has to be left out: those whose question waits or is
+    /// answered by this turn.
+    pub kept_turns: BTreeSet<TurnId>,
+    /// Who puts earlier messages together; `None` where nobody does.
+    pub summarizer: Option<Summarizer>,
+    /// Whether the model runs on this computer, where to read a prompt may take minutes: then the wait is
+    /// told.
+    pub runs_here: bool,
+}
+
+impl TurnSetup {
+    /// Who makes the answers.
+    pub(crate) fn maker(&self) -> AnswerAuthor {
+        AnswerAuthor { vendor: self.provider.vendor(), model: self.model.clone() }
+    }
+
+    /// What the model is told about the tools on offer.
+    pub(crate) fn specs(&self, registry: &ToolRegistry) -> Vec<ToolSpec> {
+        match self.detail {
+            ToolDetail::Whole => registry.specs(&self.tools),
+            ToolDetail::Brief => registry.brief_specs(&self.tools),
+        }
+    }
+}
+
+/// Who sums up earlier messages.
+#[derive(Clone)]
+pub struct Summarizer {
+    /// Who is asked.
+    pub provider: Arc<dyn Provider>,
+    /// The model's id or alias.
+    pub model: String,
+    /// What its tokens cost, where that is known.
+    pub price: Option<Price>,
+    /// How much it takes in, in tokens, the answer included.
+    pub window: u32,
+    /// What it is told beside our own words.
+    pub prompt: String,
+}
+
+/// How the tools are described to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolDetail {
+    /// With all they can do.
+    #[default]
+    Whole,
+    /// In few words, for a model with little room: see [`crate::tool_api::tool::ToolBrief`].
+    Brief,
+}
+
+/// How much one request may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContextCapacity {
+    /// The model's window in tokens, the answer included.
+    Window(u32),
+    /// No model: everything is heard whole.
+    Unlimited,
+    /// No model, and nothing is heard but the turn itself: what it costs does not depend on what
+    /// was said before.
+    OwnTurn,
+}
+
+/// The application around the turns. Implemented by `app` and by the tests.
+#[async_trait]
+pub trait TurnPolicy: Send + Sync {
+    /// Decides who answers. An error ends the turn as failed with that error.
+    async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
+
+    /// Decides anew for a turn that runs. With a `window`, its server reads no more than so many tokens,
+    /// whatever was thought or set; without one, the server has loaded the model by now.
+    async fn refresh_setup(
+        &self,
+        turn: &OpenTurn,
+        window: Option<u32>,
+    ) -> Result<TurnSetup, UserError>;
+
+    /// Decides who sums up a conversation whose last turn has ended, as it would decide about that
+    /// turn now. [`idle_finished`](Self::idle_finished) is called for it afterwards, whatever came of it.
+    async fn idle_setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
+
+    /// Decides who may be asked for something about a conversation that no answer waits for, in one
+    /// request without tools; `turn` is its last one that ended. `None` while nobody may be: there is
+    /// no model, it is paused, or nothing may be spent. [`idle_finished`](Self::idle_finished) is called for the turn
+    /// afterwards, whatever came of it.
+    async fn background_summarizer(&self, turn: &OpenTurn)
+    -> Result<Option<Summarizer>, UserError>;
+
+    /// Nobody hears that turn any more.
+    fn idle_finished(&self, turn: &OpenTurn);
+
+    /// Is told what happened, in order, after it was stored. Must not block.
+    fn publish(&self, turn: &OpenTurn, event: TurnEvent);
+}
+
+/// What happens in a turn, in order. Everything but `Delta`, `Called`, `Waits` and `Context` is durable
+/// before it is told.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
+pub enum TurnEvent {
+    /// It runs now.
+    Began,
+    /// More words of the answer that is being written; `message` names the answer.
+    Delta {
+        /// The answer.
+        message: MessageId,
+        /// What to append.
+        text: String,
+    },
+    /// A model on this computer has not begun its answer after a few seconds, or begins it now (`None`).
+    Waits(Option<ModelWait>),
+    /// An answer with calls was stored.
+    Stepped(Message),
+    /// A call begins to run.
+    Called(CallId),
+    /// Results were stored.
+    Answered(Vec<CallResult>),
+    /// Something stands in for earlier turns now. Also told when no turn runs.
+    SummedUp,
+    /// How full the context window is: with each request, before the end of a turn, and when it was asked
+    /// for or earlier messages were summarized while no turn runs. `None` where no model is asked.
+    Context(Option<ContextUse>),
+    /// It ended.
+    Ended(TurnEnding),
+}

@@ -1,0 +1,106 @@
+//! Lines of Ollama, whole, broken and in any pieces.
+
+use serde_json::{Value, json};
+
+use super::super::context_window::prompt_size;
+use super::*;
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolCall};
+use crate::transport::decoder::read_all;
+
+fn decoder(bytes: usize) -> LineDecoder {
+    let blocks = vec![ContentBlock::Text("x".repeat(bytes))];
+    let messages = vec![ModelMessage { role: protocol::Role::User, blocks }];
+    LineDecoder::new(prompt_size(&ModelRequest { messages, ..ModelRequest::default() }))
+}
+
+fn say(text: &str) -> Value {
+    json!({ "message": { "role": "assistant", "content": text }, "done": false })
+}
+
+fn done(reason: &str, read: u64) -> Value {
+    json!({ "message": { "content": "" }, "done": true, "done_reason": reason,
+        "prompt_eval_count": read, "eval_count": 9 })
+}
+
+fn call(function: &Value) -> Value {
+    json!({ "message": { "content": "", "tool_calls": [{ "function": function }] } })
+}
+
+fn wire(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn read(lines: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    read_all(decoder(60), [wire(lines).as_bytes()])
+}
+
+fn stopped(reason: StopReason) -> ModelEvent {
+    let usage = TokenUsage { input: 20, output: 9, ..TokenUsage::default() };
+    ModelEvent::Stopped { reason, usage }
+}
+
+fn said(text: &str) -> ModelEvent {
+    ModelEvent::Text(text.into())
+}
+
+#[test]
+fn words_calls_and_reasons_are_read() {
+    let lines = [say("Grü"), say("ße"), done("stop", 20)];
+    let expected = vec![said("Grü"), said("ße"), stopped(StopReason::EndTurn)];
+    assert_eq!(read(&lines), (expected, None));
+    let arguments = json!({ "path": "a" });
+    let look = call(&json!({ "name": "read", "arguments": arguments }));
+    let tool = ToolCall { id: "".into(), tool: "read".into(), arguments };
+    let called = ModelEvent::Call(tool);
+    let (twice, none) = ([look.clone(), look.clone(), done("stop", 20)], None);
+    let expected = vec![called.clone(), called.clone(), stopped(StopReason::ToolUse)];
+    assert_eq!(read(&twice), (expected, none));
+    let expected = vec![called, stopped(StopReason::MaxTokens)];
+    assert_eq!(read(&[look, done("length", 20)]), (expected, None));
+    assert_eq!(read(&[done("load", 20)]).0, [stopped(StopReason::Unknown)]);
+}
+
+#[test]
+fn a_call_that_is_no_call_is_told_as_broken() {
+    for function in [json!({}), json!({ "name": "read", "arguments": "{}" }), json!(null)] {
+        let (events, error) = read(&[call(&function), done("stop", 20)]);
+        assert!(matches!(events[0], ModelEvent::BrokenCall { .. }), "{events:?} {error:?}");
+    }
+}
+
+#[test]
+fn a_prompt_that_was_not_read_whole_is_told() {
+    let of = |bytes, read| {
+        let lines = wire(&[say("x"), done("stop", read)]);
+        read_all(decoder(bytes), [lines.as_bytes()]).1
+    };
+    assert_eq!(of(120_000, 4_096), Some(DecodeError::Cut { sent: 20_000, read: 4_096 }));
+    for (bytes, read) in [(120_000, 20_000), (120_000, 40_000), (120_000, 0), (100, 4_096)] {
+        assert_eq!(of(bytes, read), None, "{read} of {bytes}");
+    }
+}
+
+#[test]
+fn errors_nonsense_and_ends_that_come_early_are_no_answers() {
+    let (events, error) = read(&[say("x"), json!({ "error": "out of memory" })]);
+    assert_eq!(events, [said("x")]);
+    assert!(matches!(error, Some(DecodeError::Reported(_))), "{error:?}");
+    assert_eq!(read(&[say("x")]), (vec![said("x")], None));
+    for odd in ["nonsense\n", "[1]\n", "{\"message\":1}\n"] {
+        let (_, error) = read_all(decoder(0), [odd.as_bytes()]);
+        assert!(matches!(error, Some(DecodeError::Unreadable(_))), "{odd}: {error:?}");
+    }
+    let many = vec![say(&"x".repeat(500_000)); 3];
+    assert!(matches!(read(&many).1, Some(DecodeError::TooLarge(_))));
+}
+
+#[test]
+fn a_cut_at_any_byte_changes_nothing() {
+    let look = call(&json!({ "name": "read", "arguments": { "path": "ä" } }));
+    let lines = [say("Lo"), say("ök"), look, done("stop", 20)];
+    let (body, whole) = (wire(&lines), read(&lines));
+    for at in 0..body.len() {
+        let (one, two) = body.as_bytes().split_at(at);
+        assert_eq!(read_all(decoder(60), [one, two]), whole, "cut at {at}");
+    }
+}

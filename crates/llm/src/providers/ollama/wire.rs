@@ -1,0 +1,179 @@
+//! The JSON of Ollama's `/api/chat`, as far as we speak it.
+//! <https://docs.ollama.com/api/chat>
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use protocol::chat::model::Effort;
+use protocol::{CallId, Role};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolSpec, callable_name};
+use crate::providers::request_parameters::RequestParameters;
+
+/// A request for a streamed answer.
+#[derive(Debug, Serialize)]
+pub(super) struct OllamaRequest<'a> {
+    model: &'a str,
+    messages: Vec<OllamaMessage<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<OllamaTool<'a>>,
+    stream: bool,
+    options: OllamaOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<Effort>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct OllamaOptions {
+    num_ctx: u32,
+    num_predict: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", content = "function", rename_all = "snake_case")]
+enum OllamaTool<'a> {
+    Function { name: &'a str, description: &'a str, parameters: &'a Value },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+enum OllamaMessage<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: String,
+    },
+    Assistant {
+        content: String,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<OllamaCall<'a>>,
+    },
+    Tool {
+        tool_name: Cow<'a, str>,
+        content: Cow<'a, str>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct OllamaCall<'a> {
+    function: OllamaFunction<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct OllamaFunction<'a> {
+    name: Cow<'a, str>,
+    arguments: &'a Value,
+}
+
+impl<'a> OllamaRequest<'a> {
+    /// The whole body; the server reads `window` tokens, prompt and answer together.
+    pub(super) fn new(
+        request: &'a ModelRequest,
+        parameters: &'a RequestParameters,
+        window: u32,
+    ) -> Self {
+        let system = OllamaMessage::System { content: &request.system };
+        let system = (!request.system.is_empty()).then_some(system);
+        let mut names = BTreeMap::new();
+        let said = request.messages.iter().flat_map(|message| messages(message, &mut names));
+        Self {
+            model: &request.model,
+            messages: system.into_iter().chain(said).collect(),
+            tools: request.tools.iter().map(tool).collect(),
+            stream: true,
+            options: OllamaOptions {
+                num_ctx: window,
+                num_predict: request.max_tokens,
+                temperature: parameters.temperature,
+                top_p: parameters.top_p,
+            },
+            think: parameters.effort,
+            extra: &parameters.extra,
+        }
+    }
+}
+
+fn tool(spec: &ToolSpec) -> OllamaTool<'_> {
+    let ToolSpec { name, description, input_schema: parameters } = spec;
+    OllamaTool::Function { name, description, parameters }
+}
+
+/// Each result is a message of its own, before the words that came with them. This wire knows
+/// results by the name of their tool.
+fn messages<'a>(
+    message: &'a ModelMessage,
+    names: &mut BTreeMap<&'a CallId, &'a str>,
+) -> Vec<OllamaMessage<'a>> {
+    let mut texts = Vec::new();
+    let mut tool_calls = Vec::new();
+    let mut said = Vec::new();
+    for block in &message.blocks {
+        match block {
+            ContentBlock::Text(text) => texts.push(text.as_str()),
+            ContentBlock::Call(call) => {
+                names.insert(&call.id, &call.tool);
+                let name = callable_name(&call.tool);
+                tool_calls.push(OllamaCall {
+                    function: OllamaFunction { name, arguments: &call.arguments },
+                });
+            }
+            ContentBlock::Result { call, output, is_error } => {
+                let tool_name = callable_name(names.get(call).copied().unwrap_or_default());
+                let content = match is_error {
+                    true => Cow::Owned(format!("Error: {output}")),
+                    false => Cow::Borrowed(output.as_str()),
+                };
+                said.push(OllamaMessage::Tool { tool_name, content });
+            }
+            // What another vendor sent verbatim is no matter to this one.
+            ContentBlock::Verbatim(_) => {}
+        }
+    }
+    let content = texts.join("\n\n");
+    match message.role {
+        Role::Assistant => said.push(OllamaMessage::Assistant { content, tool_calls }),
+        Role::User if texts.is_empty() => {}
+        Role::User => said.push(OllamaMessage::User { content }),
+    }
+    said
+}
+
+/// A line of the answer. Fields that we do not know are no matter.
+#[derive(Debug, Deserialize)]
+pub(super) struct OllamaChunk {
+    pub(super) message: Option<OllamaAnswer>,
+    #[serde(default)]
+    pub(super) done: bool,
+    pub(super) done_reason: Option<String>,
+    pub(super) prompt_eval_count: Option<u64>,
+    pub(super) eval_count: Option<u64>,
+    pub(super) error: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct OllamaAnswer {
+    pub(super) content: Option<String>,
+    pub(super) tool_calls: Option<Vec<ReceivedCall>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ReceivedCall {
+    pub(super) id: Option<String>,
+    pub(super) function: Option<ReceivedFunction>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ReceivedFunction {
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) arguments: Value,
+}

@@ -1,0 +1,202 @@
+//! What the servers that people run themselves say of a model, each at a place of its own: llama.cpp
+//! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::model_list;
+use crate::provider::{CAPABILITIES_TTL, Capabilities};
+use crate::providers::ollama::model_list as tags;
+use crate::transport::http::{ApiClient, Place};
+
+/// A server that computes may be slow to say what it can.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// What is known of the models of one server.
+#[derive(Debug, Default)]
+pub(super) struct CapabilityCache(Mutex<BTreeMap<String, CachedCapabilities>>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct CachedCapabilities {
+    listed: Capabilities,
+    /// When the server said it.
+    asked_at: Option<Instant>,
+    /// The window of a refusal, and what was listed then: a server that lists another one by now was
+    /// started anew.
+    refused: Option<(u32, Option<u32>)>,
+}
+
+impl CachedCapabilities {
+    fn capabilities(self) -> Capabilities {
+        let refused = self.refused.filter(|(_, listed)| *listed == self.listed.window);
+        let window = match (self.listed.window, refused) {
+            (Some(listed), Some((window, _))) => Some(listed.min(window)),
+            (listed, refused) => listed.or(refused.map(|(window, _)| window)),
+        };
+        Capabilities { window, ..self.listed }
+    }
+}
+
+impl CapabilityCache {
+    /// What `server` says of the model, not older than half a minute. What it does not answer in a few
+    /// seconds is as it was known before; but where the model runs is unknown then, which counts as
+    /// elsewhere until the server says it.
+    pub(super) async fn get(&self, server: &ApiClient, model: &str) -> Capabilities {
+        let told = self.entries().get(model).copied().unwrap_or_default();
+        if told.asked_at.is_some_and(|at| at.elapsed() < CAPABILITIES_TTL) {
+            return told.capabilities();
+        }
+        let models = server.place("/models", PROBE_TIMEOUT).await;
+        // A server that loads the model says more a moment later.
+        let is_loading = models == Place::Loading;
+        let asked = match models {
+            // It would not answer the next question either.
+            Place::Unknown => None,
+            models => probe(server, model, &models.value()).await,
+        };
+        let holds = asked.is_some() && !is_loading;
+        let asked =
+            asked.unwrap_or(Capabilities { runs_elsewhere: true, ..Capabilities::default() });
+        let listed = Capabilities { runs_elsewhere: asked.runs_elsewhere, ..asked.or(told.listed) };
+        let mut known = self.entries();
+        let told = known.entry(model.to_owned()).or_default();
+        (told.listed, told.asked_at) = (listed, holds.then(Instant::now));
+        told.capabilities()
+    }
+
+    /// Takes in that a prompt was refused because the model reads no more than `window` tokens.
+    pub(super) fn refused(&self, model: &str, window: u32) {
+        let mut known = self.entries();
+        let told = known.entry(model.to_owned()).or_default();
+        told.refused = Some((window, told.listed.window));
+    }
+
+    /// The map is whole after each statement, so a panic elsewhere does not spoil it.
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, CachedCapabilities>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The capabilities told beside the list of `models`; `None` if they leave open where the model runs.
+async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Capabilities> {
+    let entry = entry(models, model);
+    let listed = entry.map(from_entry).unwrap_or_default();
+    if entry.is_some_and(is_llama_cpp) {
+        let props = server.place_beside("/props", PROBE_TIMEOUT).await;
+        return Some(from_props(&props.value()).or(listed));
+    }
+    let tags = match server.place_beside("/api/tags", PROBE_TIMEOUT).await {
+        Place::Unknown => return None,
+        tags => tags.value(),
+    };
+    if entry.is_some_and(is_ollama) || tags.get("models").is_some_and(Value::is_array) {
+        // Of a model that is not in the list nobody knows where it runs.
+        let runs_elsewhere = tags::entry(&tags, model).is_none_or(tags::runs_elsewhere);
+        return Some(Capabilities { runs_elsewhere, ..listed });
+    }
+    if listed.window.is_some() {
+        return Some(listed);
+    }
+    let studio = server.place_beside("/api/v0/models", PROBE_TIMEOUT).await.value();
+    Some(listed.or(self::entry(&studio, model).map(from_entry).unwrap_or_default()))
+}
+
+/// The model's entry in a list; the only one, where a server answers with its one model whatever the
+/// request calls it.
+fn entry<'a>(models: &'a Value, model: &str) -> Option<&'a Value> {
+    let all = models.get("data")?.as_array()?;
+    let is_it = |entry: &&Value| entry.get("id").and_then(Value::as_str) == Some(model);
+    match all.as_slice() {
+        [only] if is_llama_cpp(only) => Some(only),
+        all => all.iter().find(is_it),
+    }
+}
+
+/// Ollama answers at an OpenAI address, too; there its own library owns most of its models.
+fn is_ollama(entry: &Value) -> bool {
+    entry.get("owned_by").and_then(Value::as_str) == Some("library")
+}
+
+fn is_llama_cpp(entry: &Value) -> bool {
+    entry.get("owned_by").and_then(Value::as_str) == Some("llamacpp")
+}
+
+fn from_entry(entry: &Value) -> Capabilities {
+    // LM Studio names what a model can do.
+    let named = entry.get("capabilities").and_then(Value::as_array);
+    Capabilities {
+        window: model_list::window(entry),
+        tools: named.map(|named| named.iter().any(|capability| capability == "tool_use")),
+        parameters: entry.pointer("/meta/n_params").and_then(Value::as_u64),
+        runs_elsewhere: false,
+    }
+}
+
+/// llama.cpp's `/props`: the window of one request, which is a part of the whole where several are
+/// answered at once, and whether the model's template has a place for tools.
+fn from_props(props: &Value) -> Capabilities {
+    let window = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
+    Capabilities {
+        window: window.and_then(|n| u32::try_from(n).ok()).filter(|tokens| *tokens > 0),
+        tools: props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool),
+        ..Capabilities::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_server_says_it_in_its_own_place() {
+        let list = json!({ "data": [{ "id": "qwen", "owned_by": "llamacpp",
+            "meta": { "n_ctx": 8_192, "n_ctx_train": 32_768, "n_params": 494_032_768 } }] });
+        // Whatever the request calls it.
+        let listed = entry(&list, "gpt-4").map(from_entry).expect("the only model");
+        let props = json!({ "default_generation_settings": { "n_ctx": 4_096 },
+            "chat_template_caps": { "supports_tools": false } });
+        let told = from_props(&props).or(listed);
+        let parameters = Some(494_032_768);
+        let expected = Capabilities {
+            window: Some(4_096),
+            tools: Some(false),
+            parameters,
+            ..Capabilities::default()
+        };
+        assert_eq!(told, expected);
+        assert_eq!(from_props(&json!({ "error": "not found" })).or(listed), listed);
+
+        let studio = json!({ "data": [{ "id": "other", "loaded_context_length": 9 },
+            { "id": "qwen", "loaded_context_length": 4_096, "max_context_length": 32_768,
+              "capabilities": ["tool_use"] }] });
+        let told = entry(&studio, "qwen").map(from_entry).expect("it is listed");
+        assert_eq!((told.window, told.tools), (Some(4_096), Some(true)));
+        assert_eq!(entry(&studio, "gone"), None);
+        assert_eq!(from_entry(&json!({ "id": "bare" })), Capabilities::default());
+    }
+
+    #[test]
+    fn a_refusal_counts_until_the_server_lists_another_window() {
+        let listing = |window| Capabilities { window, ..Capabilities::default() };
+        let told = CachedCapabilities {
+            listed: listing(Some(8_192)),
+            asked_at: None,
+            refused: Some((4_096, Some(8_192))),
+        };
+        assert_eq!(told.capabilities().window, Some(4_096));
+        let anew = CachedCapabilities { listed: listing(Some(16_384)), ..told };
+        assert_eq!(anew.capabilities().window, Some(16_384));
+        let unlisted = CachedCapabilities {
+            listed: listing(None),
+            asked_at: None,
+            refused: Some((4_096, None)),
+        };
+        assert_eq!(unlisted.capabilities().window, Some(4_096));
+    }
+}

@@ -1,0 +1,226 @@
+//! Chunks of Chat Completions as our events. Pure: one chunk in, at most a few events out.
+
+use protocol::TokenUsage;
+
+use super::wire::{
+    self, CallDelta, ChatChunk, ChunkChoice, ChunkContent, ChunkDelta, FunctionDelta,
+};
+use crate::model::{ModelEvent, StopReason};
+use crate::transport::decoder::{
+    DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
+    TOO_MUCH_TEXT, close_call, cut_call,
+};
+use crate::transport::http::ErrorBody;
+use crate::transport::sse::{SseEvent, SseReader};
+use crate::transport::surrogates::{self, SurrogateJoiner};
+
+#[cfg(test)]
+mod tests;
+
+/// Follows one answer.
+#[derive(Debug, Default)]
+pub(super) struct ChatDecoder {
+    over: bool,
+    calls: Vec<OpenCall>,
+    usage: TokenUsage,
+    reason: Option<StopReason>,
+    refused: bool,
+    text: SizeLimit,
+    said: SurrogateJoiner,
+    arguments: SizeLimit,
+}
+
+#[derive(Debug, Default)]
+struct OpenCall {
+    index: Option<u32>,
+    id: String,
+    tool: String,
+    json: String,
+    joiner: SurrogateJoiner,
+}
+
+impl OpenCall {
+    fn is_whole(&self) -> bool {
+        !self.tool.is_empty() && serde_json::from_str::<serde::de::IgnoredAny>(&self.json).is_ok()
+    }
+}
+
+impl Decoder for ChatDecoder {
+    type Framing = SseReader;
+
+    fn decode(&mut self, event: &SseEvent) -> Result<Decoded, DecodeError> {
+        if self.over {
+            return Ok(Decoded::Ping);
+        }
+        if event.data.trim() == "[DONE]" {
+            return Ok(Decoded::Progress(self.stop()));
+        }
+        if event.data.trim().is_empty() {
+            return Ok(Decoded::Ping);
+        }
+        let unreadable = |_| DecodeError::Unreadable("a part of it is not what the API describes");
+        let value = surrogates::from_json::<serde_json::Value>(&event.data).map_err(unreadable)?;
+        let chunk = serde_json::from_value::<ChatChunk>(value.clone()).map_err(unreadable)?;
+        if chunk.error.is_some() || event.name == "error" {
+            return Err(DecodeError::Reported(ErrorBody::find_in(&value)));
+        }
+        if let Some(usage) = &chunk.usage {
+            self.add_usage(usage);
+        }
+        let mut events = Vec::new();
+        for choice in chunk.choices.unwrap_or_default() {
+            events.extend(self.choice(choice)?);
+        }
+        Ok(Decoded::Progress(events))
+    }
+
+    /// `[DONE]` is left out by some; the answer is whole once its reason was given.
+    fn end(&mut self) -> Vec<ModelEvent> {
+        if self.reason.is_some() && !self.over { self.stop() } else { Vec::new() }
+    }
+}
+
+impl ChatDecoder {
+    /// We ask for one choice. What follows its end is no part of it.
+    fn choice(&mut self, choice: ChunkChoice) -> Result<Vec<ModelEvent>, DecodeError> {
+        if choice.index != 0 || self.reason.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut events = match choice.delta {
+            Some(delta) => self.extend(delta)?,
+            None => Vec::new(),
+        };
+        if let Some(word) = choice.finish_reason {
+            let reason = if self.refused { StopReason::Refusal } else { stop_reason(&word) };
+            // At the token limit a character may be cut, as a word may.
+            if reason != StopReason::MaxTokens {
+                self.said.end()?;
+                for call in &self.calls {
+                    call.joiner.end()?;
+                }
+            }
+            self.reason = Some(reason);
+            events.extend(self.close(reason));
+        }
+        Ok(events)
+    }
+
+    fn extend(&mut self, delta: ChunkDelta) -> Result<Vec<ModelEvent>, DecodeError> {
+        let mut events = Vec::new();
+        if let Some(ChunkContent::Text(text)) = delta.content {
+            events.extend(self.add_text(text)?);
+        }
+        if let Some(text) = delta.refusal.filter(|text| !text.is_empty()) {
+            self.refused = true;
+            events.extend(self.add_text(text)?);
+        }
+        for call in delta.tool_calls.unwrap_or_default() {
+            self.call(call)?;
+        }
+        if let Some(function) = delta.function_call {
+            self.call(CallDelta { index: Some(0), id: None, function: Some(function) })?;
+        }
+        Ok(events)
+    }
+
+    fn add_text(&mut self, text: String) -> Result<Option<ModelEvent>, DecodeError> {
+        self.text.grow(text.len(), TOO_MUCH_TEXT)?;
+        let text = self.said.join(text)?;
+        Ok((!text.is_empty()).then_some(ModelEvent::Text(text)))
+    }
+
+    fn call(&mut self, delta: CallDelta) -> Result<(), DecodeError> {
+        let FunctionDelta { name, arguments } = delta.function.unwrap_or_default();
+        let arguments = match arguments {
+            None | Some(serde_json::Value::Null) => String::new(),
+            Some(serde_json::Value::String(text)) => text,
+            Some(value) => value.to_string(),
+        };
+        self.arguments.grow(arguments.len(), TOO_MANY_ARGUMENTS)?;
+        let name = name.unwrap_or_default();
+        let call = self.open(delta.index, delta.id.unwrap_or_default(), &name)?;
+        if call.tool.is_empty() {
+            call.tool = name;
+        }
+        call.json.push_str(&call.joiner.join(arguments)?);
+        Ok(())
+    }
+
+    /// The call that a delta is about: the last of its index, unless it brings another id, or
+    /// names a tool again after a whole call; some servers give every call the same index, or
+    /// none, and no id either.
+    fn open(
+        &mut self,
+        index: Option<u32>,
+        id: String,
+        name: &str,
+    ) -> Result<&mut OpenCall, DecodeError> {
+        let goes_on = |call: &OpenCall| {
+            let same_id = id.is_empty() || call.id.is_empty() || call.id == id;
+            let begins = id.is_empty() && !name.is_empty() && call.is_whole();
+            (index.is_none() || call.index == index) && same_id && !begins
+        };
+        let at = match self.calls.iter().rposition(goes_on) {
+            Some(at) => at,
+            None if self.calls.len() >= MAX_PARTS => {
+                return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
+            }
+            None => {
+                self.calls.push(OpenCall { index, ..OpenCall::default() });
+                self.calls.len() - 1
+            }
+        };
+        let call = self.calls.get_mut(at).ok_or(DecodeError::Unreadable("a call is lost"))?;
+        if call.id.is_empty() {
+            call.id = id;
+        }
+        Ok(call)
+    }
+
+    /// The wire closes calls only with the answer. Where the answer did not end in calls of its
+    /// own will, what does not parse was cut off.
+    fn close(&mut self, reason: StopReason) -> Vec<ModelEvent> {
+        let calls = std::mem::take(&mut self.calls).into_iter();
+        let calls = calls.map(|OpenCall { id, tool, json, .. }| {
+            if reason == StopReason::MaxTokens {
+                return cut_call(id, tool);
+            }
+            let json = if json.is_empty() { "{}" } else { &json };
+            close_call(id, tool, serde_json::from_str(json))
+        });
+        calls.collect()
+    }
+
+    fn stop(&mut self) -> Vec<ModelEvent> {
+        self.over = true;
+        let open = std::mem::take(&mut self.calls).into_iter();
+        let mut events: Vec<_> = open.map(|call| cut_call(call.id, call.tool)).collect();
+        let reason = self.reason.unwrap_or(StopReason::Unknown);
+        events.push(ModelEvent::Stopped { reason, usage: self.usage });
+        events
+    }
+
+    /// Counts are cumulative: the last one given holds. Cached tokens are among those of the
+    /// prompt here; ours are counted beside them.
+    fn add_usage(&mut self, usage: &wire::ChatUsage) {
+        let tokens = |given: Option<u64>| u32::try_from(given.unwrap_or(0)).unwrap_or(u32::MAX);
+        let cached = usage.prompt_tokens_details.as_ref().and_then(|of| of.cached_tokens);
+        let (prompt, cached) = (tokens(usage.prompt_tokens), tokens(cached));
+        self.usage = TokenUsage {
+            input: prompt.saturating_sub(cached),
+            output: tokens(usage.completion_tokens),
+            cache_read: cached.min(prompt),
+            cache_write: 0,
+        };
+    }
+}
+
+fn stop_reason(word: &str) -> StopReason {
+    match word {
+        "stop" => StopReason::EndTurn,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
+        "length" => StopReason::MaxTokens,
+        "content_filter" => StopReason::Refusal,
+        _ => StopReason::Unknown,
+    }
+}

@@ -1,0 +1,107 @@
+//! Puts the earlier messages of a conversation together while no turn of it runs.
+
+use protocol::{OpenTurn, UserError};
+
+use crate::compaction::{self, CompactionJob, CompactionResult, KeptTurns, SummaryTrigger};
+use crate::context::budget::{ContextBudget, RequestFrame};
+use crate::filling::Filling;
+use crate::ports::turn_policy::{TurnEvent, TurnSetup};
+use crate::service::{IdleTask, ServiceInner};
+
+/// Does so when it is needed, or was asked for; `None` when it was disturbed. `turn` is the last one
+/// of the conversation, and has ended.
+pub(crate) async fn compact_idle(
+    service: &ServiceInner,
+    turn: &OpenTurn,
+    rest: &IdleTask,
+    when: SummaryTrigger,
+) -> Option<Result<CompactionResult, UserError>> {
+    let made = rest.cancelled.run_until_cancelled(compact(service, turn, when)).await;
+    service.parts.policy.idle_finished(turn);
+    service.rested(&turn.conversation, rest);
+    made
+}
+
+async fn compact(
+    service: &ServiceInner,
+    turn: &OpenTurn,
+    when: SummaryTrigger,
+) -> Result<CompactionResult, UserError> {
+    let parts = &service.parts;
+    let setup = parts.policy.idle_setup(turn).await?;
+    let Some(by) = &setup.summarizer else { return Ok(CompactionResult::NoModel) };
+    if let Some(reached) = setup.spending_limit.as_ref().and_then(crate::SpendingLimit::exhausted) {
+        return Err(reached);
+    }
+    let Some(budget) = budget(service, turn, &setup) else { return Ok(CompactionResult::Nothing) };
+    if when == SummaryTrigger::Needed
+        && filling(service, turn, &setup, budget).await?.percent()
+            < compaction::IDLE_THRESHOLD_PERCENT
+    {
+        return Ok(CompactionResult::Nothing);
+    }
+    let spared = KeptTurns { open: None, asking: &setup.kept_turns };
+    let job = CompactionJob {
+        parts,
+        calibrations: &service.calibrations,
+        turn,
+        summarizer: by,
+        kept: spared,
+        budget,
+    };
+    let made = job.run(when).await.0?;
+    if made == CompactionResult::Room {
+        tell_context(service, turn, &setup).await?;
+    }
+    Ok(made)
+}
+
+/// Tells how full the context window is; `turn` is the last one of the conversation, and has ended. Told
+/// is nothing when it was disturbed.
+pub(crate) async fn measure(
+    service: &ServiceInner,
+    turn: &OpenTurn,
+    rest: &IdleTask,
+) -> Result<(), UserError> {
+    let measured = rest.cancelled.run_until_cancelled(async {
+        let setup = service.parts.policy.idle_setup(turn).await?;
+        tell_context(service, turn, &setup).await
+    });
+    let measured = measured.await;
+    service.parts.policy.idle_finished(turn);
+    service.rested(&turn.conversation, rest);
+    measured.unwrap_or(Ok(()))
+}
+
+async fn tell_context(
+    service: &ServiceInner,
+    turn: &OpenTurn,
+    setup: &TurnSetup,
+) -> Result<(), UserError> {
+    let told = match budget(service, turn, setup) {
+        Some(budget) => {
+            let filling = filling(service, turn, setup, budget).await?;
+            Some(filling.told(service.calibrations.for_model(&setup.model)))
+        }
+        None => None,
+    };
+    service.parts.policy.publish(turn, TurnEvent::Context(told));
+    Ok(())
+}
+
+fn budget(service: &ServiceInner, turn: &OpenTurn, setup: &TurnSetup) -> Option<ContextBudget> {
+    let tools = setup.specs(&service.parts.registry);
+    let gauge = service.calibrations.for_model(&setup.model);
+    ContextBudget::for_frame(&RequestFrame::for_turn(setup, &tools, None, &turn.turn, gauge))
+}
+
+async fn filling(
+    service: &ServiceInner,
+    turn: &OpenTurn,
+    setup: &TurnSetup,
+    budget: ContextBudget,
+) -> Result<Filling, UserError> {
+    let transcript = &service.parts.transcript;
+    let history = transcript.history(&turn.conversation, &turn.turn).await?;
+    Ok(Filling::of(budget, &history, None, &setup.kept_turns))
+}

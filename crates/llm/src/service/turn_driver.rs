@@ -1,0 +1,369 @@
+//! Drives one turn: carries out what the rule book says, in order, each step durable before the
+//! next is visible.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use protocol::event::ModelWait;
+use protocol::{MessageId, OpenTurn, UserError};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::context::model_texts;
+use crate::context::tokens::TokenCalibrations;
+use crate::filling::Filling;
+use crate::model::{ModelError, ModelEvent};
+use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
+use crate::provider::ModelStream;
+use crate::service::ServiceParts;
+use crate::turn::{AskMode, Finish, Turn, TurnEffect, TurnInput};
+
+mod cancel;
+mod filling;
+mod recorder;
+mod request;
+mod tool_calls;
+
+use cancel::{CancelReason, CancelSignals};
+use recorder::{ResultStorage, TurnRecorder};
+
+/// So many events that have come already are taken in together; between them nobody can stop.
+const MAX_EVENT_BATCH: usize = 256;
+
+/// After so long a wait for a model on this computer is told.
+const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(3);
+
+/// How driving a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnExit {
+    /// It has a terminal status, durably.
+    Ended,
+    /// The service ends: the turn stays as it is, for recovery.
+    Left,
+    /// The ending could not be stored: the turn stays as it is, for recovery.
+    Unstored,
+}
+
+/// Whether the history of a conversation may have to be made shorter once it rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HistoryWeight {
+    Light,
+    Heavy,
+}
+
+/// What the rule book is told next, or how it ended.
+type DriverFlow = ControlFlow<TurnExit, Vec<TurnInput>>;
+
+/// Runs a turn that was just begun to its end.
+pub(crate) async fn drive_turn(
+    parts: &ServiceParts,
+    gauges: &TokenCalibrations,
+    turn: &OpenTurn,
+    stop: &CancellationToken,
+) -> (TurnExit, HistoryWeight) {
+    parts.policy.publish(turn, TurnEvent::Began);
+    let halt = CancelSignals { shutdown: &parts.cancel, stop };
+    let results = ResultStorage::Whole;
+    let shows = BTreeMap::new();
+    let place =
+        TurnRecorder { parts, turn, question: Uuid::now_v7().into(), results, sources: shows };
+    let setup = match halt.unless_cancelled(parts.policy.setup(turn)).await {
+        Ok(Ok(setup)) => setup,
+        Ok(Err(error)) => return end_unasked(&place, Finish::failed(error)).await,
+        Err(CancelReason::Stopped) => return end_unasked(&place, Finish::cancelled()).await,
+        Err(CancelReason::Shutdown) => return (TurnExit::Left, HistoryWeight::Light),
+    };
+    let place = TurnRecorder { results: ResultStorage::of(&setup), ..place };
+    let rules = match place.rules(&setup).await {
+        Ok(rules) => rules,
+        Err(error) => return end_unasked(&place, Finish::failed(error)).await,
+    };
+    let mut run = TurnDriver {
+        recorder: place,
+        cancel: halt,
+        setup,
+        calibrations: gauges,
+        answer: new_answer(),
+        estimated: 0,
+        filling: None,
+        postponed: false,
+        weight: HistoryWeight::Light,
+        stream: None,
+        waiting: AnswerWait::default(),
+        was_loading: false,
+    };
+    let ran = run.drive(Turn::new(rules)).await;
+    (ran, run.weight)
+}
+
+/// Ends a turn that has asked nobody.
+async fn end_unasked(place: &TurnRecorder<'_>, finish: Finish) -> (TurnExit, HistoryWeight) {
+    (place.end(&new_answer(), finish).await, HistoryWeight::Light)
+}
+
+/// A turn that runs.
+struct TurnDriver<'a> {
+    recorder: TurnRecorder<'a>,
+    cancel: CancelSignals<'a>,
+    setup: TurnSetup,
+    calibrations: &'a TokenCalibrations,
+    /// The answer that is being written.
+    answer: AnswerRecord,
+    /// Tokens of the request that it answers, as estimated.
+    estimated: u32,
+    /// The content of the context window: the last request, and all that was stored since.
+    filling: Option<Filling>,
+    /// Whether a request was put off because it was too long.
+    postponed: bool,
+    weight: HistoryWeight,
+    /// Where it comes from.
+    stream: Option<ModelStream>,
+    /// How long its beginning has been waited for.
+    waiting: AnswerWait,
+    /// Whether the server was found loading the model: it could not say before what the model can do.
+    was_loading: bool,
+}
+
+/// The wait for the beginning of an answer.
+#[derive(Default)]
+struct AnswerWait {
+    /// Since when it is waited for; `None` once it has begun.
+    since: Option<Instant>,
+    /// Whether that was told.
+    is_told: bool,
+}
+
+impl TurnDriver<'_> {
+    async fn drive(&mut self, mut turn: Turn) -> TurnExit {
+        let mut effects: VecDeque<TurnEffect> = turn.step(TurnInput::Begun).into();
+        loop {
+            let flow = match effects.pop_front() {
+                Some(effect) => self.carry_out(effect).await,
+                None => self.receive().await,
+            };
+            match flow {
+                ControlFlow::Break(ran) => return ran,
+                ControlFlow::Continue(inputs) => {
+                    effects.extend(inputs.into_iter().flat_map(|input| turn.step(input)));
+                }
+            }
+        }
+    }
+
+    async fn carry_out(&mut self, effect: TurnEffect) -> DriverFlow {
+        match effect {
+            TurnEffect::Ask(how) => self.ask(how).await,
+            TurnEffect::Compact => self.compact().await,
+            TurnEffect::Show(text) => {
+                self.recorder.publish(TurnEvent::Delta { message: self.answer.id.clone(), text });
+                ControlFlow::Continue(Vec::new())
+            }
+            TurnEffect::StoreStep { parts, usage } => {
+                self.fill_with(&parts);
+                next_input(self.recorder.store_step(&self.answer, parts, usage).await)
+            }
+            TurnEffect::Run(calls) => self.run_calls(calls).await,
+            TurnEffect::Plan(call) => self.plan(call).await,
+            TurnEffect::StoreResults(results) => {
+                let results = self.recorder.as_stored(results);
+                self.fill_with_results(&results);
+                next_input(self.recorder.store_results(results).await)
+            }
+            TurnEffect::Wait(wait) => {
+                let wait = self.recorder.parts.time_scale.scale(wait);
+                match self.cancel.unless_cancelled(tokio::time::sleep(wait)).await {
+                    Ok(()) => next_input(TurnInput::Waited),
+                    Err(halted) => halted.into(),
+                }
+            }
+            TurnEffect::Finish(finish) => {
+                self.answer_began();
+                self.fill_with_end(&finish);
+                ControlFlow::Break(self.recorder.end(&self.answer, finish).await)
+            }
+        }
+    }
+
+    async fn ask(&mut self, how: AskMode) -> DriverFlow {
+        loop {
+            if std::mem::take(&mut self.was_loading) {
+                // What the server says of the model is known now.
+                match self
+                    .cancel
+                    .unless_cancelled(
+                        self.recorder.parts.policy.refresh_setup(self.recorder.turn, None),
+                    )
+                    .await
+                {
+                    Ok(Ok(setup)) => {
+                        self.setup = setup;
+                        self.recorder.results = ResultStorage::of(&self.setup);
+                    }
+                    Ok(Err(_)) => {}
+                    Err(halted) => return halted.into(),
+                }
+            }
+            self.answer = AnswerRecord { told: mode_note(how), ..new_answer() };
+            let request = match self.request(how).await {
+                Ok(request) => request,
+                Err(input) => return next_input(input),
+            };
+            self.waiting.since = Some(Instant::now());
+            let provider = Arc::clone(&self.setup.provider);
+            let error = match self.while_waiting(provider.stream(request)).await {
+                Ok(Ok(stream)) => {
+                    self.stream = Some(stream);
+                    return ControlFlow::Continue(Vec::new());
+                }
+                Ok(Err(error)) => error,
+                Err(halted) => return halted.into(),
+            };
+            if matches!(error, ModelError::Loading(_)) {
+                self.was_loading = true;
+                self.publish_wait(ModelWait::Loading);
+            } else {
+                self.answer_began();
+            }
+            let Some(window) = self.smaller_window(&error) else {
+                return next_input(TurnInput::Failed(error));
+            };
+            // The server reads less than was thought: it is asked again with what it has room for.
+            match self
+                .cancel
+                .unless_cancelled(
+                    self.recorder.parts.policy.refresh_setup(self.recorder.turn, Some(window)),
+                )
+                .await
+            {
+                Ok(Ok(setup)) => {
+                    self.setup = setup;
+                    self.setup.capacity = ContextCapacity::Window(window);
+                    self.recorder.results = ResultStorage::of(&self.setup);
+                }
+                Ok(Err(_)) => return next_input(TurnInput::Failed(error)),
+                Err(halted) => return halted.into(),
+            }
+        }
+    }
+
+    /// Does `work` until the turn is halted; tells once that the answer is waited for, when that takes long.
+    async fn while_waiting<T>(
+        &mut self,
+        work: impl Future<Output = T> + Send,
+    ) -> Result<T, CancelReason> {
+        let mut work = pin!(work);
+        let due = self.waiting.since.filter(|_| self.setup.runs_here && !self.waiting.is_told);
+        if let Some(since) = due {
+            let until =
+                sleep_until(since + self.recorder.parts.time_scale.scale(WAIT_NOTICE_DELAY));
+            let halt = &self.cancel;
+            tokio::select! {
+                biased;
+                done = halt.unless_cancelled(work.as_mut()) => return done,
+                () = until => {}
+            }
+            self.publish_wait(ModelWait::Reading { tokens: self.estimated });
+        }
+        self.cancel.unless_cancelled(work).await
+    }
+
+    fn publish_wait(&mut self, wait: ModelWait) {
+        self.waiting.is_told = true;
+        self.recorder.publish(TurnEvent::Waits(Some(wait)));
+    }
+
+    /// The answer begins, or there is none.
+    fn answer_began(&mut self) {
+        if std::mem::take(&mut self.waiting).is_told {
+            self.recorder.publish(TurnEvent::Waits(None));
+        }
+    }
+
+    /// The window that a refusal tells of, where it is smaller than was thought: so asking again ends.
+    fn smaller_window(&self, error: &ModelError) -> Option<u32> {
+        let ModelError::ContextExceeded { window: Some(told), .. } = error else { return None };
+        matches!(self.setup.capacity, ContextCapacity::Window(known) if *told < known)
+            .then_some(*told)
+    }
+
+    /// Waits for the next event of the answer, and takes in what has come with it; words that come
+    /// together are one event. The stream is kept only while more may come.
+    async fn receive(&mut self) -> DriverFlow {
+        let Some(mut stream) = self.stream.take() else {
+            let error = UserError::other("The turn came to a halt without an end: try again.");
+            return next_input(TurnInput::Broke(error));
+        };
+        let next = match self.while_waiting(stream.next()).await {
+            Ok(next) => next,
+            Err(halted) => return halted.into(),
+        };
+        self.answer_began();
+        let mut heard = Vec::new();
+        let mut is_over = collect_event(&mut heard, next);
+        for _ in 0..MAX_EVENT_BATCH {
+            let Some(more) = (!is_over).then(|| stream.next().now_or_never()).flatten() else {
+                break;
+            };
+            is_over = collect_event(&mut heard, more);
+        }
+        if !is_over {
+            self.stream = Some(stream);
+        }
+        if let Some(TurnInput::Event(ModelEvent::Stopped { usage, .. })) = heard.last() {
+            self.calibrations.learn(&self.setup.model, self.estimated, *usage);
+        }
+        ControlFlow::Continue(heard)
+    }
+}
+
+/// Adds what the stream gave, and says whether nothing follows; words join those before them.
+fn collect_event(heard: &mut Vec<TurnInput>, next: Option<Result<ModelEvent, ModelError>>) -> bool {
+    match (heard.last_mut(), next) {
+        (Some(TurnInput::Event(ModelEvent::Text(said))), Some(Ok(ModelEvent::Text(more)))) => {
+            said.push_str(&more);
+            false
+        }
+        (_, Some(Ok(event))) => {
+            let is_over = matches!(event, ModelEvent::Stopped { .. });
+            heard.push(TurnInput::Event(event));
+            is_over
+        }
+        (_, Some(Err(error))) => {
+            heard.push(TurnInput::Failed(error));
+            true
+        }
+        (_, None) => {
+            heard.push(TurnInput::Severed);
+            true
+        }
+    }
+}
+
+fn next_input(input: TurnInput) -> DriverFlow {
+    ControlFlow::Continue(vec![input])
+}
+
+/// What the model is told for one request; it is stored with the answer.
+fn mode_note(how: AskMode) -> Option<&'static str> {
+    match how {
+        AskMode::Plain => None,
+        AskMode::Nudged => Some(model_texts::SAY_SOMETHING),
+        AskMode::Closing => Some(model_texts::CLOSE_NOW),
+    }
+}
+
+/// An answer that is being written.
+struct AnswerRecord {
+    id: MessageId,
+    /// What the model was told for it alone.
+    told: Option<&'static str>,
+}
+
+fn new_answer() -> AnswerRecord {
+    AnswerRecord { id: Uuid::now_v7().into(), told: None }
+}

@@ -1,0 +1,48 @@
+//! How full the context window is while a turn runs and when it ends.
+
+use protocol::{CallResult, MessagePart};
+
+use super::TurnDriver;
+use crate::ports::turn_policy::TurnEvent;
+use crate::turn::Finish;
+
+impl TurnDriver<'_> {
+    /// The turn stores a message with these parts.
+    pub(super) fn fill_with(&mut self, parts: &[MessagePart]) {
+        if let Some(filling) = &mut self.filling {
+            filling.grow(parts);
+        }
+    }
+
+    /// The turn stores these results.
+    pub(super) fn fill_with_results(&mut self, results: &[CallResult]) {
+        self.fill_with(&results.iter().map(part).collect::<Vec<_>>());
+    }
+
+    /// The turn ends, and its last words and results are stored. Tells how full the window is then; before
+    /// the first request nothing is known.
+    pub(super) fn fill_with_end(&mut self, finish: &Finish) {
+        if let Some(text) = &finish.text {
+            self.fill_with(&[MessagePart::Text { text: text.clone() }]);
+        }
+        if !finish.results.is_empty() {
+            self.fill_with_results(&finish.results);
+        }
+        if let Some(filling) = &mut self.filling {
+            filling.close();
+        }
+        self.tell_context();
+    }
+
+    /// Tells how full the context window is.
+    pub(super) fn tell_context(&self) {
+        let Some(filling) = &self.filling else { return };
+        let told = filling.told(self.calibrations.for_model(&self.setup.model));
+        self.recorder.publish(TurnEvent::Context(Some(told)));
+    }
+}
+
+fn part(result: &CallResult) -> MessagePart {
+    let CallResult { call, output, is_error, .. } = result;
+    MessagePart::Result { call: call.clone(), output: output.clone(), is_error: *is_error }
+}

@@ -1,0 +1,236 @@
+//! All tools there are: what a model is told about them, and how arguments reach them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::Source;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::context::model_texts;
+use crate::model::ToolSpec;
+use crate::tool_api::tool::{
+    CallOutcome, ChangingTool, SourceLabels, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Two tools want the same name: a mistake in the catalog, found at start.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("two tools are named `{0}`: rename one of them in the catalog")]
+pub struct DuplicateTool(pub &'static str);
+
+/// All tools there are, by name, in the order they were registered. Filled once at start.
+#[derive(Default)]
+pub struct ToolRegistry {
+    tools: Vec<RegistryEntry>,
+}
+
+impl ToolRegistry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool that changes no note.
+    pub fn register<T: Tool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
+        let spec = spec::<T::Input>(T::NAME);
+        self.add(T::NAME, Some(T::EFFECT), spec, T::BRIEF, Arc::new(ToolAdapter(tool)))
+    }
+
+    /// Adds a tool that plans changes of notes.
+    pub fn register_changing<T: ChangingTool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
+        self.add(
+            T::NAME,
+            None,
+            spec::<T::Input>(T::NAME),
+            T::BRIEF,
+            Arc::new(ChangingToolAdapter(tool)),
+        )
+    }
+
+    /// What a model is told about the tools that `allowed` names, in the order of registration,
+    /// whatever the order of `allowed`: the prompt's prefix stays the same.
+    #[must_use]
+    pub fn specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
+        let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
+        tools.map(|tool| tool.spec.clone()).collect()
+    }
+
+    /// The same in few words, for a model with little room.
+    #[must_use]
+    pub fn brief_specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
+        let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
+        tools.map(|tool| tool.brief.as_ref().unwrap_or(&tool.spec).clone()).collect()
+    }
+
+    /// All names, in the order of registration.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.tools.iter().map(|tool| tool.spec.name.as_str()).collect()
+    }
+
+    /// What a tool may do; `None` for a changing tool, whose plan says it, and for a name that is
+    /// not registered.
+    #[must_use]
+    pub fn effect(&self, name: &str) -> Option<ToolEffect> {
+        self.find(name).and_then(|tool| tool.effect)
+    }
+
+    /// Whether the tool plans changes of notes.
+    #[must_use]
+    pub fn changes_notes(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|tool| tool.effect.is_none())
+    }
+
+    /// Parses `arguments` and runs the tool, or lets it plan. An unknown name and arguments that
+    /// do not fit come back as a failure that says how to repair the call. Dropping the future
+    /// cancels a tool at its next await.
+    pub async fn call(&self, name: &str, arguments: Value, context: &ToolContext) -> CallOutcome {
+        let called = match self.find(name) {
+            Some(tool) => tool.body.call(&tool.spec, arguments, context).await,
+            None => failed(model_texts::no_such_tool(name, &self.names())),
+        };
+        // Here and for all tools alike: one that forgets where its words come from is not believed.
+        if let CallOutcome::Outcome(ToolOutcome { labels: SourceLabels::Missing, .. }) = &called {
+            context.sources.record(Source::Foreign);
+        }
+        called
+    }
+
+    fn find(&self, name: &str) -> Option<&RegistryEntry> {
+        self.tools.iter().find(|tool| tool.spec.name == name)
+    }
+
+    fn add(
+        &mut self,
+        name: &'static str,
+        effect: Option<ToolEffect>,
+        spec: ToolSpec,
+        brief: Option<ToolBrief>,
+        body: Arc<dyn ErasedTool>,
+    ) -> Result<(), DuplicateTool> {
+        if self.find(name).is_some() {
+            return Err(DuplicateTool(name));
+        }
+        let brief = brief.map(|brief| brief_spec(&spec, brief));
+        self.tools.push(RegistryEntry { spec, brief, effect, body });
+        Ok(())
+    }
+}
+
+struct RegistryEntry {
+    spec: ToolSpec,
+    brief: Option<ToolSpec>,
+    effect: Option<ToolEffect>,
+    body: Arc<dyn ErasedTool>,
+}
+
+/// A tool whose input type is forgotten.
+#[async_trait]
+trait ErasedTool: Send + Sync {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome;
+}
+
+struct ToolAdapter<T>(T);
+
+#[async_trait]
+impl<T: Tool> ErasedTool for ToolAdapter<T> {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome {
+        match parse(spec, arguments) {
+            Ok(input) => CallOutcome::Outcome(self.0.run(input, context).await),
+            Err(lesson) => failed(lesson),
+        }
+    }
+}
+
+struct ChangingToolAdapter<T>(T);
+
+#[async_trait]
+impl<T: ChangingTool> ErasedTool for ChangingToolAdapter<T> {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome {
+        let input = match parse(spec, arguments) {
+            Ok(input) => input,
+            Err(lesson) => return failed(lesson),
+        };
+        match self.0.plan(input, context).await {
+            Ok((effect, plan)) => CallOutcome::Planned(effect, plan),
+            Err(failure) => CallOutcome::Outcome(failure.into()),
+        }
+    }
+}
+
+fn failed(lesson: String) -> CallOutcome {
+    CallOutcome::Outcome(ToolOutcome::failed(lesson).labeled())
+}
+
+fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, String> {
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let field = error.path().to_string();
+        model_texts::bad_arguments(spec, &field, &error.into_inner().to_string())
+    })
+}
+
+/// What a tool with this input makes of arguments.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn parse_as<I: DeserializeOwned + JsonSchema>(
+    name: &str,
+    arguments: Value,
+) -> (ToolSpec, Result<I, String>) {
+    let spec = spec::<I>(name);
+    let parsed = parse(&spec, arguments);
+    (spec, parsed)
+}
+
+/// Name, description and schema, all from the input type. Small models follow references badly,
+/// so the schema is one tree.
+fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
+    let mut description = String::new();
+    if let Some(root) = schema.as_object_mut() {
+        root.remove("$schema");
+        root.remove("title");
+        if let Some(Value::String(text)) = root.remove("description") {
+            description = text;
+        }
+    }
+    ToolSpec { name: name.to_owned(), description, input_schema: schema }
+}
+
+/// The arguments that `brief` names, as `spec` has them, without what is said of each.
+fn brief_spec(spec: &ToolSpec, brief: ToolBrief) -> ToolSpec {
+    let told = |name: &&'static str| {
+        let mut schema = spec.input_schema.pointer(&format!("/properties/{name}"))?.clone();
+        if let Some(schema) = schema.as_object_mut() {
+            schema.remove("description");
+            schema.remove("default");
+            schema.remove("format");
+            schema.remove("minimum");
+            schema.remove("maximum");
+            // Whatever may be left out may be `null`; that is not worth the words.
+            if let Some(Value::Array(kinds)) = schema.get("type") {
+                let first = kinds.first().cloned().unwrap_or_default();
+                schema.insert("type".to_owned(), first);
+            }
+        }
+        Some(((*name).to_owned(), schema))
+    };
+    let named = brief.required.iter().chain(brief.optional);
+    let properties: serde_json::Map<String, Value> = named.filter_map(told).collect();
+    ToolSpec {
+        name: spec.name.clone(),
+        description: brief.description.to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": properties,
+            "required": brief.required,
+        }),
+    }
+}

@@ -1,0 +1,228 @@
+//! What a tool is. [`crate::tool_api::registry`] holds them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, ToolEvent, TurnId};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+pub use crate::tool_api::provenance::{LookupScope, SourceLog};
+
+/// What a tool may do to the world: what may run in parallel, and what policy asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolEffect {
+    /// Looks only.
+    Read,
+    /// Makes a note or adds to its end.
+    Create,
+    /// Changes what a note says.
+    Edit,
+    /// Replaces a whole note.
+    Overwrite,
+    /// Gives a note or folder another path, and rewrites the links to it.
+    Move,
+    /// Puts a note or folder into the trash.
+    Delete,
+    /// Makes a folder.
+    Folder,
+    /// Talks to the user.
+    Speak,
+    /// Ends the conversation.
+    End,
+}
+
+impl ToolEffect {
+    /// Whether the tool plans changes of notes.
+    #[must_use]
+    pub const fn changes_notes(self) -> bool {
+        !matches!(self, Self::Read | Self::Speak | Self::End)
+    }
+}
+
+/// What a call can know about where it runs.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: CallId,
+    /// Planned changes that wait for a verdict: reads see them as if they were applied.
+    pub overlay: Arc<ChangeSet>,
+    /// The content of each note as this conversation last read it.
+    pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
+    /// How many bytes of a result the model has room for. A tool whose result can be read on in parts
+    /// cuts it here; what is longer is cut without it.
+    pub max_output_bytes: usize,
+    /// Where a tool notes whose words it shows.
+    pub sources: SourceLog,
+}
+
+/// Whether it is known where every word of a text comes from. Names of notes and folders, tags, link
+/// words and headings are words of the vault as much as what stands in a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SourceLabels {
+    /// Each word of the vault in it has its source in [`ToolContext::sources`] or was spelled by the
+    /// call; the rest is the tool's own.
+    Complete,
+    /// Nobody said so: the text counts as [`protocol::Source::Foreign`].
+    #[default]
+    Missing,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolOutcome {
+    /// Text for the model.
+    pub output: String,
+    /// Whether it is known where `output` comes from. A tool that says nothing is not believed.
+    pub labels: SourceLabels,
+    /// Whether it reports a failure; then `output` says what to do next.
+    pub is_error: bool,
+    /// What the turn shall do beside storing the result.
+    pub control: Option<Control>,
+    /// What the window is told.
+    pub reactions: Vec<ToolEvent>,
+    /// Contents read.
+    pub seen: Vec<(NotePath, ContentHash)>,
+}
+
+impl ToolOutcome {
+    /// A success.
+    #[must_use]
+    pub fn ok(output: impl Into<String>) -> Self {
+        Self { output: output.into(), ..Self::default() }
+    }
+
+    /// A failure, in words that let a weak model repair its call.
+    #[must_use]
+    pub fn failed(output: impl Into<String>) -> Self {
+        Self { output: output.into(), is_error: true, ..Self::default() }
+    }
+
+    /// The same, as one that says where its words come from: see [`SourceLabels::Complete`].
+    #[must_use]
+    pub fn labeled(self) -> Self {
+        Self { labels: SourceLabels::Complete, ..self }
+    }
+}
+
+impl From<ToolFailure> for ToolOutcome {
+    fn from(ToolFailure { text, labels }: ToolFailure) -> Self {
+        Self { labels, ..Self::failed(text) }
+    }
+}
+
+/// Talking is data: the turn stores it in the commit of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Control {
+    /// Shown to the user as it stands.
+    Say(String),
+    /// Shown as a question; ends the turn.
+    Ask {
+        /// The question.
+        message: String,
+        /// Ready answers.
+        options: Vec<String>,
+    },
+    /// Ends turn and conversation.
+    End {
+        /// Why, in words.
+        reason: Option<String>,
+    },
+}
+
+/// A failure, written for the model: what was wrong and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text}")]
+pub struct ToolFailure {
+    /// The words.
+    pub text: String,
+    /// Whether it is known where they come from.
+    pub labels: SourceLabels,
+}
+
+impl ToolFailure {
+    /// A failure that may hold words of the vault.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), labels: SourceLabels::Missing }
+    }
+
+    /// A failure that says where its words come from: see [`SourceLabels::Complete`].
+    #[must_use]
+    pub fn labeled(text: impl Into<String>) -> Self {
+        Self { text: text.into(), labels: SourceLabels::Complete }
+    }
+}
+
+/// What a changing tool plans. Nothing is written yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangePlan {
+    /// The changes.
+    pub change_set: ChangeSet,
+    /// What the plan does, in the past tense, for the model ("Appended 1 line to `a.md`").
+    pub summary: String,
+    /// Whether it is known where the summary's words come from; of the vault it may hold only what
+    /// [`SourceLog::record_name`] noted.
+    pub labels: SourceLabels,
+}
+
+/// Something the model may do that changes no note.
+#[async_trait]
+pub trait Tool: Send + Sync + 'static {
+    /// Its name, unique in the registry.
+    const NAME: &'static str;
+    /// What it may do.
+    const EFFECT: ToolEffect;
+    /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// How it is told to a model with little room; `None` where there is no shorter way.
+    const BRIEF: Option<ToolBrief> = None;
+
+    /// Runs it.
+    async fn run(&self, input: Self::Input, context: &ToolContext) -> ToolOutcome;
+}
+
+/// Something the model may do that changes notes: it plans and writes nothing.
+#[async_trait]
+pub trait ChangingTool: Send + Sync + 'static {
+    /// Its name, unique in the registry.
+    const NAME: &'static str;
+    /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// How it is told to a model with little room; `None` where there is no shorter way.
+    const BRIEF: Option<ToolBrief> = None;
+
+    /// Plans it, on top of `context.overlay`; says which effect it turned out to have.
+    async fn plan(
+        &self,
+        input: Self::Input,
+        context: &ToolContext,
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure>;
+}
+
+/// What a model with little room is told of a tool, in place of its whole description and schema. It is
+/// taken at its word: arguments that go untold are taken all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolBrief {
+    /// What the tool does, in a sentence or two.
+    pub description: &'static str,
+    /// Names of arguments that it is to be given.
+    pub required: &'static [&'static str],
+    /// Names of arguments that it may be given.
+    pub optional: &'static [&'static str],
+}
+
+/// What came of handing arguments to a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallOutcome {
+    /// It ran.
+    Outcome(ToolOutcome),
+    /// It planned.
+    Planned(ToolEffect, ChangePlan),
+}

@@ -1,0 +1,320 @@
+//! What went wrong with a request, as an error that says what to do. The key never gets into one.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::error_body::ErrorClass;
+use super::{ApiProfile, ErrorBody, KeylessServers};
+use crate::model::ModelError;
+use crate::transport::decoder::DecodeError;
+use crate::transport::retry::MAX_WAIT;
+
+#[cfg(test)]
+mod tests;
+
+/// How much of a server's own words is passed on, in characters.
+const MAX_QUOTE_CHARS: usize = 300;
+
+/// Knows what an error of one request is about.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestErrors {
+    pub(super) api: &'static ApiProfile,
+    pub(super) host: String,
+    pub(super) model: String,
+    pub(super) key: SecretString,
+    /// Whether the server is on this computer.
+    pub(super) is_local: bool,
+}
+
+impl RequestErrors {
+    /// An answer with a status that is not success.
+    pub(super) fn status(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> ModelError {
+        let trouble = ErrorBody::parse(body);
+        let retry_after = headers.get(reqwest::header::RETRY_AFTER);
+        let retry_after =
+            retry_after.and_then(|value| parse_retry_after(value.to_str().ok()?, now()));
+        match (status.as_u16(), trouble.classify()) {
+            (401, _) => self.bad_key(),
+            (402, _) | (403 | 429, ErrorClass::NoCredit) => self.no_credit(),
+            (400 | 404 | 422 | 500 | 501, ErrorClass::NoTools) => self.no_tools(),
+            (403, _) => self.forbidden(&trouble),
+            // Some servers have no more to say to a request with tools.
+            (400 | 404 | 501, _) if trouble.is_empty() => self.no_tools(),
+            (404, _) => self.no_model(),
+            (407, _) => self.behind_a_proxy(),
+            (408, _) => self.network("took too long to answer"),
+            // Another request is in its way (RFC 9110 §15.5.10); it is soon done.
+            (409, _) => self.server_failed(&trouble),
+            (413, _) | (400 | 422 | 500, ErrorClass::TooLong) => self.too_long(&trouble),
+            (429, _) => self.busy(&trouble, retry_after),
+            (503, ErrorClass::Loading) => self.loading(),
+            (503 | 529, _) => self.overloaded(retry_after),
+            (511, _) => final_error(format!(
+                "{} is behind a network that wants you to sign in first: open a browser.",
+                self.host
+            )),
+            (300..=399, _) => final_error(format!(
+                "{} redirects elsewhere, which is not followed: check the address in Settings.",
+                self.host
+            )),
+            (400 | 422, ErrorClass::NoModel) => self.no_model(),
+            (400 | 422, _) => self.refused(&trouble),
+            (500..=599, _) => self.server_failed(&trouble),
+            (code, _) => {
+                final_error(format!("{} answered with status {code}: try again.", self.host))
+            }
+        }
+    }
+
+    /// An answer that cannot be read to its end.
+    pub(super) fn decode(&self, error: DecodeError) -> ModelError {
+        match error {
+            DecodeError::Reported(trouble) => self.reported(&trouble),
+            DecodeError::Unreadable(why) => ModelError::Unknown {
+                message: format!("The answer of {} cannot be read: {why}. Try again.", self.host),
+                retryable: true,
+            },
+            DecodeError::TooLarge(why) => self.too_large(why),
+            DecodeError::Cut { sent, read } => ModelError::ContextExceeded {
+                message: format!(
+                    "{} read only {read} of at least {sent} tokens, so this answer is to a part of \
+                     the conversation: start a new one, or pick another model in Settings.",
+                    self.host
+                ),
+                window: None,
+            },
+        }
+    }
+
+    pub(super) fn too_large(&self, why: impl std::fmt::Display) -> ModelError {
+        final_error(format!("The answer of {} is too large: {why}.", self.host))
+    }
+
+    /// `what` reads "broke off its answer".
+    pub(super) fn network(&self, what: &str) -> ModelError {
+        ModelError::Network(self.check_the_network(what))
+    }
+
+    /// A deadline passed; `what` reads "took too long to answer".
+    pub(super) fn silent(&self, what: &str) -> ModelError {
+        // A slow server is not faster when it is asked once more: that only doubles the wait.
+        if self.is_local {
+            return final_error(format!(
+                "{} {what}: a long prompt takes its time on this computer. Ask for less at once, or \
+                 pick a smaller model.",
+                self.host
+            ));
+        }
+        ModelError::Silent(self.check_the_network(what))
+    }
+
+    fn check_the_network(&self, what: &str) -> String {
+        format!("{} {what}: check the network, then try again.", self.host)
+    }
+
+    /// The request did not get through.
+    pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        if is_bad_certificate(error) {
+            return final_error(format!(
+                "{} shows a certificate that this computer does not trust: check the address in \
+                 Settings and the computer's clock.",
+                self.host
+            ));
+        }
+        if is_refused_by_a_proxy(error) {
+            return self.behind_a_proxy();
+        }
+        ModelError::Network(format!(
+            "Cannot reach {}: check the network, then try again.",
+            self.host
+        ))
+    }
+
+    /// The server answered well, and with something else. Some report errors that way.
+    pub(super) fn not_a_stream(&self, body: &[u8]) -> ModelError {
+        let trouble = ErrorBody::parse(body);
+        if !trouble.message.is_empty() {
+            return self.reported(&trouble);
+        }
+        final_error(format!(
+            "{} does not answer as {} does: check the address in Settings.",
+            self.host, self.api.api
+        ))
+    }
+
+    /// An `error` event inside a stream that began well.
+    fn reported(&self, trouble: &ErrorBody) -> ModelError {
+        match trouble.classify() {
+            ErrorClass::BadKey => self.bad_key(),
+            ErrorClass::Forbidden => self.forbidden(trouble),
+            ErrorClass::NoCredit => self.no_credit(),
+            ErrorClass::NoModel => self.no_model(),
+            ErrorClass::NoTools => self.no_tools(),
+            ErrorClass::TooLong => self.too_long(trouble),
+            ErrorClass::Busy => self.busy(trouble, None),
+            ErrorClass::Overloaded => self.overloaded(None),
+            ErrorClass::Loading => self.loading(),
+            ErrorClass::Invalid => self.refused(trouble),
+            ErrorClass::Other => self.server_failed(trouble),
+        }
+    }
+
+    fn bad_key(&self) -> ModelError {
+        // One vendor's key may be asked for by a proxy; other wires are spoken by many owners.
+        let whose = match self.api.keyless {
+            KeylessServers::Never => self.api.name,
+            KeylessServers::Local => &self.host,
+        };
+        ModelError::Auth(format!(
+            "{whose} does not accept the key. Check the key or use another one."
+        ))
+    }
+
+    fn no_credit(&self) -> ModelError {
+        ModelError::Auth(format!(
+            "The account at {} has no credit left: add some there, or use another key in Settings.",
+            self.host
+        ))
+    }
+
+    fn no_tools(&self) -> ModelError {
+        ModelError::NoTools(format!(
+            "{} refused the request for `{}`, perhaps because of its tools: pick another model in \
+             Settings.",
+            self.host, self.model
+        ))
+    }
+
+    fn forbidden(&self, trouble: &ErrorBody) -> ModelError {
+        let said = self.quote(trouble);
+        ModelError::Auth(format!("The key may not do this{said}: check it in Settings."))
+    }
+
+    fn no_model(&self) -> ModelError {
+        let model = &self.model;
+        ModelError::NoModel(format!(
+            "{} does not know the model `{model}`: pick another one in Settings.",
+            self.host
+        ))
+    }
+
+    fn too_long(&self, trouble: &ErrorBody) -> ModelError {
+        let message = match trouble.window {
+            Some(window) => format!(
+                "This conversation no longer fits the model, which reads {window} tokens: start a \
+                 new one, or start the server with a larger window."
+            ),
+            None => "This conversation no longer fits the model: start a new one.".to_owned(),
+        };
+        ModelError::ContextExceeded { message, window: trouble.window }
+    }
+
+    fn busy(&self, trouble: &ErrorBody, retry_after: Option<Duration>) -> ModelError {
+        let said = self.quote(trouble);
+        let message = match retry_after.and_then(describe_long_wait) {
+            Some(time) => {
+                format!("Too many requests for this key{said}: try again in {time}.")
+            }
+            None => format!("Too many requests for this key{said}: wait a little, then try again."),
+        };
+        ModelError::RateLimit { message, retry_after }
+    }
+
+    fn overloaded(&self, retry_after: Option<Duration>) -> ModelError {
+        let message = match retry_after.and_then(describe_long_wait) {
+            Some(time) => format!("{} is overloaded: try again in {time}.", self.host),
+            None => format!("{} is overloaded: wait a little, then try again.", self.host),
+        };
+        ModelError::Overloaded { message, retry_after }
+    }
+
+    fn loading(&self) -> ModelError {
+        ModelError::Loading(format!(
+            "{} is still loading `{}`: try again in a minute.",
+            self.host, self.model
+        ))
+    }
+
+    fn refused(&self, trouble: &ErrorBody) -> ModelError {
+        let said = self.quote(trouble);
+        ModelError::InvalidRequest(format!("{} refused the request{said}.", self.host))
+    }
+
+    fn server_failed(&self, trouble: &ErrorBody) -> ModelError {
+        let said = self.quote(trouble);
+        let message = format!("{} failed{said}: try again.", self.host);
+        ModelError::Unknown { message, retryable: true }
+    }
+
+    fn behind_a_proxy(&self) -> ModelError {
+        final_error(format!(
+            "{} is behind a proxy that wants a login: check the system's proxy settings.",
+            self.host
+        ))
+    }
+
+    /// The server's own words in brackets, short, on one line and without the key.
+    fn quote(&self, trouble: &ErrorBody) -> String {
+        let key = self.key.expose_secret();
+        let said = match key {
+            "" => trouble.message.clone(),
+            key => trouble.message.replace(key, "[key]"),
+        };
+        let said: String = said.chars().filter(|c| !c.is_control()).take(MAX_QUOTE_CHARS).collect();
+        if said.trim().is_empty() { String::new() } else { format!(" ({})", said.trim()) }
+    }
+}
+
+/// A time for which nobody waits, in words, rounded up.
+fn describe_long_wait(asked_for: Duration) -> Option<String> {
+    (asked_for > MAX_WAIT).then(|| match asked_for.as_secs().div_ceil(60) {
+        minutes @ 0..120 => format!("{minutes} min"),
+        minutes => format!("{} h", minutes.div_ceil(60)),
+    })
+}
+
+/// Asking again does not mend it.
+fn final_error(message: String) -> ModelError {
+    ModelError::Unknown { message, retryable: false }
+}
+
+/// `Retry-After`: seconds, or an HTTP date (RFC 9110 §10.2.3). `None` when it is neither.
+fn parse_retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let at = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
+    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
+}
+
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
+
+fn is_bad_certificate(error: &reqwest::Error) -> bool {
+    causes(error)
+        .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
+}
+
+/// The library has no public type for it; its words are held by a test with a real proxy.
+fn is_refused_by_a_proxy(error: &reqwest::Error) -> bool {
+    causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")
+}
+
+/// The error, what caused it, and so on.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let first: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(first), |cause| {
+        // An error of IO passes over the one that it holds.
+        let held = cause.downcast_ref().and_then(std::io::Error::get_ref);
+        held.map_or_else(|| cause.source(), |held| Some(held))
+    })
+}

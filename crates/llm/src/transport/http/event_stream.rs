@@ -1,0 +1,137 @@
+//! The body of one answer as a stream of our events, within the deadlines.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures_util::stream;
+use reqwest::Response;
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+
+use super::error::RequestErrors;
+use super::prompt_speed::PromptTimer;
+use crate::model::{ModelError, ModelEvent, ToolCall};
+use crate::provider::ModelStream;
+use crate::transport::decoder::{Decoded, Decoder, Framing};
+
+/// How long is waited for the events of an answer.
+pub(super) struct StreamDeadlines {
+    /// When the first event must have come.
+    pub(super) deadline: Instant,
+    /// How long that was from the beginning on. Where the prompt is read on this computer, whatever
+    /// comes before the first event is a sign of life, and the wait begins anew.
+    pub(super) first: Duration,
+    /// From each event to the next.
+    pub(super) idle: Duration,
+    /// A prompt that is read on this computer.
+    pub(super) reading: Option<PromptTimer>,
+}
+
+/// Reads `response`. Its first event must come before the deadline, each other one within `idle` of
+/// the one before. Ends after the stop, at the first error, or without either when the server
+/// closes early.
+pub(super) fn stream<D: Decoder + 'static>(
+    response: Response,
+    failures: RequestErrors,
+    waits: StreamDeadlines,
+    decoder: D,
+) -> ModelStream {
+    let answer = AnswerStream {
+        response,
+        failures,
+        waits,
+        framing: D::Framing::default(),
+        decoder,
+        ready: VecDeque::new(),
+        over: false,
+    };
+    Box::pin(stream::unfold(answer, |mut answer| async move {
+        let event = answer.next().await?;
+        Some((event, answer))
+    }))
+}
+
+struct AnswerStream<D: Decoder> {
+    response: Response,
+    failures: RequestErrors,
+    waits: StreamDeadlines,
+    framing: D::Framing,
+    decoder: D,
+    ready: VecDeque<Result<ModelEvent, ModelError>>,
+    over: bool,
+}
+
+impl<D: Decoder> AnswerStream<D> {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                self.over |= matches!(event, Err(_) | Ok(ModelEvent::Stopped { .. }));
+                return Some(event);
+            }
+            if self.over {
+                return None;
+            }
+            match timeout_at(self.waits.deadline, self.response.chunk()).await {
+                Ok(Ok(Some(bytes))) => self.take_in(&bytes),
+                Ok(Ok(None)) => self.end(None),
+                Ok(Err(_)) => self.end(Some(self.failures.network("broke off its answer"))),
+                Err(_) => self.end(Some(self.failures.silent("went silent"))),
+            }
+        }
+    }
+
+    fn take_in(&mut self, bytes: &[u8]) {
+        if self.waits.reading.as_ref().is_some_and(PromptTimer::has_time_left) {
+            self.waits.deadline = Instant::now() + self.waits.first;
+        }
+        let frames = match self.framing.feed(bytes) {
+            Ok(frames) => frames,
+            Err(error) => return self.fail(self.failures.too_large(error)),
+        };
+        for frame in frames {
+            match self.decoder.decode(&frame) {
+                Ok(Decoded::Progress(events)) => {
+                    self.waits.deadline = Instant::now() + self.waits.idle;
+                    if let Some(reading) = self.waits.reading.take() {
+                        reading.end();
+                    }
+                    self.ready.extend(events.into_iter().map(|event| Ok(with_call_id(event))));
+                }
+                Ok(Decoded::Ping) => {}
+                Err(error) => return self.fail(self.failures.decode(error)),
+            }
+        }
+        // Bytes that come without a pause never let the timer be asked.
+        if self.ready.is_empty() && Instant::now() >= self.waits.deadline {
+            self.end(Some(self.failures.silent("went silent")));
+        }
+    }
+
+    /// Nothing more comes. An answer that was whole already is whole whatever went wrong after.
+    fn end(&mut self, trouble: Option<ModelError>) {
+        self.over = true;
+        let rest = self.decoder.end();
+        match trouble {
+            Some(trouble) if rest.is_empty() => self.fail(trouble),
+            _ => self.ready.extend(rest.into_iter().map(|event| Ok(with_call_id(event)))),
+        }
+    }
+
+    fn fail(&mut self, error: ModelError) {
+        self.ready.push_back(Err(error));
+    }
+}
+
+/// A call that came without an id gets one that no other call has.
+fn with_call_id(event: ModelEvent) -> ModelEvent {
+    let new = || format!("call_{}", Uuid::now_v7().simple()).into();
+    match event {
+        ModelEvent::Call(call) if call.id.as_str().is_empty() => {
+            ModelEvent::Call(ToolCall { id: new(), ..call })
+        }
+        ModelEvent::BrokenCall { id, tool, problem } if id.as_str().is_empty() => {
+            ModelEvent::BrokenCall { id: new(), tool, problem }
+        }
+        event => event,
+    }
+}

@@ -1,0 +1,13 @@
+//! The tables of changes to notes: planned sets, the ledger of effects, reverts, and how long old contents are kept.
+
+pub(crate) mod change_columns;
+pub(crate) mod change_set;
+pub(crate) mod content;
+pub(crate) mod effect;
+pub(crate) mod effect_history;
+pub(crate) mod planned_change;
+pub(crate) mod purged;
+pub(crate) mod retention;
+pub(crate) mod retention_stats;
+pub(crate) mod reverts;
+pub(crate) mod succession;

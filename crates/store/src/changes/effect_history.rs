@@ -1,0 +1,303 @@
+//! What the ledger tells of changes that happened: by scope, by note, in pages, with contents.
+
+use std::collections::{BTreeMap, HashMap};
+
+use protocol::changes::history::UndoScope;
+use protocol::{
+    ChangeKind, ChangeSetId, ContentHash, ConversationId, Effect, EffectId, LineCounts, NotePath,
+    Timestamp, TurnId,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::changes::content;
+use crate::db::row_ext::{RowExt, to_json};
+use crate::db::transaction::read;
+use crate::error::Failure;
+use crate::turns::message;
+use crate::{Store, StoreError};
+
+/// How far back the past of a note is looked for, in effects of all notes.
+const MAX_EFFECTS_BACK: i64 = 50_000;
+
+/// How far back before an effect the past is read, for what the notes said then.
+const EFFECTS_BEFORE: i64 = 2_000;
+
+impl Store {
+    /// The effects that a scope names, oldest first. What the user did to the assistant's changes
+    /// belongs to no turn and no conversation here.
+    pub async fn effects_in_scope(&self, scope: &UndoScope) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the changes to take back", |db| select_in_scope(db, scope))
+    }
+
+    /// All that happened since an effect and some time before it, oldest first.
+    pub async fn effects_since(&self, since: &EffectId) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the changes since", |db| select_since(db, since))
+    }
+
+    /// The changes of one note's bytes since a time, newest first.
+    pub async fn edits_at(
+        &self,
+        path: &NotePath,
+        since: Timestamp,
+    ) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the changes of a note", |db| select_edits(db, path, since))
+    }
+
+    /// What happened to the note at a path, newest first: it was made, changed, moved there or away
+    /// from there, with the folder above it too. All of it that is not too long ago, or what happened
+    /// before an effect.
+    pub async fn note_history(
+        &self,
+        path: &NotePath,
+        before: Option<&EffectId>,
+    ) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the past of a note", |db| select_history(db, path, before))
+    }
+
+    /// Sets that were applied, newest first, at most `limit` of them: of one conversation or of
+    /// all, before a set or from the newest on.
+    pub async fn applied_sets(
+        &self,
+        conversation: Option<&ConversationId>,
+        before: Option<&ChangeSetId>,
+        limit: u32,
+    ) -> Result<Vec<Vec<Effect>>, StoreError> {
+        read!(self, "read the applied changes", |db| select_applied_sets(
+            db,
+            conversation,
+            before,
+            limit
+        ))
+    }
+
+    /// The user's words that began a turn; empty where it is not kept.
+    pub async fn request_text(&self, turn: &TurnId) -> Result<String, StoreError> {
+        let words = read!(self, "read what was asked", |db| message::request_text(db, turn));
+        words.map(Option::unwrap_or_default)
+    }
+
+    /// The contents with these hashes, but for those that are not kept any more.
+    pub async fn contents(
+        &self,
+        hashes: &[ContentHash],
+    ) -> Result<HashMap<ContentHash, Vec<u8>>, StoreError> {
+        read!(self, "read earlier versions", |db| get_contents(db, hashes))
+    }
+}
+
+/// The columns of an effect that happened, where it meets a condition.
+macro_rules! applied_effects {
+    ($condition:expr) => {
+        concat!(
+            "SELECT id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
+                 before, after, inode, born, base_inode, base_born, at, added, removed
+             FROM effect LEFT JOIN forgotten ON forgotten.effect = effect.id
+             WHERE state = 'done' AND ",
+            $condition
+        )
+    };
+}
+
+/// The effects of a page of sets whose effects meet a condition.
+macro_rules! applied_sets_page {
+    ($condition:literal) => {
+        applied_effects!(concat!(
+            "change_set IN (
+                 SELECT change_set FROM effect
+                 WHERE ",
+            $condition,
+            " AND state = 'done'
+                     AND NOT EXISTS (
+                         SELECT 1 FROM own_set o
+                         WHERE o.change_set = effect.change_set AND o.by = 'by_hand'
+                     )
+                 GROUP BY change_set
+                 HAVING ?2 IS NULL
+                     OR max(number) < (SELECT max(number) FROM effect WHERE change_set = ?2)
+                 ORDER BY max(number) DESC LIMIT ?3
+             ) ORDER BY number"
+        ))
+    };
+}
+
+async fn select_in_scope(
+    db: &mut SqliteConnection,
+    scope: &UndoScope,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    let (query, named) = match scope {
+        UndoScope::Effect { effect, .. } => (
+            applied_effects!(
+                "(id = ?1 OR (change_set, unit) IN (
+                     SELECT change_set, unit FROM effect WHERE id = ?1
+                 )) ORDER BY number"
+            ),
+            effect.as_str(),
+        ),
+        UndoScope::ChangeSet { change_set } => {
+            (applied_effects!("change_set = ?1 ORDER BY number"), change_set.as_str())
+        }
+        UndoScope::Turn { turn } => (
+            applied_effects!(
+                "turn = ?1 AND change_set NOT IN (SELECT change_set FROM own_set) ORDER BY number"
+            ),
+            turn.as_str(),
+        ),
+        UndoScope::Conversation { conversation } => (
+            applied_effects!(
+                "turn IN (SELECT turn.id FROM turn WHERE turn.conversation = ?1)
+                     AND change_set NOT IN (SELECT change_set FROM own_set)
+                 ORDER BY number"
+            ),
+            conversation.as_str(),
+        ),
+    };
+    sqlx::query(query).bind(named).try_map(|row| effect_from_row(&row)).fetch_all(db).await
+}
+
+async fn select_since(
+    db: &mut SqliteConnection,
+    since: &EffectId,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    sqlx::query(applied_effects!(
+        "number >= (SELECT number FROM effect WHERE id = ?1) - ?2
+         ORDER BY number"
+    ))
+    .bind(since.as_str())
+    .bind(EFFECTS_BEFORE)
+    .try_map(|row| effect_from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn select_edits(
+    db: &mut SqliteConnection,
+    path: &NotePath,
+    since: Timestamp,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    sqlx::query(applied_effects!(
+        "path = ?1 AND kind IN ('create', 'replace') AND at >= ?2
+             AND number > coalesce(
+                 (SELECT number FROM effect WHERE at < ?2 ORDER BY number DESC LIMIT 1), 0
+             )
+         ORDER BY number DESC"
+    ))
+    .bind(path.as_str())
+    .bind(since.0)
+    .try_map(|row| effect_from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn select_history(
+    db: &mut SqliteConnection,
+    path: &NotePath,
+    before: Option<&EffectId>,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    sqlx::query(applied_effects!(
+        "number > (SELECT max(number) FROM effect) - ?3
+             AND (?2 IS NULL OR number < (SELECT number FROM effect WHERE id = ?2))
+             AND (
+                 path = ?1 AND kind IN ('create', 'replace', 'trash', 'rename')
+                 OR target = ?1 AND kind = 'rename'
+                 OR kind = 'rename_folder' AND substr(?1, 1, length(target) + 1) = target || '/'
+             )
+         ORDER BY number DESC"
+    ))
+    .bind(path.as_str())
+    .bind(before.map(EffectId::as_str))
+    .bind(MAX_EFFECTS_BACK)
+    .try_map(|row| effect_from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn select_applied_sets(
+    db: &mut SqliteConnection,
+    conversation: Option<&ConversationId>,
+    before: Option<&ChangeSetId>,
+    limit: u32,
+) -> Result<Vec<Vec<Effect>>, sqlx::Error> {
+    let query = match conversation {
+        Some(_) => {
+            applied_sets_page!("turn IN (SELECT turn.id FROM turn WHERE turn.conversation = ?1)")
+        }
+        None => applied_sets_page!("?1 IS NULL"),
+    };
+    let rows = sqlx::query(query)
+        .bind(conversation.map(ConversationId::as_str))
+        .bind(before.map(ChangeSetId::as_str))
+        .bind(limit)
+        .try_map(|row| effect_from_row(&row))
+        .fetch_all(db)
+        .await?;
+    let mut sets: Vec<Vec<Effect>> = Vec::new();
+    let mut place: BTreeMap<ChangeSetId, usize> = BTreeMap::new();
+    for effect in rows.into_iter().rev() {
+        let at = *place.entry(effect.change_set.clone()).or_insert(sets.len());
+        match sets.get_mut(at) {
+            Some(set) => set.insert(0, effect),
+            None => sets.push(vec![effect]),
+        }
+    }
+    Ok(sets)
+}
+
+async fn get_contents(
+    db: &mut SqliteConnection,
+    hashes: &[ContentHash],
+) -> Result<HashMap<ContentHash, Vec<u8>>, Failure> {
+    let known: Vec<String> = sqlx::query_scalar(
+        "SELECT hash FROM image WHERE hash IN (SELECT value FROM json_each(?1))",
+    )
+    .bind(to_json(&hashes.iter().map(ContentHash::as_str).collect::<Vec<_>>())?)
+    .fetch_all(&mut *db)
+    .await?;
+    let mut contents = HashMap::with_capacity(known.len());
+    for hash in known.into_iter().map(ContentHash::from_stored) {
+        let content = content::get(db, &hash).await?;
+        contents.insert(hash, content);
+    }
+    Ok(contents)
+}
+
+fn effect_from_row(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
+    let kind: ChangeKind = row.enum_value("kind")?;
+    let target: Option<String> = row.try_get("target")?;
+    let trashed = match kind {
+        ChangeKind::Trash | ChangeKind::TrashFolder => Some(row.try_get("temp_name")?),
+        // Of a note that was made again, the name that it had there.
+        ChangeKind::RestoreFolder | ChangeKind::Create => target.clone(),
+        _ => None,
+    };
+    let renamed = matches!(kind, ChangeKind::Rename | ChangeKind::RenameFolder);
+    let target = match target.filter(|_| renamed) {
+        Some(_) => Some(row.path("target")?),
+        None => None,
+    };
+    let at: Option<i64> = row.try_get("at")?;
+    Ok(Effect {
+        id: row.text("id")?,
+        change_set: row.text("change_set")?,
+        conversation: row.optional_text("conversation")?,
+        turn: row.text("turn")?,
+        call: row.text("call")?,
+        unit: row.optional_text("unit")?,
+        kind,
+        path: row.path("path")?,
+        target,
+        trashed,
+        before: row.optional_hash("before")?,
+        after: row.optional_hash("after")?,
+        base: row.file_id("base_inode", "base_born")?,
+        file: row.file_id("inode", "born")?,
+        at: at.map(Timestamp),
+        forgotten: purged_line_counts(row)?,
+    })
+}
+
+fn purged_line_counts(row: &SqliteRow) -> Result<Option<LineCounts>, sqlx::Error> {
+    let (added, removed): (Option<u32>, Option<u32>) =
+        (row.try_get("added")?, row.try_get("removed")?);
+    Ok(added.zip(removed).map(|(added, removed)| LineCounts { added, removed }))
+}

@@ -1,0 +1,463 @@
+//! The table `planned_change`: one planned change of one note, until the user has decided.
+
+use protocol::{
+    CallId, Change, ChangeSet, ChangeSetId, ContentHash, ConversationId, NotePath, Timestamp,
+    TurnId,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::changes::change_columns::{self, ChangeColumns};
+use crate::db::row_ext::RowExt;
+use crate::error::{Failure, StoreError};
+
+/// A change that waits for a verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedChangeRow {
+    /// The change, contents included.
+    pub change: Change,
+    /// The turn that planned it last.
+    pub turn: TurnId,
+    /// The call that planned it last.
+    pub call: CallId,
+    /// Changes with the same unit are accepted, rejected and applied all or not at all.
+    pub unit: Option<CallId>,
+    /// Why it could not be applied when it was tried, in words.
+    pub problem: Option<String>,
+    /// The verdict on its hunks that was being carried out, as [`Store::store_hunk_choices`] was given it.
+    ///
+    /// [`Store::store_hunk_choices`]: crate::Store::store_hunk_choices
+    pub choice: Option<String>,
+    /// Effects with a number up to this one are not its own, though call and path are.
+    pub since: i64,
+}
+
+/// What is decided about waiting changes, at one time. A path in no list is left as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangeSetDecision {
+    /// Notes that were changed as planned.
+    pub applied: Vec<NotePath>,
+    /// Notes that stay as they are.
+    pub rejected: Vec<NotePath>,
+    /// Notes whose hunks go different ways.
+    pub parts: Vec<(NotePath, PartialDecision)>,
+    /// Notes that could not be changed and keep waiting, with why.
+    pub problems: Vec<(NotePath, String)>,
+}
+
+/// A change of contents that was taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartialDecision {
+    /// What was done, if anything.
+    pub applied: Option<Change>,
+    /// What was rejected, on top of that.
+    pub rejected: Option<Change>,
+    /// What keeps waiting, on top of what was done.
+    pub left: Option<Change>,
+    /// Whether some of the lines are the user's own.
+    pub edited: bool,
+}
+
+/// A change that does not wait any more.
+pub(crate) struct DecidedChange {
+    pub(crate) change_set: ChangeSetId,
+    pub(crate) path: NotePath,
+    pub(crate) applied: bool,
+    pub(crate) edited: bool,
+    pub(crate) reported: bool,
+    pub(crate) at: Timestamp,
+}
+
+/// Adds a plan to a set, on top of what waits in it.
+///
+/// What the plan does not touch keeps its turn, call and problem. Changes of a plan that moves
+/// something happen all or not at all, with those that it builds on.
+pub(crate) async fn add_plan(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    later: &ChangeSet,
+    turn: &TurnId,
+    call: &CallId,
+) -> Result<(), Failure> {
+    let earlier = pending(db, set).await?;
+    let mut grown: ChangeSet = earlier.iter().map(|row| row.change.clone()).collect();
+    grown.extend(later.clone()).map_err(StoreError::from).map_err(Failure::Refused)?;
+    let rows = merge_rows(earlier, &grown, turn, call, later.is_unit());
+    delete_pending(db, set).await?;
+    for row in &rows {
+        insert(db, set, row).await?;
+    }
+    Ok(())
+}
+
+/// The rows of the grown set: those of before where the change is the same, else of this call.
+fn merge_rows(
+    earlier: Vec<PlannedChangeRow>,
+    grown: &ChangeSet,
+    turn: &TurnId,
+    call: &CallId,
+    is_unit: bool,
+) -> Vec<PlannedChangeRow> {
+    let mut swallowed = Vec::new();
+    let mut rows = Vec::with_capacity(grown.len());
+    for change in grown.changes() {
+        let same = earlier.iter().find(|row| row.change == *change);
+        let before = earlier.iter().find(|row| {
+            row.change.path == change.path && row.change.is_rename() == change.is_rename()
+        });
+        let unit = before.and_then(|row| row.unit.clone());
+        rows.push(match same {
+            Some(row) => row.clone(),
+            None => PlannedChangeRow {
+                change: change.clone(),
+                turn: turn.clone(),
+                call: call.clone(),
+                unit: if is_unit {
+                    swallowed.extend(unit);
+                    Some(call.clone())
+                } else {
+                    unit
+                },
+                problem: None,
+                choice: None,
+                since: 0,
+            },
+        });
+    }
+    for row in &mut rows {
+        if row.unit.as_ref().is_some_and(|unit| swallowed.contains(unit)) {
+            row.unit = Some(call.clone());
+        }
+    }
+    rows
+}
+
+async fn insert(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    row: &PlannedChangeRow,
+) -> Result<i64, sqlx::Error> {
+    let act = change_columns::store_contents(db, &row.change).await?;
+    sqlx::query_scalar(
+        "INSERT INTO planned_change
+             (change_set, position, kind, path, target, before, after, unit, turn, call, state,
+              problem, told, since)
+         VALUES (
+             ?1,
+             (SELECT coalesce(max(position) + 1, 0) FROM planned_change WHERE change_set = ?1),
+             ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting', ?10, 0, ?11
+         )
+         RETURNING position",
+    )
+    .bind(set.as_str())
+    .bind(&act.kind)
+    .bind(row.change.path.as_str())
+    .bind(&act.target)
+    .bind(act.before.as_ref().map(ContentHash::as_str))
+    .bind(act.after.as_ref().map(ContentHash::as_str))
+    .bind(row.unit.as_ref().map(CallId::as_str))
+    .bind(row.turn.as_str())
+    .bind(row.call.as_str())
+    .bind(&row.problem)
+    .bind(row.since)
+    .fetch_one(db)
+    .await
+}
+
+async fn delete_pending(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM planned_change WHERE change_set = ? AND state = 'waiting'")
+        .bind(set.as_str())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Notes the verdicts on hunks that are about to be carried out; every other waiting row has none.
+pub(crate) async fn store_choices(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    choices: &[(NotePath, String)],
+) -> Result<(), sqlx::Error> {
+    for PendingChange { position, path, .. } in pending_rows(db, set).await? {
+        let choice = choices.iter().find(|(at, _)| *at == path).map(|(_, choice)| choice);
+        sqlx::query(
+            "UPDATE planned_change SET choice = ?3 WHERE change_set = ?1 AND position = ?2",
+        )
+        .bind(set.as_str())
+        .bind(position)
+        .bind(choice)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Moves the named rows out of the waiting ones, or notes why they still wait.
+pub(crate) async fn decide(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    verdict: &ChangeSetDecision,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    for row in pending_rows(db, set).await? {
+        let problem = verdict.problems.iter().find(|(at, _)| *at == row.path);
+        let parts = verdict.parts.iter().find(|(at, _)| *at == row.path);
+        if let Some((_, why)) = problem {
+            store_problem(db, set, row.position, why).await?;
+        } else if let Some((_, parts)) = parts {
+            split_pending(db, set, row, parts, at).await?;
+        } else if verdict.applied.contains(&row.path) {
+            store_state(db, set, row.position, "applied", at).await?;
+        } else if verdict.rejected.contains(&row.path) {
+            store_state(db, set, row.position, "rejected", at).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What is left to wait stays where the whole was; what was decided gets rows of its own.
+async fn split_pending(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    row: PendingChange,
+    parts: &PartialDecision,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    let PartialDecision { applied, rejected: declined, left, edited } = parts;
+    match left {
+        Some(left) => replace_pending(db, set, row.position, left).await?,
+        None => delete(db, set, row.position).await?,
+    }
+    let decided = [(applied, "applied"), (declined, "rejected")];
+    for (change, state) in
+        decided.into_iter().filter_map(|(change, state)| Some((change.as_ref()?, state)))
+    {
+        let (turn, call, unit) = (row.turn.clone(), row.call.clone(), row.unit.clone());
+        let change = change.clone();
+        let row =
+            PlannedChangeRow { change, turn, call, unit, problem: None, choice: None, since: 0 };
+        let position = insert(db, set, &row).await?;
+        store_state(db, set, position, state, at).await?;
+        if *edited && state == "applied" {
+            mark_edited(db, set, position).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Another change waits in this row, on top of all effects so far.
+async fn replace_pending(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+    change: &Change,
+) -> Result<(), sqlx::Error> {
+    let act = change_columns::store_contents(db, change).await?;
+    sqlx::query(
+        "UPDATE planned_change
+         SET kind = ?3, before = ?4, after = ?5, problem = NULL, choice = NULL,
+             since = (SELECT coalesce(max(number), 0) FROM effect)
+         WHERE change_set = ?1 AND position = ?2",
+    )
+    .bind(set.as_str())
+    .bind(position)
+    .bind(&act.kind)
+    .bind(act.before.as_ref().map(ContentHash::as_str))
+    .bind(act.after.as_ref().map(ContentHash::as_str))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn delete(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM planned_change WHERE change_set = ? AND position = ?")
+        .bind(set.as_str())
+        .bind(position)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn mark_edited(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE planned_change SET edited = 1 WHERE change_set = ? AND position = ?")
+        .bind(set.as_str())
+        .bind(position)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn store_state(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+    state: &'static str,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE planned_change SET state = ?3, problem = NULL, choice = NULL, decided_at = ?4
+         WHERE change_set = ?1 AND position = ?2",
+    )
+    .bind(set.as_str())
+    .bind(position)
+    .bind(state)
+    .bind(at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn store_problem(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+    why: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE planned_change SET problem = ?3 WHERE change_set = ?1 AND position = ?2")
+        .bind(set.as_str())
+        .bind(position)
+        .bind(why)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// The changes of a set that wait, with their contents.
+pub(crate) async fn pending(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+) -> Result<Vec<PlannedChangeRow>, Failure> {
+    let mut planned = Vec::new();
+    for row in pending_rows(db, set).await? {
+        planned.push(PlannedChangeRow {
+            change: row.act.into_change(db, row.path).await?,
+            turn: row.turn,
+            call: row.call,
+            unit: row.unit,
+            problem: row.problem,
+            choice: row.choice,
+            since: row.since,
+        });
+    }
+    Ok(planned)
+}
+
+/// A waiting row without its contents. Paths are compared here and not in SQL, because only the
+/// type knows that two spellings are one path.
+struct PendingChange {
+    position: i64,
+    path: NotePath,
+    act: ChangeColumns,
+    turn: TurnId,
+    call: CallId,
+    unit: Option<CallId>,
+    problem: Option<String>,
+    choice: Option<String>,
+    since: i64,
+}
+
+async fn pending_rows(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+) -> Result<Vec<PendingChange>, sqlx::Error> {
+    sqlx::query(
+        "SELECT position, kind, path, target, before, after, unit, turn, call, problem, choice,
+                since
+         FROM planned_change WHERE change_set = ? AND state = 'waiting' ORDER BY position",
+    )
+    .bind(set.as_str())
+    .try_map(|row: SqliteRow| {
+        Ok(PendingChange {
+            position: row.try_get("position")?,
+            path: row.path("path")?,
+            act: ChangeColumns::from_row(&row)?,
+            turn: row.text("turn")?,
+            call: row.text("call")?,
+            unit: row.optional_text("unit")?,
+            problem: row.optional_text("problem")?,
+            choice: row.optional_text("choice")?,
+            since: row.try_get("since")?,
+        })
+    })
+    .fetch_all(db)
+    .await
+}
+
+/// Decided changes of a conversation, in the order of the decisions.
+pub(crate) async fn decided_in(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<DecidedChange>, sqlx::Error> {
+    sqlx::query(
+        "SELECT p.change_set, p.path, p.state = 'applied' AS applied, p.edited, p.told, p.decided_at
+         FROM change_set s JOIN planned_change p ON p.change_set = s.id
+         WHERE s.conversation = ? AND p.state IN ('applied', 'rejected')
+         ORDER BY p.decided_at, s.opened_at, p.change_set, p.position",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| {
+        Ok(DecidedChange {
+            change_set: row.text("change_set")?,
+            path: row.path("path")?,
+            applied: row.try_get("applied")?,
+            edited: row.try_get("edited")?,
+            reported: row.try_get("told")?,
+            at: row.timestamp("decided_at")?,
+        })
+    })
+    .fetch_all(db)
+    .await
+}
+
+pub(crate) async fn mark_reported(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    decided_at: Timestamp,
+    turn: &TurnId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE planned_change SET told = 1, told_in = ?
+         WHERE change_set = ? AND decided_at = ? AND state IN ('applied', 'rejected')",
+    )
+    .bind(turn.as_str())
+    .bind(set.as_str())
+    .bind(decided_at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// What was rejected of notes of which something else was applied, at one time.
+pub(crate) async fn rejected_parts(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    decided_at: Timestamp,
+) -> Result<Vec<Change>, Failure> {
+    let rows: Vec<(NotePath, ChangeColumns)> = sqlx::query(
+        "SELECT kind, path, target, before, after FROM planned_change AS declined
+         WHERE change_set = ?1 AND decided_at = ?2 AND state = 'rejected' AND EXISTS (
+             SELECT 1 FROM planned_change AS other
+             WHERE other.change_set = ?1 AND other.decided_at = ?2 AND other.state = 'applied'
+                 AND other.path = declined.path
+         )
+         ORDER BY position",
+    )
+    .bind(set.as_str())
+    .bind(decided_at.0)
+    .try_map(|row: SqliteRow| Ok((row.path("path")?, ChangeColumns::from_row(&row)?)))
+    .fetch_all(&mut *db)
+    .await?;
+    let mut changes = Vec::new();
+    for (path, act) in rows {
+        changes.push(act.into_change(db, path).await?);
+    }
+    Ok(changes)
+}

@@ -1,0 +1,214 @@
+//! The tables `undoing`, `own_set` and `overwritten`: what has become of applied changes since.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use protocol::changes::history::AppliedBy;
+use protocol::{ChangeSetId, EffectId, FileId, MovedNote, NotePath, Timestamp, TurnId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::db::row_ext::{RowExt, enum_text, to_json};
+use crate::db::transaction::{commit, read};
+use crate::{Store, StoreError};
+
+/// A set that the user makes out of earlier changes, before it is applied.
+#[derive(Debug, Clone)]
+pub struct UserChangeSet<'a> {
+    /// Its id.
+    pub id: &'a ChangeSetId,
+    /// Whose doing it is.
+    pub by: AppliedBy,
+    /// What the changes of its paths take back: an effect, and which of its hunks; all with `None`.
+    pub reverts: &'a [(NotePath, EffectId, Option<BTreeSet<usize>>)],
+    /// Renames by hand that were found out, and what the user said of which note is which.
+    pub moved: &'a [MovedNote],
+    /// The turn that it belongs beside.
+    pub turn: &'a TurnId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// That one effect took another one back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RevertRow {
+    /// The one that did it, and that happened.
+    pub by: EffectId,
+    /// The one that was taken back.
+    pub effect: EffectId,
+    /// Its hunks; all with `None`.
+    pub hunks: Option<BTreeSet<usize>>,
+    /// Whether the one that did it has lost its contents.
+    pub is_purged: bool,
+}
+
+impl Store {
+    /// Stores what a set will take back, before it is applied; what of it then does not happen
+    /// counts for nothing. May be called again for what the set takes back in a second try.
+    pub async fn begin_user_change_set(&self, set: &UserChangeSet<'_>) -> Result<(), StoreError> {
+        commit!(self, "begin_own_set", "store what shall be taken back", |db| begin(db, set))
+    }
+
+    /// Everything that was ever taken back by a change that happened.
+    pub async fn reverts(&self) -> Result<Vec<RevertRow>, StoreError> {
+        read!(self, "read what was taken back", |db| all_reverts(db))
+    }
+
+    /// The sets that the assistant did not plan.
+    pub async fn user_change_sets(&self) -> Result<HashMap<ChangeSetId, AppliedBy>, StoreError> {
+        read!(self, "read what the user changed back", |db| all_user_change_sets(db))
+    }
+
+    /// Notes that another program overwrote an effect.
+    pub async fn mark_overwritten(
+        &self,
+        effect: &EffectId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        commit!(self, "mark_overwritten", "note an overwritten change", |db| mark(db, effect, at))
+    }
+
+    /// Notes that an effect stands again.
+    pub async fn clear_overwritten(&self, effect: &EffectId) -> Result<(), StoreError> {
+        commit!(self, "clear_overwritten", "note a change that stands again", |db| clear(
+            db, effect
+        ))
+    }
+
+    /// Effects that another program overwrote.
+    pub async fn overwritten_effects(&self) -> Result<HashSet<EffectId>, StoreError> {
+        read!(self, "read the overwritten changes", |db| all_overwritten(db))
+    }
+}
+
+async fn begin(db: &mut SqliteConnection, set: &UserChangeSet<'_>) -> Result<(), sqlx::Error> {
+    if !set.moved.is_empty() {
+        let by_hand = ChangeSetId::from(format!("{}-by-hand", set.id));
+        insert_set(db, &by_hand, "by_hand").await?;
+        for (number, moved) in set.moved.iter().enumerate() {
+            insert_move(db, &by_hand, set, number, moved).await?;
+        }
+    }
+    insert_set(db, set.id, &enum_text(&set.by)?).await?;
+    for (path, effect, hunks) in set.reverts {
+        let hunks = hunks.as_ref().map(to_json).transpose()?;
+        sqlx::query(
+            "INSERT INTO undoing (change_set, path, effect, hunks) VALUES (?, ?, ?, ?)
+             ON CONFLICT (change_set, effect) DO NOTHING",
+        )
+        .bind(set.id.as_str())
+        .bind(path.as_str())
+        .bind(effect.as_str())
+        .bind(hunks)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+async fn insert_set(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    by: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("INSERT INTO own_set (change_set, by) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        .bind(set.as_str())
+        .bind(by)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn insert_move(
+    db: &mut SqliteConnection,
+    by_hand: &ChangeSetId,
+    set: &UserChangeSet<'_>,
+    number: usize,
+    moved: &MovedNote,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT OR IGNORE INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at,
+             inode, born, base_inode, base_born)
+         VALUES (?, ?, ?, 'by hand', 'rename', ?, ?, '', 'done', ?, ?, ?, ?, ?)",
+    )
+    .bind(format!("{by_hand}-{number}"))
+    .bind(by_hand.as_str())
+    .bind(set.turn.as_str())
+    .bind(moved.from.as_str())
+    .bind(moved.to.as_str())
+    .bind(set.at.0)
+    .bind(inode(moved.file))
+    .bind(moved.file.and_then(|file| file.born))
+    .bind(inode(moved.base))
+    .bind(moved.base.and_then(|base| base.born))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn all_reverts(db: &mut SqliteConnection) -> Result<Vec<RevertRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT by_effect.id AS by, undoing.effect, undoing.hunks,
+             forgotten.effect IS NOT NULL AS is_forgotten
+         FROM undoing
+             JOIN effect AS undone ON undone.id = undoing.effect
+             JOIN effect AS by_effect
+                 ON by_effect.change_set = undoing.change_set AND by_effect.path = undoing.path
+             LEFT JOIN forgotten ON forgotten.effect = by_effect.id
+         WHERE by_effect.state = 'done'
+             AND (by_effect.kind IN ('rename', 'rename_folder'))
+                 = (undone.kind IN ('rename', 'rename_folder'))",
+    )
+    .try_map(|row: SqliteRow| {
+        Ok(RevertRow {
+            by: row.text("by")?,
+            effect: row.text("effect")?,
+            hunks: row.optional_json("hunks")?,
+            is_purged: row.try_get("is_forgotten")?,
+        })
+    })
+    .fetch_all(db)
+    .await
+}
+
+async fn all_user_change_sets(
+    db: &mut SqliteConnection,
+) -> Result<HashMap<ChangeSetId, AppliedBy>, sqlx::Error> {
+    let rows = sqlx::query("SELECT change_set, by FROM own_set WHERE by <> 'by_hand'")
+        .try_map(|row: SqliteRow| Ok((row.text("change_set")?, row.enum_value("by")?)))
+        .fetch_all(db)
+        .await?;
+    Ok(rows.into_iter().collect())
+}
+
+async fn mark(
+    db: &mut SqliteConnection,
+    effect: &EffectId,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("INSERT INTO overwritten (effect, at) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        .bind(effect.as_str())
+        .bind(at.0)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn clear(db: &mut SqliteConnection, effect: &EffectId) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM overwritten WHERE effect = ?")
+        .bind(effect.as_str())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn all_overwritten(db: &mut SqliteConnection) -> Result<HashSet<EffectId>, sqlx::Error> {
+    let rows = sqlx::query("SELECT effect FROM overwritten")
+        .try_map(|row: SqliteRow| row.text("effect"))
+        .fetch_all(db)
+        .await?;
+    Ok(rows.into_iter().collect())
+}
+
+fn inode(file: Option<FileId>) -> Option<i64> {
+    file.map(|file| file.inode.cast_signed())
+}

@@ -1,0 +1,9 @@
+//! The tables of conversations: their list, branches, titles, search and export.
+
+pub(crate) mod branch;
+pub(crate) mod cjk_search;
+pub(crate) mod conversation;
+pub(crate) mod export;
+pub(crate) mod fulltext;
+pub(crate) mod lifecycle;
+pub(crate) mod title_queue;

@@ -1,0 +1,335 @@
+//! The table `branch`: a conversation that goes on in another way from one of the user's messages.
+//!
+//! A branch holds the turns that were stored in it, and before them those of its parent that ran
+//! before the turn it stands in for. The first branch of a conversation is 0 and has no row.
+
+use protocol::chat::conversation::MessageVariant;
+use protocol::{ConversationId, MessageId, QuestionId, TurnId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::db::row_ext::RowExt;
+use crate::db::transaction::{commit, read};
+use crate::error::Failure;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Shows a conversation as it goes on from another variant of one of its messages, counted
+    /// from 1. A message or variant that is not there is refused with [`StoreError::NotFound`].
+    pub async fn show_variant(
+        &self,
+        message: &MessageId,
+        number: u32,
+    ) -> Result<ConversationId, StoreError> {
+        commit!(self, "show_variant", "show another variant", |db| show(db, message, number))
+    }
+
+    /// Shows a conversation as it goes on in a branch in which `turn` is heard; where it is heard
+    /// already, or never ran, nothing changes.
+    pub async fn show_turn(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<(), StoreError> {
+        commit!(self, "show_turn", "show another variant", |db| show_branch_with_turn(
+            db,
+            conversation,
+            turn
+        ))
+    }
+
+    /// The messages of the shown branch that were put in several ways, in order.
+    pub async fn variants(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<MessageVariant>, StoreError> {
+        read!(self, "read the variants", |db| all_variants(db, conversation))
+    }
+
+    /// The turn that a message of the user opened, and whether anything ran after it in the branch
+    /// that is shown; `None` for a message that opened none, or whose turn has not begun.
+    pub async fn turn_opened_by(
+        &self,
+        message: &MessageId,
+    ) -> Result<Option<OpenedTurn>, StoreError> {
+        read!(self, "look for the turn of a message", |db| opened_turn(db, message))
+    }
+
+    /// The turns of the shown branch that a fork at `turn` leaves behind, itself among them.
+    pub async fn turns_from(&self, turn: &TurnId) -> Result<Vec<TurnId>, StoreError> {
+        read!(self, "read the turns since", |db| turns_since(db, turn))
+    }
+}
+
+/// A turn by the message that opened it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedTurn {
+    /// Where.
+    pub conversation: ConversationId,
+    /// The turn.
+    pub turn: TurnId,
+    /// Whether it is the last one that ran in its branch.
+    pub is_last: bool,
+}
+
+/// The branches from which a model hears in branch `?2` of conversation `?1`, and the number in the
+/// order of turns before which it hears of each.
+macro_rules! ancestry {
+    () => {
+        $crate::conversations::branch::ancestry!("?2")
+    };
+    ($from:literal) => {
+        concat!(
+            "WITH RECURSIVE line (branch, until) AS (
+             SELECT ",
+            $from,
+            ", 9223372036854775807
+             UNION ALL
+             SELECT b.parent, min(line.until, b.fork)
+             FROM line JOIN branch b ON b.conversation = ?1 AND b.number = line.branch
+         ) "
+        )
+    };
+}
+pub(crate) use ancestry;
+
+/// The branch that is shown.
+pub(crate) async fn shown(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT coalesce((SELECT branch FROM conversation WHERE id = ?), 0)")
+        .bind(conversation.as_str())
+        .fetch_one(db)
+        .await
+}
+
+/// The branch that a turn was stored in.
+pub(crate) async fn of_turn(db: &mut SqliteConnection, turn: &TurnId) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("SELECT coalesce((SELECT branch FROM turn WHERE id = ?), 0)")
+        .bind(turn.as_str())
+        .fetch_one(db)
+        .await
+}
+
+/// Begins a branch that stands in for `turn` and shows it.
+pub(crate) async fn fork(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<(), Failure> {
+    let place = fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let number: i64 = sqlx::query_scalar(
+        "SELECT coalesce(max(number), 0) + 1 FROM branch WHERE conversation = ?",
+    )
+    .bind(conversation.as_str())
+    .fetch_one(&mut *db)
+    .await?;
+    sqlx::query("INSERT INTO branch (conversation, number, parent, fork) VALUES (?, ?, ?, ?)")
+        .bind(conversation.as_str())
+        .bind(number)
+        .bind(place.parent)
+        .bind(place.fork)
+        .execute(&mut *db)
+        .await?;
+    set_shown(db, conversation, number).await
+}
+
+/// Where variants of a turn stand beside each other.
+struct ForkPoint {
+    conversation: ConversationId,
+    parent: i64,
+    fork: i64,
+}
+
+/// The place of a turn: the first one of a branch stands where the branch began.
+async fn fork_point_of(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<ForkPoint>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.conversation, coalesce(b.parent, t.branch) AS parent,
+             coalesce(b.fork, t.ran) AS fork
+         FROM turn t LEFT JOIN branch b
+             ON b.conversation = t.conversation AND b.number = t.branch AND NOT EXISTS (
+                 SELECT 1 FROM turn e
+                 WHERE e.conversation = t.conversation AND e.branch = t.branch AND e.ran < t.ran
+             )
+         WHERE t.id = ? AND t.ran IS NOT NULL",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| {
+        Ok(ForkPoint {
+            conversation: row.text("conversation")?,
+            parent: row.try_get("parent")?,
+            fork: row.try_get("fork")?,
+        })
+    })
+    .fetch_optional(db)
+    .await
+}
+
+/// The branches that stand beside each other at a place, the parent first.
+async fn variants(db: &mut SqliteConnection, place: &ForkPoint) -> Result<Vec<i64>, sqlx::Error> {
+    let others: Vec<i64> = sqlx::query_scalar(
+        "SELECT number FROM branch WHERE conversation = ? AND parent = ? AND fork = ?
+         ORDER BY number",
+    )
+    .bind(place.conversation.as_str())
+    .bind(place.parent)
+    .bind(place.fork)
+    .fetch_all(db)
+    .await?;
+    Ok(std::iter::once(place.parent).chain(others).collect())
+}
+
+/// The messages of the shown branch that have variants, and which of them each is.
+pub(crate) async fn all_variants(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<MessageVariant>, sqlx::Error> {
+    let turns: Vec<(TurnId, MessageId, i64)> = sqlx::query(concat!(
+        ancestry!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+        "SELECT t.id, m.id AS message, t.branch
+         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+                 AND t.ran < line.until
+             JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE EXISTS (SELECT 1 FROM branch WHERE conversation = ?1)
+         ORDER BY t.ran"
+    ))
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| Ok((row.text("id")?, row.text("message")?, row.try_get("branch")?)))
+    .fetch_all(&mut *db)
+    .await?;
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let mut found = Vec::new();
+    for (turn, message, branch) in turns {
+        let Some(place) = fork_point_of(db, &turn).await? else { continue };
+        let beside = variants(db, &place).await?;
+        if let Some(at) = beside.iter().position(|number| *number == branch)
+            && beside.len() > 1
+        {
+            found.push(MessageVariant {
+                message,
+                number: count(at + 1),
+                count: count(beside.len()),
+            });
+        }
+    }
+    Ok(found)
+}
+
+async fn show(
+    db: &mut SqliteConnection,
+    message: &MessageId,
+    number: u32,
+) -> Result<ConversationId, Failure> {
+    let missing = || Failure::not_found("variant of message", message);
+    let found = opened_turn(db, message).await?.ok_or_else(missing)?;
+    let place = fork_point_of(db, &found.turn).await?.ok_or_else(missing)?;
+    let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    let branch = variants(db, &place).await?;
+    let branch = at.and_then(|at| branch.get(at)).ok_or_else(missing)?;
+    set_shown(db, &found.conversation, *branch).await?;
+    Ok(found.conversation)
+}
+
+async fn show_branch_with_turn(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<(), Failure> {
+    let branch = shown(db, conversation).await?;
+    let elsewhere: Option<i64> = sqlx::query_scalar(concat!(
+        ancestry!(),
+        "SELECT t.branch FROM turn t
+         WHERE t.id = ?3 AND t.conversation = ?1 AND NOT EXISTS (
+             SELECT 1 FROM line WHERE line.branch = t.branch
+                 AND coalesce(t.ran, 9223372036854775806) < line.until
+         )"
+    ))
+    .bind(conversation.as_str())
+    .bind(branch)
+    .bind(turn.as_str())
+    .fetch_optional(&mut *db)
+    .await?;
+    match elsewhere {
+        Some(branch) => set_shown(db, conversation, branch).await,
+        None => Ok(()),
+    }
+}
+
+async fn set_shown(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    branch: i64,
+) -> Result<(), Failure> {
+    sqlx::query("UPDATE conversation SET branch = ?2 WHERE id = ?1")
+        .bind(conversation.as_str())
+        .bind(branch)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// An answer belongs where its question was asked.
+pub(crate) async fn show_branch_of_question(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    question: &QuestionId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE conversation SET branch = t.branch
+         FROM question q JOIN turn t ON t.id = q.turn
+         WHERE conversation.id = ?1 AND q.id = ?2 AND q.conversation = ?1",
+    )
+    .bind(conversation.as_str())
+    .bind(question.as_str())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn opened_turn(
+    db: &mut SqliteConnection,
+    message: &MessageId,
+) -> Result<Option<OpenedTurn>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.conversation, t.id, NOT EXISTS (
+             SELECT 1 FROM turn e
+             WHERE e.conversation = t.conversation AND e.branch = t.branch AND e.ran > t.ran
+         ) AS is_last
+         FROM message m JOIN turn t ON t.id = m.turn
+         WHERE m.id = ? AND m.position = 0 AND t.ran IS NOT NULL",
+    )
+    .bind(message.as_str())
+    .try_map(|row: SqliteRow| {
+        Ok(OpenedTurn {
+            conversation: row.text("conversation")?,
+            turn: row.text("id")?,
+            is_last: row.try_get("is_last")?,
+        })
+    })
+    .fetch_optional(db)
+    .await
+}
+
+async fn turns_since(db: &mut SqliteConnection, turn: &TurnId) -> Result<Vec<TurnId>, Failure> {
+    let place = fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let branch = shown(db, &place.conversation).await?;
+    let turns = sqlx::query(concat!(
+        ancestry!(),
+        "SELECT t.id
+         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+             AND t.ran < line.until
+         WHERE t.ran >= (SELECT ran FROM turn WHERE id = ?3)
+         ORDER BY t.ran"
+    ))
+    .bind(place.conversation.as_str())
+    .bind(branch)
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_all(db)
+    .await?;
+    Ok(turns)
+}

@@ -1,0 +1,198 @@
+//! Opens the database: refuses a newer one untouched, keeps it private, brings it up to date.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
+
+use crate::Store;
+use crate::db::writer::Writer;
+use crate::error::{Failure, FailureContext, StoreError, from_sql};
+
+/// How long a connection waits for a lock that another one holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_READERS: u32 = 4;
+/// Of its pages a connection that writes keeps so many KiB, and any other the fewer: the system keeps the
+/// file's pages as well, once for all connections.
+const WRITER_CACHE_SIZE: &str = "-2048";
+const READER_CACHE_SIZE: &str = "-512";
+
+/// All migrations; the last one's number is also the file's `user_version`.
+fn migrations() -> Vec<Migration> {
+    [
+        (1, "begin", include_str!("../../migrations/0001_begin.sql")),
+        (2, "changes", include_str!("../../migrations/0002_changes.sql")),
+        (3, "taken_back", include_str!("../../migrations/0003_taken_back.sql")),
+        (4, "forgotten", include_str!("../../migrations/0004_forgotten.sql")),
+        (5, "lighter_ledger", include_str!("../../migrations/0005_lighter_ledger.sql")),
+        (6, "taken_up", include_str!("../../migrations/0006_taken_up.sql")),
+        (7, "whole", include_str!("../../migrations/0007_whole.sql")),
+        (8, "cost", include_str!("../../migrations/0008_cost.sql")),
+        (9, "conversations", include_str!("../../migrations/0009_conversations.sql")),
+        (10, "hunks", include_str!("../../migrations/0010_hunks.sql")),
+        (11, "compaction", include_str!("../../migrations/0011_compaction.sql")),
+        (12, "lighter_list", include_str!("../../migrations/0012_lighter_list.sql")),
+        (13, "source", include_str!("../../migrations/0013_source.sql")),
+        (14, "held", include_str!("../../migrations/0014_held.sql")),
+        (15, "gist", include_str!("../../migrations/0015_gist.sql")),
+        (16, "parked", include_str!("../../migrations/0016_parked.sql")),
+        (17, "files", include_str!("../../migrations/0017_files.sql")),
+    ]
+    .into_iter()
+    .map(|(version, name, sql)| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+    })
+    .collect()
+}
+
+impl Store {
+    /// Opens the database at `file`, making it when there is none; its folder must exist.
+    ///
+    /// The file and those that SQLite puts beside it can be read by their owner only. A database
+    /// of a newer version is refused with [`StoreError::Newer`] before anything is written.
+    pub async fn open(file: &Path) -> Result<Self, StoreError> {
+        if is_not_empty(file) {
+            refuse_newer(file).await?;
+        }
+        make_private(file).map_err(|source| StoreError::File {
+            verb: "open",
+            file: file.to_owned(),
+            source,
+        })?;
+        let writing = writer_options(file);
+        let store = Self {
+            file: Arc::from(file),
+            writer: Arc::new(Writer::new(
+                writing.clone().pragma("cache_size", WRITER_CACHE_SIZE),
+                writing.clone().synchronous(SqliteSynchronous::Normal),
+                secure_delete_options(writing),
+            )),
+            readers: reader_pool_options().connect_lazy_with(base_options(file).read_only(true)),
+        };
+        match migrate(&store.writer).await.doing(&store, "bring the database up to date") {
+            Ok(()) => Ok(store),
+            Err(error) => {
+                store.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits for what runs, folds the log into the file and closes it. Other clones fail after it.
+    pub async fn close(self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+pub(crate) fn base_options(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(false)
+        .foreign_keys(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        .pragma("cache_size", READER_CACHE_SIZE)
+        .disable_statement_logging()
+}
+
+fn writer_options(file: &Path) -> SqliteConnectOptions {
+    base_options(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
+}
+
+/// What is deleted here is overwritten with zeros. What the keys promise, the one commit that uses
+/// it keeps by itself: SQLite would look through both tables for each content that goes.
+fn secure_delete_options(writing: SqliteConnectOptions) -> SqliteConnectOptions {
+    writing.foreign_keys(false).pragma("secure_delete", "ON")
+}
+
+async fn migrate(writer: &Writer) -> Result<(), Failure> {
+    let mut lent = writer.acquire().await?;
+    Migrator::with_migrations(migrations()).run_direct(None, lent.durable().await?, false).await?;
+    lent.release();
+    Ok(())
+}
+
+/// Connections live as long as the store: reopening one would only cost.
+pub(crate) fn reader_pool_options() -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(MAX_READERS)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+pub(crate) fn is_not_empty(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|found| found.len() > 0)
+}
+
+/// Whether no log waits to be read with the file.
+pub(crate) fn has_no_pending_log(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    !is_not_empty(Path::new(&log))
+}
+
+/// Looks at the versions without a trace: read-only, and where no log waits to be read with it
+/// also as immutable, so that SQLite makes no files of its own.
+async fn refuse_newer(file: &Path) -> Result<(), StoreError> {
+    let looking = base_options(file).read_only(true).immutable(has_no_pending_log(file));
+    let newest = async {
+        let mut db = looking.connect().await?;
+        let newest = newest_version(&mut db).await;
+        db.close().await?;
+        newest
+    };
+    let newest = newest.await.map_err(|source| from_sql(file, "look at the database", source))?;
+    if migrations().iter().all(|known| known.version < newest) {
+        return Err(StoreError::Newer { file: file.to_owned() });
+    }
+    Ok(())
+}
+
+/// The highest version that has written here; 0 for a file that nothing has migrated yet.
+async fn newest_version(db: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let marked: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *db).await?;
+    let migrated: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '_sqlx_migrations')",
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    if !migrated {
+        return Ok(marked);
+    }
+    let listed: i64 = sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM _sqlx_migrations")
+        .fetch_one(db)
+        .await?;
+    Ok(marked.max(listed))
+}
+
+/// SQLite gives the files it puts beside a database the rights of the database.
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "the database is a file of the data directory")]
+fn make_private(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+
+    let opened = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(file)?;
+    opened.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    std::fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "the database is a file of the data directory")]
+fn make_private(file: &Path) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(file).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

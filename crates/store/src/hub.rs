@@ -1,0 +1,5 @@
+//! The tables of the message hub: inbox, outbox and messages that wait for the user's approval.
+
+pub(crate) mod approvals;
+pub(crate) mod inbox;
+pub(crate) mod outbox;

@@ -1,0 +1,314 @@
+//! The table `inbox`: hub messages, stored before they are acknowledged, until they are done.
+
+use protocol::{ConversationId, Origin, Timestamp, TurnId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::db::row_ext::{RowExt, enum_text};
+use crate::db::transaction::{commit, read};
+use crate::error::Failure;
+use crate::hub::approvals;
+use crate::hub::outbox::{self, OutboxPush};
+use crate::{Store, StoreError};
+
+/// A hub message and how far it has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboxRow {
+    /// The hub it came from.
+    pub hub: String,
+    /// The hub's id for it.
+    pub id: String,
+    /// The words.
+    pub text: String,
+    /// Spoken or typed.
+    pub origin: Origin,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// The conversation it was assigned to.
+    pub conversation: Option<ConversationId>,
+    /// The turn it was assigned to; that turn may not be stored yet.
+    pub turn: Option<TurnId>,
+    /// How often it has failed.
+    pub attempts: u32,
+}
+
+/// A message as a hub delivers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveredMessage {
+    /// The hub's id for it.
+    pub id: String,
+    /// The words.
+    pub text: String,
+    /// Spoken or typed.
+    pub origin: Origin,
+}
+
+/// What became of a message that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// It is stored.
+    New,
+    /// It was already, and nothing has changed.
+    Known,
+    /// One with this id was already, with other words: those stay.
+    Differs,
+    /// Too many are open, and it is not.
+    Full,
+}
+
+impl Store {
+    /// Stores messages as they came, in one commit, as long as not more than `most` of all hubs are
+    /// neither done nor parked. Says of each what became of it.
+    pub async fn inbox_insert(
+        &self,
+        hub: &str,
+        messages: &[DeliveredMessage],
+        most: u32,
+        at: Timestamp,
+    ) -> Result<Vec<DeliveryOutcome>, StoreError> {
+        commit!(self, "inbox_insert", "store hub messages", |db| insert(
+            db, hub, messages, most, at
+        ))
+    }
+
+    /// The oldest message that is neither done nor parked and has no turn.
+    pub async fn inbox_next(&self) -> Result<Option<InboxRow>, StoreError> {
+        read!(self, "read the inbox", |db| next(db))
+    }
+
+    /// Messages that are neither done nor parked, in the order they came.
+    pub async fn inbox_unfinished(&self) -> Result<Vec<InboxRow>, StoreError> {
+        read!(self, "read the inbox", |db| unfinished(db))
+    }
+
+    /// The message that opened, or shall open, a turn.
+    pub async fn inbox_of_turn(&self, turn: &TurnId) -> Result<Option<InboxRow>, StoreError> {
+        read!(self, "find the turn's hub message", |db| of_turn(db, turn))
+    }
+
+    /// Names the turn that will work on a message. To be called before that turn is submitted: a
+    /// start after a crash in between submits it under this id instead of making a second one.
+    pub async fn inbox_assign_turn(
+        &self,
+        hub: &str,
+        id: &str,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<(), StoreError> {
+        commit!(self, "inbox_assign", "assign a hub message", |db| assign(
+            db,
+            hub,
+            id,
+            conversation,
+            turn
+        ))
+    }
+
+    /// The message that `said` answers needs nothing more; `said` goes out. One commit.
+    pub async fn inbox_done(&self, said: &OutboxPush) -> Result<(), StoreError> {
+        commit!(self, "inbox_done", "finish a hub message", |db| close(db, said, "done"))
+    }
+
+    /// The message that `said` answers is put aside, with its error, and waits among what is held
+    /// until the user says; `said` goes out. One commit.
+    pub async fn inbox_park(&self, said: &OutboxPush) -> Result<(), StoreError> {
+        commit!(self, "inbox_park", "put a hub message aside", |db| park(db, said))
+    }
+
+    /// Counts a failure, keeps its words, and returns how often the message has now failed: at least
+    /// so often.
+    pub async fn inbox_attempt_failed(
+        &self,
+        hub: &str,
+        id: &str,
+        error: &str,
+        at_least: u32,
+    ) -> Result<u32, StoreError> {
+        commit!(self, "inbox_attempt_failed", "count a failed attempt", |db| count_failure(
+            db, hub, id, error, at_least
+        ))
+    }
+}
+
+async fn insert(
+    db: &mut SqliteConnection,
+    hub: &str,
+    messages: &[DeliveredMessage],
+    most: u32,
+    at: Timestamp,
+) -> Result<Vec<DeliveryOutcome>, sqlx::Error> {
+    let mut open = count_open(db).await?;
+    let mut taken = Vec::with_capacity(messages.len());
+    for message in messages {
+        taken.push(match is_same(db, hub, message).await? {
+            Some(true) => DeliveryOutcome::Known,
+            Some(false) => DeliveryOutcome::Differs,
+            None if open >= most => DeliveryOutcome::Full,
+            None => {
+                insert_one(db, hub, message, at).await?;
+                open += 1;
+                DeliveryOutcome::New
+            }
+        });
+    }
+    Ok(taken)
+}
+
+/// Whether the message that is known under this id has the same words; `None` when none is.
+async fn is_same(
+    db: &mut SqliteConnection,
+    hub: &str,
+    message: &DeliveredMessage,
+) -> Result<Option<bool>, sqlx::Error> {
+    sqlx::query_scalar("SELECT text = ?3 FROM inbox WHERE hub = ?1 AND id = ?2")
+        .bind(hub)
+        .bind(&message.id)
+        .bind(&message.text)
+        .fetch_optional(db)
+        .await
+}
+
+async fn insert_one(
+    db: &mut SqliteConnection,
+    hub: &str,
+    message: &DeliveredMessage,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO inbox (hub, id, text, origin, received_at, attempts, state)
+         VALUES (?, ?, ?, ?, ?, 0, 'open')",
+    )
+    .bind(hub)
+    .bind(&message.id)
+    .bind(&message.text)
+    .bind(enum_text(&message.origin)?)
+    .bind(at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn next(db: &mut SqliteConnection) -> Result<Option<InboxRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT hub, id, text, origin, received_at, conversation, turn, attempts
+         FROM inbox WHERE state = 'open' AND turn IS NULL ORDER BY number LIMIT 1",
+    )
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+async fn unfinished(db: &mut SqliteConnection) -> Result<Vec<InboxRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT hub, id, text, origin, received_at, conversation, turn, attempts
+         FROM inbox WHERE state = 'open' ORDER BY number",
+    )
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn count_open(db: &mut SqliteConnection) -> Result<u32, sqlx::Error> {
+    sqlx::query_scalar("SELECT count(*) FROM inbox WHERE state = 'open'").fetch_one(db).await
+}
+
+async fn of_turn(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<InboxRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT hub, id, text, origin, received_at, conversation, turn, attempts
+         FROM inbox WHERE turn = ?",
+    )
+    .bind(turn.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+async fn assign(
+    db: &mut SqliteConnection,
+    hub: &str,
+    id: &str,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<(), Failure> {
+    let assigned =
+        sqlx::query("UPDATE inbox SET conversation = ?3, turn = ?4 WHERE hub = ?1 AND id = ?2")
+            .bind(hub)
+            .bind(id)
+            .bind(conversation.as_str())
+            .bind(turn.as_str())
+            .execute(db)
+            .await?;
+    require_found(assigned.rows_affected(), id)
+}
+
+async fn close(
+    db: &mut SqliteConnection,
+    said: &OutboxPush,
+    state: &'static str,
+) -> Result<(), Failure> {
+    let closed = sqlx::query("UPDATE inbox SET state = ?3 WHERE hub = ?1 AND id = ?2")
+        .bind(&said.hub)
+        .bind(&said.message_id)
+        .bind(state)
+        .execute(&mut *db)
+        .await?;
+    require_found(closed.rows_affected(), &said.message_id)?;
+    Ok(outbox::insert(db, said).await?)
+}
+
+async fn park(db: &mut SqliteConnection, said: &OutboxPush) -> Result<(), Failure> {
+    close(db, said, "parked").await?;
+    Ok(approvals::hold_failed(db, &said.hub, &said.message_id, said.at).await?)
+}
+
+/// The message of a turn, if it has one, is done.
+pub(crate) async fn close_of_turn(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE inbox SET state = 'done' WHERE turn = ?")
+        .bind(turn.as_str())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn count_failure(
+    db: &mut SqliteConnection,
+    hub: &str,
+    id: &str,
+    error: &str,
+    at_least: u32,
+) -> Result<u32, Failure> {
+    sqlx::query_scalar(
+        "UPDATE inbox SET attempts = max(attempts + 1, ?4), error = ?3 WHERE hub = ?1 AND id = ?2
+         RETURNING attempts",
+    )
+    .bind(hub)
+    .bind(id)
+    .bind(error)
+    .bind(at_least)
+    .fetch_optional(db)
+    .await?
+    .ok_or_else(|| Failure::not_found("hub message", id))
+}
+
+fn require_found(rows: u64, id: &str) -> Result<(), Failure> {
+    if rows == 0 { Err(Failure::not_found("hub message", id)) } else { Ok(()) }
+}
+
+fn from_row(row: &SqliteRow) -> Result<InboxRow, sqlx::Error> {
+    Ok(InboxRow {
+        hub: row.text("hub")?,
+        id: row.text("id")?,
+        text: row.text("text")?,
+        origin: row.enum_value("origin")?,
+        received_at: row.timestamp("received_at")?,
+        conversation: row.optional_text("conversation")?,
+        turn: row.optional_text("turn")?,
+        attempts: row.try_get("attempts")?,
+    })
+}

@@ -1,0 +1,214 @@
+//! The table `outbox`: what a hub shall hear, in order, kept over a disconnect.
+
+use protocol::{ConversationId, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::db::row_ext::RowExt;
+use crate::db::transaction::{commit, read};
+use crate::error::Failure;
+use crate::hub::approvals;
+use crate::{Store, StoreError};
+
+/// A notification to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxPush {
+    /// The hub.
+    pub hub: String,
+    /// The hub message it answers.
+    pub message_id: String,
+    /// Its title; may be absent.
+    pub title: Option<String>,
+    /// Its words.
+    pub body: String,
+    /// "low", "normal" or "high".
+    pub priority: String,
+    /// When it was said.
+    pub at: Timestamp,
+}
+
+/// A stored notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// Its number; later ones are higher.
+    pub id: i64,
+    /// What to send.
+    pub push: OutboxPush,
+    /// How many messages of the hub were taken after the one that it answers.
+    pub newer: i64,
+}
+
+/// Notifications that answer messages which a hub may have forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ForgottenReplies {
+    /// How many there are.
+    pub count: i64,
+    /// The number of the last; 0 where there is none.
+    pub last: i64,
+}
+
+/// A notification that was never sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpiredNotification {
+    /// It.
+    pub push: OutboxPush,
+    /// The conversation in which it waits for the user now; `None` when that is not kept.
+    pub conversation: Option<ConversationId>,
+}
+
+impl Store {
+    /// Adds a notification at the end.
+    pub async fn outbox_push(&self, push: &OutboxPush) -> Result<(), StoreError> {
+        commit!(self, "outbox_push", "store a notification", |db| insert(db, push))
+    }
+
+    /// The notification to send next: the one that is `under_way`, whether the hub has read it is not known;
+    /// else the oldest that waits. Where that answers a message more than half of the hub's `memory` back, a
+    /// hub that remembers no more deliveries is about to forget it: then the newest go first, and those that
+    /// it has forgotten last. What answers one message keeps its order.
+    pub async fn outbox_next(
+        &self,
+        under_way: Option<i64>,
+        memory: i64,
+    ) -> Result<Option<OutboxRow>, StoreError> {
+        read!(self, "read the outbox", |db| next(db, under_way, memory))
+    }
+
+    /// The waiting notifications above the number `after` that answer one of the messages which a hub
+    /// with so large a `memory` has forgotten.
+    pub async fn outbox_forgotten_replies(
+        &self,
+        after: i64,
+        memory: i64,
+    ) -> Result<ForgottenReplies, StoreError> {
+        read!(self, "read the outbox", |db| forgotten(db, after, memory))
+    }
+
+    /// The notification was handed to the hub.
+    pub async fn outbox_sent(&self, id: i64) -> Result<(), StoreError> {
+        commit!(self, "outbox_sent", "note a sent notification", |db| mark_sent(db, id))
+    }
+
+    /// Drops what has waited since before `at` and returns it, oldest first. It waits for the user
+    /// among what is held, in the conversation that it comes from.
+    pub async fn outbox_expire(
+        &self,
+        at: Timestamp,
+    ) -> Result<Vec<ExpiredNotification>, StoreError> {
+        commit!(self, "outbox_drop_older", "drop old notifications", |db| expire(db, at))
+    }
+}
+
+pub(crate) async fn insert(
+    db: &mut SqliteConnection,
+    push: &OutboxPush,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO outbox (hub, message_id, title, body, priority, at, state)
+         VALUES (?, ?, ?, ?, ?, ?, 'waiting')",
+    )
+    .bind(&push.hub)
+    .bind(&push.message_id)
+    .bind(&push.title)
+    .bind(&push.body)
+    .bind(&push.priority)
+    .bind(push.at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// A query over the waiting notifications, of each of which `newer` is how many messages came after the
+/// one that it answers.
+macro_rules! over_waiting {
+    ($query:literal) => {
+        concat!(
+            "WITH waiting AS (
+                 SELECT o.number, o.hub, o.message_id, o.title, o.body, o.priority, o.at,
+                     coalesce((SELECT max(number) FROM inbox) - i.number, 0) AS newer
+                 FROM outbox o LEFT JOIN inbox i ON i.hub = o.hub AND i.id = o.message_id
+                 WHERE o.state = 'waiting') ",
+            $query
+        )
+    };
+}
+
+async fn next(
+    db: &mut SqliteConnection,
+    under_way: Option<i64>,
+    memory: i64,
+) -> Result<Option<OutboxRow>, sqlx::Error> {
+    sqlx::query(over_waiting!(
+        "SELECT w.number, w.hub, w.message_id, w.title, w.body, w.priority, w.at, w.newer
+         FROM waiting w, (SELECT 2 * max(newer) > ?2 AS is_late FROM waiting) newest
+         ORDER BY w.number IS NOT ?1,
+             CASE WHEN is_late THEN w.newer >= ?2 END,
+             CASE WHEN is_late THEN w.newer END,
+             w.number
+         LIMIT 1"
+    ))
+    .bind(under_way)
+    .bind(memory)
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+async fn forgotten(
+    db: &mut SqliteConnection,
+    after: i64,
+    memory: i64,
+) -> Result<ForgottenReplies, sqlx::Error> {
+    sqlx::query(over_waiting!(
+        "SELECT count(*) AS count, coalesce(max(number), 0) AS last
+         FROM waiting WHERE newer >= ? AND number > ?"
+    ))
+    .bind(memory)
+    .bind(after)
+    .try_map(|row: SqliteRow| {
+        Ok(ForgottenReplies { count: row.try_get("count")?, last: row.try_get("last")? })
+    })
+    .fetch_one(db)
+    .await
+}
+
+async fn mark_sent(db: &mut SqliteConnection, id: i64) -> Result<(), Failure> {
+    let sent = sqlx::query("UPDATE outbox SET state = 'sent' WHERE number = ?")
+        .bind(id)
+        .execute(db)
+        .await?;
+    if sent.rows_affected() == 0 { Err(Failure::not_found("notification", id)) } else { Ok(()) }
+}
+
+async fn expire(
+    db: &mut SqliteConnection,
+    at: Timestamp,
+) -> Result<Vec<ExpiredNotification>, sqlx::Error> {
+    let mut dropped = sqlx::query(
+        "UPDATE outbox SET state = 'dropped' WHERE state = 'waiting' AND at < ?
+         RETURNING number, hub, message_id, title, body, priority, at, 0 AS newer",
+    )
+    .bind(at.0)
+    .try_map(|row| from_row(&row))
+    .fetch_all(&mut *db)
+    .await?;
+    dropped.sort_by_key(|row| row.id);
+    let mut unheard = Vec::with_capacity(dropped.len());
+    for row in dropped {
+        let conversation = approvals::hold_expired(db, row.id).await?;
+        unheard.push(ExpiredNotification { push: row.push, conversation });
+    }
+    Ok(unheard)
+}
+
+fn from_row(row: &SqliteRow) -> Result<OutboxRow, sqlx::Error> {
+    let push = OutboxPush {
+        hub: row.text("hub")?,
+        message_id: row.text("message_id")?,
+        title: row.optional_text("title")?,
+        body: row.text("body")?,
+        priority: row.text("priority")?,
+        at: row.timestamp("at")?,
+    };
+    Ok(OutboxRow { id: row.try_get("number")?, push, newer: row.try_get("newer")? })
+}

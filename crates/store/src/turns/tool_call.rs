@@ -1,0 +1,253 @@
+//! The table `tool_call`: every call of the model, and the one result it gets.
+
+use protocol::{
+    CallId, CallResult, ConversationId, Message, MessageId, MessagePart, ToolEvent, TurnId,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::db::row_ext::{RowExt, to_json};
+use crate::db::transaction::read;
+use crate::error::Failure;
+use crate::turns::{full_result, provenance};
+use crate::{Store, StoreError};
+
+/// What a model is told about a call that nobody answered before its turn ended.
+const NOT_RUN_OUTPUT: &str = "Not run: the turn ended before this call.";
+
+impl Store {
+    /// Calls of a turn that have no result yet, with their tools, in call order.
+    pub async fn unanswered_calls(
+        &self,
+        turn: &TurnId,
+    ) -> Result<Vec<(CallId, String)>, StoreError> {
+        read!(self, "look for open calls", |db| without_result(db, turn))
+    }
+
+    /// Calls of a turn that failed and certainly changed and plan nothing, as the ledger knows: made once more,
+    /// they do nothing twice.
+    pub async fn ineffective_calls(&self, turn: &TurnId) -> Result<Vec<CallId>, StoreError> {
+        read!(self, "look for calls without a change", |db| without_change(db, turn))
+    }
+
+    /// What the calls of a conversation gave as the place that they are about, as they spelled it.
+    pub async fn path_arguments(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<String>, StoreError> {
+        read!(self, "read what calls were about", |db| select_path_arguments(db, conversation))
+    }
+}
+
+async fn select_path_arguments(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT a.value
+         FROM tool_call c JOIN turn t ON t.id = c.turn, json_each(c.arguments) a
+         WHERE t.conversation = ? AND a.type = 'text' AND a.key IN ('path', 'source', 'destination')",
+    )
+    .bind(conversation.as_str())
+    .fetch_all(db)
+    .await
+}
+
+/// A call as the chat shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CallRow {
+    pub(crate) message: MessageId,
+    pub(crate) turn: TurnId,
+    pub(crate) call: CallId,
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+    pub(crate) output: Option<String>,
+    pub(crate) is_error: bool,
+    pub(crate) reactions: Vec<ToolEvent>,
+}
+
+/// Stores the calls of an assistant's message, without results.
+pub(crate) async fn insert_of(
+    db: &mut SqliteConnection,
+    message: &Message,
+) -> Result<(), sqlx::Error> {
+    for (position, part) in (0_i64..).zip(&message.parts) {
+        let MessagePart::Call { id, tool, arguments } = part else { continue };
+        sqlx::query(
+            "INSERT INTO tool_call
+                 (turn, message, position, call, tool, arguments, is_error, reactions, seen)
+             VALUES (?, ?, ?, ?, ?, ?, 0, '[]', '[]')",
+        )
+        .bind(message.turn.as_str())
+        .bind(message.id.as_str())
+        .bind(position)
+        .bind(id.as_str())
+        .bind(tool)
+        .bind(to_json(arguments)?)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Stores results. The first result of a call stands; another one changes nothing.
+pub(crate) async fn store_results(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    results: &[CallResult],
+) -> Result<(), Failure> {
+    for result in results {
+        let stored = sqlx::query(
+            "UPDATE tool_call SET
+                 is_error = iif(output IS NULL, ?3, is_error),
+                 reactions = iif(output IS NULL, ?4, reactions),
+                 seen = iif(output IS NULL, ?5, seen),
+                 output = coalesce(output, ?6)
+             WHERE turn = ?1 AND call = ?2",
+        )
+        .bind(turn.as_str())
+        .bind(result.call.as_str())
+        .bind(result.is_error)
+        .bind(to_json(&result.reactions)?)
+        .bind(to_json(&result.seen)?)
+        .bind(&result.output)
+        .execute(&mut *db)
+        .await?;
+        if stored.rows_affected() == 0 {
+            return Err(Failure::not_found("stored call", &result.call));
+        }
+        provenance::add(db, turn, &result.sources).await?;
+        if let Some(whole) = &result.whole {
+            full_result::insert(db, turn, &result.call, whole).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives every call that is still open a result: a history with an unanswered call is refused by
+/// every vendor, so a turn never ends with one.
+pub(crate) async fn close_unanswered(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE tool_call SET output = ?2, is_error = 1 WHERE turn = ?1 AND output IS NULL",
+    )
+    .bind(turn.as_str())
+    .bind(NOT_RUN_OUTPUT)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Every call in conversation `?1` in call order, as one value, as the messages are. [`unpacked`] reads
+/// it.
+macro_rules! packed {
+    () => {
+        "SELECT json_group_array(json_object(
+             'message', c.message, 'turn', c.turn, 'call', c.call, 'tool', c.tool,
+             'arguments', json(c.arguments), 'output', c.output, 'is_error', c.is_error,
+             'reactions', json(c.reactions)
+         ) ORDER BY c.message, c.position)
+         FROM message m CROSS JOIN tool_call c ON c.turn = m.turn AND c.message = m.id
+         WHERE m.conversation = ?1"
+    };
+}
+pub(crate) use packed;
+
+/// The calls of a row that has them packed as `calls`.
+pub(crate) fn unpacked(row: &SqliteRow) -> Result<Vec<CallRow>, sqlx::Error> {
+    let all: Vec<PackedCall> = row.json("calls")?;
+    Ok(all.into_iter().map(CallRow::from).collect())
+}
+
+/// A call as SQLite packs it.
+#[derive(Deserialize)]
+struct PackedCall {
+    message: MessageId,
+    turn: TurnId,
+    call: CallId,
+    tool: String,
+    arguments: Value,
+    output: Option<String>,
+    is_error: u8,
+    reactions: Vec<ToolEvent>,
+}
+
+impl From<PackedCall> for CallRow {
+    fn from(packed: PackedCall) -> Self {
+        let PackedCall { message, turn, call, tool, arguments, output, is_error, reactions } =
+            packed;
+        Self { message, turn, call, tool, arguments, output, is_error: is_error != 0, reactions }
+    }
+}
+
+/// The same of the turns that ran after number `after`, or have not begun.
+pub(crate) async fn since(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    after: i64,
+) -> Result<Vec<CallRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.reactions
+         FROM turn t JOIN tool_call c ON c.turn = t.id
+         WHERE t.conversation = ?1 AND coalesce(t.ran > ?2, 1)
+         ORDER BY c.message, c.position",
+    )
+    .bind(conversation.as_str())
+    .bind(after)
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn without_result(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Vec<(CallId, String)>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.call, c.tool
+         FROM tool_call c JOIN message m ON m.id = c.message
+         WHERE c.turn = ? AND c.output IS NULL
+         ORDER BY m.position, c.position",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| Ok((row.text("call")?, row.text("tool")?)))
+    .fetch_all(db)
+    .await
+}
+
+async fn without_change(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Vec<CallId>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.call FROM tool_call c
+         WHERE c.turn = ?1 AND c.is_error
+             AND NOT EXISTS (
+                 SELECT 1 FROM effect e WHERE e.turn = c.turn AND e.call = c.call
+                     AND e.state IN ('open', 'done', 'parked'))
+             AND NOT EXISTS (
+                 SELECT 1 FROM planned_change p WHERE p.turn = c.turn AND p.call = c.call)
+         ORDER BY c.message, c.position",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.text("call"))
+    .fetch_all(db)
+    .await
+}
+
+fn from_row(row: &SqliteRow) -> Result<CallRow, sqlx::Error> {
+    Ok(CallRow {
+        message: row.text("message")?,
+        turn: row.text("turn")?,
+        call: row.text("call")?,
+        tool: row.text("tool")?,
+        arguments: row.json("arguments")?,
+        output: row.optional_text("output")?,
+        is_error: row.try_get("is_error")?,
+        reactions: row.json("reactions")?,
+    })
+}

@@ -1,0 +1,329 @@
+//! The table `turn`: what is queued, what runs, how it ended.
+
+use protocol::chat::conversation::Interruption;
+use protocol::chat::model::Price;
+use protocol::{
+    ConversationId, MessageId, NewTurn, NotePath, OpenTurn, Origin, Timestamp, TurnEnding, TurnId,
+    TurnStatus, UserError,
+};
+use serde::Deserialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::db::row_ext::{RowExt, enum_text, to_json};
+use crate::db::transaction::{commit_relaxed, read};
+use crate::error::Failure;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Turns that are queued or running, oldest first: at start, what the last run left.
+    pub async fn open_turns(&self) -> Result<Vec<OpenTurn>, StoreError> {
+        read!(self, "look for open turns", |db| open(db))
+    }
+
+    /// The turn of a conversation that counts as running.
+    pub async fn running_turn(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<OpenTurn>, StoreError> {
+        read!(self, "look for the turn that runs", |db| running(db, conversation))
+    }
+
+    /// Where a turn stands; `None` when it was never stored.
+    pub async fn turn_status(&self, turn: &TurnId) -> Result<Option<TurnStatus>, StoreError> {
+        read!(self, "read the turn", |db| status(db, turn))
+    }
+
+    /// The turn of a conversation that began last; `None` when none has.
+    pub async fn last_turn(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<TurnId>, StoreError> {
+        read!(self, "find the last turn", |db| last(db, conversation))
+    }
+
+    /// Notes the model that answers the turn: what its steps cost is counted for it, at `price`.
+    pub async fn set_model(
+        &self,
+        turn: &TurnId,
+        model: &str,
+        price: Option<Price>,
+    ) -> Result<(), StoreError> {
+        commit_relaxed!(self, "set_model", "note the turn's model", |db| store_model(
+            db, turn, model, price
+        ))
+    }
+
+    /// Notes that the turn has changed or plans to change, each once.
+    pub async fn turn_changed_paths(&self, turn: &TurnId) -> Result<Vec<NotePath>, StoreError> {
+        read!(self, "read the turn's changes", |db| changed_paths(db, turn))
+    }
+}
+
+/// What the chat shows of a turn itself.
+#[derive(Debug)]
+pub(crate) struct TurnRow {
+    pub(crate) turn: OpenTurn,
+    pub(crate) error: Option<UserError>,
+    pub(crate) offer: Option<Interruption>,
+}
+
+pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO turn (id, conversation, origin, status, answers, at, branch)
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, (SELECT branch FROM conversation WHERE id = ?2))",
+    )
+    .bind(new.turn.as_str())
+    .bind(new.message.conversation.as_str())
+    .bind(enum_text(&new.origin)?)
+    .bind(new.answers.as_ref().map(protocol::QuestionId::as_str))
+    .bind(new.message.at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// A turn that is taken up again goes first, then answers. What was typed before a question was
+/// asked is never its answer, so it is held while the question is open; it is held too while the
+/// user is asked what shall become of a turn that was cut.
+pub(crate) async fn begin(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<OpenTurn>, sqlx::Error> {
+    let begun: Option<i64> = sqlx::query_scalar(
+        "UPDATE turn
+         SET status = 'running',
+             ran = coalesce(ran, (SELECT coalesce(max(ran), 0) + 1 FROM turn))
+         WHERE number = (
+             SELECT t.number FROM turn t
+             WHERE t.conversation = ?1 AND t.status = 'queued'
+                 AND (t.origin <> 'window' OR t.ran IS NOT NULL OR NOT EXISTS (
+                     SELECT 1 FROM question q WHERE q.conversation = ?1 AND q.state = 'open'
+                     UNION ALL
+                     SELECT 1 FROM turn o WHERE o.conversation = ?1 AND o.offered))
+             ORDER BY t.ran IS NULL, t.answers IS NULL, t.number LIMIT 1
+         ) AND NOT EXISTS (
+             SELECT 1 FROM turn r WHERE r.conversation = ?1 AND r.status = 'running'
+         ) AND EXISTS (
+             SELECT 1 FROM conversation c WHERE c.id = ?1 AND c.deleted_at IS NULL
+         )
+         RETURNING number",
+    )
+    .bind(conversation.as_str())
+    .fetch_optional(&mut *db)
+    .await?;
+    let Some(number) = begun else { return Ok(None) };
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.number = ?",
+    )
+    .bind(number)
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+/// Ends an open turn and says where it was; a turn ends once. One that never ran takes its place in
+/// the order now.
+pub(crate) async fn end(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    ending: &TurnEnding,
+) -> Result<ConversationId, Failure> {
+    let error = ending.error.as_ref().map(to_json).transpose()?;
+    sqlx::query(
+        "UPDATE turn SET status = ?2, error = ?3, ended_at = ?4,
+             ran = coalesce(ran, (SELECT coalesce(max(ran), 0) + 1 FROM turn))
+         WHERE id = ?1 AND status IN ('queued', 'running')
+         RETURNING conversation",
+    )
+    .bind(turn.as_str())
+    .bind(enum_text(&ending.status)?)
+    .bind(error)
+    .bind(ending.at.0)
+    .try_map(|row: SqliteRow| row.text("conversation"))
+    .fetch_optional(db)
+    .await?
+    .ok_or_else(|| Failure::not_found("open turn", turn))
+}
+
+async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.status IN ('queued', 'running')
+         ORDER BY t.number",
+    )
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn running(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<OpenTurn>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.conversation = ? AND t.status = 'running'",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+pub(crate) async fn status(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<TurnStatus>, sqlx::Error> {
+    sqlx::query("SELECT status FROM turn WHERE id = ?")
+        .bind(turn.as_str())
+        .try_map(|row: SqliteRow| row.enum_value("status"))
+        .fetch_optional(db)
+        .await
+}
+
+/// The place of a turn in the order in which turns ran; `None` before it began.
+pub(crate) async fn run_order(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar("SELECT ran FROM turn WHERE id = ?").bind(turn.as_str()).fetch_one(db).await
+}
+
+async fn store_model(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    model: &str,
+    price: Option<Price>,
+) -> Result<(), Failure> {
+    let stored = sqlx::query("UPDATE turn SET model = ?2, price = ?3 WHERE id = ?1")
+        .bind(turn.as_str())
+        .bind(model)
+        .bind(price.as_ref().map(to_json).transpose()?)
+        .execute(db)
+        .await?;
+    if stored.rows_affected() == 0 { Err(Failure::not_found("turn", turn)) } else { Ok(()) }
+}
+
+async fn changed_paths(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Vec<NotePath>, sqlx::Error> {
+    let mut paths: Vec<NotePath> = sqlx::query(
+        "SELECT path FROM effect WHERE turn = ?1 AND state IN ('open', 'done', 'parked')
+         UNION ALL
+         SELECT path FROM planned_change WHERE turn = ?1 AND state = 'waiting'",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.path("path"))
+    .fetch_all(db)
+    .await?;
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+async fn last(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<TurnId>, sqlx::Error> {
+    sqlx::query("SELECT id FROM turn WHERE conversation = ? ORDER BY ran DESC LIMIT 1")
+        .bind(conversation.as_str())
+        .try_map(|row: SqliteRow| row.text("id"))
+        .fetch_optional(db)
+        .await
+}
+
+/// All turns of the branch that is shown as the model hears of them; the queued ones last.
+pub(crate) async fn of_conversation(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnRow>, sqlx::Error> {
+    sqlx::query(concat!("SELECT (", packed!(), ") AS turns"))
+        .bind(conversation.as_str())
+        .try_map(|row| unpacked(&row, conversation))
+        .fetch_one(db)
+        .await
+}
+
+/// All turns of conversation `?1` in the branch that is shown, as one value: handing over each row
+/// alone costs more than reading it. [`unpacked`] reads it.
+macro_rules! packed {
+    () => {
+        concat!(
+            $crate::conversations::branch::ancestry!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+            "SELECT json_group_array(json_object(
+                 'id', t.id, 'message', m.id, 'origin', t.origin, 'status', t.status, 'at', t.at,
+                 'resumed', t.resumed, 'error', json(t.error), 'offered', t.offered,
+                 'changed', iif(t.offered, (
+                     SELECT count(DISTINCT e.path) FROM effect e
+                     WHERE e.turn = t.id AND e.state = 'done'
+                         AND e.change_set NOT IN (SELECT change_set FROM own_set)
+                         AND NOT EXISTS (
+                             SELECT 1 FROM undoing u JOIN effect b
+                                 ON b.change_set = u.change_set AND b.path = u.path
+                             WHERE u.effect = e.id AND u.hunks IS NULL AND b.state = 'done'
+                         )
+                 ), 0),
+                 'waiting', iif(t.offered, (
+                     SELECT count(DISTINCT p.path) FROM planned_change p
+                     WHERE p.turn = t.id AND p.state = 'waiting'
+                 ), 0)
+             ) ORDER BY t.ran IS NULL, t.ran, t.number)
+             FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+                     AND coalesce(t.ran, 9223372036854775806) < line.until
+                 JOIN message m ON m.turn = t.id AND m.position = 0"
+        )
+    };
+}
+pub(crate) use packed;
+
+/// The turns of a row that has them packed as `turns`.
+pub(crate) fn unpacked(
+    row: &SqliteRow,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnRow>, sqlx::Error> {
+    let all: Vec<PackedTurn> = row.json("turns")?;
+    Ok(all.into_iter().map(|packed| packed.into_row(conversation)).collect())
+}
+
+/// A turn as SQLite packs it.
+#[derive(Deserialize)]
+struct PackedTurn {
+    id: TurnId,
+    message: MessageId,
+    origin: Origin,
+    status: TurnStatus,
+    at: Timestamp,
+    resumed: u32,
+    error: Option<UserError>,
+    offered: u8,
+    changed: u32,
+    waiting: u32,
+}
+
+impl PackedTurn {
+    fn into_row(self, conversation: &ConversationId) -> TurnRow {
+        let Self { id, message, origin, status, at, resumed, .. } = self;
+        let done = Interruption { changed: self.changed, waiting: self.waiting };
+        let conversation = conversation.clone();
+        let turn = OpenTurn { turn: id, conversation, message, origin, status, at, resumed };
+        TurnRow { turn, error: self.error, offer: (self.offered != 0).then_some(done) }
+    }
+}
+
+pub(crate) fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {
+    Ok(OpenTurn {
+        turn: row.text("id")?,
+        conversation: row.text("conversation")?,
+        message: row.text("message")?,
+        origin: row.enum_value("origin")?,
+        status: row.enum_value("status")?,
+        at: row.timestamp("at")?,
+        resumed: row.try_get("resumed")?,
+    })
+}

@@ -1,0 +1,191 @@
+//! What has happened so far, read from a request: the command, its answer, its calls.
+
+use llm::model::{ContentBlock, ModelMessage, ToolCall};
+use protocol::{CallId, Role};
+
+use crate::commands::CompletedCall;
+
+/// The command that is under way.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::commands) struct CommandHistory<'a> {
+    /// The words it was typed with.
+    pub(in crate::commands) line: String,
+    /// The choice that was made when it asked.
+    pub(in crate::commands) answer: Option<String>,
+    /// What was done since.
+    pub(in crate::commands) completed: Vec<CompletedCall<'a>>,
+    /// Calls in the whole conversation: the next id must be new.
+    pub(in crate::commands) calls: usize,
+}
+
+/// Reads the story; `None` when nobody said anything.
+pub(in crate::commands) fn read_history(messages: &[ModelMessage]) -> Option<CommandHistory<'_>> {
+    let last = messages.iter().rposition(|message| user_text(message).is_some())?;
+    let (words, answer) = command(messages, last)?;
+    let since = messages.get(last + 1..).unwrap_or_default();
+    Some(CommandHistory {
+        line: words,
+        answer,
+        completed: completed_calls(since),
+        calls: calls(messages).count(),
+    })
+}
+
+/// The command that the words at `index` give or answer.
+fn command(messages: &[ModelMessage], index: usize) -> Option<(String, Option<String>)> {
+    let words = user_text(messages.get(index)?)?;
+    let chosen = options(messages, index).and_then(|options| choice(&words, &options));
+    let Some(chosen) = chosen else {
+        // Words that choose nothing are a new command; the question stays unanswered.
+        return Some((words, None));
+    };
+    let earlier =
+        messages.get(..index)?.iter().rposition(|message| user_text(message).is_some())?;
+    let (original, _) = command(messages, earlier)?;
+    Some((original, Some(chosen)))
+}
+
+/// The ready answers of the question whose result stands in the same message as the words.
+fn options(messages: &[ModelMessage], index: usize) -> Option<Vec<String>> {
+    let asked = calls(messages.get(index.checked_sub(1)?..index)?).find(|call| {
+        call.tool == "send_message"
+            && call.arguments.get("is_question").and_then(serde_json::Value::as_bool) == Some(true)
+    })?;
+    let options = asked.arguments.get("options")?.as_array()?;
+    Some(options.iter().filter_map(|option| Some(option.as_str()?.to_owned())).collect())
+}
+
+/// The option that `words` choose: as it stands, by its number, or by a part that only it has.
+fn choice(words: &str, options: &[String]) -> Option<String> {
+    let words = words.trim().to_lowercase();
+    let numbered =
+        words.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));
+    let exact = options.iter().find(|option| option.to_lowercase() == words);
+    let mut containing = options.iter().filter(|option| option.to_lowercase().contains(&words));
+    let only = containing.next().filter(|_| containing.next().is_none());
+    exact.or(numbered).or(only).cloned()
+}
+
+/// The user's own words in a message, without the context block that goes before them.
+fn user_text(message: &ModelMessage) -> Option<String> {
+    if message.role != Role::User {
+        return None;
+    }
+    let texts: Vec<&str> = message
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.trim()),
+            _ => None,
+        })
+        .collect();
+    let own = match texts.as_slice() {
+        [context, own @ ..] if is_context(context) => own,
+        all => all,
+    };
+    let words = own.join("\n\n");
+    (!words.is_empty()).then_some(words)
+}
+
+fn is_context(text: &str) -> bool {
+    text.starts_with("<context>") && text.ends_with("</context>")
+}
+
+fn calls(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
+    messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+        ContentBlock::Call(call) => Some(call),
+        _ => None,
+    })
+}
+
+fn completed_calls(since: &[ModelMessage]) -> Vec<CompletedCall<'_>> {
+    let result = |id: &CallId| {
+        since.iter().flat_map(|message| &message.blocks).find_map(|block| match block {
+            ContentBlock::Result { call, output, is_error } if call == id => {
+                Some((output, *is_error))
+            }
+            _ => None,
+        })
+    };
+    calls(since)
+        .filter_map(|call| {
+            let (output, is_error) = result(&call.id)?;
+            Some(CompletedCall { tool: &call.tool, output, is_error })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn user(blocks: Vec<ContentBlock>) -> ModelMessage {
+        ModelMessage { role: Role::User, blocks }
+    }
+
+    fn text(text: &str) -> ContentBlock {
+        ContentBlock::Text(text.to_owned())
+    }
+
+    fn call(id: &str, tool: &str, arguments: serde_json::Value) -> ModelMessage {
+        let call = ToolCall { id: CallId::from(id), tool: tool.to_owned(), arguments };
+        ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call)] }
+    }
+
+    fn result(id: &str, output: &str) -> ContentBlock {
+        ContentBlock::Result { call: CallId::from(id), output: output.to_owned(), is_error: false }
+    }
+
+    fn asked(answer: &str) -> Vec<ModelMessage> {
+        let options =
+            json!({ "message": "?", "is_question": true, "options": ["a/X.md", "b/X.md"] });
+        vec![
+            user(vec![text("<context>\nTime\n</context>"), text("open X")]),
+            call("cmd-1", "send_message", options),
+            user(vec![result("cmd-1", "Delivered."), text("<context>c</context>"), text(answer)]),
+        ]
+    }
+
+    fn check(answer: &str, words: &str, chosen: Option<&str>) {
+        let messages = asked(answer);
+        let story = read_history(&messages).unwrap();
+        assert_eq!((story.line.as_str(), story.answer.as_deref()), (words, chosen), "{answer}");
+        assert_eq!((story.completed.len(), story.calls), (0, 1));
+    }
+
+    #[test]
+    fn an_answer_goes_on_with_the_command_that_asked() {
+        check("b/X.md", "open X", Some("b/X.md"));
+        check("B/x.md", "open X", Some("b/X.md"));
+        check("2", "open X", Some("b/X.md"));
+        check("a/", "open X", Some("a/X.md"));
+    }
+
+    #[test]
+    fn words_that_choose_nothing_are_a_new_command() {
+        check("help", "help", None);
+        check("X", "X", None);
+        check("3", "3", None);
+    }
+
+    #[test]
+    fn results_since_the_words_are_paired_with_their_calls() {
+        let messages = vec![
+            user(vec![text("open X")]),
+            call("cmd-1", "read_file", json!({})),
+            user(vec![result("cmd-1", "first")]),
+            call("cmd-2", "read_file", json!({})),
+            user(vec![result("cmd-2", "second")]),
+        ];
+        let story = read_history(&messages).unwrap();
+        let outputs: Vec<_> = story.completed.iter().map(|done| done.output).collect();
+        assert_eq!((outputs, story.calls), (vec!["first", "second"], 2));
+    }
+
+    #[test]
+    fn a_request_in_which_nobody_spoke_has_no_story() {
+        assert_eq!(read_history(&[user(vec![text("<context>only</context>")])]), None);
+        assert_eq!(read_history(&[]), None);
+    }
+}

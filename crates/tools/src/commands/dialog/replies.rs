@@ -1,0 +1,123 @@
+//! What a command says: short sentences about notes, without the voice of a model.
+
+use protocol::NotePath;
+use serde_json::json;
+
+use crate::catalog::SHOW_NOTE;
+use crate::commands::{CommandContext, CompletedCall, NextStep};
+use crate::conversation_tools::show_note;
+use crate::plan_outcome::{self, PlanOutcome};
+use crate::text::numbered_page::{self, ParsedPage};
+use crate::text::suggestions::{self, NameSuggestions};
+
+/// Lines of a note that are shown in the chat at most.
+const MAX_LINES: usize = 200;
+/// Names offered at most.
+const MAX_OPTIONS: usize = 8;
+
+/// The name a person uses for the note at `path`.
+pub(in crate::commands) fn title(path: &str) -> String {
+    NotePath::parse(path).map_or_else(|_| path.to_owned(), |path| path.title().to_owned())
+}
+
+/// Shows a note beside the chat; where there is no window, in words.
+pub(in crate::commands) fn show(note: &str, scene: &CommandContext<'_>) -> NextStep {
+    let tool = if scene.tools.contains(&SHOW_NOTE) { SHOW_NOTE } else { "read_file" };
+    NextStep::call(tool, json!({ "path": note }))
+}
+
+/// What is said once [`show`] was done; `None` when it failed.
+pub(in crate::commands) fn shown_reply(done: &CompletedCall<'_>) -> Option<NextStep> {
+    if done.is_error {
+        return None;
+    }
+    if let Some(path) = show_note::parse_result(done.output) {
+        return Some(NextStep::Say(format!("Opened {}.", title(path))));
+    }
+    numbered_page::parse(done.output).map(|note| note_text(&note))
+}
+
+/// The notes that a name which no note has may stand for: those with it in their names, or else the
+/// only one that has a name like it.
+pub(in crate::commands) fn likely_notes(output: &str, name: &str) -> Vec<String> {
+    let Some(NameSuggestions::Near(paths)) = suggestions::parse(output) else { return Vec::new() };
+    let name = name.to_lowercase();
+    let holds_it = |path: &&String| title(path).to_lowercase().contains(&name);
+    let holding: Vec<String> = paths.iter().filter(holds_it).cloned().collect();
+    if holding.is_empty() && paths.len() == 1 { paths } else { holding }
+}
+
+/// A note in words.
+fn note_text(note: &ParsedPage<'_>) -> NextStep {
+    let title = title(note.path);
+    if note.lines.is_empty() {
+        return NextStep::Say(format!("**{title}**\n\nThis note is empty."));
+    }
+    let lines = note.lines.get(..MAX_LINES.min(note.lines.len())).unwrap_or_default();
+    let text = without_properties(lines).join("\n");
+    NextStep::Say(if lines.len() < note.total {
+        format!("**{title}**\n\n{text}\n\nThe first {} of {} lines.", lines.len(), note.total)
+    } else {
+        format!("**{title}**\n\n{text}")
+    })
+}
+
+/// A note's lines without the properties on top: they would be drawn as a heading.
+fn without_properties<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
+    let Some((&"---", rest)) = lines.split_first() else { return lines };
+    let end = rest.iter().position(|line| line.trim_end() == "---");
+    end.and_then(|end| rest.get(end + 1..)).unwrap_or(lines)
+}
+
+/// The sentence after a change: what was done, or that it waits.
+pub(in crate::commands) fn change_reply(output: &str, path: &str, done: &str) -> NextStep {
+    NextStep::Say(match plan_outcome::parse(output) {
+        PlanOutcome::Applied => done.to_owned(),
+        PlanOutcome::Waiting => format!("The change to {} waits for your review.", title(path)),
+    })
+}
+
+/// What to do about a failed call on the note called `note`: ask which is meant, or say what is
+/// wrong.
+pub(in crate::commands) fn failure_reply(output: &str, note: &str) -> NextStep {
+    match suggestions::parse(output) {
+        Some(NameSuggestions::Several(paths)) => {
+            let options = paths.get(..MAX_OPTIONS.min(paths.len())).unwrap_or_default();
+            NextStep::ask(&format!("Several notes are called “{note}”. Which one?"), options)
+        }
+        Some(NameSuggestions::Near(paths)) => NextStep::Say(match quoted_titles(&paths) {
+            None => format!("There is no note “{note}”."),
+            Some(near) => format!("There is no note “{note}”. The nearest: {near}."),
+        }),
+        None => NextStep::Say(first_line(output).to_owned()),
+    }
+}
+
+/// The first of these notes by their names; `None` when there are none.
+pub(in crate::commands) fn quoted_titles(paths: &[String]) -> Option<String> {
+    let near: Vec<String> = paths.iter().take(3).map(|path| format!("“{}”", title(path))).collect();
+    (!near.is_empty()).then(|| near.join(", "))
+}
+
+/// The note at `path` as a link that people read.
+pub(in crate::commands) fn link(path: &str) -> String {
+    format!("[[{}]]", path.strip_suffix(".md").unwrap_or(path))
+}
+
+/// The first line of a failure says what is wrong; the rest is for models.
+pub(in crate::commands) fn first_line(output: &str) -> &str {
+    output.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_shown_without_its_properties_and_without_losing_a_rule() {
+        assert_eq!(without_properties(&["---", "tags: [list]", "---", "# Milk"]), ["# Milk"]);
+        assert_eq!(without_properties(&["# Milk", "---", "end"]), ["# Milk", "---", "end"]);
+        assert_eq!(without_properties(&["---", "no end"]), ["---", "no end"]);
+        assert!(without_properties(&[]).is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! `resolve_question`: whether the user's message answers the question that waits.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use llm::tool_api::tool::{Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
+use protocol::QuestionId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::ports::question_resolver::{QuestionResolution, QuestionResolver};
+
+/// Says whether the user's message answers your question that still waits. Call it first, before
+/// anything else, and then go on: with what you asked about, or with the message as a request of its own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResolveQuestionInput {
+    /// The id of the question, as the context names it.
+    question_id: String,
+    /// True if the message answers it. False if it is about something else, or if you are not sure.
+    is_answer: bool,
+}
+
+pub(crate) struct ResolveQuestion(pub(crate) Arc<dyn QuestionResolver>);
+
+#[async_trait]
+impl Tool for ResolveQuestion {
+    const NAME: &'static str = "resolve_question";
+    const EFFECT: ToolEffect = ToolEffect::Speak;
+    type Input = ResolveQuestionInput;
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
+        description: "Says whether the message answers the question.",
+        required: &["question_id", "is_answer"],
+        optional: &[],
+    });
+
+    async fn run(&self, input: ResolveQuestionInput, context: &ToolContext) -> ToolOutcome {
+        let question = QuestionId::from(input.question_id.trim());
+        let (verdict, told) = match input.is_answer {
+            true => (QuestionResolution::Answer, "Noted: the question is answered. Go on with it."),
+            false => (
+                QuestionResolution::NoAnswer,
+                "Noted: the question waits on. Take the message as a request of its own.",
+            ),
+        };
+        match self.0.resolve(&context.turn, &question, verdict).await {
+            Ok(()) => ToolOutcome::ok(told).labeled(),
+            Err(why) => ToolOutcome::failed(why.to_string()).labeled(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `send_message`: words for the user, or a question that ends the turn.
+
+use async_trait::async_trait;
+use llm::tool_api::tool::{Control, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Ready answers at most.
+const MAX_OPTIONS: usize = 8;
+
+/// Says something to the user before you are done, or asks a question. A question ends your turn:
+/// call no tool after it, and go on when the answer comes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendMessageInput {
+    /// What to say or ask, Markdown.
+    message: String,
+    /// True if this is a question that you need answered to go on.
+    #[serde(default)]
+    is_question: bool,
+    /// Short ready answers to choose from, at most 8; only with is_question. The user may also
+    /// answer freely.
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+pub(crate) struct SendMessage;
+
+#[async_trait]
+impl Tool for SendMessage {
+    const NAME: &'static str = "send_message";
+    const EFFECT: ToolEffect = ToolEffect::Speak;
+    type Input = SendMessageInput;
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
+        description: "Asks the user, with is_question, or says something.",
+        required: &["message"],
+        optional: &["is_question", "options"],
+    });
+
+    async fn run(&self, input: SendMessageInput, _: &ToolContext) -> ToolOutcome {
+        deliver(input).labeled()
+    }
+}
+
+/// What is made of the words, which are the call's.
+fn deliver(input: SendMessageInput) -> ToolOutcome {
+    let message = input.message.trim();
+    if message.is_empty() {
+        return ToolOutcome::failed("message is empty. Say something, or call another tool.");
+    }
+    if !input.is_question && input.options.is_empty() {
+        return with_control("Delivered.", Control::Say(message.to_owned()));
+    }
+    if !input.is_question {
+        return ToolOutcome::failed(
+            "options are answers to a question. Set is_question to true, or leave them out.",
+        );
+    }
+    let mut options: Vec<String> = Vec::new();
+    for option in input.options.iter().map(|option| option.trim()) {
+        if !option.is_empty() && !options.iter().any(|earlier| earlier == option) {
+            options.push(option.to_owned());
+        }
+    }
+    if options.len() > MAX_OPTIONS {
+        return ToolOutcome::failed(format!(
+            "{} options are too many: give at most {MAX_OPTIONS}, the likeliest ones. The user \
+                 may also answer freely.",
+            options.len()
+        ));
+    }
+    let ask = Control::Ask { message: message.to_owned(), options };
+    with_control("Delivered. The question waits for the user's answer.", ask)
+}
+
+fn with_control(output: &str, control: Control) -> ToolOutcome {
+    ToolOutcome { control: Some(control), ..ToolOutcome::ok(output) }
+}

@@ -1,0 +1,93 @@
+//! `read_file`: a note with numbered lines.
+
+use async_trait::async_trait;
+use llm::tool_api::tool::{Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use protocol::ToolEvent;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::notes::notes_view::NotesView;
+use crate::text::numbered_page::NumberedPage;
+use crate::text::text_encoding::{decode, pluralize};
+
+/// Shows a note with numbered lines, at most 2,000 lines or 100 kB at a time. The first line of the
+/// result holds the note's real path, its length and its hash; a long note begins with its outline.
+/// Read a note before you edit it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFileInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`.
+    path: String,
+    /// First line to show, counted from 1. Leave out to begin at the top.
+    start_line: Option<u32>,
+    /// Last line to show. Leave out to read to the end.
+    end_line: Option<u32>,
+}
+
+pub(crate) struct ReadFile(pub(crate) NotesView);
+
+#[async_trait]
+impl Tool for ReadFile {
+    const NAME: &'static str = "read_file";
+    const EFFECT: ToolEffect = ToolEffect::Read;
+    type Input = ReadFileInput;
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
+        description: "Shows a note with numbered lines. Read a note before you edit it.",
+        required: &["path"],
+        optional: &["start_line", "end_line"],
+    });
+
+    async fn run(&self, input: ReadFileInput, context: &ToolContext) -> ToolOutcome {
+        self.read(&input, context).await.unwrap_or_else(ToolOutcome::from)
+    }
+}
+
+impl ReadFile {
+    async fn read(
+        &self,
+        input: &ReadFileInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, ToolFailure> {
+        let note = self.0.find_note(&input.path, context).await?;
+        let text = decode(&note.path, &note.bytes).map_err(ToolFailure::labeled)?;
+        let all: Vec<&str> = text.lines().collect();
+        let total = all.len();
+        let first = line_or(input.start_line, 1);
+        let last = line_or(input.end_line, usize::MAX);
+        if first == 0 || last < first {
+            return Err(ToolFailure::labeled(format!(
+                "start_line {first} to end_line {last} is no range: lines are counted from 1, and \
+                 end_line is not before start_line. `{}` has {}.",
+                note.path,
+                pluralize(total, "line")
+            )));
+        }
+        if first > total.max(1) {
+            return Err(ToolFailure::labeled(format!(
+                "`{}` has only {}, so it cannot be read from line {first}. Leave out start_line.",
+                note.path,
+                pluralize(total, "line")
+            )));
+        }
+        let page = NumberedPage {
+            path: &note.path,
+            text,
+            all: &all,
+            hash: &note.hash,
+            pending: note.pending,
+            lines: first..=last,
+            max_bytes: context.max_output_bytes,
+        };
+        Ok(ToolOutcome {
+            output: page.print(),
+            reactions: vec![ToolEvent::Read { path: note.path.clone() }],
+            seen: vec![(note.path, note.hash)],
+            ..ToolOutcome::default()
+        }
+        .labeled())
+    }
+}
+
+fn line_or(given: Option<u32>, otherwise: usize) -> usize {
+    given.map_or(otherwise, |line| usize::try_from(line).unwrap_or(usize::MAX))
+}

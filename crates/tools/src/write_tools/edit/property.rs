@@ -1,0 +1,297 @@
+//! A property in the frontmatter: set, taken away, or added to.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use markdown::NoteStart;
+use protocol::NotePath;
+use serde_json::Value;
+
+use super::yaml::{self, FLOW_INDICATORS, YamlEntry, scalar};
+use super::{EditResult, line_ranges, splice};
+use crate::text::text_encoding::LineEnd;
+
+/// Properties listed at most.
+const MAX_LISTED: usize = 50;
+
+/// `property`, `action` and `value`.
+#[derive(Debug)]
+pub(crate) struct PropertyEdit<'a> {
+    pub(super) name: &'a str,
+    pub(super) action: PropertyAction<'a>,
+}
+
+/// What to do with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PropertyAction<'a> {
+    Set(&'a Value),
+    Append(&'a Value),
+    Remove,
+}
+
+impl PropertyEdit<'_> {
+    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
+        let name = self.name.trim();
+        let ends = LineEnd::of(text).as_str();
+        let range = match NoteStart::parse(text) {
+            NoteStart::Frontmatter(matter) => matter.yaml,
+            NoteStart::Unclosed => return Err(unclosed(path)),
+            NoteStart::Text => {
+                let news = self.entry_text(name, ends)?.ok_or_else(|| absent(path, name, &[]))?;
+                let text = format!("---{ends}{news}---{ends}{text}");
+                return Ok(EditResult { text, summary: self.summary(path, name) });
+            }
+        };
+        let yaml = text.get(range.clone()).unwrap_or_default();
+        if yaml.replace("\r\n", "\n").contains('\r') {
+            return Err(bare_returns(path));
+        }
+        let entries = yaml::entries(yaml).map_err(|wrong| malformed(path, yaml, &wrong))?;
+        let edited = match find_entry(&entries, name) {
+            None => {
+                let news = self.entry_text(name, ends)?;
+                let news = news.ok_or_else(|| absent(path, name, &entries))?;
+                splice(yaml, yaml.len()..yaml.len(), &news)
+            }
+            Some(entry) => {
+                self.refuse_anchor(path, yaml, entry)?;
+                match self.action {
+                    PropertyAction::Remove => splice(yaml, entry.all.clone(), ""),
+                    PropertyAction::Set(value) => set(yaml, entry, value, ends)?,
+                    PropertyAction::Append(value) => append(path, yaml, entry, value, ends)?,
+                }
+            }
+        };
+        Ok(EditResult { text: splice(text, range, &edited), summary: self.summary(path, name) })
+    }
+
+    fn summary(&self, path: &NotePath, name: &str) -> String {
+        match self.action {
+            PropertyAction::Set(value) => format!("Set the property {name} of `{path}` to {value}"),
+            PropertyAction::Append(value) => {
+                format!("Added {value} to the property {name} of `{path}`")
+            }
+            PropertyAction::Remove => format!("Removed the property {name} of `{path}`"),
+        }
+    }
+
+    /// The lines of a property that was not there; `None` when there is nothing to take away.
+    fn entry_text(&self, name: &str, ends: &str) -> Result<Option<String>, String> {
+        let value = match self.action {
+            PropertyAction::Remove => return Ok(None),
+            PropertyAction::Set(value) => YamlValue::from_json(value)?,
+            PropertyAction::Append(value) => YamlValue::List(items(value, &[])?),
+        };
+        if name.is_empty() || name.contains(|sign: char| sign.is_control() || "\"\\".contains(sign))
+        {
+            return Err("property holds a quote, backslash or line break, or nothing. Give its \
+                        name as one line without them, such as `tags`."
+                .to_owned());
+        }
+        let key = scalar(&Value::String(name.to_owned()), &[':', '#']).unwrap_or_default();
+        Ok(Some(format!("{key}:{}{ends}", value.after_colon(ends))))
+    }
+
+    /// What other lines may refer to is not changed.
+    fn refuse_anchor(&self, path: &NotePath, yaml: &str, entry: &YamlEntry) -> Result<(), String> {
+        let value = yaml.get(entry.inline.clone()).unwrap_or_default();
+        if value.starts_with(['&', '*', '!']) {
+            return Err(format!(
+                "The property {} of `{path}` has an anchor, alias or tag (`{value}`), which is not \
+                 changed here.\nUse old_text and new_text for these lines.",
+                entry.key
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A value in YAML's spelling.
+enum YamlValue {
+    One(String),
+    List(Vec<String>),
+}
+
+impl YamlValue {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        match scalar(value, &[]) {
+            Some(one) => Ok(Self::One(one)),
+            None => items(value, &[]).map(Self::List),
+        }
+    }
+
+    /// With the space or the line breaks that come first, without the last line break.
+    fn after_colon(&self, ends: &str) -> String {
+        match self {
+            Self::One(one) => format!(" {one}"),
+            Self::List(items) if items.is_empty() => " []".to_owned(),
+            Self::List(items) => items.iter().map(|item| format!("{ends}  - {item}")).collect(),
+        }
+    }
+}
+
+fn items(value: &Value, reserved: &[char]) -> Result<Vec<String>, String> {
+    let spelled = match value {
+        Value::Array(items) => items.iter().map(|item| scalar(item, reserved)).collect(),
+        one => scalar(one, reserved).map(|one| vec![one]),
+    };
+    spelled.ok_or_else(|| {
+        "value is neither a text, a number, true or false, nor a list of these.\nGive for example \
+         \"garden\" or [\"garden\", \"spring\"]."
+            .to_owned()
+    })
+}
+
+/// Only the value changes; a comment behind a value on one line stays.
+fn set(yaml: &str, entry: &YamlEntry, value: &Value, ends: &str) -> Result<String, String> {
+    let spelled = YamlValue::from_json(value)?;
+    let is_flow = yaml.get(entry.inline.clone()).is_some_and(|old| old.starts_with('['));
+    if entry.lines == 1 {
+        let flat = match &spelled {
+            YamlValue::One(one) => Some(one.clone()),
+            YamlValue::List(_) if is_flow => {
+                Some(format!("[{}]", items(value, FLOW_INDICATORS)?.join(", ")))
+            }
+            YamlValue::List(_) => None,
+        };
+        if let Some(flat) = flat {
+            let space = if entry.inline.start == entry.rest.start { " " } else { "" };
+            return Ok(splice(yaml, entry.inline.clone(), &format!("{space}{flat}")));
+        }
+    }
+    let all = yaml.get(entry.all.clone()).unwrap_or_default();
+    let end = entry.all.start + all.trim_end_matches(['\n', '\r']).len();
+    Ok(splice(yaml, entry.rest.start..end, &spelled.after_colon(ends)))
+}
+
+fn append(
+    path: &NotePath,
+    yaml: &str,
+    entry: &YamlEntry,
+    value: &Value,
+    ends: &str,
+) -> Result<String, String> {
+    let inline = yaml.get(entry.inline.clone()).unwrap_or_default();
+    let below: Vec<&str> = yaml
+        .get(entry.all.clone())
+        .unwrap_or_default()
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        .collect();
+    if inline.starts_with('[') {
+        return append_in_brackets(path, yaml, entry, value);
+    }
+    let indentation = below
+        .first()
+        .map_or("  ", |line| line.get(..line.len() - line.trim_start().len()).unwrap_or_default());
+    let is_item = |line: &&&str| {
+        line.strip_prefix(indentation).is_some_and(|line| line == "-" || line.starts_with("- "))
+    };
+    if !inline.is_empty() || below.iter().filter(is_item).count() != below.len() {
+        return Err(not_a_list(path, entry, inline));
+    }
+    let news = items(value, &[])?;
+    let there = below.iter().map(|line| line.trim_start().trim_start_matches('-').trim());
+    refuse_duplicates(path, entry, &news, &there.collect())?;
+    let lines: String = news.iter().map(|item| format!("{indentation}- {item}{ends}")).collect();
+    Ok(splice(yaml, entry.all.end..entry.all.end, &lines))
+}
+
+fn append_in_brackets(
+    path: &NotePath,
+    yaml: &str,
+    entry: &YamlEntry,
+    value: &Value,
+) -> Result<String, String> {
+    let whole = yaml.get(entry.inline.start..entry.all.end).unwrap_or_default();
+    let close = yaml::closing_offset(whole).unwrap_or_default().saturating_sub(1);
+    let inner = whole.get(1..close).unwrap_or_default();
+    if inner.contains('#') && entry.lines > 1 {
+        return Err(format!(
+            "The property {} of `{path}` is a list with comments in it, which is not changed \
+             here.\nUse old_text and new_text for these lines.",
+            entry.key
+        ));
+    }
+    let news = items(value, FLOW_INDICATORS)?;
+    refuse_duplicates(path, entry, &news, &inner.split(',').map(str::trim).collect())?;
+    let kept = inner.trim_end();
+    let before = match kept.chars().next_back() {
+        None => "",
+        Some(',') => " ",
+        Some(_) => ", ",
+    };
+    let at = entry.inline.start + 1 + kept.len();
+    Ok(splice(yaml, at..at, &format!("{before}{}", news.join(", "))))
+}
+
+fn refuse_duplicates(
+    path: &NotePath,
+    entry: &YamlEntry,
+    news: &[String],
+    there: &HashSet<&str>,
+) -> Result<(), String> {
+    match news.iter().find(|item| there.contains(item.as_str())) {
+        Some(item) => Err(format!(
+            "{item} is in the property {} of `{path}` already.\nLeave it out of value; if nothing \
+             else is to be added, nothing is to be done.",
+            entry.key
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The entry of that name; of another case when there is just one.
+fn find_entry<'e>(entries: &'e [YamlEntry], name: &str) -> Option<&'e YamlEntry> {
+    let is_alike = |entry: &&YamlEntry| entry.key.to_lowercase() == name.to_lowercase();
+    entries.iter().find(|entry| entry.key == name).or_else(|| {
+        let mut alike = entries.iter().filter(is_alike);
+        alike.next().filter(|_| alike.next().is_none())
+    })
+}
+
+fn not_a_list(path: &NotePath, entry: &YamlEntry, inline: &str) -> String {
+    let holds = if inline.is_empty() { "other lines" } else { inline };
+    format!(
+        "The property {} of `{path}` is not a list: it holds {holds}.\nTo make it one give action \
+         \"set\" and as value the whole list, such as [\"garden\", \"spring\"].",
+        entry.key
+    )
+}
+
+fn absent(path: &NotePath, name: &str, entries: &[YamlEntry]) -> String {
+    if entries.is_empty() {
+        return format!("`{path}` has no properties, so there is no {name} to take away.");
+    }
+    let listed = entries.iter().take(MAX_LISTED);
+    let keys: Vec<String> = listed.map(|entry| format!("- `{}`", entry.key)).collect();
+    format!("`{path}` has no property {name}.\nIts properties are:\n{}", keys.join("\n"))
+}
+
+fn unclosed(path: &NotePath) -> String {
+    format!(
+        "Line 1 of `{path}` is `---`, which begins a frontmatter, and no line of just `---` ends \
+         it.\nPut that line in with line, action and text, then call again."
+    )
+}
+
+fn bare_returns(path: &NotePath) -> String {
+    format!(
+        "Lines in the frontmatter of `{path}` end in a bare carriage return, so they cannot be told \
+         apart here.\nUse write_file with overwrite to write the note with ordinary line breaks, if \
+         the user wants that."
+    )
+}
+
+fn malformed(path: &NotePath, yaml: &str, wrong: &yaml::YamlError) -> String {
+    let range: Range<usize> = line_ranges(yaml).get(wrong.line).cloned().unwrap_or_default();
+    // The YAML begins on the note's second line.
+    let number = wrong.line + 2;
+    format!(
+        "The frontmatter of `{path}` is not understood at line {number}: {}.\nPut this line right \
+         first, with old_text and new_text:\n{number}| {}",
+        wrong.reason,
+        yaml.get(range).unwrap_or_default().trim_end()
+    )
+}

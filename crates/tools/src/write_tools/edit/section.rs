@@ -1,0 +1,251 @@
+//! The text under a heading, or the block with an id.
+
+use std::ops::Range;
+
+use index::parser::{Heading, headings};
+use protocol::NotePath;
+
+use super::{EditResult, frontmatter, insert_at, line_ranges, splice, strip_last_break};
+use crate::text::heading_ref;
+use crate::text::text_encoding::{LineEnd, line_at, pluralize};
+
+/// Block ids listed at most, or the lines of one.
+const MAX_LISTED: usize = 50;
+
+/// `heading`, `action` and `text`.
+#[derive(Debug)]
+pub(crate) struct SectionEdit<'a> {
+    pub(super) heading: &'a str,
+    pub(super) part: SectionPart,
+    pub(super) text: &'a str,
+}
+
+/// Where in the section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SectionPart {
+    /// In place of all its text, the sections below it included.
+    Whole,
+    /// Behind the text that stands directly under the heading.
+    End,
+    /// Before that text.
+    Beginning,
+}
+
+impl SectionEdit<'_> {
+    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
+        if let Some(id) = self.heading.trim().strip_prefix('^') {
+            return self.edit_block(path, text, id);
+        }
+        let heading = heading_ref::resolve_heading(path, text, self.heading)?;
+        let body = SectionBody::under_heading(text, &heading);
+        self.refuse_own_heading(&heading)?;
+        let title = &heading.title;
+        Ok(match self.part {
+            SectionPart::Whole => EditResult {
+                text: body.replaced(text, self.text),
+                summary: format!(
+                    "Replaced the text under “{title}” in `{path}` ({} instead of {})",
+                    pluralize(self.text.lines().count(), "line"),
+                    text.get(body.words.clone()).unwrap_or_default().lines().count()
+                ),
+            },
+            SectionPart::End => EditResult {
+                text: insert_at(text, heading.end, self.text),
+                summary: format!("Added {} under “{title}” in `{path}`", self.text_to_add()),
+            },
+            SectionPart::Beginning => EditResult {
+                text: insert_at(text, body.beginning, self.text),
+                summary: format!(
+                    "Added {} at the top of “{title}” in `{path}`",
+                    self.text_to_add()
+                ),
+            },
+        })
+    }
+
+    fn text_to_add(&self) -> String {
+        pluralize(strip_last_break(self.text).split('\n').count(), "line")
+    }
+
+    /// A model that repeats the heading means to keep it, and would double it.
+    fn refuse_own_heading(&self, heading: &Heading) -> Result<(), String> {
+        match headings(self.text).first() {
+            Some(first)
+                if first.line == 1
+                    && first.level == heading.level
+                    && first.title == heading.title =>
+            {
+                Err(format!(
+                    "text begins with the heading “{}” itself, which stays in the note.\nLeave out \
+                     the first line of text, and give only what stands below the heading.",
+                    heading.title
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn edit_block(&self, path: &NotePath, text: &str, id: &str) -> Result<EditResult, String> {
+        let block = IdentifiedBlock::find(path, text, id)?;
+        let at = line_at(text, block.words.start);
+        let did = |what: &str| format!("{what} the block ^{id} in `{path}` (line {at})");
+        Ok(match self.part {
+            SectionPart::Whole => {
+                let own = format!("^{id}");
+                let new = strip_last_break(self.text).trim_end();
+                let new = new.strip_suffix(own.as_str()).unwrap_or(new).trim_end();
+                let new = LineEnd::of(text).convert(new);
+                EditResult { text: splice(text, block.words, &new), summary: did("Replaced") }
+            }
+            SectionPart::End => EditResult {
+                text: insert_at(text, block.end, self.text),
+                summary: did(&format!("Added {} after", self.text_to_add())),
+            },
+            SectionPart::Beginning => EditResult {
+                text: insert_at(text, block.words.start, self.text),
+                summary: did(&format!("Added {} before", self.text_to_add())),
+            },
+        })
+    }
+}
+
+/// What stands under a heading.
+struct SectionBody {
+    /// From the first line with words to behind the last, over the sections below it.
+    words: Range<usize>,
+    /// Where new text stands before all other, under the heading itself.
+    beginning: usize,
+}
+
+impl SectionBody {
+    fn under_heading(text: &str, heading: &Heading) -> Self {
+        let all = headings(text);
+        let next = |is_end: &dyn Fn(&Heading) -> bool| {
+            let below = all.iter().filter(|other| other.start > heading.start);
+            below.into_iter().find(|other| is_end(other)).map_or(text.len(), |other| other.start)
+        };
+        let own = trim_blank_lines(text, heading.body..next(&|_| true));
+        let all = trim_blank_lines(text, heading.body..next(&|other| other.level <= heading.level));
+        let beginning = if own.is_empty() { heading.body } else { own.start };
+        Self { words: all, beginning }
+    }
+
+    fn replaced(&self, text: &str, new: &str) -> String {
+        if strip_last_break(new).is_empty() {
+            return splice(text, self.words.clone(), "");
+        }
+        if self.words.is_empty() {
+            return insert_at(text, self.words.start, new);
+        }
+        let ends = LineEnd::of(text);
+        let mut lines = ends.convert(strip_last_break(new));
+        if text.get(self.words.clone()).is_some_and(|old| old.ends_with('\n')) {
+            lines.push_str(ends.as_str());
+        }
+        splice(text, self.words.clone(), &lines)
+    }
+}
+
+/// The part of `range` from its first line with words to behind its last; empty at the start of
+/// `range` when no line has any.
+fn trim_blank_lines(text: &str, range: Range<usize>) -> Range<usize> {
+    let part = text.get(range.clone()).unwrap_or_default();
+    let mut lines = line_ranges(part)
+        .into_iter()
+        .filter(|line| part.get(line.clone()).is_some_and(|line| !line.trim().is_empty()));
+    match lines.next() {
+        Some(first) => {
+            let last = lines.next_back().unwrap_or_else(|| first.clone());
+            range.start + first.start..range.start + last.end
+        }
+        None => range.start..range.start,
+    }
+}
+
+/// A block with an id: a list item, a paragraph, or what stands before a line of just `^id`.
+struct IdentifiedBlock {
+    /// From its first line to before the id and the space ahead of it.
+    words: Range<usize>,
+    /// Behind the line of the id.
+    end: usize,
+}
+
+impl IdentifiedBlock {
+    fn find(path: &NotePath, text: &str, id: &str) -> Result<Self, String> {
+        let lines = line_ranges(text);
+        let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
+        let ids: Vec<(usize, &str)> =
+            (0..lines.len()).filter_map(|at| Some((at, id_of(line(at)?)?))).collect();
+        let found: Vec<usize> =
+            ids.iter().filter(|(_, found)| *found == id).map(|(at, _)| *at).collect();
+        let at = match found.as_slice() {
+            [at] => *at,
+            [] => return Err(no_block(path, id, &ids)),
+            several => {
+                let listed = several.iter().take(MAX_LISTED);
+                let lines: Vec<String> = listed.map(|at| (at + 1).to_string()).collect();
+                return Err(format!(
+                    "`{path}` has the block id ^{id} several times, in lines {}.\nUse old_text and \
+                     new_text for the one you mean.",
+                    lines.join(", ")
+                ));
+            }
+        };
+        let own = line(at).unwrap_or_default();
+        let alone = own.trim_start().starts_with('^');
+        let is_blank = |at: usize| line(at).is_none_or(|line| line.trim().is_empty());
+        let mut first = at;
+        if alone {
+            first = (0..at).rev().find(|above| !is_blank(*above)).unwrap_or(at);
+        }
+        let is_start = |at: usize| line(at).is_some_and(|line| is_list_item(line.trim_start()));
+        let floor = block_start_limit(text, lines.get(at).map_or(0, |line| line.start));
+        let is_own = |at: usize| lines.get(at).is_some_and(|line| line.start >= floor);
+        while first > 0 && is_own(first - 1) && !is_blank(first - 1) && (alone || !is_start(first))
+        {
+            first -= 1;
+        }
+        let start = lines.get(first).map_or(0, |line| line.start);
+        let end = lines.get(at).map_or(text.len(), |line| line.end);
+        let before_id = text.get(start..end).unwrap_or_default();
+        let words = before_id.rfind('^').and_then(|at| before_id.get(..at)).unwrap_or_default();
+        Ok(Self { words: start..start + words.trim_end().len(), end })
+    }
+}
+
+/// Behind the last heading or frontmatter above `at`: no block reaches over it.
+fn block_start_limit(text: &str, at: usize) -> usize {
+    let above = headings(text).into_iter().map(|heading| heading.body).rfind(|body| *body <= at);
+    let matter = frontmatter::last_line(text).unwrap_or_default();
+    let matter = matter.checked_sub(1).and_then(|last| line_ranges(text).get(last).cloned());
+    above.unwrap_or_default().max(matter.map_or(0, |line| line.end))
+}
+
+/// Whether a line without its indentation begins an item of a list.
+fn is_list_item(words: &str) -> bool {
+    let numbered = words.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let marker = if numbered.len() == words.len() { &['-', '*', '+'][..] } else { &['.', ')'][..] };
+    numbered
+        .strip_prefix(marker)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// The block id at the end of a line.
+fn id_of(line: &str) -> Option<&str> {
+    let (before, id) = line.trim_end().rsplit_once('^')?;
+    let is_id =
+        !id.is_empty() && id.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-');
+    (is_id && (before.is_empty() || before.ends_with([' ', '\t']))).then_some(id)
+}
+
+fn no_block(path: &NotePath, id: &str, ids: &[(usize, &str)]) -> String {
+    let there: Vec<String> =
+        ids.iter().take(MAX_LISTED).map(|(at, id)| format!("line {}: ^{id}", at + 1)).collect();
+    if there.is_empty() {
+        return format!(
+            "`{path}` has no block ids, so none is ^{id}.\nUse old_text and new_text, or the \
+             heading above."
+        );
+    }
+    format!("`{path}` has no block ^{id}.\nIts block ids are:\n{}", there.join("\n"))
+}

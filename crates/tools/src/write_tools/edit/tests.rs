@@ -1,0 +1,275 @@
+//! Every kind of edit over small texts, and that each changes only its own bytes.
+
+use proptest::prelude::*;
+use protocol::NotePath;
+use serde_json::{Value, json};
+
+use super::{Freshness, NoteEdit};
+use crate::write_tools::edit_file::EditFileInput;
+
+fn edit(text: &str, call: Value) -> Result<String, String> {
+    let mut call = call;
+    call["path"] = json!("n.md");
+    let input: EditFileInput = serde_json::from_value(call).unwrap();
+    let path = NotePath::parse("n.md").unwrap();
+    NoteEdit::from_input(&input)?.apply(&path, text, Freshness::Current).map(|edited| edited.text)
+}
+
+fn check(text: &str, call: Value, expected: &str) {
+    assert_eq!(edit(text, call.clone()).as_deref(), Ok(expected), "{text:?} {call}");
+}
+
+fn refused(text: &str, call: Value, part: &str) {
+    let words = edit(text, call.clone()).expect_err(&call.to_string());
+    assert!(words.contains(part), "{call}: {words}");
+}
+
+fn lines(line: u32, action: &str, text: &str) -> Value {
+    json!({ "line": line, "action": action, "text": text })
+}
+
+#[test]
+fn lines_are_added_before_or_after_a_line() {
+    check("a\nb\n", lines(1, "after", "x"), "a\nx\nb\n");
+    check("a\nb\n", lines(1, "before", "x\ny\n"), "x\ny\na\nb\n");
+    check("a\nb", lines(2, "after", "x"), "a\nb\nx");
+    check("a\r\nb\r\n", lines(1, "after", "x\ny"), "a\r\nx\r\ny\r\nb\r\n");
+    check("", lines(1, "before", "x"), "x\n");
+    check("---\na: 1\n---\nb\n", lines(3, "after", "x"), "---\na: 1\n---\nx\nb\n");
+    refused("a\nb\n", lines(3, "after", "x"), "The last line is 2");
+    refused("a\n", lines(0, "after", "x"), "counted from 1");
+    refused("---\na: 1\n---\nb\n", lines(1, "after", "x"), "line 1 is 4");
+    refused("---\na: 1\n---\nb\n", lines(1, "before", "x"), "lines 1 to 3");
+}
+
+#[test]
+fn lines_are_deleted_with_their_ends() {
+    check("a\nb\nc\n", json!({ "start_line": 2 }), "a\nc\n");
+    check("a\r\nb\r\nc", json!({ "start_line": 2, "end_line": 3 }), "a\r\n");
+    refused("a\nb\n", json!({ "start_line": 2, "end_line": 5 }), "end_line 5 is beyond the end");
+    refused("a\nb\n", json!({ "start_line": 2, "end_line": 1 }), "is no range");
+    refused("---\na: 1\n---\nb\n", json!({ "start_line": 1 }), "frontmatter");
+}
+
+fn section(heading: &str, action: &str, text: &str) -> Value {
+    json!({ "heading": heading, "action": action, "text": text })
+}
+
+#[test]
+fn the_text_under_a_heading_is_replaced_or_added_to() {
+    let note = "# A\n\none\n\n## B\ntwo\n\n# C";
+    check(note, section("A", "replace", "x"), "# A\n\nx\n\n# C");
+    check(note, section("A > B", "replace", "x\n"), "# A\n\none\n\n## B\nx\n\n# C");
+    check(note, section("A", "append", "x"), "# A\n\none\nx\n\n## B\ntwo\n\n# C");
+    check(note, section("A", "prepend", "x"), "# A\n\nx\none\n\n## B\ntwo\n\n# C");
+    check(note, section("C", "append", "x"), "# A\n\none\n\n## B\ntwo\n\n# C\nx");
+    check(note, section("C", "replace", "x"), "# A\n\none\n\n## B\ntwo\n\n# C\nx");
+    check(note, section("B", "replace", ""), "# A\n\none\n\n## B\n\n# C");
+    check("One\r\n===\r\ntwo", section("One", "replace", "x\ny"), "One\r\n===\r\nx\r\ny");
+    check("<h2>🛒</h2>\na\n", section("🛒", "prepend", "x"), "<h2>🛒</h2>\nx\na\n");
+    refused("# A\nx\n# A\n", section("A", "append", "y"), "- `line 3`");
+    refused("## A\nx\n", section("A", "replace", "## A\ny"), "Leave out the first line");
+}
+
+#[test]
+fn a_block_is_found_by_its_id() {
+    let note = "# H\nold\nwords ^p\n\n- one\n- two ^i\n- three\n\n| t |\n\n^t\n";
+    let with = |from: &str, to: &str| note.replace(from, to);
+    check(note, section("^p", "replace", "new"), &with("old\nwords", "new"));
+    check(note, section("^i", "replace", "- 2 ^i"), &with("- two", "- 2"));
+    check(note, section("^i", "append", "- x"), &with("two ^i\n", "two ^i\n- x\n"));
+    check(note, section("^i", "prepend", "- x"), &with("- two", "- x\n- two"));
+    check(note, section("^t", "replace", "| u |"), &with("| t |", "| u |"));
+    refused(note, section("^q", "append", "x"), "line 3: ^p\nline 6: ^i\nline 11: ^t");
+    refused("a ^x\n\nb ^x\n", section("^x", "append", "y"), "in lines 1, 3");
+    check("---\na: 1\n---\nb ^x", section("^x", "replace", "c"), "---\na: 1\n---\nc ^x");
+}
+
+fn property(name: &str, action: &str, value: Value) -> Value {
+    json!({ "property": name, "action": action, "value": value })
+}
+
+const YAML: &str =
+    "---\n# kept\ntitle:  'It''s' # why\ntags: [a, \"b c\"]\n\nlist:\n- one\nempty:\n---\nText\n";
+
+#[test]
+fn a_property_is_set_and_the_rest_keeps_its_bytes() {
+    let with = |from: &str, to: &str| YAML.replace(from, to);
+    let set = |name: &str, value: Value| property(name, "set", value);
+    check(YAML, set("title", json!("New: one")), &with("'It''s'", "\"New: one\""));
+    check(YAML, set("Tags", json!(["x, y", 3])), &with("[a, \"b c\"]", "[\"x, y\", 3]"));
+    check(YAML, set("list", json!(true)), &with("list:\n- one", "list: true"));
+    check(YAML, set("empty", json!("[[Garden]]")), &with("empty:", "empty: \"[[Garden]]\""));
+    check(YAML, set("title", json!(["a"])), &with("title:  'It''s' # why", "title:\n  - a"));
+    check(YAML, set("due", json!("2026-11-21")), &with("empty:\n", "empty:\ndue: 2026-11-21\n"));
+    check("Text", set("size", json!("5")), "---\nsize: \"5\"\n---\nText");
+    check("a\r\n", set("size", json!([1, 2])), "---\r\nsize:\r\n  - 1\r\n  - 2\r\n---\r\na\r\n");
+    check("---\n---\n", set("a", json!("")), "---\na: \"\"\n---\n");
+    check(
+        "---\na: |\n  x: \"\n\ttab\n\n  y\nb: 1\n---\n",
+        set("a", json!(1)),
+        "---\na: 1\nb: 1\n---\n",
+    );
+}
+
+#[test]
+fn a_property_is_removed_or_a_list_is_added_to() {
+    let with = |from: &str, to: &str| YAML.replace(from, to);
+    let append = |name: &str, value: Value| property(name, "append", value);
+    check(YAML, json!({ "property": "list", "action": "remove" }), &with("list:\n- one\n", ""));
+    check(YAML, append("tags", json!("d")), &with("b c\"]", "b c\", d]"));
+    check(YAML, append("list", json!(["two", "3"])), &with("- one\n", "- one\n- two\n- \"3\"\n"));
+    check(YAML, append("empty", json!("x")), &with("empty:\n", "empty:\n  - x\n"));
+    check(YAML, append("new", json!("x")), &with("empty:\n", "empty:\nnew:\n  - x\n"));
+    check("---\nt: []\n---\n", append("t", json!("x")), "---\nt: [x]\n---\n");
+    check("---\nt: [\n  a,\n]\n---\n", append("t", json!("x")), "---\nt: [\n  a, x\n]\n---\n");
+    refused(YAML, append("title", json!("x")), "is not a list");
+    refused(YAML, append("tags", json!("a")), "already");
+    refused(YAML, json!({ "property": "tag", "action": "remove" }), "- `tags`");
+    refused(YAML, append("list", json!({ "a": 1 })), "neither a text");
+}
+
+#[test]
+fn yaml_that_is_not_understood_is_refused_with_its_line() {
+    for (yaml, part) in [
+        ("a: 1\n\tb: 2", "line 3: a tab"),
+        ("a: b: c", "line 2: a value with a colon"),
+        ("a: 'b", "line 2: a quote or bracket is opened"),
+        ("a: [b, c", "opened and not closed"),
+        ("a: [b] c", "something stands behind"),
+        ("a:b", "line 2: `name: value` is expected"),
+        ("? a", "cannot begin with `?`"),
+        ("{ a: 1 }", "cannot begin with `{`"),
+        ("a: 1\na: 2", "line 3: the property `a` stands here a second time"),
+        ("- a", "a property is expected here"),
+        ("a: 1\n- b", "a list item stands below"),
+        ("a: @b", "must be in quotes"),
+    ] {
+        refused(&format!("---\n{yaml}\n---\n"), property("x", "set", json!(1)), part);
+    }
+    refused("---\na: 1\n", property("x", "set", json!(1)), "no line of just `---` ends it");
+    refused("a", property("a\"b", "set", json!(1)), "holds a quote");
+    refused("a", property(" ", "set", json!(1)), "or nothing");
+    refused("---\na: &x 1\nb: *x\n---\n", property("a", "set", json!(1)), "anchor");
+}
+
+#[test]
+fn a_call_that_combines_the_wrong_fields_is_told_which_go_together() {
+    refused("a", json!({}), "does not say where to edit");
+    refused("a", json!({ "old_text": "a", "line": 1 }), "old_text and line are different edits");
+    refused("a", json!({ "old_text": "a", "text": "b" }), "Give new_text instead of text.");
+    refused("a", json!({ "old_text": "a" }), "give new_text \"\"");
+    refused("a", json!({ "line": 1, "text": "x" }), "one of: before or after");
+    refused("a", json!({ "line": 1, "action": "after" }), "text is missing");
+    refused("a", json!({ "end_line": 1 }), "needs a start_line");
+    refused("a", json!({ "start_line": 1, "text": "x" }), "only delete");
+    refused("a", json!({ "property": "a", "action": "set" }), "value is missing");
+    let all =
+        json!({ "old_text": "a", "new_text": "b", "heading": "", "text": "", "property": "" });
+    check("a", all, "b");
+}
+
+/// A small note of all the things that matter, and a place in it that `mark` names.
+fn note() -> impl Strategy<Value = (Vec<String>, bool, bool)> {
+    let line = prop_oneof![
+        "[a-z é]{0,5}",
+        "## [ab]{1,2}",
+        Just("---".to_owned()),
+        Just("```".to_owned()),
+        "- [a-z]{1,3}( \\^[a-z])?",
+        Just("===".to_owned()),
+    ];
+    (proptest::collection::vec(line, 1..12), any::<bool>(), any::<bool>())
+}
+
+fn written((lines, crlf, ended): &(Vec<String>, bool, bool)) -> String {
+    let ends = if *crlf { "\r\n" } else { "\n" };
+    let mut text = lines.join(ends);
+    if *ended {
+        text.push_str(ends);
+    }
+    text
+}
+
+/// Whether `after` is `before` with one stretch exchanged for something that holds `new`.
+fn changes_one_stretch(before: &str, after: &str, new: &str) -> bool {
+    after.match_indices(new).any(|(at, _)| {
+        let (head, tail) = (&after[..at], &after[at + new.len()..]);
+        let tail = tail.trim_start_matches(['\r', '\n']);
+        let head = head.trim_end_matches(['\r', '\n']);
+        before.starts_with(head) && before.ends_with(tail)
+    })
+}
+
+proptest! {
+    #[test]
+    fn adding_lines_and_deleting_them_again_gives_the_same_bytes(
+        note in note(),
+        line in 1..12_u32,
+    ) {
+        let text = written(&note);
+        let Ok(after) = edit(&text, lines(line, "before", "new\nlines")) else { return Ok(()) };
+        let new = if after.contains("new\r\nlines") { "new\r\nlines" } else { "new\nlines" };
+        let is_one = changes_one_stretch(&text, &after, new);
+        prop_assert!(is_one, "{:?} {:?}", text, after);
+        let back = edit(&after, json!({ "start_line": line, "end_line": line + 1 }));
+        prop_assert_eq!(back, Ok(text));
+    }
+
+    #[test]
+    fn an_edit_of_a_section_or_block_leaves_all_bytes_around_it(
+        note in note(),
+        place in "(\\^[a-z]|[ab]{1,2})",
+        action in "(replace|append|prepend)",
+    ) {
+        let text = written(&note);
+        if let Ok(after) = edit(&text, section(&place, &action, "NEW")) {
+            prop_assert!(changes_one_stretch(&text, &after, "NEW"), "{:?} {:?}", text, after);
+            if action != "replace" {
+                let back = after.replacen("NEW\r\n", "", 1).replacen("NEW\n", "", 1);
+                let back = back.strip_suffix("NEW").map(|back| back.trim_end().to_owned()).unwrap_or(back);
+                prop_assert!(back == text || back == text.trim_end(), "{:?} {:?}", text, after);
+            }
+        }
+    }
+
+    #[test]
+    fn a_property_that_is_set_and_removed_leaves_the_bytes_as_they_were(
+        note in note(),
+        entries in proptest::collection::vec("[b-z]{1,3}:( [a-z]{1,4}|\n  - x|\n- y| \\[p, q\\]|)( # c)?", 0..4),
+        value in prop_oneof![any::<bool>().prop_map(Value::from), any::<String>().prop_map(Value::from), any::<Vec<String>>().prop_map(Value::from)],
+    ) {
+        let text = format!("---\n{}\n---\n{}", entries.join("\n"), written(&note));
+        let Ok(after) = edit(&text, property("a", "set", value.clone())) else { return Ok(()) };
+        let tail = format!("\n---\n{}", written(&note));
+        prop_assert!(after.ends_with(&tail));
+        let again = edit(&after, property("a", "set", value));
+        prop_assert_eq!(again.as_deref(), Ok(after.as_str()));
+        prop_assert_eq!(edit(&after, json!({ "property": "a", "action": "remove" })), Ok(text));
+    }
+
+    #[test]
+    fn a_text_survives_being_written_as_yaml(text in "[ -~é\n\t]{0,12}") {
+        let after = edit("", property("a", "append", json!([text]))).unwrap();
+        let again = edit(&after, property("a", "append", json!([text])));
+        prop_assert!(again.is_err(), "{}", after);
+        prop_assert_eq!(after.lines().count(), 4);
+    }
+}
+
+#[test]
+fn a_text_that_stands_in_each_of_many_lines_is_replaced_at_once() {
+    let text = "a\n".repeat(80_000);
+    let call = json!({ "old_text": "a", "new_text": "bb", "replace_all": true });
+    assert_eq!(edit(&text, call).unwrap(), "bb\n".repeat(80_000));
+    refused(&text, json!({ "old_text": "a", "new_text": "b" }), "occurs 80000 times");
+    refused(&text, json!({ "old_text": "a", "new_text": "b" }), "10| a\nand 79990 more");
+}
+
+#[test]
+fn a_replacement_that_would_make_a_note_too_large_is_refused_before_it_is_made() {
+    let text = "a\n".repeat(1_000_000);
+    let long = "b".repeat(20_000);
+    let call = json!({ "old_text": "a", "new_text": long, "replace_all": true });
+    refused(&text, call, "would be larger than 10 MiB");
+}

@@ -1,0 +1,108 @@
+//! `write_file`: a whole note.
+
+use async_trait::async_trait;
+use llm::tool_api::tool::{
+    ChangePlan, ChangingTool, SourceLabels, ToolBrief, ToolContext, ToolEffect, ToolFailure,
+};
+use protocol::{Change, ChangeSet};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::notes::notes_view::{CurrentNote, NotesView, PathState};
+use crate::text::text_encoding::pluralize;
+
+/// Creates a note, with the folders it needs. An existing note is replaced only with
+/// overwrite: true, and only after it was read; for smaller changes use edit_file or append_file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteFileInput {
+    /// The note's whole path from the top folder, such as `Projects/Garden.md`.
+    path: String,
+    /// All that the note shall say, Markdown.
+    content: String,
+    /// True to replace a note that exists.
+    #[serde(default)]
+    overwrite: bool,
+    /// The hash that read_file showed. Only needed to overwrite a note that was not read in this
+    /// conversation.
+    expect_hash: Option<String>,
+}
+
+pub(crate) struct WriteFile(pub(crate) NotesView);
+
+#[async_trait]
+impl ChangingTool for WriteFile {
+    const NAME: &'static str = "write_file";
+    type Input = WriteFileInput;
+    const BRIEF: Option<ToolBrief> = Some(ToolBrief {
+        description: "Makes a new note.",
+        required: &["path", "content"],
+        optional: &[],
+    });
+
+    async fn plan(
+        &self,
+        input: WriteFileInput,
+        context: &ToolContext,
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let lines = pluralize(input.content.lines().count(), "line");
+        match self.0.path_state(&input.path, context).await? {
+            PathState::Free(path) => {
+                let kept = self.0.updates_after_creation(&path, context).await?;
+                let summary = format!("Created `{path}` with {lines}");
+                Ok(kept.plan_creation(path, input.content.into_bytes(), &summary, context))
+            }
+            PathState::Taken(note) => {
+                self.0.require_writable(&note).await?;
+                require_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
+                let before = String::from_utf8_lossy(&note.bytes).lines().count();
+                let summary =
+                    format!("Replaced all of `{}`: {lines} instead of {before}", note.path);
+                let after = input.content.into_bytes();
+                let change = Change::replace(note.path, note.bytes, after);
+                Ok((
+                    ToolEffect::Overwrite,
+                    ChangePlan {
+                        change_set: ChangeSet::one(change),
+                        summary,
+                        labels: SourceLabels::Complete,
+                    },
+                ))
+            }
+        }
+    }
+}
+
+fn require_overwrite(
+    note: &CurrentNote,
+    input: &WriteFileInput,
+    context: &ToolContext,
+) -> Result<(), String> {
+    let path = &note.path;
+    if !input.overwrite {
+        return Err(format!(
+            "`{path}` already exists.\nChange a part of it with edit_file, add to it with \
+             append_file, choose another name, or set overwrite to replace all of it."
+        ));
+    }
+    let is_current = match (&input.expect_hash, context.seen.get(path)) {
+        (Some(expected), _) => note.hash.matches(expected),
+        (None, Some(seen)) => *seen == note.hash,
+        (None, None) => {
+            return Err(format!(
+                "`{path}` was not read in this conversation.\nRead it first with read_file, so that \
+                 nothing in it is lost unseen, then call again."
+            ));
+        }
+    };
+    if !is_current {
+        return Err(format!(
+            "`{path}` changed since it was read.\nRead it again with read_file, then call again \
+             with a content that keeps what was added."
+        ));
+    }
+    if note.bytes == input.content.as_bytes() {
+        return Err(format!("`{path}` already says exactly this. Nothing is to be done."));
+    }
+    Ok(())
+}

@@ -1,0 +1,305 @@
+//! Changes that happen all or not at all: a move with the links to it.
+
+use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath};
+
+use crate::apply::atomic_file::AtomicFile;
+use crate::apply::replace::StepError;
+use crate::apply::{execute, rename};
+use crate::{Vault, VaultError};
+
+/// Changes of one order that stand or fall together; without a unit, one alone.
+pub(crate) type IntentGroup = Vec<Intent>;
+
+/// The file in which a change left what it is about; `None` where nothing is left, or where nobody knows
+/// for sure which file that is.
+pub(crate) type FileAfter = Option<FileId>;
+
+/// What became of each change of a group.
+pub(crate) type Outcomes = Vec<(Intent, Result<FileAfter, StepError>)>;
+
+/// Splits what is in order into groups; a unit stands where its last change stood.
+pub(crate) fn groups(intents: Vec<Intent>) -> Vec<IntentGroup> {
+    let mut groups: Vec<IntentGroup> = Vec::new();
+    for intent in intents {
+        let same = |group: &IntentGroup| {
+            let unit = group.first().and_then(|first| first.unit.as_ref());
+            unit.is_some() && unit == intent.unit.as_ref()
+        };
+        let mut group = match groups.iter().position(same) {
+            Some(at) => groups.remove(at),
+            None => IntentGroup::new(),
+        };
+        group.push(intent);
+        groups.push(group);
+    }
+    groups
+}
+
+/// Makes a group ready; if a part cannot be, no part is.
+pub(crate) fn stage(vault: &Vault, mut group: IntentGroup) -> Result<IntentGroup, Outcomes> {
+    let mut staged = Vec::with_capacity(group.len());
+    for (at, intent) in group.iter().enumerate() {
+        match execute::stage(vault, intent) {
+            Ok(file) => staged.push(file),
+            Err(refusal) => {
+                for ready in group.iter().take(at) {
+                    execute::unstage(vault, ready);
+                }
+                return Err(fail_group(group, at, refusal, &[]));
+            }
+        }
+    }
+    for (intent, file) in group.iter_mut().zip(staged) {
+        intent.staged = file;
+    }
+    pin_staged_files(&mut group);
+    Ok(group)
+}
+
+/// What an earlier change of the group puts at a path is what a later one moves from there, and nothing that
+/// somebody else puts there in between.
+fn pin_staged_files(group: &mut IntentGroup) {
+    for at in 0..group.len() {
+        let (earlier, later) = group.split_at_mut(at);
+        let Some(intent) = later.first_mut() else { return };
+        if intent.base.is_none() && intent.change.is_rename() {
+            let path = &intent.change.path;
+            intent.base = earlier
+                .iter()
+                .rev()
+                .find_map(|earlier| match earlier.change.target() {
+                    Some(target) => (target == path).then_some(earlier.base),
+                    None => (earlier.change.path == *path).then_some(earlier.staged),
+                })
+                .flatten();
+        }
+    }
+}
+
+/// Carries out a group that is ready; if a part fails, those before it are taken back.
+pub(crate) fn commit(vault: &Vault, group: IntentGroup) -> Outcomes {
+    all_or_nothing(vault, group, execute::commit, |vault, waiting| {
+        execute::unstage(vault, waiting);
+        Ok(())
+    })
+}
+
+/// Leaves a group that is ready as if it had never been.
+pub(crate) fn discard_group(vault: &Vault, group: IntentGroup) -> Outcomes {
+    for ready in &group {
+        execute::unstage(vault, ready);
+    }
+    mark_stopped(group)
+}
+
+/// What becomes of a group before which the user stopped.
+pub(crate) fn mark_stopped(group: IntentGroup) -> Outcomes {
+    let stopped = |intent: Intent| {
+        let path = intent.change.path.clone();
+        (intent, Err(StepError::failed(VaultError::Stopped { path })))
+    };
+    group.into_iter().map(stopped).collect()
+}
+
+/// Parks a group that was interrupted in another folder than this one: nothing is touched.
+pub(crate) fn park_foreign(group: IntentGroup) -> Outcomes {
+    let parked = |intent: Intent| {
+        let refusal = StepError::parked_at(&intent.change.path);
+        (intent, Err(refusal))
+    };
+    group.into_iter().map(parked).collect()
+}
+
+/// Finishes a group that was interrupted, or takes back what of it stands.
+pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
+    pin_staged_files(&mut group);
+    // Renames come last: where one has happened, all contents have, and are looked for in vain
+    // under their first paths.
+    let (mut happened, mut untold) = (Vec::new(), Vec::new());
+    for intent in group.iter().filter(|intent| intent.change.is_rename()) {
+        if execute::is_applied(vault, intent).unwrap_or(false) {
+            happened.push(intent.effect.clone());
+        } else if rename::is_untold(vault, intent).unwrap_or(false) {
+            untold.push(intent.effect.clone());
+        }
+    }
+    let renames = group.iter().filter(|intent| intent.change.is_rename());
+    if !untold.is_empty() && contents_stand(vault, &group) {
+        happened.append(&mut untold.clone());
+    }
+    let is_over = renames.clone().count() == happened.len();
+    let renames: Vec<_> = renames
+        .filter(|intent| happened.contains(&intent.effect))
+        .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
+        .collect();
+    if renames.is_empty() {
+        return all_or_nothing(vault, group, execute::finish, roll_back);
+    }
+    let finish = |vault: &Vault, intent: &Intent| match intent.change.is_rename() {
+        // Its contents tell that it was carried; the file that is there now is another one.
+        true if untold.contains(&intent.effect) && happened.contains(&intent.effect) => Ok(None),
+        true => execute::finish(vault, intent),
+        false => finish_moved(vault, intent, carried_path(intent, &renames)),
+    };
+    if !is_over {
+        return all_or_nothing(vault, group, finish, roll_back);
+    }
+    // All renames have happened and stay, so each of the others is for itself.
+    let finished = |intent: Intent| {
+        let outcome = finish(vault, &intent);
+        (intent, outcome)
+    };
+    group.into_iter().map(finished).collect()
+}
+
+/// Where what a change is about is after these renames.
+fn carried_path(intent: &Intent, renames: &[(NotePath, NotePath)]) -> NotePath {
+    renames.iter().fold(intent.change.path.clone(), |path, (from, to)| {
+        path.after_move(from, to).unwrap_or(path)
+    })
+}
+
+/// Whether the contents of a group were exchanged, so that the renames after them may have been carried out:
+/// one of them certainly, and none waits.
+fn contents_stand(vault: &Vault, group: &IntentGroup) -> bool {
+    let renames: Vec<_> = group
+        .iter()
+        .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
+        .collect();
+    let contents = group.iter().filter(|intent| intent.change.kind() == ChangeKind::Replace);
+    let mut stands = false;
+    for intent in contents {
+        let moved = at_path(intent, carried_path(intent, &renames));
+        let is_there =
+            |intent: &Intent| execute::is_applied(vault, intent).is_ok_and(|happened| happened);
+        if is_there(intent) || is_there(&moved) {
+            stands = true;
+        } else if execute::is_waiting(vault, intent) || execute::is_waiting(vault, &moved) {
+            return false;
+        }
+    }
+    stands
+}
+
+/// The same change at another path.
+fn at_path(intent: &Intent, path: NotePath) -> Intent {
+    Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() }
+}
+
+/// Finishes a change of what has got `path` by now: somebody may have moved it there by hand before
+/// its contents, or those of the notes that link there, were written.
+fn finish_moved(vault: &Vault, intent: &Intent, path: NotePath) -> Result<FileAfter, StepError> {
+    if intent.change.kind() == ChangeKind::MakeFolder {
+        return Ok(vault.file_id(&path));
+    }
+    if path == intent.change.path && intent.change.kind() != ChangeKind::Replace {
+        return execute::finish(vault, intent);
+    }
+    let there = at_path(intent, path);
+    let finished = execute::finish(vault, &there);
+    execute::unstage(vault, intent);
+    match finished {
+        // Its temporary file went with the exchange, and the note was replaced since.
+        Err(refusal)
+            if refusal.state == IntentState::Parked
+                && intent.change.kind() == ChangeKind::Replace
+                && intent.staged.is_some()
+                && !has_temporary_file(vault, &there) =>
+        {
+            Ok(None)
+        }
+        finished => finished,
+    }
+}
+
+fn has_temporary_file(vault: &Vault, intent: &Intent) -> bool {
+    AtomicFile::open(vault, intent).is_ok_and(|place| place.temp_id().is_some())
+}
+
+/// Takes back a change that stands although one before it in the group does not, or forgets what was made ready
+/// for it.
+fn roll_back(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
+    if execute::is_applied(vault, intent)? {
+        let left = execute::finish(vault, intent)?;
+        return execute::revert(vault, &left_in(intent, left));
+    }
+    execute::unstage(vault, intent);
+    Ok(())
+}
+
+/// A change that was carried out, as it is taken back: only the file in which it left its note counts, and not
+/// what has the note's path and bytes.
+fn left_in(intent: &Intent, left: FileAfter) -> Intent {
+    let makes_file = matches!(intent.change.kind(), ChangeKind::Create | ChangeKind::Replace);
+    Intent { staged: if makes_file { left } else { intent.staged.or(left) }, ..intent.clone() }
+}
+
+fn all_or_nothing(
+    vault: &Vault,
+    group: IntentGroup,
+    carry_out: impl Fn(&Vault, &Intent) -> Result<FileAfter, StepError>,
+    forget: impl Fn(&Vault, &Intent) -> Result<(), StepError>,
+) -> Outcomes {
+    let mut lefts = Vec::with_capacity(group.len());
+    for (at, intent) in group.iter().enumerate() {
+        let mut refusal = match carry_out(vault, intent) {
+            Ok(left) => {
+                lefts.push(left);
+                continue;
+            }
+            Err(refusal) => refusal,
+        };
+        let mut parked = Vec::new();
+        // One that nobody knows of must not be finished alone by the next recovery.
+        let is_open = refusal.state == IntentState::Open;
+        if is_open {
+            refusal.state = IntentState::Failed;
+        }
+        let stands = is_open && execute::is_applied(vault, intent).unwrap_or(true);
+        let back_to = if stands { at + 1 } else { at };
+        for (later, waiting) in group.iter().enumerate().skip(back_to).rev() {
+            match forget(vault, waiting) {
+                Ok(()) => {}
+                Err(why) if why.state == IntentState::Open => return mark_unknown(group),
+                Err(_) => parked.push(later),
+            }
+        }
+        for (earlier, done) in group.iter().enumerate().take(back_to).rev() {
+            let left = lefts.get(earlier).copied().unwrap_or(done.staged);
+            match execute::revert(vault, &left_in(done, left)) {
+                Ok(()) => {}
+                // What cannot be taken back now is finished or taken back by the next recovery,
+                // and what stands before it is as it must be for that.
+                Err(why) if why.state == IntentState::Open => return mark_unknown(group),
+                Err(_) => parked.push(earlier),
+            }
+        }
+        return fail_group(group, at, refusal, &parked);
+    }
+    group.into_iter().zip(lefts).map(|(intent, left)| (intent, Ok(left))).collect()
+}
+
+/// Nobody knows yet what becomes of the group.
+fn mark_unknown(group: IntentGroup) -> Outcomes {
+    let unsure = |intent: Intent| {
+        let path = intent.change.path.clone();
+        (intent, Err(StepError::open(VaultError::Unsure { path })))
+    };
+    group.into_iter().map(unsure).collect()
+}
+
+/// The part that failed says why; the others say that they belong to it.
+fn fail_group(group: IntentGroup, at: usize, refusal: StepError, parked: &[usize]) -> Outcomes {
+    let why = refusal.why.to_string();
+    let mut refusal = Some(refusal);
+    let outcome = |(place, intent): (usize, Intent)| {
+        let path = intent.change.path.clone();
+        let refused = match refusal.take_if(|_| place == at) {
+            _ if parked.contains(&place) => StepError::parked_at(&path),
+            Some(refusal) => refusal,
+            None => StepError::stale(VaultError::TakenBack { path, why: why.clone() }),
+        };
+        (intent, Err(refused))
+    };
+    group.into_iter().enumerate().map(outcome).collect()
+}

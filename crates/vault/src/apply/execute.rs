@@ -1,0 +1,126 @@
+//! One change of an order, whatever it does: made ready, carried out, taken back, finished.
+
+use protocol::{ChangeAction, ChangeKind, Intent};
+
+use crate::Vault;
+use crate::apply::atomic_file::AtomicFile;
+use crate::apply::atomic_group::FileAfter;
+use crate::apply::replace::{self, StepError};
+use crate::apply::{recover, rename, trash};
+use crate::filesystem::dir_entry::DirEntry;
+use crate::filesystem::entry_content::EntryContent;
+use crate::names::normalization;
+
+/// Makes the change ready and touches no note. Says which file was made to get the note's name, or which folder
+/// is to come back from the trash.
+pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    for path in std::iter::once(&intent.change.path).chain(intent.change.target()) {
+        vault.check_not_in_extra_root(path).map_err(StepError::failed)?;
+    }
+    normalization::check_unambiguous(vault, &intent.change.path, None)
+        .map_err(StepError::failed)?;
+    if let Some(target) = intent.change.target() {
+        normalization::check_unambiguous(vault, target, Some(&intent.change.path))
+            .map_err(StepError::failed)?;
+    }
+    match &intent.change.act {
+        ChangeAction::Create { after, like } => {
+            replace::stage_create(vault, intent, after, like.as_deref())
+        }
+        ChangeAction::Replace { before, after } => replace::stage(vault, intent, before, after),
+        ChangeAction::Trash { before } => trash::stage(vault, intent, before).map(|()| None),
+        ChangeAction::Rename { .. }
+        | ChangeAction::TrashFolder { .. }
+        | ChangeAction::RestoreFolder { .. } => rename::stage(vault, intent),
+        ChangeAction::MakeFolder => Ok(None),
+    }
+}
+
+/// Forgets what [`stage`] made.
+pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
+    replace::discard_staged(vault, intent);
+}
+
+/// Carries out what was staged, durable when this returns. Says in which file it left what it is about.
+pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    match &intent.change.act {
+        ChangeAction::Create { after, .. } => replace::commit_create(vault, intent, after),
+        ChangeAction::Replace { before, after } => replace::commit(vault, intent, before, after),
+        ChangeAction::Trash { before } => trash::commit(vault, intent, before),
+        ChangeAction::Rename { .. }
+        | ChangeAction::TrashFolder { .. }
+        | ChangeAction::RestoreFolder { .. } => rename::commit(vault, intent),
+        ChangeAction::MakeFolder => {
+            let spot = DirEntry::open_or_create_folders(vault, &intent.change.path)
+                .map_err(StepError::failed)?;
+            spot.create_folder().map_err(StepError::failed)?;
+            Ok(spot.file_id())
+        }
+    }
+}
+
+/// Takes back what was carried out a moment ago. If somebody changed it since, it is parked; if
+/// the system refuses, it stays open for the next recovery.
+pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
+    match &intent.change.act {
+        ChangeAction::Create { after, .. } => replace::revert_create(vault, intent, after),
+        ChangeAction::Replace { before, after } => replace::revert(vault, intent, before, after),
+        ChangeAction::Trash { .. } => trash::revert(vault, intent),
+        ChangeAction::Rename { .. }
+        | ChangeAction::TrashFolder { .. }
+        | ChangeAction::RestoreFolder { .. } => rename::revert(vault, intent),
+        ChangeAction::MakeFolder => {
+            // A folder that is used by now stays, and one that was there before.
+            if intent.base.is_none()
+                && let Ok(spot) = DirEntry::open(vault, &intent.change.path)
+            {
+                let _ = spot.remove_empty_folder();
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Finishes what was interrupted, by what is on disk.
+pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    match &intent.change.act {
+        ChangeAction::Create { .. } | ChangeAction::Replace { .. } => {
+            recover::finish_note(vault, intent)
+        }
+        ChangeAction::Trash { before } => trash::finish(vault, intent, before),
+        ChangeAction::Rename { .. }
+        | ChangeAction::TrashFolder { .. }
+        | ChangeAction::RestoreFolder { .. } => rename::finish(vault, intent),
+        ChangeAction::MakeFolder => commit(vault, intent),
+    }
+}
+
+/// Whether an interrupted change of a unit stands on disk, so that it can be taken back.
+pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepError> {
+    match &intent.change.act {
+        ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. } => {
+            let Ok(place) = AtomicFile::open(vault, intent) else { return Ok(false) };
+            // Somebody may have gone on writing in it.
+            if replace::is_staged(intent, place.note_id()) {
+                return Ok(true);
+            }
+            let note = place.read_note_entry().map_err(StepError::open)?;
+            Ok(matches!(note, EntryContent::File(bytes) if bytes == *after))
+        }
+        ChangeAction::Trash { before } => trash::has_happened(vault, intent, before),
+        ChangeAction::Rename { .. }
+        | ChangeAction::TrashFolder { .. }
+        | ChangeAction::RestoreFolder { .. } => rename::is_applied(vault, intent),
+        ChangeAction::MakeFolder => Ok(false),
+    }
+}
+
+/// Whether new bytes of a note, or a new note, certainly still wait for their exchange.
+pub(crate) fn is_waiting(vault: &Vault, intent: &Intent) -> bool {
+    let Ok(place) = AtomicFile::open(vault, intent) else { return false };
+    // Without a stored file nothing was exchanged, unless the power was cut.
+    intent.staged.is_none()
+        || replace::is_staged(intent, place.temp_id())
+        || (intent.change.kind() == ChangeKind::Replace
+            && replace::is_base_file(intent, place.note_id()))
+}

@@ -1,0 +1,370 @@
+//! Finding out how interrupted changes ended, and finishing them.
+
+use protocol::{Change, ChangeAction, ChangeKind, Intent, NotePath};
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::spawn_blocking;
+
+use crate::apply::atomic_file::AtomicFile;
+use crate::apply::atomic_group::FileAfter;
+use crate::apply::replace::{self, StepError, is_base_file, is_staged};
+use crate::apply::{
+    LedgerRecord, atomic_group, execute, record_outcomes, replaced_backup, track_changed_files,
+};
+use crate::filesystem::entry_content::EntryContent;
+use crate::filesystem::folder::is_same_file;
+use crate::filesystem::moved_file;
+use crate::ledger::Ledger;
+use crate::vault::ChangeLockState;
+use crate::{ApplyError, Vault, VaultError};
+
+/// What became of the changes that were open, in the order they were intended. Each intent names
+/// its turn and call, so a caller can say of every call whether its change happened.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    /// The note holds the bytes after: found so, or finished now.
+    pub done: Vec<Intent>,
+    /// The note does not hold the bytes after, and why.
+    pub problems: Vec<(Intent, VaultError)>,
+}
+
+impl Vault {
+    /// Settles every open intent by what is on disk. To be called before the first
+    /// [`Vault::apply`] after a start; doing it twice is harmless.
+    pub async fn recover(&self, ledger: &dyn Ledger) -> Result<Recovery, ApplyError> {
+        let mut held = self.change_lock().lock_owned().await;
+        held.unsettled = true;
+        self.settle_open_intents(held, ledger).await.map(|(_, recovery)| recovery)
+    }
+
+    /// The same for a caller who changes notes already.
+    pub(crate) async fn settle_open_intents(
+        &self,
+        held: OwnedMutexGuard<ChangeLockState>,
+        ledger: &dyn Ledger,
+    ) -> Result<(OwnedMutexGuard<ChangeLockState>, Recovery), ApplyError> {
+        // Since the interruption somebody may have put another note there. What is moved or deleted is that
+        // file and no other; an edit is finished on what says what it was made on, also where notes and
+        // data were restored from a backup and all files are new.
+        let keeps_to_its_file = |intent: Intent| Intent {
+            is_exact: intent.change.kind() != ChangeKind::Replace
+                && intent.base.is_some_and(|base| base.born.is_some()),
+            ..intent
+        };
+        let intents: Vec<_> =
+            ledger.open_intents().await?.into_iter().map(keeps_to_its_file).collect();
+        let vault = self.clone();
+        let work = move || {
+            let is_other = vault.has_unwritten_id();
+            let finish = |group| match is_other {
+                true => atomic_group::park_foreign(group),
+                false => atomic_group::finish(&vault, group),
+            };
+            let outcomes: Vec<_> =
+                atomic_group::groups(intents).into_iter().flat_map(finish).collect();
+            track_changed_files(&vault, &outcomes);
+            vault.release_replaced_files();
+            (held, outcomes)
+        };
+        let (mut held, outcomes) =
+            spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+        let mut recovery = Recovery::default();
+        // What is not stored is found out again.
+        held.unsettled = record_outcomes(ledger, &outcomes).await != LedgerRecord::All;
+        for (intent, outcome) in outcomes {
+            match outcome {
+                Ok(_) => recovery.done.push(intent),
+                Err(refusal) => recovery.problems.push((intent, refusal.why)),
+            }
+        }
+        Ok((held, recovery))
+    }
+}
+
+/// What stands under one of the two names, compared with what the ledger knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ContentState {
+    Nothing,
+    Before,
+    After,
+    /// The beginning of the bytes after: a temporary file that was being written.
+    Part,
+    Other,
+}
+
+/// What to do about an open intent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RecoveryAction {
+    /// It did not happen; it happens now.
+    Apply,
+    /// It happened.
+    Done,
+    /// It took out bytes that the plan was not made on; they go back.
+    TakeBack,
+    /// Nobody can tell; nothing is touched.
+    Park,
+    /// A creation that was being taken back took out somebody else's bytes; they go back.
+    PutBack,
+    /// It certainly did not happen, and the note is another one or gone: what was made ready goes.
+    GiveUp,
+    /// It happened, and the note was moved since.
+    Moved,
+    /// It happened, and the note is gone since.
+    Gone,
+}
+
+/// The three states of a note, each with what its temporary file tells.
+const fn recovery_action(
+    kind: ChangeKind,
+    note: ContentState,
+    temp: ContentState,
+) -> RecoveryAction {
+    use ChangeKind::{Create, Replace};
+    match (kind, note, temp) {
+        (Replace, ContentState::Before, ContentState::Other) => RecoveryAction::Park,
+        (Create, ContentState::Nothing, ContentState::Other) => RecoveryAction::PutBack,
+        (Replace, ContentState::Before, _) | (Create, ContentState::Nothing, _) => {
+            RecoveryAction::Apply
+        }
+        (Replace, ContentState::After, ContentState::Part | ContentState::Other) => {
+            RecoveryAction::TakeBack
+        }
+        (_, ContentState::After, _) => RecoveryAction::Done,
+        _ => RecoveryAction::Park,
+    }
+}
+
+/// The action once somebody opened the temporary file while it had the note's name.
+fn action_after_reopening(kind: ChangeKind, action: RecoveryAction) -> RecoveryAction {
+    match (kind, action) {
+        (ChangeKind::Create, RecoveryAction::Apply) => RecoveryAction::PutBack,
+        (ChangeKind::Replace, RecoveryAction::Done) => RecoveryAction::TakeBack,
+        _ => RecoveryAction::Park,
+    }
+}
+
+/// The error for a note that is not what the change was planned over.
+fn stale_error(change: &Change) -> VaultError {
+    let path = change.path.clone();
+    match change.kind() {
+        ChangeKind::Create => VaultError::Exists { path },
+        _ => VaultError::Stale { path },
+    }
+}
+
+/// Finishes the creation or the new bytes of one note.
+pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    let change = &intent.change;
+    let place = match AtomicFile::open(vault, intent) {
+        Ok(place) => place,
+        Err(VaultError::NotFound { .. }) => return finish_without_folder(vault, intent),
+        Err(error) => return Err(StepError::open(error)),
+    };
+    finish_rollback(vault, intent)?;
+    let note = content_state(change, place.read_note_entry().map_err(StepError::open)?);
+    let temp = content_state(change, place.read_temp_entry().map_err(StepError::open)?);
+    // A note is never half of ours: only the temporary file is written in place.
+    let note = if note == ContentState::Part { ContentState::Other } else { note };
+    let left = file_after(intent, &place);
+    let mut remedy = action_by_files(vault, intent, &place, (note, temp));
+    let is_ready = remedy == RecoveryAction::Apply
+        && temp == ContentState::After
+        && intent.staged.is_some()
+        && place.temp_id() == intent.staged;
+    if is_ready {
+        if let Ok(note) = place.open_note() {
+            place.check_writable(&note).map_err(StepError::failed)?;
+        }
+        replaced_backup::unlink_backup(vault, &place);
+        return execute::commit(vault, intent);
+    }
+    // The temporary file holds only a beginning of the bytes after. If it is not the note's own file, which
+    // only the exchange puts there, it may be our half-written one, and the note may have got these bytes
+    // from another program. Both stay.
+    if remedy == RecoveryAction::TakeBack
+        && temp == ContentState::Part
+        && place.temp_id() != intent.base
+    {
+        return Err(StepError::parked(&place));
+    }
+    if remedy != RecoveryAction::TakeBack
+        && !matches!(temp, ContentState::Nothing | ContentState::Other)
+        && replace::discard_temp(vault, &place).is_err()
+    {
+        // It had the note's name for a moment, and somebody opened it for writing.
+        remedy = action_after_reopening(change.kind(), remedy);
+    }
+    match remedy {
+        RecoveryAction::Apply => {
+            replaced_backup::unlink_backup(vault, &place);
+            execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent))
+        }
+        RecoveryAction::Done => {
+            place.sync().map_err(StepError::open)?;
+            Ok(left)
+        }
+        RecoveryAction::TakeBack => {
+            Err(replace::roll_back(vault, &place, change.after().unwrap_or_default()))
+        }
+        RecoveryAction::Park => Err(StepError::parked(&place)),
+        RecoveryAction::Moved => Ok(intent.staged),
+        RecoveryAction::Gone => Ok(None),
+        RecoveryAction::GiveUp => Err(StepError::stale(stale_error(change))),
+        RecoveryAction::PutBack => {
+            place.rename_to_free_name().map_err(|error| StepError::open(place.io_error(error)))?;
+            place.sync().map_err(StepError::open)?;
+            Err(StepError::parked(&place))
+        }
+    }
+}
+
+/// The remedy by what stands under the two names, and by which files these are. The file that was made ready
+/// is under the temporary name until it is put in place, and never there again: so it tells what happened.
+fn action_by_files(
+    vault: &Vault,
+    intent: &Intent,
+    place: &AtomicFile,
+    (note, temp): (ContentState, ContentState),
+) -> RecoveryAction {
+    let kind = intent.change.kind();
+    let staged = intent.staged;
+    let is_ready =
+        temp == ContentState::After && staged.is_none_or(|_| is_staged(intent, place.temp_id()));
+    let was_put = staged.is_some() && matches!(temp, ContentState::Nothing | ContentState::Before);
+    match recovery_action(kind, note, temp) {
+        // It happened, and somebody went on writing in the note, maybe what stood there before.
+        RecoveryAction::Park | RecoveryAction::Apply
+            if was_put && is_staged(intent, place.note_id()) =>
+        {
+            RecoveryAction::Done
+        }
+        RecoveryAction::Park
+            if is_ready && matches!(note, ContentState::Other | ContentState::Nothing) =>
+        {
+            RecoveryAction::GiveUp
+        }
+        RecoveryAction::Park | RecoveryAction::Apply
+            if was_put
+                && note == ContentState::Nothing
+                && staged.is_some_and(|file| {
+                    moved_file::is_elsewhere(vault, file, &intent.change.path)
+                }) =>
+        {
+            RecoveryAction::Moved
+        }
+        // Only a unit takes a change back, and one of a unit may have been.
+        RecoveryAction::Apply if was_put && kind == ChangeKind::Create && intent.unit.is_none() => {
+            RecoveryAction::Gone
+        }
+        RecoveryAction::Apply
+            if was_put
+                && temp == ContentState::Nothing
+                && intent.unit.is_none()
+                && intent.base.is_some_and(|base| base.born.is_some())
+                && !is_base_file(intent, place.note_id()) =>
+        {
+            RecoveryAction::Park
+        }
+        RecoveryAction::Apply if is_another_note(vault, intent, place) => RecoveryAction::Park,
+        remedy => remedy,
+    }
+}
+
+/// The file that has the note's name, unless it is somebody's copy of ours: it has to be the one that was made
+/// ready. Where that was not stored, the old file tells as long as it has the temporary name: the exchange was
+/// the last that happened to it, and what was made later is not ours. Without that nobody can tell any more, unless
+/// the note is still the file that the change was made on.
+fn file_after(intent: &Intent, place: &AtomicFile) -> FileAfter {
+    let note = place.note_id()?;
+    if let Some(staged) = intent.staged {
+        return is_same_file(staged, note).then_some(note);
+    }
+    let old = place.temp_id().filter(|old| Some(*old) == intent.base);
+    if old.is_none() {
+        return is_base_file(intent, Some(note)).then_some(note);
+    }
+    match (note.born, place.temp_ctime()) {
+        (Some(born), Some(exchanged)) => (born <= exchanged).then_some(note),
+        _ => Some(note),
+    }
+}
+
+/// Whether the note that the edit was planned on is elsewhere by now, and another one with the same text has
+/// its place. After a restore from a backup all files are new, and none is elsewhere.
+fn is_another_note(vault: &Vault, intent: &Intent, place: &AtomicFile) -> bool {
+    let Some((base, note)) = intent.base.zip(place.note_id()) else { return false };
+    base.born.is_some()
+        && !is_same_file(base, note)
+        && moved_file::is_elsewhere(vault, base, &intent.change.path)
+}
+
+/// The change may have been interrupted while it was taken back. What that left is put in order,
+/// so that the change is either made or not.
+fn finish_rollback(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
+    let ChangeAction::Replace { before, after } = &intent.change.act else { return Ok(()) };
+    let back = AtomicFile::open_with_temp_name(vault, intent, replace::rollback_temp_name(intent))
+        .map_err(StepError::open)?;
+    let found = back.read_temp_entry().map_err(StepError::open)?;
+    if matches!(found, EntryContent::Nothing) {
+        return Ok(());
+    }
+    let change = Change::replace(intent.change.path.clone(), after.clone(), before.clone());
+    let note = content_state(&change, back.read_note_entry().map_err(StepError::open)?);
+    match (note, content_state(&change, found)) {
+        // It took out bytes that were not those of the change.
+        (ContentState::After, ContentState::Other) => Err(replace::roll_back(vault, &back, before)),
+        (ContentState::After, ContentState::Part) => Err(StepError::parked(&back)),
+        (_, ContentState::Other) => Err(StepError::parked(&back)),
+        _ => replace::discard_temp(vault, &back).map_err(|_| StepError::parked(&back)),
+    }
+}
+
+/// A creation may have stopped before its folder was made; an edited note went with its folder.
+fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    let path = &intent.change.path;
+    let found = intent.staged.and_then(|file| moved_file::path_of(vault, file, path));
+    if let Some(found) = found {
+        let (folder, name) = found.rsplit_once('/').unwrap_or(("", &found));
+        let beside = format!("{folder}/{}", path.name());
+        if let Ok(beside) = NotePath::parse(beside.trim_start_matches('/')) {
+            tidy_up(vault, intent, &beside);
+        }
+        if name != intent.temp_name {
+            return Ok(intent.staged);
+        }
+        if intent.change.kind() == ChangeKind::Replace {
+            return Err(StepError::stale(VaultError::Stale { path: path.clone() }));
+        }
+    }
+    if intent.change.kind() == ChangeKind::Replace {
+        return Err(StepError::parked_at(path));
+    }
+    execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent))
+}
+
+/// Removes the temporary file beside a note whose folder has another path by now: what was made ready, or the
+/// file that the change was made on.
+fn tidy_up(vault: &Vault, intent: &Intent, beside: &NotePath) {
+    let Ok(place) = AtomicFile::open_at_path(vault, beside, intent.temp_name.clone()) else {
+        return;
+    };
+    let is_ours = is_staged(intent, place.temp_id()) || is_base_file(intent, place.temp_id());
+    let found = place.read_temp_entry().map(|found| content_state(&intent.change, found));
+    if is_ours && matches!(found, Ok(ContentState::Before | ContentState::After)) {
+        let _one_in_use_stays = replace::discard_temp(vault, &place);
+    }
+}
+
+fn content_state(change: &Change, found: EntryContent) -> ContentState {
+    match found {
+        EntryContent::Nothing => ContentState::Nothing,
+        EntryContent::Other => ContentState::Other,
+        EntryContent::File(bytes) if change.before() == Some(&bytes) => ContentState::Before,
+        EntryContent::File(bytes) if change.after() == Some(&bytes) => ContentState::After,
+        EntryContent::File(bytes)
+            if change.after().is_some_and(|after| after.starts_with(&bytes)) =>
+        {
+            ContentState::Part
+        }
+        EntryContent::File(_) => ContentState::Other,
+    }
+}

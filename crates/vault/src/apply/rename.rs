@@ -1,0 +1,330 @@
+//! A file or folder gets another path, or a folder goes to the trash and comes back.
+
+use std::collections::HashSet;
+
+use protocol::{ChangeAction, FileId, Intent, NotePath, RenamedKind};
+use rustix::fs::FileType;
+
+use crate::apply::atomic_group::FileAfter;
+use crate::apply::replace::StepError;
+use crate::filesystem::dir_entry::DirEntry;
+use crate::filesystem::folder::is_same_file;
+use crate::{Vault, VaultError};
+
+/// Checks that the source is there and its new place is free. Returns the folder that is to come back from the trash:
+/// nothing else tells of it later.
+pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    let way = RenamePaths::from_intent(intent);
+    if let RenameEnd::Path(path) = &way.to
+        && let Ok(there) = DirEntry::open(vault, path)
+        && there.kind().map_err(StepError::failed)?.is_some()
+    {
+        return Err(StepError::stale(VaultError::Exists { path: (*path).clone() }));
+    }
+    let path = &intent.change.path;
+    let here = match &way.from {
+        RenameEnd::Trash(name) => {
+            DirEntry::in_trash(vault, name, path).map_err(StepError::failed)?
+        }
+        RenameEnd::Path(path) => DirEntry::open(vault, path).map_err(StepError::from_missing)?,
+    };
+    let kind = here.kind().map_err(StepError::failed)?;
+    check_kind(path, way.what, kind).map_err(StepError::from_missing)?;
+    check_planned_file(intent, &here)?;
+    Ok(here.file_id().filter(|_| matches!(intent.change.act, ChangeAction::RestoreFolder { .. })))
+}
+
+/// The file or folder that is carried, as far as it is recorded.
+fn carried(intent: &Intent) -> Option<FileId> {
+    match &intent.change.act {
+        ChangeAction::RestoreFolder { .. } => intent.staged,
+        _ => intent.base,
+    }
+}
+
+/// Refuses what is not the file or folder that the plan was made on. Its text says nothing: what is
+/// carried is carried whatever is in it.
+fn check_planned_file(intent: &Intent, spot: &DirEntry) -> Result<(), StepError> {
+    match carried(intent).zip(Some(spot.file_id())) {
+        Some((it, found))
+            if it.born.is_some() && !found.is_some_and(|found| is_same_file(it, found)) =>
+        {
+            Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Carries it, durable when this returns. Says which file or folder that was.
+pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    let (here, there) = RenamePaths::from_intent(intent).dir_entries(vault)?;
+    let path = &intent.change.path;
+    let changed = || StepError::stale(VaultError::FolderChanged { path: path.clone() });
+    if let ChangeAction::TrashFolder { .. } = &intent.change.act {
+        here.check_deletable().map_err(StepError::from_missing)?;
+    }
+    if !holds_as_planned(intent, &here)? {
+        return Err(changed());
+    }
+    check_planned_file(intent, &here)?;
+    here.rename_to(&there).map_err(StepError::from_missing)?;
+    if let Err(other) = check_planned_file(intent, &there) {
+        // Another one took its name in that moment.
+        there.rename_to(&here).map_err(|_| StepError::parked_at(path))?;
+        there.sync_with(&here).map_err(StepError::open)?;
+        return Err(other);
+    }
+    verify_contents(intent, &here, &there)?;
+    here.sync_with(&there).map_err(StepError::open)?;
+    Ok(file_after(intent, &there))
+}
+
+/// What goes to the trash is left nowhere; what somebody moved on by now is still what was carried.
+fn file_after(intent: &Intent, there: &DirEntry) -> FileAfter {
+    match &intent.change.act {
+        ChangeAction::Rename { .. } | ChangeAction::RestoreFolder { .. } => {
+            carried(intent).filter(|it| it.born.is_some()).or_else(|| there.file_id())
+        }
+        _ => None,
+    }
+}
+
+/// Carries a folder back from the trash if something was put into it, or taken out, in the moment in
+/// which it went there.
+fn verify_contents(intent: &Intent, here: &DirEntry, there: &DirEntry) -> Result<(), StepError> {
+    if !matches!(intent.change.act, ChangeAction::TrashFolder { .. }) {
+        return Ok(());
+    }
+    let path = &intent.change.path;
+    let why = match holds_as_planned(intent, there) {
+        Ok(true) => return Ok(()),
+        Ok(false) => StepError::stale(VaultError::FolderChanged { path: path.clone() }),
+        Err(why) => why,
+    };
+    there.rename_to(here).map_err(|_| StepError::parked_at(path))?;
+    there.sync_with(here).map_err(StepError::open)?;
+    Err(why)
+}
+
+/// Whether a folder that goes to the trash, or comes back, holds what the plan was made on, and nothing
+/// else.
+fn holds_as_planned(intent: &Intent, spot: &DirEntry) -> Result<bool, StepError> {
+    match &intent.change.act {
+        ChangeAction::TrashFolder { holds: Some(holds) }
+        | ChangeAction::RestoreFolder { holds: Some(holds), .. } => {
+            Ok(spot.contents().map_err(StepError::from_missing)? == *holds)
+        }
+        _ => Ok(true),
+    }
+}
+
+/// Whether all that a folder in the trash holds is part of what the plan was made on: what the user took out
+/// of it there says nothing about the deletion.
+fn holds_nothing_new(intent: &Intent, spot: &DirEntry) -> Result<bool, StepError> {
+    let ChangeAction::TrashFolder { holds: Some(holds) } = &intent.change.act else {
+        return Ok(true);
+    };
+    let held: HashSet<&[u8]> = holds.as_bytes().split(|byte| *byte == b'\n').collect();
+    let found = spot.contents().map_err(StepError::from_missing)?;
+    Ok(found.as_bytes().split(|byte| *byte == b'\n').all(|line| held.contains(line)))
+}
+
+/// Carries it back, if it is what was carried. A folder that came back from the trash goes there again only as
+/// it was: the user may work in it by now.
+pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
+    let path = &intent.change.path;
+    let (here, there) = RenamePaths::from_intent(intent)
+        .dir_entries(vault)
+        .map_err(|refusal| StepError::open(refusal.why))?;
+    let may_go = |spot: &DirEntry| match &intent.change.act {
+        ChangeAction::RestoreFolder { .. } => {
+            intent.staged.is_some()
+                && check_planned_file(intent, spot).is_ok()
+                && spot.check_deletable().is_ok()
+                && holds_as_planned(intent, spot).is_ok_and(|holds| holds)
+        }
+        _ => check_planned_file(intent, spot).is_ok(),
+    };
+    if !may_go(&there) {
+        return Err(StepError::parked_at(path));
+    }
+    there.rename_to(&here).map_err(|why| StepError::from_rollback(path, why))?;
+    if !may_go(&here) {
+        // Another one took its name in that moment, or somebody came to work in it.
+        here.rename_to(&there).map_err(|_| StepError::parked_at(path))?;
+        here.sync_with(&there).map_err(StepError::open)?;
+        return Err(StepError::parked_at(path));
+    }
+    there.sync_with(&here).map_err(StepError::open)
+}
+
+/// Whether it is where it was carried to.
+pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepError> {
+    Ok(stand(vault, intent)? == Stand::There)
+}
+
+/// Whether its old place is empty, and another one has its new place: it may have been carried and replaced
+/// there since, and it may never have been carried.
+pub(crate) fn is_untold(vault: &Vault, intent: &Intent) -> Result<bool, StepError> {
+    Ok(stand(vault, intent)? == Stand::Untold)
+}
+
+/// Where it is, for whoever finishes what was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// Where it was, or another one is there: it goes now, or is refused.
+    Here,
+    /// Where it was carried to, whatever has its old place by now.
+    There,
+    /// Nobody can tell.
+    Untold,
+    /// Nothing is where it was, and nothing where it was to go.
+    Nowhere,
+}
+
+fn stand(vault: &Vault, intent: &Intent) -> Result<Stand, StepError> {
+    let way = RenamePaths::from_intent(intent);
+    Ok(match (way.from.found(vault, intent)?, way.to.found(vault, intent)?) {
+        (At::Nothing | At::Other | At::Unknown, At::It) | (At::Nothing, At::Unknown) => {
+            Stand::There
+        }
+        // Another folder in the trash never comes back.
+        (At::Other, _) if matches!(way.from, RenameEnd::Trash(_)) => Stand::Untold,
+        // Another one in the trash may have had its place there all the time.
+        (At::Other, At::Other) if matches!(way.to, RenameEnd::Trash(_)) => Stand::Untold,
+        (At::It | At::Other | At::Unknown, _) => Stand::Here,
+        (At::Nothing, At::Other) => Stand::Untold,
+        (At::Nothing, At::Nothing) => Stand::Nowhere,
+    })
+}
+
+/// Finishes what was interrupted.
+pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    let parked = || StepError::parked_at(&intent.change.path);
+    match stand(vault, intent)? {
+        Stand::Here => {
+            let staged = stage(vault, intent)?;
+            commit(vault, &Intent { staged: intent.staged.or(staged), ..intent.clone() })
+        }
+        Stand::There => {
+            let (here, there) = RenamePaths::from_intent(intent).dir_entries(vault)?;
+            let found = carried(intent).zip(there.file_id());
+            let is_known = found.is_some_and(|(it, found)| is_same_file(it, found));
+            if !is_known && !holds_as_planned(intent, &there)? {
+                return Err(parked());
+            }
+            if !(is_known && holds_nothing_new(intent, &there)?) {
+                verify_contents(intent, &here, &there)?;
+            }
+            here.sync_with(&there).map_err(StepError::open)?;
+            // Where nobody recorded what was carried, it may be another one.
+            Ok(is_known.then(|| file_after(intent, &there)).flatten())
+        }
+        Stand::Untold | Stand::Nowhere => Err(parked()),
+    }
+}
+
+/// From where to where.
+struct RenamePaths<'a> {
+    from: RenameEnd<'a>,
+    to: RenameEnd<'a>,
+    what: RenamedKind,
+}
+
+enum RenameEnd<'a> {
+    Path(&'a NotePath),
+    Trash(&'a str),
+}
+
+impl<'a> RenamePaths<'a> {
+    fn from_intent(intent: &'a Intent) -> Self {
+        let path = &intent.change.path;
+        let trash = |name: &'a str| RenameEnd::Trash(name);
+        match &intent.change.act {
+            ChangeAction::Rename { to, what } => {
+                Self { from: RenameEnd::Path(path), to: RenameEnd::Path(to), what: *what }
+            }
+            ChangeAction::RestoreFolder { trashed, .. } => {
+                Self { from: trash(trashed), to: RenameEnd::Path(path), what: RenamedKind::Folder }
+            }
+            _ => Self {
+                from: RenameEnd::Path(path),
+                to: trash(&intent.temp_name),
+                what: RenamedKind::Folder,
+            },
+        }
+    }
+
+    fn dir_entries(&self, vault: &Vault) -> Result<(DirEntry, DirEntry), StepError> {
+        let named = match (&self.from, &self.to) {
+            (RenameEnd::Path(path), _) | (_, RenameEnd::Path(path)) => (*path).clone(),
+            // From the trash to the trash: no act is that.
+            (RenameEnd::Trash(name), RenameEnd::Trash(_)) => {
+                return Err(StepError::failed(VaultError::NotFound {
+                    asked: (*name).to_owned(),
+                    nearest: Vec::new(),
+                }));
+            }
+        };
+        let spot =
+            |end: &RenameEnd<'_>, makes: fn(&Vault, &NotePath) -> Result<DirEntry, VaultError>| {
+                match end {
+                    RenameEnd::Path(path) => makes(vault, path),
+                    RenameEnd::Trash(name) => DirEntry::in_trash(vault, name, &named),
+                }
+            };
+        let here = spot(&self.from, DirEntry::open).map_err(StepError::from_missing)?;
+        let there = spot(&self.to, DirEntry::open_or_create_folders).map_err(StepError::failed)?;
+        Ok((here, there))
+    }
+}
+
+/// The content of one of the two places of a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Nothing,
+    /// The recorded file or folder.
+    It,
+    Other,
+    /// Something; what is carried was not recorded, or the file system knows no birth times.
+    Unknown,
+}
+
+impl RenameEnd<'_> {
+    fn found(&self, vault: &Vault, intent: &Intent) -> Result<At, StepError> {
+        let spot = match self {
+            RenameEnd::Path(path) => DirEntry::open(vault, path),
+            RenameEnd::Trash(name) => DirEntry::in_trash(vault, name, &intent.change.path),
+        };
+        match spot {
+            Ok(spot) if spot.kind().map_err(StepError::open)?.is_none() => Ok(At::Nothing),
+            Ok(spot) => Ok(match (carried(intent), spot.file_id()) {
+                (Some(it), Some(found)) if is_same_file(it, found) => At::It,
+                (Some(it), Some(_)) if it.born.is_some() => At::Other,
+                _ => At::Unknown,
+            }),
+            Err(VaultError::NotFound { .. }) => Ok(At::Nothing),
+            Err(error) => Err(StepError::open(error)),
+        }
+    }
+}
+
+fn check_kind(
+    path: &NotePath,
+    what: RenamedKind,
+    kind: Option<FileType>,
+) -> Result<(), VaultError> {
+    let what = match (what, kind) {
+        (RenamedKind::File, Some(FileType::RegularFile))
+        | (RenamedKind::Folder, Some(FileType::Directory)) => return Ok(()),
+        (_, None) => {
+            let asked = path.as_str().to_owned();
+            return Err(VaultError::NotFound { asked, nearest: Vec::new() });
+        }
+        (_, Some(FileType::Symlink)) => "a link",
+        (RenamedKind::File, Some(FileType::Directory)) => "a folder",
+        (RenamedKind::Folder, Some(FileType::RegularFile)) => "a file, not a folder",
+        _ => "a pipe, socket or device",
+    };
+    Err(VaultError::NotANote { path: path.clone(), what })
+}

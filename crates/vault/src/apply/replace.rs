@@ -1,0 +1,468 @@
+//! How one note changes: made ready beside it, then put in its place in one step, and taken back
+//! if something else was there than the plan was made on.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+
+use protocol::{FileId, FileReplacement, Intent, IntentState, NotePath};
+use rustix::fs;
+use rustix::io::Errno;
+
+use crate::apply::atomic_file::{AtomicFile, ExchangeResult};
+use crate::apply::atomic_group::FileAfter;
+use crate::apply::replaced_file::ReplacedFile;
+use crate::apply::{replaced_backup, trash};
+use crate::filesystem::entry_content::EntryContent;
+use crate::filesystem::folder::{file_id_of, is_same_file};
+use crate::read::{self, NOTE_LIMIT};
+use crate::{Vault, VaultError};
+
+/// Why a note was not changed, and how its intent ended.
+#[derive(Debug)]
+pub(crate) struct StepError {
+    pub(crate) state: IntentState,
+    pub(crate) why: VaultError,
+}
+
+impl StepError {
+    pub(crate) fn stale(why: VaultError) -> Self {
+        Self { state: IntentState::Stale, why }
+    }
+
+    pub(crate) fn failed(why: VaultError) -> Self {
+        Self { state: IntentState::Failed, why }
+    }
+
+    pub(crate) fn parked(place: &AtomicFile) -> Self {
+        Self::parked_at(place.path())
+    }
+
+    pub(crate) fn parked_at(path: &NotePath) -> Self {
+        Self { state: IntentState::Parked, why: VaultError::Parked { path: path.clone() } }
+    }
+
+    /// What is gone or in the way makes its plan stale; what is refused is a failure.
+    pub(crate) fn from_missing(why: VaultError) -> Self {
+        match why {
+            VaultError::NotFound { .. }
+            | VaultError::Exists { .. }
+            | VaultError::Stale { .. }
+            | VaultError::BeingWritten { .. } => Self::stale(why),
+            _ => Self::failed(why),
+        }
+    }
+
+    /// What is gone or in the way when a change is taken back was done by somebody else; what the
+    /// system refuses now, it may allow to the next recovery.
+    pub(crate) fn from_rollback(path: &NotePath, why: VaultError) -> Self {
+        match why {
+            VaultError::Io { .. }
+            | VaultError::NoSpace { .. }
+            | VaultError::ReadOnly { .. }
+            | VaultError::Protected { .. }
+            | VaultError::Unkept { .. }
+            | VaultError::BeingWritten { .. }
+            | VaultError::Denied { .. } => Self::open(why),
+            _ => Self::parked_at(path),
+        }
+    }
+
+    /// Nobody knows: the next recovery looks again.
+    pub(crate) fn open(why: VaultError) -> Self {
+        Self { state: IntentState::Open, why }
+    }
+}
+
+/// Makes a new note ready: its folder is there, its name is free, and its bytes are durable in the
+/// temporary file, with what the file `like` in the trash has beside the same bytes. Says which file that is.
+pub(crate) fn stage_create(
+    vault: &Vault,
+    intent: &Intent,
+    after: &[u8],
+    like: Option<&str>,
+) -> Result<FileAfter, StepError> {
+    check_size(intent, after)?;
+    let place = AtomicFile::open_or_create_folders(vault, intent).map_err(StepError::failed)?;
+    if !matches!(place.read_note_entry().map_err(StepError::failed)?, EntryContent::Nothing) {
+        return Err(StepError::stale(VaultError::Exists { path: intent.change.path.clone() }));
+    }
+    let like = like.and_then(|name| trash::open_matching(vault, name, place.path(), after));
+    place.write_temp(after, like.as_ref()).map_err(StepError::failed)
+}
+
+/// Makes new bytes of a note ready: the note is what the plan was made on, nobody has it open for
+/// writing, and the bytes after are durable in the temporary file. The note itself is untouched. Says which
+/// file the temporary one is.
+pub(crate) fn stage(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+    after: &[u8],
+) -> Result<FileAfter, StepError> {
+    check_size(intent, after)?;
+    let path = &intent.change.path;
+    let place = AtomicFile::open(vault, intent).map_err(StepError::from_missing)?;
+    let note = place.open_note().map_err(|error| StepError::from_missing(place.io_error(error)))?;
+    check_base_file(intent, &note)?;
+    let stat = fs::fstat(&note).map_err(|error| StepError::failed(place.io_error(error)))?;
+    read::check_readable(path, &stat).map_err(StepError::failed)?;
+    place.check_writable(&note).map_err(StepError::failed)?;
+    // Nobody is in the middle of writing what is read here.
+    let held = ReplacedFile::hold(path, &note).map_err(StepError::from_missing)?;
+    let bytes = read::read_contents(path, &note, &stat).map_err(StepError::failed)?;
+    drop(held);
+    if bytes != before {
+        return Err(stale_error(&place));
+    }
+    place.write_temp(after, Some(&note)).map_err(StepError::failed)
+}
+
+/// Refuses a file that is not the one that the change is about: another note may have its path by now,
+/// and say the same.
+pub(crate) fn check_base_file(intent: &Intent, file: &impl AsFd) -> Result<(), StepError> {
+    if intent.is_exact && !is_base_file(intent, file_id_of(file).ok()) {
+        return Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }));
+    }
+    Ok(())
+}
+
+/// Whether a file is the one that the change is about.
+pub(crate) fn is_base_file(intent: &Intent, file: Option<FileId>) -> bool {
+    intent.base.zip(file).is_some_and(|(base, file)| is_same_file(base, file))
+}
+
+/// Whether a file is the one that was made ready for the change.
+pub(crate) fn is_staged(intent: &Intent, file: Option<FileId>) -> bool {
+    intent.staged.zip(file).is_some_and(|(staged, file)| is_same_file(staged, file))
+}
+
+/// Puts a new note that was staged in place, durable when this returns. Says which file it is.
+pub(crate) fn commit_create(
+    vault: &Vault,
+    intent: &Intent,
+    after: &[u8],
+) -> Result<FileAfter, StepError> {
+    let place = AtomicFile::open(vault, intent).map_err(StepError::open)?;
+    let (ours, id) = place.staged_temp(after).map_err(StepError::failed)?;
+    place.rename_to_free_name().map_err(|error| {
+        place.discard_temp();
+        match error {
+            Errno::EXIST => StepError::stale(place.io_error(error)),
+            _ => StepError::failed(place.io_error(error)),
+        }
+    })?;
+    if !place.note_is(ours).map_err(|error| StepError::open(place.io_error(error)))? {
+        // A file there is another program's, which took the place of ours in that moment, and stays.
+        if matches!(place.read_note_entry(), Ok(EntryContent::File(_))) {
+            place.sync().map_err(StepError::open)?;
+            return Err(StepError::stale(VaultError::Exists { path: intent.change.path.clone() }));
+        }
+        // What was planted goes back under the temporary name, where nobody looks for a note.
+        place.rename_note_to_temp().map_err(|error| StepError::open(place.io_error(error)))?;
+        return Err(disturbed_error(&place));
+    }
+    place.sync().map_err(StepError::open)?;
+    Ok(id)
+}
+
+/// Puts new bytes that were staged in place, durable when this returns. Says which file has them.
+pub(crate) fn commit(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+    after: &[u8],
+) -> Result<FileAfter, StepError> {
+    let place = AtomicFile::open(vault, intent).map_err(StepError::open)?;
+    let left = replace(vault, intent, &place, before, after)?;
+    place.sync().map_err(StepError::open)?;
+    Ok(left)
+}
+
+/// Takes a new note out of its place again, if it is the file that was put there and holds what it held.
+pub(crate) fn revert_create(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), StepError> {
+    let path = &intent.change.path;
+    let refused = |why| StepError::from_rollback(path, why);
+    let place = AtomicFile::open(vault, intent).map_err(refused)?;
+    let note = place.open_note().map_err(|error| refused(place.io_error(error)))?;
+    if !is_staged(intent, file_id_of(&note).ok()) {
+        return Err(StepError::parked_at(path));
+    }
+    let old = ReplacedFile::hold(path, &note).map_err(refused)?;
+    place.rename_note_to_temp().map_err(|error| refused(place.io_error(error)))?;
+    match place.read_temp_entry() {
+        Ok(EntryContent::File(bytes))
+            if bytes == after && place.temp_is(&note) && !old.has_new_writer() =>
+        {
+            old.discard(vault, &place);
+            place.sync().map_err(StepError::open)
+        }
+        _ => {
+            let _ = place.rename_to_free_name();
+            Err(StepError::parked_at(path))
+        }
+    }
+}
+
+/// Puts the bytes before in the note's place again, if it is the file that was put there and still holds
+/// the bytes after. The same exchange the other way round, with a temporary name of its own: a recovery must
+/// not take the beginnings of this one for bytes of somebody else.
+pub(crate) fn revert(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+    after: &[u8],
+) -> Result<(), StepError> {
+    // The file there is the one that was staged, and not the one that the change was made on.
+    let base = intent.staged.ok_or_else(|| StepError::parked_at(&intent.change.path))?;
+    let back = Intent {
+        temp_name: rollback_temp_name(intent),
+        base: Some(base),
+        is_exact: true,
+        ..intent.clone()
+    };
+    let reverted =
+        stage(vault, &back, after, before).and_then(|_| commit(vault, &back, after, before));
+    let left = reverted.map_err(|refusal| match refusal.state {
+        IntentState::Open => refusal,
+        _ => StepError::from_rollback(&intent.change.path, refusal.why),
+    })?;
+    // The note says what it said before, in a file of ours.
+    if let Some((from, to)) = intent.base.zip(left) {
+        vault
+            .tracked_files()
+            .record_own_replacement(&intent.change.path, FileReplacement { from, to });
+    }
+    Ok(())
+}
+
+/// The name of the temporary file with which a change is taken back.
+pub(crate) fn rollback_temp_name(intent: &Intent) -> String {
+    let name = &intent.temp_name;
+    format!("{}.back.tmp", name.strip_suffix(".tmp").unwrap_or(name))
+}
+
+/// Removes what was made ready, if it is that. It may be half written: then no exchange has put another
+/// file under its name.
+pub(crate) fn discard_staged(vault: &Vault, intent: &Intent) {
+    let Ok(place) = AtomicFile::open(vault, intent) else { return };
+    let Some(after) = intent.change.after() else { return };
+    let Ok(EntryContent::File(bytes)) = place.read_temp_entry() else { return };
+    let was_exchanged = || {
+        is_base_file(intent, place.temp_id())
+            || is_staged(intent, place.note_id())
+            || matches!(place.read_note_entry(), Ok(EntryContent::File(note)) if note == after)
+    };
+    if bytes == after || (after.starts_with(&bytes) && !was_exchanged()) {
+        place.discard_temp();
+    }
+}
+
+/// Puts back what the exchange took out of the note's place, because it is not what the plan was
+/// made on. If the note was written again in that moment, the newest bytes stay in its place and
+/// the others beside it.
+pub(crate) fn roll_back(vault: &Vault, place: &AtomicFile, after: &[u8]) -> StepError {
+    let unknown = |error| StepError::open(place.io_error(error));
+    match place.exchange() {
+        Ok(ExchangeResult::Done) => {}
+        Ok(ExchangeResult::Unsupported) => return unknown(Errno::NOTSUP),
+        Err(error) => return unknown(error),
+    }
+    match place.read_temp_entry() {
+        Ok(EntryContent::File(bytes)) if bytes == after => {
+            // Under the note's name somebody may have opened it.
+            if discard_temp(vault, place).is_err() {
+                vault.replaced_files().hold_open_temp(place, after);
+                return StepError::parked(place);
+            }
+        }
+        _ => return place.exchange().map_or_else(unknown, |_| StepError::parked(place)),
+    }
+    match place.sync() {
+        Ok(()) => stale_error(place),
+        Err(error) => StepError::open(error),
+    }
+}
+
+/// Removes a file that once had the note's name and now has the temporary one; refused if a program has
+/// it open for writing.
+pub(crate) fn discard_temp(vault: &Vault, place: &AtomicFile) -> Result<(), VaultError> {
+    match place.open_temp() {
+        Ok(file) => ReplacedFile::hold(place.path(), &file)?.discard(vault, place),
+        Err(_) => place.discard_temp(),
+    }
+    Ok(())
+}
+
+/// Somebody opened the note for writing in that moment: it goes back, and they write to it.
+fn yield_to_writer(vault: &Vault, place: &AtomicFile, after: &[u8]) -> StepError {
+    match roll_back(vault, place, after) {
+        back if back.state == IntentState::Stale => {
+            StepError::stale(VaultError::BeingWritten { path: place.path().clone() })
+        }
+        left => left,
+    }
+}
+
+/// The note got something beside its bytes in that moment which ours cannot have, so it goes back.
+fn roll_back_lost_metadata(
+    vault: &Vault,
+    place: &AtomicFile,
+    after: &[u8],
+    why: VaultError,
+) -> StepError {
+    match roll_back(vault, place, after) {
+        back if back.state == IntentState::Stale => StepError::failed(why),
+        left => left,
+    }
+}
+
+fn replace(
+    vault: &Vault,
+    intent: &Intent,
+    place: &AtomicFile,
+    before: &[u8],
+    after: &[u8],
+) -> Result<FileAfter, StepError> {
+    let (ours, id) = place.staged_temp(after).map_err(StepError::failed)?;
+    let unready = |why: VaultError| {
+        place.discard_temp();
+        StepError::from_missing(why)
+    };
+    let note = place.open_note().map_err(|error| unready(place.io_error(error)))?;
+    check_base_file(intent, &note).inspect_err(|_| place.discard_temp())?;
+    let old = ReplacedFile::hold(place.path(), &note).map_err(unready)?;
+    // From here on nobody writes to it, so only a file that is renamed over it can be another one below.
+    let stat = fs::fstat(&note).map_err(|error| unready(place.io_error(error)))?;
+    if read::read_contents(place.path(), &note, &stat).map_err(unready)? != before {
+        return Err(unready(VaultError::Stale { path: place.path().clone() }));
+    }
+    match place.exchange() {
+        Ok(ExchangeResult::Done) => match place.note_is(ours) {
+            Ok(true) => {}
+            Ok(false) => return Err(restore_displaced(vault, place, before)),
+            // It cannot be seen who has the name: the note goes back, unless it is newer than both.
+            Err(_) => return Err(roll_back(vault, place, after)),
+        },
+        Ok(ExchangeResult::Unsupported) => {
+            return replace_without_exchange(vault, place, old, before).map(|()| id);
+        }
+        Err(error) => return Err(unready(place.io_error(error))),
+    }
+    // With the same bytes it may still be another file, which was renamed there in that moment.
+    let is_it = !intent.is_exact || place.temp_is(&note);
+    match place.read_temp_entry() {
+        Ok(EntryContent::File(bytes)) if bytes == before && is_it => {
+            place
+                .copy_metadata_to_note()
+                .map_err(|why| roll_back_lost_metadata(vault, place, after, why))?;
+            if old.has_new_writer() {
+                return Err(yield_to_writer(vault, place, after));
+            }
+            discard_old(vault, place, old, &note, before)?;
+            Ok(id)
+        }
+        _ => Err(roll_back(vault, place, after)),
+    }
+}
+
+/// Lets go of the file that was taken out. It is the one that is held, unless the name stood for
+/// another one by then.
+fn discard_old(
+    vault: &Vault,
+    place: &AtomicFile,
+    old: ReplacedFile,
+    note: &File,
+    before: &[u8],
+) -> Result<(), StepError> {
+    if place.temp_is(note) {
+        old.discard(vault, place);
+        return Ok(());
+    }
+    // With the bytes of the plan as well; who has it open keeps it.
+    discard_temp(vault, place).map_err(|_| {
+        vault.replaced_files().hold_open_temp(place, before);
+        StepError::parked(place)
+    })
+}
+
+/// What has the note's name is not what was staged. A file there is a newer save of another
+/// program, which took the place of ours in that moment, and stays. Anything else had taken the
+/// temporary name before, and goes back there.
+fn restore_displaced(vault: &Vault, place: &AtomicFile, before: &[u8]) -> StepError {
+    if !matches!(place.read_note_entry(), Ok(EntryContent::File(_))) {
+        return match place.exchange() {
+            Ok(_) => disturbed_error(place),
+            Err(error) => StepError::open(place.io_error(error)),
+        };
+    }
+    match place.read_temp_entry() {
+        Ok(EntryContent::File(bytes)) if bytes == before && discard_temp(vault, place).is_ok() => {}
+        // It was saved twice in that moment, or is still written to. Both are kept.
+        Ok(EntryContent::File(bytes)) => {
+            vault
+                .replaced_files()
+                .hold_open_temp(place, if bytes == before { before } else { b"" });
+            return StepError::parked(place);
+        }
+        _ => return StepError::parked(place),
+    }
+    match place.sync() {
+        Ok(()) => stale_error(place),
+        Err(error) => StepError::open(error),
+    }
+}
+
+/// For file systems without exchange. With leases, a program that writes to the note waits; without,
+/// it writes to the file that the trash keeps. A file that another program renames into the note's
+/// place between this look and the rename is lost.
+fn replace_without_exchange(
+    vault: &Vault,
+    place: &AtomicFile,
+    old: ReplacedFile,
+    before: &[u8],
+) -> Result<(), StepError> {
+    let given_up = |refusal| {
+        place.discard_temp();
+        refusal
+    };
+    match place.read_note_entry() {
+        Ok(EntryContent::File(bytes)) if bytes == before => {}
+        Ok(_) => return Err(given_up(stale_error(place))),
+        Err(error) => return Err(given_up(StepError::failed(error))),
+    }
+    let failed = |error| given_up(StepError::failed(place.io_error(error)));
+    place.copy_metadata_to_temp().map_err(|why| given_up(StepError::failed(why)))?;
+    if old.has_no_lease() {
+        replaced_backup::link_backup(vault, place).map_err(failed)?;
+    } else if old.has_new_writer() {
+        let path = place.path().clone();
+        return Err(given_up(StepError::stale(VaultError::BeingWritten { path })));
+    }
+    place.rename_over_note().map_err(|error| {
+        replaced_backup::unlink_backup(vault, place);
+        failed(error)
+    })?;
+    old.hold_unlinked(vault);
+    Ok(())
+}
+
+/// Another program took the temporary file's name; the note is as it was.
+fn disturbed_error(place: &AtomicFile) -> StepError {
+    StepError::failed(VaultError::Disturbed { path: place.path().clone() })
+}
+
+fn stale_error(place: &AtomicFile) -> StepError {
+    StepError::stale(VaultError::Stale { path: place.path().clone() })
+}
+
+fn check_size(intent: &Intent, after: &[u8]) -> Result<(), StepError> {
+    let (path, size) = (intent.change.path.clone(), after.len() as u64);
+    if size > NOTE_LIMIT {
+        return Err(StepError::failed(VaultError::TooLarge { path, size }));
+    }
+    Ok(())
+}
+
+#[allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+#[cfg(test)]
+mod tests;

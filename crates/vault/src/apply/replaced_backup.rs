@@ -1,0 +1,194 @@
+//! Old files of notes that are kept for a while, because nobody can tell whether another program still
+//! writes to them: on file systems without leases.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use protocol::NotePath;
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use crate::apply::atomic_file::AtomicFile;
+use crate::filesystem::dir_entry::{TRASH, create_folders};
+use crate::filesystem::file_metadata;
+use crate::filesystem::folder::FolderHandle;
+use crate::{Vault, VaultError};
+
+/// Where they are kept, in the vault's trash: each under the time it was put there, in milliseconds
+/// since 1970, the size and the time of the last write that it had then, and the note's name.
+const BACKUP_FOLDER: &str = "vaultmate-replaced";
+
+/// The longest name of a file, in bytes.
+const NAME_LIMIT: usize = 255;
+
+/// How long one is kept that nobody wrote to.
+const BACKUP_RETENTION: Duration = Duration::from_secs(60 * 60);
+
+/// Takes the old file, which has the temporary name of `place`, to the trash, and removes those that
+/// were kept long enough. If it cannot be kept there it stays where it is.
+pub(crate) fn move_to_backup(vault: &Vault, place: &AtomicFile) {
+    let kept = backup_folder(vault).and_then(|kept| {
+        remove_expired(&kept);
+        let name = backup_name(place.path(), &place.folder().stat(place.temp_name())?);
+        place.move_temp(&kept, &name)
+    });
+    if let Err(error) = kept {
+        tracing::warn!(%error, "the old file of a note stays beside it");
+    }
+}
+
+/// Gives the note's own file a second name in the trash, for file systems that cannot exchange.
+pub(crate) fn link_backup(vault: &Vault, place: &AtomicFile) -> Result<(), Errno> {
+    let kept = backup_folder(vault)?;
+    remove_expired(&kept);
+    let name = backup_name(place.path(), &place.folder().stat(place.path().name())?);
+    place.link_note(&kept, &name)
+}
+
+/// Takes second names of the note's own file out of the trash again: a note with two names is not
+/// opened.
+pub(crate) fn unlink_backup(vault: &Vault, place: &AtomicFile) {
+    let Ok(note) = place.folder().stat(place.path().name()) else { return };
+    let Ok(kept) = vault.root().open_folder(&format!("{TRASH}/{BACKUP_FOLDER}")) else { return };
+    let Ok(entries) = kept.entries() else { return };
+    let is_note = |name: &String| {
+        let same = |stat: fs::Stat| (stat.st_dev, stat.st_ino) == (note.st_dev, note.st_ino);
+        kept.stat(name).is_ok_and(same)
+    };
+    let names =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+    for name in names.filter(is_note).collect::<Vec<_>>() {
+        let _told_by_whoever_opens_the_note = fs::unlinkat(&kept, &name, AtFlags::empty());
+    }
+}
+
+/// Saves `bytes` where nothing else can be done with them: in the trash, under a name like those of the old files
+/// there, and for good. Returns the name.
+pub(crate) fn save_in_trash(vault: &Vault, path: &NotePath, bytes: &[u8]) -> Result<String, Errno> {
+    let kept = backup_folder(vault)?;
+    let number = fastrand::u64(..);
+    // No size and time of a write: so it is never taken for one that was kept long enough.
+    let name = format!("{}-{number:016x} {}", now().as_millis(), path.name());
+    let name = name.get(..name.floor_char_boundary(NAME_LIMIT)).unwrap_or(&name);
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let mut copy = File::from(kept.open(name, flags, Mode::from_raw_mode(0o600))?);
+    let written = copy.write_all(bytes).and_then(|()| copy.sync_all());
+    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    fs::fsync(&kept)?;
+    Ok(name.to_owned())
+}
+
+/// Saves `bytes` as a new note beside the one at `path`, with the owner and permissions of `like`; returns
+/// where.
+pub(crate) fn save_beside(
+    vault: &Vault,
+    path: &NotePath,
+    bytes: &[u8],
+    like: &File,
+) -> Result<NotePath, VaultError> {
+    let failed = |error| VaultError::from_errno("created", path, error);
+    let folder = vault.root().open_folder_or_self(path.folder()).map_err(failed)?;
+    let (stem, extension) = path.name().rsplit_once('.').unwrap_or((path.name(), "md"));
+    let mut names = (1..100).map(|number| {
+        let end = match number {
+            1 => format!(" (written during a change).{extension}"),
+            _ => format!(" (written during a change {number}).{extension}"),
+        };
+        let room = stem.floor_char_boundary(NAME_LIMIT.saturating_sub(end.len()));
+        format!("{}{end}", stem.get(..room).unwrap_or(stem))
+    });
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let (name, made) = names
+        .find_map(|name| match folder.open(&name, flags, Mode::from_raw_mode(0o600)) {
+            Err(Errno::EXIST) => None,
+            made => Some((name, made)),
+        })
+        .ok_or_else(|| failed(Errno::EXIST))?;
+    let mut copy = File::from(made.map_err(failed)?);
+    let written = file_metadata::copy_metadata(like, &copy)
+        .and_then(|()| copy.write_all(bytes))
+        .and_then(|()| copy.sync_all());
+    written.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+    fs::fsync(&folder).map_err(failed)?;
+    let place = path.folder().map_or_else(|| name.clone(), |folder| format!("{folder}/{name}"));
+    Ok(NotePath::parse(&place)?)
+}
+
+fn backup_folder(vault: &Vault) -> Result<FolderHandle, Errno> {
+    create_folders(&vault.root(), Some(&format!("{TRASH}/{BACKUP_FOLDER}")))
+}
+
+fn backup_name(path: &NotePath, file: &fs::Stat) -> String {
+    let number = fastrand::u16(..);
+    format!("{}-{number:04x}-{} {}", now().as_millis(), write_state(file), path.name())
+}
+
+/// The size and the last write of a file: they differ once somebody has written to it.
+fn write_state(file: &fs::Stat) -> String {
+    format!("{}-{}.{:09}", file.st_size, file.st_mtime, file.st_mtime_nsec)
+}
+
+/// Removes files that were kept long enough. One that somebody wrote to since stays for good: it may be
+/// the only copy.
+fn remove_expired(kept: &FolderHandle) {
+    let Ok(entries) = kept.entries() else { return };
+    let old = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().to_str().ok()?.to_owned();
+        let (told, _) = name.split_once(' ')?;
+        let mut parts = told.splitn(3, '-');
+        let put = Duration::from_millis(parts.next()?.parse().ok()?);
+        let was = parts.nth(1)?;
+        let is_as_it_was = write_state(&kept.stat(&name).ok()?) == was;
+        (is_as_it_was && now() > put + BACKUP_RETENTION).then_some(name)
+    });
+    for name in old.collect::<Vec<_>>() {
+        let _tried_again_later = fs::unlinkat(kept, &name, AtFlags::empty());
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+impl AtomicFile {
+    fn move_temp(&self, to: &FolderHandle, name: &str) -> Result<(), Errno> {
+        fs::renameat_with(self.folder(), self.temp_name(), to, name, RenameFlags::empty())
+    }
+
+    fn link_note(&self, to: &FolderHandle, name: &str) -> Result<(), Errno> {
+        fs::linkat(self.folder(), self.path().name(), to, name, AtFlags::empty())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_late_is_saved_beside_a_note_with_a_long_name_and_else_in_the_trash() {
+        let all = tempfile::tempdir().unwrap();
+        let vault = Vault::open(all.path()).unwrap();
+        let like = File::create(all.path().join("like")).unwrap();
+        for (name, saved) in [
+            ("note.md".to_owned(), "note (written during a change).md".to_owned()),
+            (
+                format!("{}.md", "ä".repeat(120)),
+                format!("{} (written during a change).md", "ä".repeat(113)),
+            ),
+        ] {
+            let path = NotePath::parse(&name).unwrap();
+            let copy = save_beside(&vault, &path, b"late", &like).unwrap();
+            assert_eq!(copy.as_str(), saved);
+            assert_eq!(std::fs::read(all.path().join(saved)).unwrap(), b"late");
+        }
+        // The folder is gone.
+        let path = NotePath::parse("gone/note.md").unwrap();
+        save_beside(&vault, &path, b"late", &like).unwrap_err();
+        let name = save_in_trash(&vault, &path, b"late").unwrap();
+        remove_expired(&backup_folder(&vault).unwrap());
+        let kept = all.path().join(TRASH).join(BACKUP_FOLDER).join(name);
+        assert_eq!(std::fs::read(kept).unwrap(), b"late");
+    }
+}

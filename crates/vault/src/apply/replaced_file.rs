@@ -1,0 +1,261 @@
+//! The file that a note was before its bytes were exchanged, as long as another program may still
+//! write to it.
+//!
+//! A program that has the note open for writing writes to the file, not to the name. So a note is
+//! exchanged only while nobody has its file open for writing, which a read lease tells, and the file is
+//! held until the change is recorded. Why, and what a file system without
+//! leases costs: `docs/adr/0021-open-writers.md`.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lease::{LeaseError, ReadLease};
+use protocol::{NotePath, Timestamp};
+use rustix::fs;
+use rustix::io::Errno;
+
+use crate::apply::atomic_file::AtomicFile;
+use crate::apply::replaced_backup;
+use crate::{Vault, VaultError, read};
+
+/// How many old files are held at once; each is an open file.
+const MAX_HELD_FILES: usize = 128;
+
+/// How long a program that opened the file in the last moment may take to write.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(30);
+const WRITER_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// A file that nobody has open for writing, as far as the system tells.
+#[derive(Debug)]
+pub(crate) struct ReplacedFile {
+    path: NotePath,
+    file: File,
+    /// `None` where the file system grants no leases.
+    lease: Option<ReadLease>,
+    /// Its size and last write when it was held.
+    written: (u64, Timestamp),
+}
+
+impl ReplacedFile {
+    /// Holds a file that was opened for reading only. Whoever opens it for writing from now on waits
+    /// until it is let go. [`VaultError::BeingWritten`] if somebody has it open already.
+    pub(crate) fn hold(path: &NotePath, file: &File) -> Result<Self, VaultError> {
+        let again = || file.try_clone().map_err(|error| io_error(path, &error));
+        let lease = match ReadLease::take(again()?) {
+            Ok(lease) => Some(lease),
+            Err(LeaseError::OpenForWriting) if !is_remote(file) => {
+                return Err(VaultError::BeingWritten { path: path.clone() });
+            }
+            Err(LeaseError::OpenForWriting | LeaseError::Unsupported) => None,
+        };
+        let stat =
+            fs::fstat(file).map_err(|error| VaultError::from_errno("changed", path, error))?;
+        Ok(Self { path: path.clone(), file: again()?, lease, written: size_and_mtime(&stat) })
+    }
+
+    /// Whether somebody came to write since the file is held.
+    pub(crate) fn has_new_writer(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| !lease.is_unbroken())
+    }
+
+    /// Removes the file, which has the temporary name of `place`. Where nobody can tell whether it is
+    /// still written to, it goes to the trash for a while instead.
+    pub(crate) fn discard(self, vault: &Vault, place: &AtomicFile) {
+        if self.lease.is_none() {
+            return replaced_backup::move_to_backup(vault, place);
+        }
+        place.discard_temp();
+        self.hold_unlinked(vault);
+    }
+
+    /// The same for a file that has no name any more.
+    pub(crate) fn hold_unlinked(self, vault: &Vault) {
+        if self.lease.is_some() {
+            vault.replaced_files().push(self);
+        }
+    }
+
+    /// Whether nobody can tell who writes to it.
+    pub(crate) const fn has_no_lease(&self) -> bool {
+        self.lease.is_none()
+    }
+
+    /// The bytes written by a program that found the file before the exchange and opened it after, once
+    /// nobody has it open any more. `None` if nobody came.
+    fn late_write(self) -> Option<(NotePath, Vec<u8>, File)> {
+        if !self.has_new_writer() {
+            return None;
+        }
+        let Self { path, mut file, lease, written: before } = self;
+        drop(lease);
+        wait_for_writers(&file);
+        let stat = fs::fstat(&file).ok()?;
+        if size_and_mtime(&stat) == before {
+            return None;
+        }
+        file.seek(SeekFrom::Start(0)).ok()?;
+        let bytes = read::read_contents(&path, &file, &stat).ok()?;
+        Some((path, bytes, file))
+    }
+}
+
+/// A file that had the note's name for a moment and has a temporary one now, and that another program
+/// opened for writing meanwhile.
+#[derive(Debug)]
+struct OpenTempFile {
+    path: NotePath,
+    temp: String,
+    file: File,
+    /// Its bytes before that program came. They are kept elsewhere.
+    known: Vec<u8>,
+}
+
+impl OpenTempFile {
+    /// Waits until nobody writes to the file any more, saves what was written as a note beside the one it
+    /// was meant for, and removes the file. `Err` if it is still open after a while.
+    fn save_when_closed(mut self, vault: &Vault) -> Result<(), Self> {
+        wait_for_writers(&self.file);
+        if is_open_for_writing(&self.file) || self.save(vault).is_err() {
+            return Err(self);
+        }
+        if let Ok(place) = AtomicFile::open_at_path(vault, &self.path, self.temp.clone())
+            && place.temp_is(&self.file)
+        {
+            place.discard_temp();
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, vault: &Vault) -> Result<(), VaultError> {
+        let failed = |error| VaultError::from_errno("read", &self.path, error);
+        let stat = fs::fstat(&self.file).map_err(failed)?;
+        self.file.seek(SeekFrom::Start(0)).map_err(|error| io_error(&self.path, &error))?;
+        let bytes = read::read_contents(&self.path, &self.file, &stat)?;
+        if bytes != self.known {
+            let (path, copy) =
+                (&self.path, replaced_backup::save_beside(vault, &self.path, &bytes, &self.file)?);
+            tracing::warn!(%path, %copy, "a program wrote to a file that was taken back");
+        }
+        Ok(())
+    }
+}
+
+/// The files that were replaced a moment ago. They have no name any more, or a temporary one.
+#[derive(Debug, Default)]
+pub(crate) struct ReplacedFiles {
+    unlinked: Mutex<Vec<ReplacedFile>>,
+    open_temps: Mutex<Vec<OpenTempFile>>,
+}
+
+impl ReplacedFiles {
+    /// From now on what another program writes to the temporary file of `place`, which it has open, is not
+    /// lost; `known` are its bytes so far.
+    pub(crate) fn hold_open_temp(&self, place: &AtomicFile, known: &[u8]) {
+        let Ok(file) = place.open_temp() else { return };
+        let (path, temp) = (place.path().clone(), place.temp_name().to_owned());
+        let mut temps = self.open_temps.lock().unwrap_or_else(PoisonError::into_inner);
+        temps.push(OpenTempFile { path, temp, file, known: known.to_vec() });
+    }
+
+    fn take(&self) -> (Vec<ReplacedFile>, Vec<OpenTempFile>) {
+        let nameless =
+            std::mem::take(&mut *self.unlinked.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut temps = self.open_temps.lock().unwrap_or_else(PoisonError::into_inner);
+        (nameless, std::mem::take(&mut *temps))
+    }
+
+    fn push(&self, file: ReplacedFile) {
+        let mut held = self.unlinked.lock().unwrap_or_else(PoisonError::into_inner);
+        held.push(file);
+        if held.len() > MAX_HELD_FILES
+            && let Some(unwanted) = held.iter().position(|file| !file.has_new_writer())
+        {
+            drop(held.remove(unwanted));
+        }
+    }
+}
+
+impl Vault {
+    /// Lets go of the files that were replaced. Bytes that a program still wrote to one of them become a
+    /// note of their own beside the one they were meant for. Temporary files that could not be removed
+    /// are tried again.
+    pub(crate) fn release_replaced_files(&self) {
+        self.retry_temp_removal();
+        let (nameless, temps) = self.replaced_files().take();
+        for still_open in temps.into_iter().filter_map(|temp| temp.save_when_closed(self).err()) {
+            let mut temps =
+                self.replaced_files().open_temps.lock().unwrap_or_else(PoisonError::into_inner);
+            temps.push(still_open);
+        }
+        for (path, bytes, old) in nameless.into_iter().filter_map(ReplacedFile::late_write) {
+            self.save_late_write(&path, &bytes, &old);
+        }
+    }
+
+    /// Saves bytes that a program wrote to the old file of a note: beside the note, or else in the trash.
+    /// The log says where they are.
+    fn save_late_write(&self, path: &NotePath, bytes: &[u8], old: &File) {
+        let beside =
+            replaced_backup::save_beside(self, path, bytes, old).map(|copy| copy.to_string());
+        let saved = beside.or_else(|error| {
+            tracing::warn!(%path, %error, "bytes written to an old file do not fit beside its note");
+            replaced_backup::save_in_trash(self, path, bytes)
+        });
+        match saved {
+            Ok(copy) => tracing::warn!(%path, %copy, "a program wrote to the old file of a note"),
+            Err(error) => {
+                tracing::error!(%path, %error, "what a program wrote to the old file is lost");
+            }
+        }
+    }
+
+    /// Whether another program has the note open for writing; `false` where nobody can tell.
+    pub(crate) fn is_being_written(&self, path: &NotePath) -> bool {
+        let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
+        let note = self.root().open(path.as_str(), flags, fs::Mode::empty());
+        note.is_ok_and(|note| is_open_for_writing(&File::from(note)))
+    }
+}
+
+fn wait_for_writers(file: &File) {
+    let began = Instant::now();
+    while is_open_for_writing(file) && began.elapsed() < WRITER_TIMEOUT {
+        std::thread::park_timeout(WRITER_POLL_INTERVAL);
+    }
+}
+
+/// Whether a program has the file open for writing; `false` where nobody can tell.
+pub(crate) fn is_open_for_writing(file: &File) -> bool {
+    let lease = file.try_clone().map(ReadLease::take);
+    matches!(lease, Ok(Err(LeaseError::OpenForWriting))) && !is_remote(file)
+}
+
+/// Whether the file lies on another computer. There a lease is refused in the same words when the server
+/// has not promised to tell of other writers, so it says nothing about them.
+fn is_remote(file: &File) -> bool {
+    /// From `linux/magic.h`, and of CIFS from its sources.
+    const REMOTE: [u32; 7] = [
+        0x6969,      // NFS
+        0x517b,      // SMB
+        0xfe53_4d42, // SMB 2
+        0xff53_4d42, // CIFS
+        0x0102_1997, // 9p
+        0x00c3_6400, // Ceph
+        0x5346_414f, // AFS
+    ];
+    let kind = fs::fstatfs(file).map(|disk| disk.f_type);
+    // As wide as the machine's words, and signed; the numbers have 32 bits.
+    kind.is_ok_and(|kind| {
+        u32::try_from(kind as i128 & 0xffff_ffff).is_ok_and(|kind| REMOTE.contains(&kind))
+    })
+}
+
+fn size_and_mtime(stat: &fs::Stat) -> (u64, Timestamp) {
+    (read::size(stat), read::modified(stat))
+}
+
+fn io_error(path: &NotePath, error: &std::io::Error) -> VaultError {
+    VaultError::from_errno("changed", path, Errno::from_io_error(error).unwrap_or(Errno::IO))
+}

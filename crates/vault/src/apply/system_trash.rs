@@ -1,0 +1,157 @@
+//! Handing a trashed note on to the user's own trash, where Obsidian is set to do so.
+//!
+//! Source: the FreeDesktop.org Trash specification 1.0, the “home trash”.
+
+use std::env;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use protocol::NotePath;
+use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use serde_json::Value;
+
+use crate::filesystem::dir_entry::TRASH;
+use crate::{ObsidianFile, Vault};
+
+/// Hands on what lies in the vault's trash as `name` and was the note at `path`. It stays in the
+/// vault's trash when the setting does not ask for more, when the user's trash is on another disk,
+/// and when anything fails: nothing is ever removed, and the ledger has the bytes.
+pub(crate) fn move_to_system_trash(vault: &Vault, path: &NotePath, name: &str) {
+    if !is_enabled(vault) {
+        return;
+    }
+    let handed = home_trash().ok_or(Errno::NOENT).and_then(|trash| {
+        let was = std::path::absolute(vault.folder().join(path.as_str()));
+        move_into(vault, name, &trash, &was.map_err(|_| Errno::INVAL)?)
+    });
+    if let Err(error) = handed {
+        tracing::info!(%error, "a deleted note stays in the vault's own trash");
+    }
+}
+
+fn is_enabled(vault: &Vault) -> bool {
+    let settings = vault
+        .obsidian_config(ObsidianFile::App)
+        .and_then(|json| serde_json::from_slice(&json).ok());
+    let option = settings.as_ref().and_then(|json: &Value| json.get("trashOption")?.as_str());
+    option == Some("system")
+}
+
+fn home_trash() -> Option<PathBuf> {
+    let data = env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    data.or_else(home).map(|data| data.join("Trash"))
+}
+
+fn move_into(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), Errno> {
+    let (files, info) =
+        (open_or_create_folder(&trash.join("files"))?, open_or_create_folder(&trash.join("info"))?);
+    let ours = vault.root().open_folder(TRASH)?;
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) => (stem, format!(".{extension}")),
+        None => (name, String::new()),
+    };
+    for number in 1..100 {
+        let there = match number {
+            1 => name.to_owned(),
+            n => format!("{stem}.{n}{extension}"),
+        };
+        // The information comes first: its name is the claim on the other.
+        let told = format!("{there}.trashinfo");
+        match write_info(&info, &told, was) {
+            Err(Errno::EXIST) => continue,
+            written => written?,
+        }
+        let moved = fs::renameat_with(&ours, name, &files, &there, RenameFlags::NOREPLACE);
+        if moved.is_err() {
+            fs::unlinkat(&info, &told, AtFlags::empty())?;
+        }
+        if moved != Err(Errno::EXIST) {
+            return moved;
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+fn open_or_create_folder(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match fs::open(path, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {}
+        opened => return opened,
+    }
+    let above = path.ancestors().skip(1).take_while(|folder| !folder.is_dir());
+    let missing: Vec<&Path> = above.collect();
+    for folder in missing.into_iter().rev().chain([path]) {
+        match fs::mkdirat(CWD, folder, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    fs::open(path, flags, Mode::empty())
+}
+
+fn write_info(info: &OwnedFd, name: &str, was: &Path) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = fs::openat(info, name, flags, Mode::from_raw_mode(0o600))?;
+    let date = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S");
+    let text = format!("[Trash Info]\nPath={}\nDeletionDate={date}\n", percent_encode(was));
+    let written = std::fs::File::from(file).write_all(text.as_bytes());
+    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// A path as in a URL, its slashes kept (RFC 2396, section 2).
+fn percent_encode(path: &Path) -> String {
+    let mut text = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            text.push(char::from(*byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_in_our_trash_moves_into_the_users_with_its_former_path() {
+        let all = tempfile::tempdir().unwrap();
+        let (root, trash) = (all.path().join("vault"), all.path().join("data/Trash"));
+        std::fs::create_dir_all(root.join(".trash")).unwrap();
+        let vault = Vault::open(&root).unwrap();
+        for text in ["one", "two"] {
+            std::fs::write(root.join(".trash/A b.md"), text).unwrap();
+            move_into(&vault, "A b.md", &trash, Path::new("/v/É/A b.md")).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(trash.join("files/A b.md")).unwrap(), "one");
+        assert_eq!(std::fs::read_to_string(trash.join("files/A b.2.md")).unwrap(), "two");
+        let info = std::fs::read_to_string(trash.join("info/A b.2.md.trashinfo")).unwrap();
+        assert!(info.starts_with("[Trash Info]\nPath=/v/%C3%89/A%20b.md\nDeletionDate=20"));
+        assert!(move_into(&vault, "gone.md", &trash, Path::new("/v/gone.md")).is_err());
+        assert_eq!(std::fs::read_dir(trash.join("info")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn only_the_setting_asks_for_it() {
+        let all = tempfile::tempdir().unwrap();
+        std::fs::create_dir(all.path().join(".obsidian")).unwrap();
+        let vault = Vault::open(all.path()).unwrap();
+        let check = |json: &str, expected: bool| {
+            std::fs::write(all.path().join(".obsidian/app.json"), json).unwrap();
+            assert_eq!(is_enabled(&vault), expected, "{json}");
+        };
+        assert!(!is_enabled(&vault));
+        check("{}", false);
+        check(r#"{ "trashOption": "local" }"#, false);
+        check(r#"{ "trashOption": "none" }"#, false);
+        check(r#"{ "trashOption": "system" }"#, true);
+    }
+}

@@ -1,0 +1,186 @@
+//! A note goes to the vault's trash. It is never removed.
+
+use std::fs::File;
+use std::io::Seek;
+
+use protocol::{Intent, NotePath};
+use rustix::fs::{self, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::apply::atomic_file::AtomicFile;
+use crate::apply::atomic_group::FileAfter;
+use crate::apply::replace::{StepError, check_base_file, is_base_file};
+use crate::apply::replaced_file::ReplacedFile;
+use crate::filesystem::dir_entry::{DirEntry, TRASH};
+use crate::filesystem::entry_content::EntryContent;
+use crate::filesystem::moved_file;
+use crate::{Vault, VaultError, read};
+
+/// The note is what the plan was made on.
+pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), StepError> {
+    let place = AtomicFile::open(vault, intent).map_err(StepError::from_missing)?;
+    match place.read_note_entry().map_err(StepError::failed)? {
+        EntryContent::File(bytes) if bytes == before => {
+            vault.check_writable(&intent.change.path).map_err(StepError::failed)?;
+            hold_for_trash(intent, &place).map(drop)
+        }
+        EntryContent::Nothing => Err(StepError::from_missing(place.io_error(Errno::NOENT))),
+        _ => Err(StepError::stale(VaultError::Stale { path: place.path().clone() })),
+    }
+}
+
+/// Carries the note to the trash, and back if it was another one by then or somebody came to write.
+pub(crate) fn commit(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+) -> Result<FileAfter, StepError> {
+    let (note, trashed) = dir_entries(vault, intent)?;
+    let held =
+        hold_for_trash(intent, &AtomicFile::open(vault, intent).map_err(StepError::from_missing)?)?;
+    note.rename_to(&trashed).map_err(StepError::from_missing)?;
+    let is_it = !intent.is_exact || is_base_file(intent, trashed.file_id());
+    match trashed.read_content() {
+        Ok(EntryContent::File(bytes)) if bytes == before && is_it && !held.has_new_writer() => {
+            note.sync_with(&trashed).map_err(StepError::open)?;
+            Ok(None)
+        }
+        Err(why) => Err(StepError::open(why)),
+        Ok(_) => {
+            trashed.rename_to(&note).map_err(|_| StepError::parked_at(&intent.change.path))?;
+            trashed.sync_with(&note).map_err(StepError::open)?;
+            Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
+    }
+}
+
+/// Brings the note back from the trash, and no other that has its name there.
+pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
+    let (note, trashed) =
+        dir_entries(vault, intent).map_err(|refusal| StepError::open(refusal.why))?;
+    let before = intent.change.before().unwrap_or_default();
+    if !is_it(intent, &trashed, before)? {
+        return Err(StepError::parked_at(&intent.change.path));
+    }
+    trashed.rename_to(&note).map_err(|why| StepError::from_rollback(&intent.change.path, why))?;
+    if !is_it(intent, &note, before)? {
+        // Another one took its name in that moment.
+        note.rename_to(&trashed).map_err(|_| StepError::parked_at(&intent.change.path))?;
+        note.sync_with(&trashed).map_err(StepError::open)?;
+        return Err(StepError::parked_at(&intent.change.path));
+    }
+    trashed.sync_with(&note).map_err(StepError::open)
+}
+
+/// Whether the note is in the trash.
+pub(crate) fn has_happened(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+) -> Result<bool, StepError> {
+    let path = &intent.change.path;
+    let trashed = DirEntry::in_trash(vault, &intent.temp_name, path).map_err(StepError::open)?;
+    is_it(intent, &trashed, before)
+}
+
+/// Whether it is the note that the change is about. Where its file was not recorded its text has to do.
+fn is_it(intent: &Intent, spot: &DirEntry, before: &[u8]) -> Result<bool, StepError> {
+    if intent.base.is_some_and(|base| base.born.is_some()) {
+        return Ok(is_base_file(intent, spot.file_id()));
+    }
+    let found = spot.read_content().map_err(StepError::open)?;
+    Ok(matches!(found, EntryContent::File(bytes) if bytes == before))
+}
+
+/// Finishes what was interrupted.
+pub(crate) fn finish(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+) -> Result<FileAfter, StepError> {
+    let (note, trashed) = dir_entries(vault, intent)?;
+    let in_trash = trashed.read_content();
+    let is_other = intent.is_exact && !is_base_file(intent, trashed.file_id());
+    match in_trash.map_err(StepError::open)? {
+        // Somebody threw another note away under this name. It stays there, whatever became of the first.
+        EntryContent::File(_) | EntryContent::Other if is_other => {
+            match is_base_file(intent, note.file_id()) {
+                true => {
+                    Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }))
+                }
+                false => Err(StepError::parked_at(&intent.change.path)),
+            }
+        }
+        EntryContent::File(bytes) if bytes == before && !trashed.is_being_written() => {
+            note.sync_with(&trashed).map_err(StepError::open)?;
+            Ok(None)
+        }
+        // Neither here nor there: it was handed on to the user's own trash, or emptied away. If it stands
+        // elsewhere somebody moved it, before it went or after.
+        EntryContent::Nothing if note.kind().map_err(StepError::open)?.is_none() => {
+            match intent.base.filter(|base| base.born.is_some()) {
+                Some(base) if moved_file::is_elsewhere(vault, base, &intent.change.path) => {
+                    Err(StepError::parked_at(&intent.change.path))
+                }
+                _ => Ok(None),
+            }
+        }
+        EntryContent::Nothing => {
+            stage(vault, intent, before).and_then(|()| commit(vault, intent, before))
+        }
+        // It is the note, which somebody saved or opened before it went.
+        _ if intent.base.is_some() && trashed.file_id() == intent.base => {
+            trashed.rename_to(&note).map_err(|_| StepError::parked_at(&intent.change.path))?;
+            trashed.sync_with(&note).map_err(StepError::open)?;
+            Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
+        _ => Err(StepError::parked_at(&intent.change.path)),
+    }
+}
+
+/// The file `name` in the trash, open for reading, if it is one of its own with these bytes.
+pub(crate) fn open_matching(
+    vault: &Vault,
+    name: &str,
+    path: &NotePath,
+    bytes: &[u8],
+) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let file = vault.root().open_folder(TRASH).ok()?.open(name, flags, Mode::empty()).ok()?;
+    let mut file = File::from(file);
+    let stat = fs::fstat(&file).ok()?;
+    read::check_readable(path, &stat).ok()?;
+    let is_it = read::read_contents(path, &file, &stat).ok()? == bytes;
+    file.rewind().ok()?;
+    is_it.then_some(file)
+}
+
+/// A name that is free in the trash, like `wanted`.
+pub(crate) fn free_name(vault: &Vault, wanted: &str, taken: &[String]) -> String {
+    let trash = vault.root().open_folder(TRASH);
+    let is_free = |name: &String| {
+        !taken.contains(name)
+            && trash.as_ref().map_or(true, |trash| trash.stat(name).err() == Some(Errno::NOENT))
+    };
+    let (stem, extension) = match wanted.rsplit_once('.') {
+        Some((stem, extension)) => (stem, format!(".{extension}")),
+        None => (wanted, String::new()),
+    };
+    let numbered = (2..100).map(|n| format!("{stem} {n}{extension}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_else(|| format!("{stem} {:08x}{extension}", fastrand::u32(..)))
+}
+
+/// Nobody may be in the middle of writing what goes to the trash.
+fn hold_for_trash(intent: &Intent, place: &AtomicFile) -> Result<ReplacedFile, StepError> {
+    let note = place.open_note().map_err(|error| StepError::from_missing(place.io_error(error)))?;
+    check_base_file(intent, &note)?;
+    ReplacedFile::hold(place.path(), &note).map_err(StepError::from_missing)
+}
+
+fn dir_entries(vault: &Vault, intent: &Intent) -> Result<(DirEntry, DirEntry), StepError> {
+    let path = &intent.change.path;
+    let trashed = DirEntry::in_trash(vault, &intent.temp_name, path).map_err(StepError::failed)?;
+    let note = DirEntry::open(vault, path).map_err(StepError::from_missing)?;
+    Ok((note, trashed))
+}

@@ -1,0 +1,54 @@
+//! Whether a file that had a note's name is in the vault under another one.
+
+use protocol::{FileId, NotePath};
+use rustix::fs::FileType;
+
+use crate::Vault;
+use crate::filesystem::folder::{FolderHandle, is_same_file};
+
+/// No vault has more folders in each other.
+const MAX_DEPTH: usize = 64;
+
+/// Whether `file` stands in the vault under another name than `path`, in hidden folders and the trash too. Looks
+/// at every name, so it is asked only where something else stands at the path.
+pub(crate) fn is_elsewhere(vault: &Vault, file: FileId, path: &NotePath) -> bool {
+    path_of(vault, file, path).is_some()
+}
+
+/// Under which other name than `path` it stands. A folder on another device is passed over: in a snapshot of Btrfs
+/// a copy has the number and the birth time of the file.
+pub(crate) fn path_of(vault: &Vault, file: FileId, path: &NotePath) -> Option<String> {
+    let top = vault.root().open_folder_or_self(None).ok()?;
+    let device = top.device()?;
+    find(&top, "", &Wanted { file, except: path, device }, MAX_DEPTH)
+}
+
+struct Wanted<'a> {
+    file: FileId,
+    except: &'a NotePath,
+    device: u64,
+}
+
+fn find(folder: &FolderHandle, at: &str, wanted: &Wanted<'_>, depth: usize) -> Option<String> {
+    if folder.device() != Some(wanted.device) {
+        return None;
+    }
+    folder.entries().ok()?.filter_map(Result::ok).find_map(|entry| {
+        let name = entry.file_name().to_str().ok()?;
+        if matches!(name, "." | "..") {
+            return None;
+        }
+        let path = if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
+        let is_it = || {
+            path != wanted.except.as_str()
+                && folder.file_id(name).is_ok_and(|found| is_same_file(wanted.file, found))
+        };
+        if entry.ino() == wanted.file.inode && is_it() {
+            return Some(path);
+        }
+        let may_hold =
+            depth > 0 && matches!(entry.file_type(), FileType::Directory | FileType::Unknown);
+        let below = folder.open_folder(name).ok().filter(|_| may_hold)?;
+        find(&below, &path, wanted, depth - 1)
+    })
+}

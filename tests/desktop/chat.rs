@@ -1,0 +1,7 @@
+//! Journeys through the chat: editing, queueing, questions, interrupted turns, errors.
+
+pub(crate) mod edit_message;
+pub(crate) mod errors;
+pub(crate) mod interrupted_turns;
+pub(crate) mod message_queue;
+pub(crate) mod question;

@@ -1,0 +1,84 @@
+//! A message is put in other words and answered anew; the old answer is returned to, and gone on from.
+
+use serde_json::Value;
+use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
+
+use crate::input_device::InputDevice;
+use crate::lock_display;
+
+const LOG: &str = "[data-testid=chat-log]";
+const PANTRY: &str = "What is in the pantry?";
+const FRIDGE: &str = "What is in the fridge?";
+
+/// Puts the last message in these words.
+async fn edit_last_message(app: &DesktopApp, hand: InputDevice, words: &str) {
+    let field = format!("{LOG} textarea");
+    match hand {
+        InputDevice::Pointer => {
+            app.window.click_text("[data-testid=message-actions] button", "Edit").await;
+        }
+        InputDevice::Keyboard => {
+            app.window.wait_for_focus("composer").await;
+            app.window.press_keys(&[Key::ArrowUp]).await;
+        }
+    }
+    hand.replace_text(app, &field, words).await;
+    match hand {
+        InputDevice::Pointer => {
+            app.window.click_text(&format!("{LOG} .editor button"), "Send").await
+        }
+        InputDevice::Keyboard => app.window.press_keys(&[Key::Enter]).await,
+    }
+}
+
+/// The log shows this question with this answer, as the one of two.
+async fn expect_variant(app: &DesktopApp, number: u8, question: &str, answer: &str) {
+    app.window.find_text(&format!("{LOG} .variants"), &format!("{number}/2")).await;
+    app.window.find_text(&format!("{LOG} .me"), question).await;
+    app.window.find_text(LOG, answer).await;
+    let others = "return document.querySelectorAll('[data-testid=chat-log] .variants').length";
+    assert_eq!(app.window.execute(others, &Value::Array(Vec::new())).await, 1);
+}
+
+async fn edit_and_return(hand: InputDevice) {
+    let _turn = lock_display().await;
+    let vault = TempVault::from_fixture("sample");
+    let answers = ["Lentils and rice.", "Milk and butter.", "Flour, too."];
+    let model = ScriptedModel::start(answers.map(Reply::text).into_iter().collect()).await;
+    let home = DesktopHome::new().with_vault(&vault).with_model(&model);
+    let app = home.start().await;
+
+    hand.send_message(&app, PANTRY).await;
+    app.window.find_text(LOG, answers[0]).await;
+    app.window.wait_until_gone("[data-testid=stop]").await;
+    edit_last_message(&app, hand, FRIDGE).await;
+    expect_variant(&app, 2, FRIDGE, answers[1]).await;
+    app.window.wait_until_gone("[data-testid=stop]").await;
+    app.save_screenshot("fork").await;
+    hand.press(&app, &format!("{LOG} .variants button"), "The variant before").await;
+    expect_variant(&app, 1, PANTRY, answers[0]).await;
+    hand.focus_composer(&app).await;
+    hand.send_message(&app, "What else?").await;
+    app.window.find_text(LOG, answers[2]).await;
+    let asked = model.wait_for_request(3).await["messages"].to_string();
+    assert!(asked.contains(PANTRY) && !asked.contains(FRIDGE), "{asked}");
+    app.quit().await;
+
+    // It is so after a restart, and the other one is there still.
+    let app = home.start().await;
+    expect_variant(&app, 1, PANTRY, answers[2]).await;
+    hand.press(&app, &format!("{LOG} .variants button"), "The next variant").await;
+    expect_variant(&app, 2, FRIDGE, answers[1]).await;
+    app.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_put_in_other_words_and_the_old_ones_returned_to_by_pointer() {
+    edit_and_return(InputDevice::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_put_in_other_words_and_the_old_ones_returned_to_by_keyboard() {
+    edit_and_return(InputDevice::Keyboard).await;
+}

@@ -1,0 +1,8 @@
+//! Journeys through whole vaults: the first run, another vault, a large one, a week, search and images.
+
+pub(crate) mod first_run;
+pub(crate) mod images;
+pub(crate) mod large_vault;
+pub(crate) mod search;
+pub(crate) mod vault_switching;
+pub(crate) mod week;

@@ -1,0 +1,132 @@
+//! Pictures of the vault are drawn in the window, and nothing else is.
+
+use serde_json::{Value, json};
+use testkit::{DesktopApp, DesktopHome, Reply, ScriptedModel, TempVault};
+
+use crate::lock_display;
+use crate::security::content_security_policy::TrapServer;
+
+const PANE: &str = "[data-testid=note-pane]";
+const LOG: &str = "[data-testid=chat-log]";
+
+/// The picture that came with the sample, and how wide it is.
+const SAMPLE_IMAGE: &str = "Projects/Beds.png";
+const SAMPLE_IMAGE_WIDTH: u32 = 480;
+
+/// Waits until this became of the pictures in a part of the page: the words of each, and how wide it is,
+/// or that it is words with a mark.
+async fn wait_for_image_states(app: &DesktopApp, part: &str, expected: &Value) {
+    let script = format!(
+        "const places = document.querySelectorAll('{part} [data-picture], {part} [data-undrawn]');
+         const states = [...places].map((place) => {{
+             const picture = place.querySelector('img');
+             if (!picture) return [place.textContent, 'mark'];
+             return [picture.alt, picture.complete ? picture.naturalWidth : null];
+         }});
+         const now = JSON.stringify(states);
+         return now === JSON.stringify({expected}) || now;"
+    );
+    app.window.wait_until(&format!("{expected} in {part}"), &script).await;
+}
+
+/// Whether the page gets a picture from an address.
+async fn can_load(app: &DesktopApp, address: &str) -> bool {
+    let load = "
+        const picture = new Image();
+        return new Promise((told) => {
+            picture.onload = () => told(picture.naturalWidth > 0);
+            picture.onerror = () => told(false);
+            picture.src = arguments[0];
+        });";
+    app.window.execute(load, &json!([address])).await == json!(true)
+}
+
+fn image_url(link: &str) -> String {
+    let link: String = link.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!("vault-picture://localhost/?link={link}&note=Projects%2FPictures.md")
+}
+
+const SVG: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
+
+fn sample_image(vault: &TempVault) -> Vec<u8> {
+    vault.snapshot().remove(SAMPLE_IMAGE).expect("the picture of the sample")
+}
+
+/// The sample with a note that names pictures, what is only called so, what lies in `out` and what is
+/// `remote`; answers the way out too.
+fn write_image_notes(out: &TempVault, remote: &str) -> (TempVault, String) {
+    let vault = TempVault::from_fixture("sample");
+    let picture = sample_image(&vault);
+    let beside = out.root().file_name().expect("its name").to_string_lossy().into_owned();
+    out.write("out.png", &picture);
+    let way_out = format!("../../{beside}/out.png");
+    vault.write("Projects/img/pic one.png", &picture);
+    vault.write("Projects/img/plan.svg", SVG);
+    vault.write("Projects/img/drawn.png", SVG);
+    vault.write("Projects/img/page.png", "<!doctype html><script>window.__pwned = 1</script>");
+    std::os::unix::fs::symlink(out.root().join("out.png"), vault.root().join("Projects/link.png"))
+        .expect("a link that leads out");
+    vault.write(
+        "Projects/Pictures.md",
+        format!(
+            "![[Beds.png|300]]\n\n![a folder](img/pic%20one.png)\n\n![a drawing](img/plan.svg)\n\n\
+             ![called a picture](img/drawn.png)\n\n![a page](img/page.png)\n\n![a link](link.png)\n\n\
+             ![a way out]({way_out})\n\n![remote]({remote}/picture.png)\n\n![[Late.png]]\n"
+        ),
+    );
+    // The control: each is where its words say.
+    assert!(vault.root().join("Projects").join(&way_out).exists());
+    assert!(vault.root().join("Projects/link.png").exists());
+    (vault, way_out)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_of_the_vault_are_drawn_and_nothing_from_elsewhere_is() {
+    let _turn = lock_display().await;
+    let (out, lure) = (TempVault::new(&[]), TrapServer::start().await);
+    let (vault, way_out) = write_image_notes(&out, &lure.base);
+    let reply = Reply::text("Here they are:\n\n![The beds](Beds.png)\n\nSee [[Pictures]].");
+    let model = ScriptedModel::start(vec![reply]).await;
+    let home = DesktopHome::new().with_vault(&vault).with_model(&model);
+    let app = home.start().await;
+    app.wait_until_opened().await;
+    app.window.type_into("[data-testid=composer]", "What grows where?").await;
+    app.window.click("[data-testid=send]").await;
+    wait_for_image_states(&app, LOG, &json!([["The beds", SAMPLE_IMAGE_WIDTH]])).await;
+
+    app.window.click_text(&format!("{LOG} a"), "Pictures").await;
+    let marked = |words: &str| json!([words, "mark"]);
+    let with_late = |late: &Value| {
+        json!([
+            ["Beds.png", SAMPLE_IMAGE_WIDTH],
+            ["a folder", SAMPLE_IMAGE_WIDTH],
+            marked("a drawing"),
+            marked("called a picture"),
+            marked("a page"),
+            marked("a link"),
+            marked("a way out"),
+            marked("remote"),
+            late
+        ])
+    };
+    wait_for_image_states(&app, PANE, &with_late(&marked("Late.png"))).await;
+    let shown = format!(
+        "const [first, second] = document.querySelectorAll('{PANE} img');
+         const page = document.querySelector('{PANE} .markdown').clientWidth;
+         return first.clientWidth === 300 && second.clientWidth <= page;"
+    );
+    assert_eq!(app.window.execute(&shown, &json!([])).await, true);
+    app.save_screenshot("pictures").await;
+    vault.write("Projects/img/Late.png", sample_image(&vault));
+    wait_for_image_states(&app, PANE, &with_late(&json!(["Late.png", SAMPLE_IMAGE_WIDTH]))).await;
+
+    assert!(can_load(&app, &image_url("Beds.png")).await, "the control");
+    for link in [way_out.as_str(), "link.png", "img/plan.svg", "img/page.png", "Pictures.md"] {
+        assert!(!can_load(&app, &image_url(link)).await, "{link}");
+    }
+    assert!(!can_load(&app, &format!("{}/picture.png", lure.base)).await);
+    assert!(lure.requested.borrow().is_empty(), "{:?}", *lure.requested.borrow());
+    assert_eq!(app.window.execute("return '__pwned' in window", &json!([])).await, false);
+    app.quit().await;
+    model.finish();
+}

@@ -1,0 +1,128 @@
+//! Changes wait for a verdict over a kill; each note is decided by itself, and the model is told.
+
+use protocol::ErrorCode;
+use serde_json::json;
+use testkit::scripted_model::{KEY, last_message_text};
+use testkit::stories::note_changes::{
+    EDITED, NOTES, {self},
+};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{home_with_key, settings_with_model};
+
+fn original_text(path: &str) -> &'static str {
+    NOTES.iter().find(|(name, _)| *name == path).expect("a note").1
+}
+
+fn edited_text(path: &str) -> &'static str {
+    EDITED.iter().find(|(name, _)| *name == path).expect("an edited note").1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waiting_edits_survive_a_kill_and_are_decided_note_by_note() {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    let before = home.notes.snapshot();
+    let env = [("ANTHROPIC_API_KEY", KEY.to_owned()), ("ANTHROPIC_BASE_URL", model.base_url())];
+    home.run_story_killed_at("vault.intend.before", "review", &env).await;
+    assert_eq!(home.notes.snapshot(), before, "what waits is not written");
+
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.only_conversation().await;
+    assert_eq!(
+        running.pending_paths(&conversation).await,
+        ["Alpha.md", "Beta.md", "Deep/Gamma.md"]
+    );
+    running.decide(&conversation, &["Alpha.md"], &["Beta.md"]).await.expect("decided");
+    assert_eq!(home.notes.read("Alpha.md"), edited_text("Alpha.md"));
+    assert_eq!(home.notes.read("Beta.md"), original_text("Beta.md"));
+    assert_eq!(home.notes.read("Deep/Gamma.md"), original_text("Deep/Gamma.md"));
+    running.quit().await;
+
+    let running = home.open(settings_with_model(&model)).await;
+    assert_eq!(running.pending_paths(&conversation).await, ["Deep/Gamma.md"]);
+    running.send_and_wait(Some(&conversation), "and now?").await;
+    let told = last_message_text(model.requests().last().expect("a request"));
+    for sentence in [
+        "Since then the user applied the changes to Alpha.md and rejected the changes to Beta.md; \
+         those notes are as they were.",
+        "Changes still waiting for the user's review: Deep/Gamma.md",
+    ] {
+        assert!(told.contains(sentence), "{told}");
+    }
+    running.send_and_wait(Some(&conversation), "go on").await;
+    let told = last_message_text(model.requests().last().expect("a request"));
+    assert!(!told.contains("Since then"), "a verdict is told once: {told}");
+
+    running.decide(&conversation, &["Deep/Gamma.md"], &[]).await.expect("applied");
+    assert_eq!(home.notes.read("Deep/Gamma.md"), edited_text("Deep/Gamma.md"));
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_changed_meanwhile_is_not_overwritten_and_the_others_are_applied() {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "play review").await;
+    let elsewhere = "# Beta\r\n\r\nWritten elsewhere meanwhile.\r\n";
+    home.notes.write("Beta.md", elsewhere);
+
+    let all = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
+    let told = running.decide(&conversation, &all, &[]).await.expect_err("one is not as it was");
+    assert_eq!(told.code, ErrorCode::Write);
+    let why = "Another program changed it since. Reject this change, then ask for it again.";
+    assert_eq!(told.message, format!("Beta was not changed and still waits: {why}"));
+    assert_eq!(home.notes.read("Beta.md"), elsewhere);
+    assert_eq!(home.notes.read("Alpha.md"), edited_text("Alpha.md"));
+    assert_eq!(home.notes.read("Deep/Gamma.md"), edited_text("Deep/Gamma.md"));
+    running.quit().await;
+
+    let running = home.open(settings_with_model(&model)).await;
+    let review = running.view(&conversation).await.review.expect("one note waits");
+    let waiting: Vec<_> =
+        review.notes.iter().map(|note| (note.path.as_str(), note.problem.as_deref())).collect();
+    assert_eq!(waiting, [("Beta.md", Some(why))]);
+    running.decide(&conversation, &[], &["Beta.md"]).await.expect("rejected");
+    assert_eq!(home.notes.read("Beta.md"), elsewhere);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_verdict_counts_once() {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "play review").await;
+    let review = running.view(&conversation).await.review.expect("three notes wait");
+    let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
+    let verdict = review.decide_request(&accepted, &[]);
+    running.app.decide_review(&verdict).await.expect("applied");
+    home.notes.write("Alpha.md", original_text("Alpha.md"));
+
+    let again = running.app.decide_review(&verdict).await.expect_err("it was decided");
+    assert_eq!(again.message, "These changes are already decided: nothing was done twice.");
+    assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn later_reads_of_the_model_see_what_waits_as_if_it_were_applied() {
+    let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    running.send_and_wait(None, "shout").await;
+    let read = testkit::scripted_model::tool_results(&model.wait_for_request(3).await).remove(0).1;
+    assert!(read.contains("The FIRST line of alpha."), "{read}");
+    assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
+    running.quit().await;
+    model.finish();
+}

@@ -1,0 +1,188 @@
+//! What was applied is listed, taken back beside the user's own later edits, put back, and put in
+//! again where another program overwrote it.
+
+use protocol::AppEvent;
+use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
+use protocol::changes::review::DiffLineKind;
+use serde_json::json;
+use testkit::stories::note_changes::{
+    EDITED, NOTES, {self},
+};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
+
+const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
+
+/// The application after three notes were changed together.
+async fn app_with_changes() -> (TestHome, ScriptedModel, RunningApp) {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "play review").await;
+    running.decide(&conversation, &CHANGED_NOTES, &[]).await.expect("applied");
+    for (path, text) in EDITED {
+        assert_eq!(home.notes.read(path), text);
+    }
+    (home, model, running)
+}
+
+async fn applied_sets(running: &RunningApp) -> Vec<AppliedSet> {
+    let all = ListApplied { conversation: None, before: None };
+    running.app.list_applied(&all).await.expect("a list").sets
+}
+
+fn scope_of_set(set: &AppliedSet) -> UndoScope {
+    UndoScope::ChangeSet { change_set: set.id.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
+    let (home, model, running) = app_with_changes().await;
+    let later = format!("{}By hand.\n", home.notes.read("Alpha.md"));
+    home.notes.write("Alpha.md", &later);
+    let set = applied_sets(&running).await.remove(0);
+    assert_eq!(
+        (set.by, set.notes.len(), set.request.as_str()),
+        (AppliedBy::Assistant, 3, "play review")
+    );
+    assert_eq!((set.notes[0].added, set.notes[0].removed), (1, 1));
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 3));
+    let original = |path: &str| NOTES.iter().find(|(name, _)| *name == path).expect("a note").1;
+    assert_eq!(home.notes.read("Alpha.md"), format!("{}By hand.\n", original("Alpha.md")));
+    assert_eq!(home.notes.read("Beta.md"), original("Beta.md"));
+    let stands = |set: &AppliedSet| set.notes.iter().map(|note| note.standing).collect::<Vec<_>>();
+    let sets = applied_sets(&running).await;
+    assert_eq!((sets[0].by, stands(&sets[1])), (AppliedBy::Undo, vec![ChangeStatus::Undone; 3]));
+    let again = running.app.undo(&scope_of_set(&set)).await.expect_err("nothing is left");
+    assert_eq!(again.message, "This is taken back already, or nothing was changed.");
+    running.quit().await;
+
+    let running = home.open(settings_with_model(&model)).await;
+    running.app.redo(&scope_of_set(&set)).await.expect("put back");
+    assert_eq!(home.notes.read("Alpha.md"), later);
+    assert_eq!(home.notes.read("Beta.md"), EDITED[1].1);
+    let sets = applied_sets(&running).await;
+    assert_eq!((sets.len(), stands(&sets[2])), (3, vec![ChangeStatus::Stands; 3]));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
+    let (home, _model, running) = app_with_changes().await;
+    let set = applied_sets(&running).await.remove(0);
+    let since = |note: usize| {
+        let (app, effect) = (running.app.clone(), set.notes[note].effect.clone());
+        async move { app.diff_since(&effect).await.expect("told") }
+    };
+    assert_eq!(set.notes.iter().map(|note| note.path.as_str()).collect::<Vec<_>>(), CHANGED_NOTES);
+    for (note, path) in CHANGED_NOTES.into_iter().enumerate() {
+        let same = since(note).await;
+        let found = same.path.as_ref().map(ToString::to_string);
+        assert_eq!((found.as_deref(), same.hunks.len()), (Some(path), 0));
+    }
+
+    home.notes.write("Alpha.md", format!("{}By hand.\n", home.notes.read("Alpha.md")));
+    let lines: Vec<_> = since(0).await.hunks.into_iter().flat_map(|hunk| hunk.lines).collect();
+    let added: Vec<_> = lines.iter().filter(|line| line.sign == DiffLineKind::Added).collect();
+    let words: String =
+        added.iter().flat_map(|line| &line.words).map(|w| w.text.as_str()).collect();
+    assert_eq!((added.len(), words.as_str()), (1, "By hand."));
+    assert!(lines.iter().all(|line| line.sign != DiffLineKind::Removed), "{lines:?}");
+
+    std::fs::rename(home.notes.root().join("Beta.md"), home.notes.root().join("Deep/Beta 2.md"))
+        .expect("renamed by hand");
+    let moved = since(1).await;
+    assert_eq!(moved.path.map(|path| path.to_string()).as_deref(), Some("Deep/Beta 2.md"));
+    assert_eq!(moved.hunks.len(), 0);
+    std::fs::remove_file(home.notes.root().join("Deep/Gamma.md")).expect("removed by hand");
+    assert_eq!(since(2).await.path, None);
+
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert_eq!(since(0).await.hunks.len(), 2, "taking back changed it as well");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_shows_both_versions_and_is_settled_by_the_user() {
+    let (home, _model, running) = app_with_changes().await;
+    let by_hand = "# Alpha\n\nThe first line, by hand.\nThe second line of alpha.\n";
+    home.notes.write("Alpha.md", by_hand);
+    let set = applied_sets(&running).await.remove(0);
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("as far as it goes");
+    assert_eq!(home.notes.read("Alpha.md"), by_hand);
+    let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    let [place] = conflict.places.as_slice() else { panic!("{conflict:?}") };
+    assert_eq!((place.line, place.now.as_str()), (3, "The first line, by hand.\n"));
+    assert_eq!(place.back, "The first line of alpha.\n");
+    running.app.resolve_conflict(conflict).await.expect("settled");
+    assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
+    let moved_on = running.app.resolve_conflict(conflict).await.expect_err("it is settled");
+    assert!(moved_on.message.contains("changed again"), "{moved_on:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
+    let (home, _model, running) = app_with_changes().await;
+    let stale = format!("{}Saved by an editor that had the old text.\n", NOTES[0].1);
+    home.notes.write("Alpha.md", &stale);
+    let effect = running
+        .wait_for_event("an overwritten change", |event| match event {
+            AppEvent::AppliedChanged { set } => {
+                let note = set.notes.iter().find(|n| n.standing == ChangeStatus::Overwritten)?;
+                assert_eq!(note.path.as_str(), "Alpha.md");
+                Some(note.effect.clone())
+            }
+            _ => None,
+        })
+        .await;
+    running.app.reapply(&effect).await.expect("put in again");
+    let both = format!("{}Saved by an editor that had the old text.\n", EDITED[0].1);
+    assert_eq!(home.notes.read("Alpha.md"), both);
+    let set = applied_sets(&running).await.remove(1);
+    assert!(set.notes.iter().all(|note| note.standing == ChangeStatus::Stands), "{set:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_whose_places_are_undone_one_by_one_is_undone_and_can_be_redone() {
+    let lines: Vec<String> = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let (before, mut after) = (lines.concat(), lines.clone());
+    (after[2], after[15]) = ("third\n".into(), "sixteenth\n".into());
+    let after = after.concat();
+    let home = home_with_key(&[("List.md", &before)]);
+    let write = json!({ "path": "List.md", "content": after, "overwrite": true });
+    let read = json!({ "path": "List.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", read)]),
+        Reply::calls(vec![("write_file", write)]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "change it").await;
+    running.decide(&conversation, &["List.md"], &[]).await.expect("applied");
+    let note = applied_sets(&running).await.remove(0).notes.remove(0);
+    let place = |hunk: u32| UndoScope::Effect { effect: note.effect.clone(), hunks: vec![hunk] };
+    let state = async || {
+        let sets = applied_sets(&running).await;
+        let now = sets.iter().flat_map(|set| &set.notes).find(|one| one.effect == note.effect);
+        let now = now.expect("it is listed").clone();
+        let undone = running.app.applied_hunks(&note.effect).await.expect("told").undone;
+        (now.standing, now.added, undone)
+    };
+    assert_eq!(state().await, (ChangeStatus::Stands, 2, vec![]));
+    running.app.undo(&place(1)).await.expect("undone");
+    assert_eq!(state().await, (ChangeStatus::PartlyUndone, 1, vec![1]));
+    running.app.undo(&place(1)).await.expect_err("it is undone already");
+    running.app.undo(&place(0)).await.expect("undone");
+    assert_eq!(home.notes.read("List.md"), before);
+    assert_eq!(state().await, (ChangeStatus::Undone, 2, vec![0, 1]));
+    let whole = UndoScope::Effect { effect: note.effect.clone(), hunks: Vec::new() };
+    running.app.redo(&whole).await.expect("redone");
+    assert_eq!(home.notes.read("List.md"), after);
+    assert_eq!(state().await, (ChangeStatus::Stands, 2, vec![]));
+    running.quit().await;
+}

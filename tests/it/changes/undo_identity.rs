@@ -1,0 +1,185 @@
+//! Undo changes the note that was changed and no other: whoever copied, moved, deleted or replaced
+//! notes meanwhile. Where nobody can know which note is meant, the user is asked.
+
+use std::fs;
+use std::path::Path;
+
+use protocol::NotePath;
+use protocol::changes::history::{ListApplied, UndoConflict, UndoResult, UndoScope, UndoTarget};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{
+    RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model,
+};
+
+const LOG: &str = "# Log\n\nswept the yard\n";
+const WATERED: &str = "# Log\n\nswept the yard\nwatered the plants\n";
+
+/// The application after the model made one call that the user accepted, or that needed no review.
+async fn app_after_call(
+    notes: &[(&str, &str)],
+    tool: &'static str,
+    call: Value,
+) -> (TestHome, RunningApp) {
+    let model =
+        ScriptedModel::start(vec![Reply::calls(vec![(tool, call)]), Reply::text("Done.")]).await;
+    let home = home_with_key(notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    if let Some(review) = running.view(&conversation).await.review {
+        let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+        running.decide(&conversation, &paths, &[]).await.expect("applied");
+    }
+    (home, running)
+}
+
+async fn app_after_edit(path: &'static str, others: &[(&str, &str)]) -> (TestHome, RunningApp) {
+    let notes: Vec<_> = others.iter().copied().chain([(path, LOG)]).collect();
+    let call = json!({
+        "path": path, "old_text": "swept the yard\n",
+        "new_text": "swept the yard\nwatered the plants\n",
+    });
+    let (home, running) = app_after_call(&notes, "edit_file", call).await;
+    assert_eq!(home.notes.read(path), WATERED);
+    (home, running)
+}
+
+async fn undo_newest(running: &RunningApp) -> UndoResult {
+    let all = ListApplied { conversation: None, before: None };
+    let set = running.app.list_applied(&all).await.expect("a list").sets.remove(0);
+    let scope = UndoScope::ChangeSet { change_set: set.id };
+    running.app.undo(&scope).await.expect("undone as far as it goes")
+}
+
+fn only_conflict(undone: &UndoResult) -> &UndoConflict {
+    let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    assert!(undone.changed.is_empty(), "{undone:?}");
+    conflict
+}
+
+fn candidate_names(conflict: &UndoConflict) -> Vec<&str> {
+    conflict.candidates.iter().map(NotePath::as_str).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_new_note_leaves_an_identical_note_elsewhere_alone() {
+    let call = json!({ "path": "Daily/2026-11-20.md", "content": "# Friday\n\n- [ ] plan\n" });
+    let (home, running) = app_after_call(&[("Home.md", "x\n")], "write_file", call).await;
+    let made = home.notes.read("Daily/2026-11-20.md");
+    fs::remove_file(home.notes.root().join("Daily/2026-11-20.md")).expect("removed");
+    home.notes.write("Journal/2026-11-20.md", &made);
+
+    let undone = undo_newest(&running).await;
+    assert_eq!(candidate_names(only_conflict(&undone)), ["Journal/2026-11-20.md"]);
+    assert_eq!(home.notes.read("Journal/2026-11-20.md"), made);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_an_edit_leaves_the_log_of_another_year_alone() {
+    let (home, running) = app_after_edit("2026/Log.md", &[("2025/Log.md", WATERED)]).await;
+    fs::remove_file(home.notes.root().join("2026/Log.md")).expect("removed");
+
+    let undone = undo_newest(&running).await;
+    assert_eq!(candidate_names(only_conflict(&undone)), ["2025/Log.md"]);
+    assert_eq!(home.notes.read("2025/Log.md"), WATERED);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_follows_the_note_that_moved_and_not_the_one_in_its_place() {
+    let (home, running) = app_after_edit("Log.md", &[("Archive/x.md", "x\n")]).await;
+    let root = home.notes.root();
+    fs::rename(root.join("Log.md"), root.join("Archive/Old log.md")).expect("moved");
+    home.notes.write("Log.md", WATERED);
+
+    let undone = undo_newest(&running).await;
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Archive/Old log.md"), LOG);
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_made_anew_at_the_old_path_is_asked_about_and_undone_on_the_users_word() {
+    let (home, running) = app_after_edit("Log.md", &[]).await;
+    let place = home.notes.root().join("Log.md");
+    fs::remove_file(&place).expect("removed");
+    let anew = format!("{WATERED}fed the cat\n");
+    home.notes.write("Log.md", &anew);
+
+    let undone = undo_newest(&running).await;
+    let conflict = only_conflict(&undone);
+    assert_eq!((candidate_names(conflict), home.notes.read("Log.md")), (vec!["Log.md"], anew));
+    let identified =
+        UndoTarget { effect: conflict.effect.clone(), path: conflict.candidates[0].clone() };
+    let undone = running.app.undo_in_note(&identified).await.expect("undone there");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the cat\n"));
+    let redone = undo_newest(&running).await;
+    assert!(redone.conflicts.is_empty(), "its own undo knows the note: {redone:?}");
+    running.quit().await;
+}
+
+/// As many editors and all programs that sync do: a new file, renamed over the note.
+fn save_over(place: &Path, text: &str) {
+    let beside = place.with_extension("tmp-save");
+    fs::write(&beside, text).expect("written");
+    fs::rename(beside, place).expect("renamed over the note");
+}
+
+/// As Vim does: the note becomes the backup, a new file the note, and the backup goes.
+fn save_with_backup(place: &Path, text: &str) {
+    let backup = place.with_extension("md~");
+    fs::rename(place, &backup).expect("kept");
+    fs::write(place, text).expect("written");
+    fs::remove_file(backup).expect("removed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_is_known_after_saves_that_replace_its_file() {
+    for save in [save_over, save_with_backup] {
+        let (home, running) = app_after_edit("Log.md", &[]).await;
+        let place = home.notes.root().join("Log.md");
+        for more in ["fed the cat\n", "fed the cat\nfed the dog\n"] {
+            save(&place, &format!("{WATERED}{more}"));
+            wait_until_identified(&running).await;
+        }
+        let undone = undo_newest(&running).await;
+        assert!(undone.conflicts.is_empty(), "{undone:?}");
+        assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the cat\nfed the dog\n"));
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_came_in_the_place_of_a_gone_one_is_not_restored_over() {
+    let (home, running) = app_after_edit("Log.md", &[("Other.md", "other\n")]).await;
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+    let undone = undo_newest(&running).await;
+    let conflict = only_conflict(&undone).clone();
+    assert!(!conflict.places.is_empty(), "the user can have it restored: {conflict:?}");
+    home.notes.write("Log.md", "another log\n");
+    let refused = running.app.resolve_conflict(&conflict).await.expect_err("another note");
+    assert!(refused.message.contains("changed again"), "{}", refused.message);
+    assert_eq!(home.notes.read("Log.md"), "another log\n");
+    // The control: with nothing in its place it is restored.
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+    running.app.resolve_conflict(&conflict).await.expect("restored");
+    assert_eq!(home.notes.read("Log.md"), LOG);
+    running.quit().await;
+}
+
+/// Waits until the application knows which note the newest change is about.
+async fn wait_until_identified(running: &RunningApp) {
+    let all = ListApplied { conversation: None, before: None };
+    let set = running.app.list_applied(&all).await.expect("a list").sets.remove(0);
+    let effect = set.notes[0].effect.clone();
+    let is_known = async {
+        while running.app.diff_since(&effect).await.expect("told").path.is_none() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(TEST_TIMEOUT, is_known).await.expect("the note is known again");
+}

@@ -1,0 +1,216 @@
+//! Moves and deletions are taken back with all links right, also those that were added since.
+
+use std::fs::{
+    Permissions, {self},
+};
+use std::os::unix::fs::PermissionsExt;
+
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
+
+/// The application after the model made one call and the user accepted all of it.
+async fn app_after_call(
+    notes: &[(&str, &str)],
+    tool: &'static str,
+    call: Value,
+) -> (TestHome, RunningApp) {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![(tool, call)]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = home_with_key(notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    (home, running)
+}
+
+async fn newest_set(running: &RunningApp) -> AppliedSet {
+    let all = ListApplied { conversation: None, before: None };
+    running.app.list_applied(&all).await.expect("a list").sets.remove(0)
+}
+
+fn scope_of_set(set: &AppliedSet) -> UndoScope {
+    UndoScope::ChangeSet { change_set: set.id.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_moved_note_comes_back_with_the_links_that_were_added_since() {
+    let notes = [("Plan.md", "# Plan\n"), ("Old.md", "see [[Plan]]\n"), ("New.md", "nothing\n")];
+    let call = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
+    assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
+    home.notes.write("New.md", "now [[The plan#Plan|it]] too\n");
+    let set = newest_set(&running).await;
+
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Old.md"), "see [[Plan]]\n");
+    assert_eq!(home.notes.read("New.md"), "now [[Plan#Plan|it]] too\n");
+
+    let redone = running.app.redo(&scope_of_set(&set)).await.expect("put back");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
+    assert_eq!(home.notes.read("New.md"), "now [[The plan#Plan|it]] too\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_moved_folder_comes_back_with_what_was_written_in_it_since() {
+    let notes =
+        [("A/One.md", "one [[A/Two]]\n"), ("A/Two.md", "two\n"), ("Top.md", "[x](A/One.md)\n")];
+    let call = json!({ "source": "A/", "destination": "Archive/B" });
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
+    assert_eq!(home.notes.read("Top.md"), "[x](Archive/B/One.md)\n");
+    home.notes.write("Archive/B/Two.md", "two\nand more\n");
+    home.notes.write("Archive/B/Three.md", "three\n");
+    let set = newest_set(&running).await;
+
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Top.md"), "[x](A/One.md)\n");
+    assert_eq!(home.notes.read("A/One.md"), "one [[A/Two]]\n");
+    assert_eq!(home.notes.read("A/Two.md"), "two\nand more\n");
+    assert_eq!(home.notes.read("A/Three.md"), "three\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
+    for (path, call) in [("A/", json!({ "path": "A/" })), ("A/One.md", json!({ "path": "A/One" }))]
+    {
+        let notes = [("A/One.md", "one\n"), ("A/Two.md", "two\n"), ("Top.md", "[[One]]\n")];
+        let (home, running) = app_after_call(&notes, "delete_file", call).await;
+        assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
+        let set = newest_set(&running).await;
+        let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+        assert!(undone.conflicts.is_empty(), "{path}: {undone:?}");
+        for (note, text) in notes {
+            assert_eq!(home.notes.read(note), text, "{path}");
+        }
+        running.app.redo(&scope_of_set(&set)).await.expect("put back");
+        assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_note_comes_back_as_closed_as_it_was() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("delete_file", json!({ "path": "Diary.md" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = home_with_key(&[("Diary.md", "secret\n"), ("Top.md", "top\n")]);
+    let diary = home.notes.root().join("Diary.md");
+    fs::set_permissions(&diary, Permissions::from_mode(0o600)).expect("closed");
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    running.decide(&conversation, &["Diary.md"], &[]).await.expect("applied");
+    let set = newest_set(&running).await;
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert_eq!(home.notes.read("Diary.md"), "secret\n");
+    let mode = fs::metadata(&diary).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
+    let notes = [("x.md", "x\n"), ("Top.md", "top\n")];
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("create_folder", json!({ "path": "New" }))]),
+        Reply::calls(vec![("move_file", json!({ "source": "x.md", "destination": "New/x.md" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = home_with_key(&notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    assert_eq!(home.notes.read("New/x.md"), "x\n");
+    let set = newest_set(&running).await;
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("x.md"), "x\n");
+    assert!(home.notes.root().join("New").is_dir(), "it went with the note still in it");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_folder_of_the_same_name_does_not_come_back_from_the_trash() {
+    let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
+    let (home, running) = app_after_call(&notes, "delete_file", json!({ "path": "A/" })).await;
+    let trash = home.notes.root().join(".trash");
+    fs::remove_dir_all(&trash).expect("emptied");
+    fs::create_dir_all(trash.join("A")).expect("a folder");
+    fs::write(trash.join("A/Other.md"), "other\n").expect("a note");
+    let set = newest_set(&running).await;
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("tried");
+    assert!(undone.conflicts[0].why.contains("does not hold what it held"), "{undone:?}");
+    assert_eq!(home.notes.try_read("A/Other.md"), None);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does() {
+    let notes = [("A/One.md", "one\n"), ("A/Deep/Two.md", "two\n"), ("Top.md", "top\n")];
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("delete_file", json!({ "path": "A/" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = home_with_key(&notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let lines = review.notes[0].hunks.iter().flat_map(|hunk| &hunk.lines);
+    let shown: Vec<String> =
+        lines.map(|line| line.words.iter().map(|words| words.text.as_str()).collect()).collect();
+    assert_eq!(shown, ["Deep/Two.md", "One.md"]);
+
+    home.notes.write("A/Theirs.md", "theirs\n");
+    let _told_in_the_review = running.decide(&conversation, &["A"], &[]).await;
+    let review = running.view(&conversation).await.review.expect("it waits still");
+    let problem = review.notes[0].problem.as_deref().unwrap_or_default();
+    assert!(problem.contains("does not hold what it held"), "{problem}");
+    for (note, text) in notes.iter().chain(&[("A/Theirs.md", "theirs\n")]) {
+        assert_eq!(home.notes.read(note), *text);
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
+    let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
+    let (home, running) = app_after_call(&notes, "delete_file", json!({ "path": "A/" })).await;
+    let set = newest_set(&running).await;
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    home.notes.write("A/Theirs.md", "theirs\n");
+    let redone = running.app.redo(&scope_of_set(&set)).await.expect("tried");
+    assert!(redone.conflicts[0].why.contains("does not hold what it held"), "{redone:?}");
+    assert_eq!(home.notes.read("A/Theirs.md"), "theirs\n");
+    assert_eq!(home.notes.read("A/One.md"), "one\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_was_made_goes_when_it_is_empty() {
+    let call = json!({ "path": "New/Deep" });
+    let (home, running) = app_after_call(&[("Top.md", "x\n")], "create_folder", call).await;
+    assert!(home.notes.root().join("New/Deep").is_dir());
+    let set = newest_set(&running).await;
+    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    assert!(!home.notes.root().join("New/Deep").exists());
+    running.quit().await;
+}

@@ -1,0 +1,257 @@
+//! Turns that a kill cut: some go on by themselves, about the others the user is asked, and each
+//! choice does what it says.
+
+use std::time::{Duration, Instant};
+
+use protocol::changes::history::UndoScope;
+use protocol::chat::conversation::{ChatItem, ConversationView, Interruption};
+use protocol::{ResumePolicy, Settings, TurnId, TurnStatus};
+use serde_json::Value;
+use testkit::scripted_model::{KEY, tool_results};
+use testkit::stories::note_changes::{
+    ADDED, NOTES, {self},
+};
+use testkit::{Gate, Reply, ScriptedModel};
+
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
+};
+
+/// From the start to the end of a turn that goes on by itself.
+const MAX_RESUME_TIME: Duration = Duration::from_secs(2);
+
+/// A story that is killed at the first point of this name.
+async fn kill_story_at(story: &str, point: &str) -> (TestHome, ScriptedModel) {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    home.run_story_killed_at(point, story, &model_env(&model)).await;
+    (home, model)
+}
+
+fn model_env(model: &ScriptedModel) -> [(&'static str, String); 2] {
+    [("ANTHROPIC_API_KEY", KEY.to_owned()), ("ANTHROPIC_BASE_URL", model.base_url())]
+}
+
+fn settings_with_resume(model: &ScriptedModel, resume: ResumePolicy) -> Settings {
+    Settings { resume, ..settings_with_model(model) }
+}
+
+/// What is offered of the cut turn, if the user is asked.
+fn offered_interruption(view: &ConversationView) -> Option<(TurnId, Interruption)> {
+    view.items.iter().find_map(|item| match item {
+        ChatItem::Ended { turn, status: TurnStatus::Interrupted, offer: Some(offer), .. } => {
+            Some((turn.clone(), *offer))
+        }
+        _ => None,
+    })
+}
+
+fn last_text(view: &ConversationView) -> Option<&str> {
+    view.items.iter().rev().find_map(|item| match item {
+        ChatItem::Assistant { text, .. } => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// The view once nothing runs any more.
+async fn view_when_idle(running: &RunningApp) -> ConversationView {
+    let conversation = running.only_conversation().await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    running.view(&conversation).await
+}
+
+/// The texts of the results that the model was sent last.
+fn result_texts(request: &Value) -> Vec<String> {
+    tool_results(request).into_iter().map(|(_, text)| text).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_only_read_goes_on_by_itself_and_soon() {
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    let began = Instant::now();
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    assert!(began.elapsed() < MAX_RESUME_TIME, "{:?}", began.elapsed());
+    assert_eq!(user_messages(&view), ["play ask"], "nothing is put into the user's mouth");
+    assert_eq!(last_text(&view), Some("All of it is done."));
+    assert_eq!((offered_interruption(&view), view.conversation.interrupted), (None, false));
+    let told = result_texts(&model.wait_for_request(2).await);
+    assert_eq!(told.len(), 2, "each call has its one result: {told:?}");
+    assert!(told.iter().all(|result| result.contains("before")), "{told:?}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_was_cut_twice_is_not_taken_up_a_third_time() {
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    home.run_story_killed_at("llm.finish.before", "listen", &model_env(&model)).await;
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    assert!(view.conversation.interrupted);
+    assert_eq!(
+        offered_interruption(&view).expect("it is offered").1,
+        Interruption { changed: 0, waiting: 0 }
+    );
+    assert_eq!(model.requests().len(), 2, "no model is asked before the user says so");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_changed_a_note_is_offered_and_continued_where_it_was() {
+    let (home, model) = kill_story_at("add", "llm.results.before").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    let (_, done) = offered_interruption(&view).expect("the user is asked");
+    assert_eq!(done, Interruption { changed: 1, waiting: 0 });
+    assert_eq!(home.notes.read("List.md"), ADDED[0].1);
+    assert_eq!(model.requests().len(), 1);
+
+    running.app.continue_turn(&view.conversation.id).await.expect("it goes on");
+    let view = view_when_idle(&running).await;
+    assert_eq!((offered_interruption(&view), view.conversation.interrupted), (None, false));
+    assert_eq!(user_messages(&view), ["play add"]);
+    assert_eq!(last_text(&view), Some("All of it is done."));
+    let told = result_texts(&model.wait_for_request(2).await);
+    assert!(told[0].contains("append_file had changed List.md"), "{told:?}");
+    assert!(told[1].contains("before write_file did anything"), "{told:?}");
+    assert_eq!(home.notes.read("List.md"), ADDED[0].1, "and nothing is done twice");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_cut_turn_changed_is_taken_back_or_left() {
+    let (home, model) = kill_story_at("add", "llm.results.before").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    let (turn, _) = offered_interruption(&view).expect("the user is asked");
+    let undone = running.app.undo(&UndoScope::Turn { turn: turn.clone() }).await.expect("undone");
+    assert_eq!(undone.changed.len(), 1);
+    assert_eq!(home.notes.read("List.md"), NOTES[3].1);
+    let (_, left) =
+        offered_interruption(&view_when_idle(&running).await).expect("it is still offered");
+    assert_eq!(left.changed, 0);
+
+    running.app.dismiss_interrupted_turn(&turn).await.expect("left");
+    let view = view_when_idle(&running).await;
+    assert_eq!((offered_interruption(&view), view.conversation.interrupted), (None, false));
+    let again = running.app.dismiss_interrupted_turn(&turn).await.expect_err("it is decided");
+    assert!(again.message.contains("decided already"), "{again}");
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+
+    // It stays decided, and what comes next is a turn of its own.
+    let running = home.open(settings_with_model(&model)).await;
+    assert_eq!(offered_interruption(&view_when_idle(&running).await), None);
+    running.app.continue_turn(&view.conversation.id).await.expect("taken");
+    assert_eq!(user_messages(&view_when_idle(&running).await), ["play add", "Continue."]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn planned_changes_of_a_cut_turn_are_counted_and_wait_on() {
+    let (home, model) = kill_story_at("review", "llm.results.before").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    assert_eq!(
+        offered_interruption(&view).expect("asked").1,
+        Interruption { changed: 0, waiting: 1 }
+    );
+    running.app.continue_turn(&view.conversation.id).await.expect("it goes on");
+    view_when_idle(&running).await;
+    let told = result_texts(&model.wait_for_request(2).await);
+    assert!(told[0].starts_with("Planned, not yet done"), "{told:?}");
+    assert_eq!(running.pending_paths(&view.conversation.id).await, ["Alpha.md"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_setting_says_whether_anything_or_nothing_goes_on_by_itself() {
+    let (home, model) = kill_story_at("add", "llm.results.before").await;
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Always)).await;
+    let view = view_when_idle(&running).await;
+    assert_eq!((offered_interruption(&view), last_text(&view)), (None, Some("All of it is done.")));
+    running.quit().await;
+    model.finish();
+
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+    let view = view_when_idle(&running).await;
+    assert_eq!(
+        offered_interruption(&view).expect("asked").1,
+        Interruption { changed: 0, waiting: 0 }
+    );
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_typed_behind_a_cut_turn_wait_until_the_user_has_decided() {
+    let gate = Gate::closed();
+    let milk = serde_json::json!({ "path": "List.md", "content": "- milk" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("append_file", milk)]),
+        Reply::text("This answer is never heard to its end.").gated(&gate),
+        Reply::text("Here I am."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send(None, "add milk", None).await.expect("taken");
+    gate.wait_until_reached(1).await;
+    running.send(Some(&conversation), "and then?", None).await.expect("taken");
+    running.quit().await;
+
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    let (turn, _) = offered_interruption(&view).expect("the user is asked");
+    let held = |item: &ChatItem| matches!(item, ChatItem::User { text, queued: true, .. } if text == "and then?");
+    assert!(view.items.iter().any(held), "{:#?}", view.items);
+    assert!(!view.conversation.working, "nothing works while the user is asked");
+    assert_eq!(model.requests().len(), 2);
+
+    running.app.dismiss_interrupted_turn(&turn).await.expect("left");
+    let view = view_when_idle(&running).await;
+    assert_eq!(last_text(&view), Some("Here I am."));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_say_something_else_is_to_leave_a_cut_turn() {
+    let (home, model) = kill_story_at("add", "llm.results.before").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = view_when_idle(&running).await.conversation.id;
+    running.send_and_wait(Some(&conversation), "never mind").await;
+    let view = view_when_idle(&running).await;
+    assert_eq!((offered_interruption(&view), view.conversation.interrupted), (None, false));
+    assert_eq!(user_messages(&view), ["play add", "never mind"]);
+    assert_eq!(model.requests().len(), 2);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_at_its_limit_does_not_get_another_one_by_being_cut() {
+    let looks =
+        |_: &Value| Reply::calls(vec![("read_file", serde_json::json!({ "path": "Alpha.md" }))]);
+    let model = ScriptedModel::responder(looks).await;
+    let home = home_with_key(&NOTES);
+    let mut child = home.spawn_story_killed_at("no such point", "ask", &model_env(&model));
+    model.wait_for_request(8).await;
+    child.kill().await.expect("killed");
+    let before = model.requests().len();
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Always)).await;
+    let view = view_when_idle(&running).await;
+    // Ten round trips, and the one that closes; the one that was cut is asked again.
+    let requests = model.requests().len();
+    assert!((11..=12).contains(&requests), "{requests}, {before} before the kill");
+    let limit = |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
+    assert!(view.items.iter().any(limit), "{:#?}", view.items);
+    running.quit().await;
+}

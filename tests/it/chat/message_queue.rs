@@ -1,0 +1,123 @@
+//! What is typed while an answer is written: kept, in order, changed and removed, and never taken
+//! for the answer to a question.
+
+use protocol::ConversationId;
+use protocol::chat::conversation::{ChatItem, ConversationView};
+use serde_json::json;
+use testkit::scripted_model::last_message_text;
+use testkit::stories::note_changes::NOTES;
+use testkit::{Gate, Reply, ScriptedModel};
+
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
+};
+
+/// An application whose model has begun an answer and stands at the gate, and three messages that
+/// were typed meanwhile.
+async fn app_with_queued_messages(
+    script: Vec<Reply>,
+    gate: &Gate,
+) -> (TestHome, ScriptedModel, RunningApp, ConversationId) {
+    let (home, model) = (home_with_key(&NOTES), ScriptedModel::start(script).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send(None, "begin", None).await.expect("taken");
+    gate.wait_until_reached(1).await;
+    for words in ["one", "two", "three"] {
+        running.send(Some(&conversation), words, None).await.expect("taken");
+    }
+    (home, model, running, conversation)
+}
+
+fn queued_messages(view: &ConversationView) -> Vec<(protocol::MessageId, String)> {
+    let waiting = view.items.iter().filter_map(|item| match item {
+        ChatItem::User { id, text, queued: true, .. } => Some((id.clone(), text.clone())),
+        _ => None,
+    });
+    waiting.collect()
+}
+
+/// What the model was asked in words, request by request, without its context.
+fn requested_texts(model: &ScriptedModel) -> Vec<String> {
+    let words = |request: &serde_json::Value| {
+        let words = last_message_text(request);
+        words.rsplit("</context>").next().unwrap_or_default().trim().to_owned()
+    };
+    model.requests().iter().map(words).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queued_messages_are_changed_and_removed_and_run_in_order() {
+    let gate = Gate::closed();
+    let long = "An answer of several words, so that there is time to type.";
+    let script =
+        vec![Reply::text(long).gated(&gate), Reply::text("First."), Reply::text("Second.")];
+    let (_home, model, running, conversation) = app_with_queued_messages(script, &gate).await;
+    let waiting = queued_messages(&running.view(&conversation).await);
+    let words: Vec<_> = waiting.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(words, ["one", "two", "three"]);
+    running.app.edit_queued(&waiting[0].0, " number one ").await.expect("changed");
+    running.app.remove_queued(&waiting[1].0).await.expect("removed");
+    let empty = running.app.edit_queued(&waiting[2].0, "  ").await.expect_err("nothing to say");
+    assert!(empty.message.contains("remove it"), "{empty}");
+    gate.open();
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(requested_texts(&model), ["begin", "number one", "three"]);
+    let view = running.view(&conversation).await;
+    assert_eq!(user_messages(&view), ["begin", "number one", "three"]);
+
+    let late = running.app.remove_queued(&waiting[0].0).await.expect_err("it was heard");
+    assert!(late.message.contains("does not wait any more"), "{late}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_changed_and_removed_in_the_queue_is_so_after_a_restart() {
+    let gate = Gate::closed();
+    let long = "An answer of several words, so that there is time to type.";
+    let script = vec![
+        Reply::text(long).gated(&gate),
+        Reply::text("Begun again."),
+        Reply::text("First."),
+        Reply::text("Second."),
+    ];
+    let (home, model, running, conversation) = app_with_queued_messages(script, &gate).await;
+    let waiting = queued_messages(&running.view(&conversation).await);
+    running.app.edit_queued(&waiting[0].0, "number one").await.expect("changed");
+    running.app.remove_queued(&waiting[1].0).await.expect("removed");
+    running.quit().await;
+    let running = home.open(settings_with_model(&model)).await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(requested_texts(&model), ["begin", "begin", "number one", "three"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queued_message_is_never_the_answer_to_a_question() {
+    let gate = Gate::closed();
+    let asks = json!({ "message": "Which list?", "is_question": true, "options": ["A", "B"] });
+    let script = vec![
+        Reply::text_and_calls("Let me see what there is to ask.", vec![("send_message", asks)])
+            .gated(&gate),
+        Reply::text("A it is."),
+        Reply::text("First."),
+        Reply::text("Third."),
+    ];
+    let (_home, model, running, conversation) = app_with_queued_messages(script, &gate).await;
+    gate.open();
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    let view = running.view(&conversation).await;
+    let question = view.question.clone().expect("it waits").id;
+    assert_eq!(queued_messages(&view).len(), 3, "all are held: {:#?}", view.items);
+    assert!(!view.conversation.working, "nothing works while the user is asked");
+    assert_eq!(model.requests().len(), 1);
+    // Held messages can be removed, too.
+    running.app.remove_queued(&queued_messages(&view)[1].0).await.expect("removed");
+
+    running.send(Some(&conversation), "A", Some(&question)).await.expect("answered");
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(requested_texts(&model)[1..], ["A", "one", "three"]);
+    running.quit().await;
+    model.finish();
+}

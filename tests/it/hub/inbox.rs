@@ -1,0 +1,324 @@
+//! What comes over the hub: kept before it is acknowledged, worked on once, answered.
+
+use std::time::Duration;
+
+use app::TimeScale;
+use protocol::chat::conversation::ChatItem;
+use protocol::{AppEvent, Mode, TurnStatus};
+use serde_json::json;
+use testkit::{Gate, Reply, ScriptedModel, TestHub};
+
+use crate::harness::raw_hub::{LinkResponse, RawHub};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+    with_mode,
+};
+
+const INBOX: &str = "inbox/Inbox.md";
+const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
+
+/// The time in which a hub wants its message taken.
+const MAX_ACK_TIME: Duration = Duration::from_secs(1);
+
+fn saved_notification(message: &str, title: &str) -> LinkResponse {
+    notification(message, title, "Saved to inbox/Inbox.md.", "normal")
+}
+
+fn notification(message: &str, title: &str, body: &str, priority: &str) -> LinkResponse {
+    LinkResponse {
+        message: message.into(),
+        kind: "notification".into(),
+        payload: json!({ "title": title, "body": body, "priority": priority }),
+    }
+}
+
+fn acknowledgement(message: &str) -> LinkResponse {
+    LinkResponse { message: message.into(), kind: "ack".into(), payload: json!({}) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_words_are_kept_as_they_are_and_the_hub_is_told() {
+    let (home, hub) = (TestHome::new(&NOTES), TestHub::start().await);
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    assert_eq!(hub.wait_for_registration().await, "Notes");
+    let id = hub.send("remember milk\nand *two* eggs").await;
+    let taken = hub.wait_for_ack(&id).await;
+    assert!(taken < MAX_ACK_TIME, "acknowledged after {taken:?}");
+    let notice = hub.wait_for_notification(&id).await;
+    assert_eq!(
+        (notice.title.as_str(), notice.body.as_str()),
+        ("remember milk", "Saved to inbox/Inbox.md.")
+    );
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n  and *two* eggs\n");
+    let view = running.view(&running.only_conversation().await).await;
+    assert!(view.conversation.from_hub, "{:?}", view.conversation);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_works_with_its_tools_and_its_words_come_out_of_the_hub() {
+    let append = json!({ "path": INBOX, "content": "- milk, two litres" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![
+            ("append_file", append),
+            ("send_message", json!({ "message": "Milk is on the list." })),
+        ]),
+        Reply::text("Milk is on the list."),
+    ])
+    .await;
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "remember milk").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    // What it has said already it does not say again.
+    assert_eq!(
+        line.next_response().await,
+        notification("m-1", "remember milk", "Milk is on the list.", "normal")
+    );
+    assert_eq!(home.notes.read(INBOX), "- milk, two litres\n");
+    line.deliver("m-2", "x").await;
+    assert_eq!(
+        line.next_response().await,
+        acknowledgement("m-2"),
+        "no second notification stands before it"
+    );
+    let request = model.wait_for_request(1).await;
+    let system = request["system"].to_string();
+    assert!(system.contains("came over the hub"), "{system}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hub_adds_in_the_inbox_and_all_else_waits_for_the_user() {
+    let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![
+            ("append_file", json!({ "path": INBOX, "content": "- here" })),
+            ("append_file", json!({ "path": "Elsewhere.md", "content": "there" })),
+            ("edit_file", edit),
+        ]),
+        Reply::text("Look at it."),
+    ])
+    .await;
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    let settings = with_mode(with_hub(settings_with_model(&model), &hub.url()), Mode::Auto);
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "change Alpha.md and [[Elsewhere]]").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    // That there was something to edit in Alpha.md is not the hub's to know.
+    let held = line.next_response().await.payload;
+    assert_eq!(held["body"], "An answer waits for you in Vaultmate.");
+    assert_eq!(home.notes.read(INBOX), "- here\n");
+    assert_eq!(home.notes.try_read("Elsewhere.md"), None);
+    assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
+    let conversation = running.only_conversation().await;
+    assert_eq!(running.pending_paths(&conversation).await, ["Elsewhere.md", "Alpha.md"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_comes_twice_is_acknowledged_twice_and_worked_on_once() {
+    // Q-sequence-01
+    let (home, hub) = (TestHome::new(&NOTES), RawHub::bind().await);
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "remember milk").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    assert_eq!(line.next_response().await, saved_notification("m-1", "remember milk"));
+    line.deliver("m-1", "remember milk").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    line.deliver("m-2", "and bread").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-2"));
+    assert_eq!(
+        line.next_response().await,
+        saved_notification("m-2", "and bread"),
+        "nothing more about m-1"
+    );
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- and bread\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_waits_for_the_hub_that_was_away_and_for_a_restart_of_ours() {
+    // Q-sequence-23
+    let gate = Gate::closed();
+    let model = ScriptedModel::start(vec![Reply::text("It leaves at nine.").gated(&gate)]).await;
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    let settings = with_hub(settings_with_model(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "when does the ferry leave").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    gate.wait_until_reached(1).await;
+    drop(line);
+    running
+        .wait_for_event("the loss", |event| match event {
+            AppEvent::HubChanged { hub } => hub.trouble.clone(),
+            _ => None,
+        })
+        .await;
+    gate.open();
+    running.app.wait_until_idle(&running.only_conversation().await).await.expect("idle");
+    running.quit().await;
+
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    let told = notification("m-1", "when does the ferry leave", "It leaves at nine.", "normal");
+    assert_eq!(line.next_response().await, told);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_goes_out_when_the_link_comes_back_by_itself() {
+    let gate = Gate::closed();
+    let model = ScriptedModel::start(vec![Reply::text("It leaves at nine.").gated(&gate)]).await;
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "when does the ferry leave").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    gate.wait_until_reached(1).await;
+    drop(line);
+    gate.open();
+    running.app.wait_until_idle(&running.only_conversation().await).await.expect("idle");
+    let mut line = hub.accept().await;
+    let told = notification("m-1", "when does the ferry leave", "It leaves at nine.", "normal");
+    assert_eq!(line.next_response().await, told);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_model_fails_the_words_are_kept_as_they_are() {
+    let model = ScriptedModel::start(Vec::new()).await;
+    let home = TestHome::new(&NOTES).with_key("not-a-key");
+    let hub = RawHub::bind().await;
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "remember milk").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    assert_eq!(line.next_response().await, saved_notification("m-1", "remember milk"));
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n");
+    assert_eq!(model.refused_key_count(), 1, "the model was asked first, and once");
+    let conversation = running.only_conversation().await;
+    let items = running.view(&conversation).await.items;
+    let words = items.iter().filter(|item| matches!(item, ChatItem::User { .. }));
+    assert_eq!(words.count(), 1, "the words stand once, however often they are tried: {items:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_was_stored_and_not_yet_acknowledged_is_worked_on_once_after_a_kill() {
+    // Q-sequence-03
+    let (home, hub) = (TestHome::new(&NOTES), RawHub::bind().await);
+    let url = [("VAULTMATE_HUB_URL", hub.url())];
+    let mut killed = home.spawn_story_killed_at("store.inbox_insert.after", "listen", &url);
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "remember milk").await;
+    killed.wait().await.expect("it kills itself");
+    drop(line);
+    assert_eq!(home.notes.try_read(INBOX), None);
+
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    assert_eq!(line.next_response().await, saved_notification("m-1", "remember milk"));
+    // The hub, which saw no acknowledgement, sends it again.
+    line.deliver("m-1", "remember milk").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    line.deliver("m-2", "and bread").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-2"));
+    assert_eq!(line.next_response().await, saved_notification("m-2", "and bread"));
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- and bread\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_message_is_told_as_stopped_and_not_begun_again() {
+    let model = ScriptedModel::start(vec![Reply::hang()]).await;
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    let settings = with_hub(settings_with_model(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "do something long").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    model.wait_for_request(1).await;
+    let conversation = running.only_conversation().await;
+    running.app.stop(&conversation).await.expect("a vault is open");
+    let stopped = notification("m-1", "do something long", "Stopped before it was done.", "normal");
+    assert_eq!(line.next_response().await, stopped);
+    assert_eq!(turn_status(&running, &conversation).await, Some(TurnStatus::Cancelled));
+    model.wait_for_disconnects(1).await;
+    running.quit().await;
+    drop(line);
+
+    let running = home.open(settings).await;
+    let _line = hub.accept().await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+    model.finish();
+}
+
+async fn turn_status(
+    running: &RunningApp,
+    conversation: &protocol::ConversationId,
+) -> Option<TurnStatus> {
+    let items = running.view(conversation).await.items;
+    items.iter().rev().find_map(|item| match item {
+        ChatItem::Ended { status, .. } => Some(*status),
+        _ => None,
+    })
+}
+
+/// So many notifications for a message to a model that answers so, and what the inbox holds then.
+async fn process_message(
+    replies: Vec<Reply>,
+    mode: Mode,
+    notifications: usize,
+) -> (Vec<String>, String) {
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    let model = ScriptedModel::start(replies).await;
+    let settings = with_mode(with_hub(settings_with_model(&model), &hub.url()), mode);
+    let running = home.open_with_time_scale(settings, TimeScale::divided_by(100)).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "remember oat milk").await;
+    assert_eq!(line.next_response().await, acknowledgement("m-1"));
+    let mut told = Vec::new();
+    for _ in 0..notifications {
+        told.push(line.next_response().await.payload["body"].as_str().expect("a text").to_owned());
+    }
+    running.quit().await;
+    assert_eq!(line.remaining_responses().await, [], "nothing else is told");
+    model.finish();
+    (told, home.notes.try_read(INBOX).unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_about_which_a_model_does_nothing_are_kept_as_they_are() {
+    let kept = "- remember oat milk\n";
+    let advice = || vec![Reply::text("Always remember to buy oat milk.")];
+    let (told, inbox) = process_message(advice(), Mode::Auto, 2).await;
+    assert_eq!(told, ["Always remember to buy oat milk.", "Saved to inbox/Inbox.md."]);
+    assert_eq!(inbox, kept);
+
+    // It says so by a tool, and looks for it in vain.
+    let calls = vec![
+        ("send_message", json!({ "message": "I shall." })),
+        ("find_notes", json!({ "query": "zanzibar" })),
+    ];
+    let replies = vec![Reply::calls(calls), Reply::text("Noted.")];
+    let (told, inbox) = process_message(replies, Mode::Auto, 1).await;
+    assert_eq!(told, ["An answer waits for you in Vaultmate."], "it looked at all notes");
+    assert_eq!(inbox, kept);
+
+    // The controls: a question that the notes answer, and a mode in which nothing is written.
+    let calls = vec![("read_file", json!({ "path": "Alpha.md" }))];
+    let replies = vec![Reply::calls(calls), Reply::text("It is the first.")];
+    assert_eq!(process_message(replies, Mode::Auto, 1).await.1, "");
+    let (told, inbox) = process_message(advice(), Mode::ReadOnly, 1).await;
+    assert_eq!((told, inbox.as_str()), (vec!["Always remember to buy oat milk.".to_owned()], ""));
+}

@@ -1,0 +1,122 @@
+//! More messages than anybody can work on: what fits is kept, the rest is told that we are busy.
+//! `Q-sequence-…` are the scenarios by their ids; a thousand that are worked off to their results are
+//! in `soak`.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use app::TimeScale;
+use protocol::AppEvent;
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::raw_hub::{LinkResponse, RawHub};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+};
+
+/// As many as may wait.
+const QUEUE_CAPACITY: usize = 1_000;
+
+/// Turns that run at once.
+const PARALLEL_TURNS: usize = 2;
+
+/// A window that asks is answered in so long, beside the flood.
+const MAX_QUERY_TIME: Duration = Duration::from_secs(1);
+
+/// After so many messages it asks again.
+const MESSAGES_PER_QUERY: usize = 500;
+
+/// What a window waits for its list.
+async fn time_query(running: &RunningApp) -> Duration {
+    let list = ListConversations { shelf: ArchiveState::Open, before: None };
+    let began = Instant::now();
+    running.app.list_conversations(&list).await.expect("a list");
+    began.elapsed()
+}
+
+/// Says so many things in one go, to an application whose model does not answer.
+async fn send_at_once(count: usize) {
+    let model = ScriptedModel::start(vec![Reply::hang(), Reply::hang(), Reply::hang()]).await;
+    let (home, hub) = (home_with_key(&[]), RawHub::bind().await);
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    let mut slowest = Duration::ZERO;
+    for number in 0..count {
+        line.deliver(&format!("m-{number}"), &format!("remember {number}")).await;
+        if number.is_multiple_of(MESSAGES_PER_QUERY) {
+            slowest = slowest.max(time_query(&running).await);
+        }
+    }
+    // Who was told what: each once, and of what is kept that it is.
+    let mut told: BTreeMap<String, LinkResponse> = BTreeMap::new();
+    while told.len() < count {
+        let answer = line.next_response().await;
+        let twice = told.insert(answer.message.clone(), answer);
+        assert_eq!(twice, None, "each is answered once");
+    }
+    assert!(slowest < MAX_QUERY_TIME, "the window waited {slowest:?}");
+    for (number, kind) in
+        (0..count).map(|number| (number, if number < QUEUE_CAPACITY { "ack" } else { "reject" }))
+    {
+        let answer = &told[&format!("m-{number}")];
+        assert_eq!(answer.kind, kind, "{answer:?}");
+        let reason = answer.payload["reason"].as_str();
+        assert_eq!(reason.is_some_and(|why| why.starts_with("Busy: ")), number >= QUEUE_CAPACITY);
+    }
+    model.wait_for_request(1).await;
+    assert!(model.requests().len() <= PARALLEL_TURNS, "{} turns run", model.requests().len());
+    running.quit().await;
+}
+
+/// A hub takes answers to so many of its last messages.
+const REMEMBERED: usize = 100;
+
+/// The problem that the window is told when the hub may not show answers.
+fn unshown(event: &AppEvent) -> Option<String> {
+    match event {
+        AppEvent::Problem { error } if error.message.contains("may not show") => {
+            Some(error.message.clone())
+        }
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_the_hub_shows_no_more_are_told_once_and_together() {
+    const MORE: usize = 30;
+    let (home, hub) = (TestHome::new(&[]), RawHub::bind().await);
+    let settings = with_hub(settings_without_model(), &hub.url());
+    let running = home.open_with_time_scale(settings, TimeScale::divided_by(100)).await;
+    let mut line = hub.accept().await;
+    let count = REMEMBERED + MORE;
+    for number in 0..count {
+        line.deliver(&format!("m-{number}"), &format!("remember {number}")).await;
+    }
+    let mut answered = 0;
+    while answered < count {
+        answered += usize::from(line.next_response().await.kind == "notification");
+    }
+    running.wait_for_event("that answers are not shown", unshown).await;
+    let told = running.heard_so_far(unshown);
+    let [told] = told.as_slice() else { panic!("told {} times: {told:#?}", told.len()) };
+    assert!(told.contains(&format!("may not show {MORE} answers")), "{told}");
+
+    // Later answers are shown, so no problem is told.
+    line.deliver("m-late", "remember the late one").await;
+    while line.next_response().await.kind != "notification" {}
+    assert_eq!(running.heard_so_far(unshown).len(), 1);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_ten_thousand_at_once_a_thousand_are_kept_and_the_others_are_told_to_try_again() {
+    // Q-sequence-08
+    send_at_once(10_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_thousand_none_is_lost_without_a_word() {
+    // Q-sequence-09
+    send_at_once(100_000).await;
+}

@@ -1,0 +1,207 @@
+//! A server on this computer that hands what it is sent on to another computer, for some of its models:
+//! those are not shown what only models on this computer may see, whatever they are called.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{StatusCode, Uri};
+use axum::response::IntoResponse as _;
+use protocol::settings::PrivateSettings;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::harness::test_app::TestHome;
+
+/// Stands in the note that only models on this computer may see.
+const CANARY: &str = "canary-77b0";
+
+const JSON: &str = "application/json";
+
+/// What was sent for an answer, one text a request.
+type SentPrompts = Arc<Mutex<Vec<String>>>;
+
+/// The computer that the model runs on, where that is another one.
+type Remote = Arc<Mutex<Option<&'static str>>>;
+
+const ELSEWHERE: Option<&str> = Some("https://ollama.com:443");
+
+/// How the server answers who asks what there is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Lists {
+    AtOnce,
+    /// It never does; whoever asks for an answer gets one.
+    Never,
+    /// It is too busy for that.
+    Busy,
+    /// It is no Ollama and has no such place.
+    Unknown,
+}
+
+/// Ollama with one model under a name of the user's own, at its own address and at OpenAI's.
+struct ForwardingServer {
+    url: String,
+    sent: SentPrompts,
+    /// The computer that the server names beside the model's name.
+    remote: Remote,
+    _serving: JoinSet<()>,
+}
+
+impl ForwardingServer {
+    async fn start(remote: Option<&'static str>, lists: Lists) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("its address"));
+        let sent = SentPrompts::default();
+        let remote = Remote::new(Mutex::new(remote));
+        let told = Arc::clone(&remote);
+        let answer = move |State(sent): State<SentPrompts>, uri: Uri, body: Bytes| async move {
+            let mut model =
+                json!({ "name": "mine:latest", "details": { "parameter_size": "70B" } });
+            if let Some(host) = *told.lock().expect("no panic") {
+                model["remote_host"] = json!(host);
+                model["remote_model"] = json!("gpt-oss:120b");
+            }
+            if matches!(uri.path(), "/api/tags" | "/api/show" | "/v1/models") {
+                match lists {
+                    Lists::AtOnce => {}
+                    Lists::Never => std::future::pending().await,
+                    Lists::Busy => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
+                    Lists::Unknown => return StatusCode::NOT_FOUND.into_response(),
+                }
+            }
+            let body = String::from_utf8_lossy(&body).into_owned();
+            let has_result = body.contains(r#""role":"tool""#);
+            let (kind, text) = match uri.path() {
+                "/api/tags" => (JSON, json!({ "models": [model] }).to_string()),
+                "/api/show" => (JSON, model.to_string()),
+                "/v1/models" => {
+                    (JSON, json!({ "data": [{ "id": "mine", "owned_by": "me" }] }).to_string())
+                }
+                "/api/chat" => {
+                    sent.lock().expect("no panic").push(body);
+                    ("application/x-ndjson", ollama(has_result))
+                }
+                "/v1/chat/completions" => {
+                    sent.lock().expect("no panic").push(body);
+                    ("text/event-stream", openai(has_result))
+                }
+                _ => (JSON, "{}".to_owned()),
+            };
+            ([(CONTENT_TYPE, kind)], text).into_response()
+        };
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&sent));
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Self { url, sent, remote, _serving: serving }
+    }
+
+    fn settings(&self, provider: ProviderKind) -> Settings {
+        let base_url = match provider {
+            ProviderKind::OpenAi => format!("{}/v1", self.url),
+            _ => self.url.clone(),
+        };
+        let private = PrivateSettings {
+            local: vec!["Home/".to_owned()],
+            endpoint_is_local: true,
+            ..PrivateSettings::default()
+        };
+        Settings { provider, base_url, model: "mine".into(), private, ..Settings::default() }
+    }
+}
+
+fn read_call() -> Value {
+    json!({ "name": "read_file", "arguments": { "path": "Home/Plan.md" } })
+}
+
+fn ollama(has_result: bool) -> String {
+    let message = match has_result {
+        true => json!({ "content": "Yes." }),
+        false => json!({ "content": "", "tool_calls": [{ "function": read_call() }] }),
+    };
+    let end = json!({ "done": true, "done_reason": "stop", "prompt_eval_count": 9_000 });
+    format!("{}\n{end}\n", json!({ "message": message }))
+}
+
+fn openai(has_result: bool) -> String {
+    let (delta, reason) = if has_result {
+        (json!({ "content": "Yes." }), "stop")
+    } else {
+        let Value::Object(mut call) = read_call() else { unreachable!("it is an object") };
+        let arguments = call["arguments"].to_string();
+        call.insert("arguments".to_owned(), json!(arguments));
+        (json!({ "tool_calls": [{ "index": 0, "id": "c", "function": call }] }), "tool_calls")
+    };
+    let delta = json!({ "choices": [{ "delta": delta }] });
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": reason }] });
+    format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n")
+}
+
+fn home() -> TestHome {
+    TestHome::new(&[("Home/Plan.md", "canary-77b0 is the code.\n"), ("Open.md", "open\n")])
+}
+
+/// Whether the text of the note is in a request.
+async fn sends_local_note(
+    provider: ProviderKind,
+    remote: Option<&'static str>,
+    lists: Lists,
+) -> bool {
+    let server = ForwardingServer::start(remote, lists).await;
+    let home = home();
+    let running = home.open(server.settings(provider)).await;
+    let conversation = running.send_and_wait(None, "What is the plan?").await;
+    let items = running.view(&conversation).await.items;
+    running.quit().await;
+    let sent = server.sent.lock().expect("no panic");
+    assert!(sent.len() >= 2, "the call and its result were sent: {items:?}");
+    sent.iter().any(|request| request.contains(CANARY))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_runs_elsewhere_under_a_name_of_its_own_is_not_shown_local_notes() {
+    for provider in [ProviderKind::Ollama, ProviderKind::OpenAi] {
+        let here = sends_local_note(provider, None, Lists::AtOnce).await;
+        assert!(here, "the control: a model on this computer is");
+        assert!(!sends_local_note(provider, ELSEWHERE, Lists::AtOnce).await, "{provider:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_not_shown_local_notes_while_its_server_does_not_say_where_it_runs() {
+    for lists in [Lists::Never, Lists::Busy] {
+        assert!(!sends_local_note(ProviderKind::OpenAi, ELSEWHERE, lists).await, "{lists:?}");
+    }
+    let other = sends_local_note(ProviderKind::OpenAi, None, Lists::Unknown).await;
+    assert!(other, "the control: a server that is no Ollama hands nothing on");
+}
+
+#[tokio::test]
+async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_any_more() {
+    for (then, expected) in [(None, true), (ELSEWHERE, false)] {
+        let server = ForwardingServer::start(None, Lists::AtOnce).await;
+        let home = home();
+        let running = home.open(server.settings(ProviderKind::Ollama)).await;
+        running.send_and_wait(None, "What is the plan?").await;
+        *server.remote.lock().expect("no panic") = then;
+        pass_half_a_minute().await;
+        let first = server.sent.lock().expect("no panic").len();
+        running.send_and_wait(None, "What is the plan now?").await;
+        running.quit().await;
+        let sent = server.sent.lock().expect("no panic");
+        assert!(sent[..first].iter().any(|request| request.contains(CANARY)), "it was here");
+        assert!(sent.len() >= first + 2, "the second call and its result were sent");
+        assert_eq!(sent[first..].iter().any(|request| request.contains(CANARY)), expected);
+    }
+}
+
+/// For so long it counts what the server said of a model.
+async fn pass_half_a_minute() {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
+}

@@ -1,0 +1,273 @@
+//! Servers that people run themselves, with little room: what is asked fits the window that they were
+//! started with, whether they say how large it is or only refuse what is too long.
+//!
+//! [`FakeLlamaServer`] answers as llama.cpp's server was seen to: its list, its `/props`, its refusals, its stream.
+//! A token is taken for three and a half bytes. `real_model` runs the same against the real server.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, StatusCode, Uri};
+use protocol::chat::conversation::ChatItem;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::harness::test_app::{RunningApp, TestHome, turn_failure};
+
+const MODEL: &str = "tiny";
+
+/// What a server is started with, and how much it tells of it.
+#[derive(Debug, Clone, Copy)]
+struct LlamaOptions {
+    window: u32,
+    /// Whether it says so in its list and at `/props`.
+    tells: bool,
+    /// Whether the model's template has a place for tools; without one they are dropped in silence.
+    takes_tools: bool,
+}
+
+impl LlamaOptions {
+    fn with_window(window: u32) -> Self {
+        Self { window, tells: true, takes_tools: true }
+    }
+}
+
+/// A server of one model that says what it was told to.
+struct FakeLlamaServer {
+    url: String,
+    shared: Arc<LlamaState>,
+    _serving: JoinSet<()>,
+}
+
+struct LlamaState {
+    started: LlamaOptions,
+    /// What the model says next; what it says when that is over is `Yes.`
+    replies: Mutex<VecDeque<Value>>,
+    /// The bodies that were sent for an answer, and whether each was answered.
+    chats: Mutex<Vec<(Value, bool)>>,
+}
+
+impl FakeLlamaServer {
+    async fn start(started: LlamaOptions, says: &[Value]) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("its address"));
+        let says = Mutex::new(says.iter().cloned().collect());
+        let state = Arc::new(LlamaState { started, replies: says, chats: Mutex::default() });
+        let router = Router::new().fallback(handle_request).with_state(Arc::clone(&state));
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Self { url, shared: state, _serving: serving }
+    }
+
+    fn settings(&self) -> Settings {
+        let (provider, base_url) = (ProviderKind::OpenAi, self.url.clone());
+        Settings { provider, base_url, model: MODEL.into(), ..Settings::default() }
+    }
+
+    fn chat_requests(&self) -> Vec<(Value, bool)> {
+        self.shared.chats.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+type LlamaResponse = (StatusCode, [(HeaderName, &'static str); 1], String);
+
+fn json_response(status: StatusCode, body: &Value) -> LlamaResponse {
+    (status, [(CONTENT_TYPE, "application/json")], body.to_string())
+}
+
+async fn handle_request(
+    State(asked): State<Arc<LlamaState>>,
+    uri: Uri,
+    body: Bytes,
+) -> LlamaResponse {
+    let LlamaOptions { window, tells, takes_tools } = asked.started;
+    let unknown =
+        json!({ "error": { "message": "File Not Found", "type": "not_found_error", "code": 404 } });
+    match uri.path() {
+        "/v1/models" if tells => json_response(
+            StatusCode::OK,
+            &json!({ "object": "list", "data": [{ "id": MODEL, "object": "model", "owned_by": "llamacpp",
+                "meta": { "n_ctx": window, "n_ctx_train": 131_072, "n_params": 8_030_261_312_u64 } }] }),
+        ),
+        "/v1/models" => {
+            json_response(StatusCode::OK, &json!({ "object": "list", "data": [{ "id": MODEL }] }))
+        }
+        "/props" if tells => json_response(
+            StatusCode::OK,
+            &json!({ "default_generation_settings": { "n_ctx": window }, "total_slots": 1,
+                "chat_template_caps": { "supports_tools": takes_tools } }),
+        ),
+        "/v1/chat/completions" => answer_chat(&asked, &body),
+        _ => json_response(StatusCode::NOT_FOUND, &unknown),
+    }
+}
+
+fn answer_chat(asked: &LlamaState, body: &Bytes) -> LlamaResponse {
+    let sent: Value = serde_json::from_slice(body).expect("JSON");
+    let prompt = count_tokens(&prompt_text(&sent, asked.started.takes_tools));
+    let fits = prompt < asked.started.window;
+    asked.chats.lock().unwrap_or_else(PoisonError::into_inner).push((sent, fits));
+    if !fits {
+        let n_ctx = asked.started.window;
+        let message = format!(
+            "request ({prompt} tokens) exceeds the available context size ({n_ctx} tokens), try increasing it"
+        );
+        let refused = json!({ "error": { "code": 400, "message": message,
+            "type": "exceed_context_size_error", "n_prompt_tokens": prompt, "n_ctx": n_ctx } });
+        return json_response(StatusCode::BAD_REQUEST, &refused);
+    }
+    let next = asked.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let delta = next.unwrap_or_else(|| json!({ "content": "Yes." }));
+    let reason = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
+    let chunks = [
+        json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] }),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }),
+        json!({ "choices": [], "usage": { "prompt_tokens": prompt, "completion_tokens": 3 } }),
+    ];
+    let mut out = String::from(":\n\n");
+    for chunk in chunks {
+        out.push_str(&format!("data: {chunk}\n\n"));
+    }
+    out.push_str("data: [DONE]\n\n");
+    (StatusCode::OK, [(CONTENT_TYPE, "text/event-stream")], out)
+}
+
+/// What reaches the model of a request.
+fn prompt_text(sent: &Value, takes_tools: bool) -> String {
+    let mut prompt = sent["messages"].to_string();
+    if let (Some(tools), true) = (sent.get("tools"), takes_tools) {
+        prompt.push_str(&tools.to_string());
+    }
+    prompt
+}
+
+fn count_tokens(text: &str) -> u32 {
+    u32::try_from(text.len() * 10 / 35).expect("a number")
+}
+
+/// A call as a model that takes tools makes it.
+fn tool_call(name: &str, arguments: &Value) -> Value {
+    json!({ "tool_calls": [{ "index": 0, "id": format!("c{}", arguments.to_string().len()),
+        "function": { "name": name, "arguments": arguments.to_string() } }] })
+}
+
+/// Asks, and is answered; the words of the answer.
+async fn send_and_read_answer(running: &RunningApp, text: &str) -> String {
+    let conversation = running.send_and_wait(None, text).await;
+    let view = running.view(&conversation).await;
+    assert_eq!(turn_failure(&view), None, "{text}");
+    match view.items.last() {
+        Some(ChatItem::Assistant { text, .. }) => text.clone(),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+/// The tokens of what we send whatever the question is: our instructions and the tools.
+fn overhead_tokens(sent: &Value) -> u32 {
+    let system = sent["messages"][0]["content"].as_str().expect("instructions");
+    count_tokens(system) + sent.get("tools").map_or(0, |tools| count_tokens(&tools.to_string()))
+}
+
+/// 300 lines; each has words of its own.
+fn long_note() -> String {
+    (1..=300).map(|n| format!("- item {n}: plant {} rows of beans in bed {n}\n", n * 7)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
+    for takes_tools in [true, false] {
+        for window in [2_048, 4_096, 8_192, 16_384, 32_768] {
+            let home =
+                TestHome::new(&[("Alpha.md", "one\n"), ("AGENTS.md", &"Keep order. ".repeat(400))]);
+            let llama = FakeLlamaServer::start(
+                LlamaOptions { takes_tools, ..LlamaOptions::with_window(window) },
+                &[],
+            )
+            .await;
+            let settings = Settings { organisation: "By year. ".repeat(200), ..llama.settings() };
+            let running = home.open(settings).await;
+            assert_eq!(send_and_read_answer(&running, "What do I grow?").await, "Yes.");
+            running.quit().await;
+            let chats = llama.chat_requests();
+            assert!(chats.iter().all(|(_, answered)| *answered), "{window}: refused");
+            let (sent, _) = &chats[0];
+            assert_eq!(sent.get("tools").is_some(), takes_tools, "{window}");
+            assert!(
+                overhead_tokens(sent) <= window / 4,
+                "{window}, {takes_tools}: {}",
+                overhead_tokens(sent)
+            );
+            let answer = sent["max_tokens"].as_u64().expect("a cap");
+            assert!(answer >= u64::from(window / 8) && answer <= u64::from(window / 4), "{answer}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_4096_a_note_of_300_lines_is_found_read_and_edited() {
+    let home = TestHome::new(&[("Garden.md", &long_note())]);
+    let read = |from: u32| tool_call("read_file", &json!({ "path": "Garden", "start_line": from }));
+    let edit = json!({ "path": "Garden", "old_text": "item 250:", "new_text": "item 250 (done):" });
+    let says = [
+        tool_call("find_notes", &json!({ "query": "beans" })),
+        read(1),
+        read(80),
+        read(160),
+        read(240),
+        tool_call("edit_file", &edit),
+        json!({ "content": "It is done." }),
+    ];
+    let llama = FakeLlamaServer::start(LlamaOptions::with_window(4_096), &says).await;
+    let auto = Settings { mode: protocol::Mode::Auto, ..llama.settings() };
+    let running = home.open(auto).await;
+    assert_eq!(
+        send_and_read_answer(&running, "Mark item 250 of [[Garden]] as done.").await,
+        "It is done."
+    );
+    running.quit().await;
+    assert!(home.notes.read("Garden.md").contains("- item 250 (done): plant 1750 rows"));
+    let chats = llama.chat_requests();
+    assert!(chats.iter().all(|(_, answered)| *answered), "nothing that was sent was too long");
+    let last = chats.last().expect("it was asked").0.to_string();
+    assert!(last.contains("Left out to make room"), "the control: it did not all fit");
+    let pages = chats[2].0.to_string();
+    assert!(pages.contains("Go on with start_line"), "a page says where the next begins: {pages}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_nobody_tells_is_learned_from_the_first_refusal() {
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let llama = FakeLlamaServer::start(
+        LlamaOptions { tells: false, ..LlamaOptions::with_window(4_096) },
+        &[],
+    )
+    .await;
+    let running = home.open(llama.settings()).await;
+    assert_eq!(send_and_read_answer(&running, "What do I grow?").await, "Yes.");
+    assert_eq!(send_and_read_answer(&running, "And where?").await, "Yes.");
+    running.quit().await;
+    let answered: Vec<bool> = llama.chat_requests().iter().map(|(_, answered)| *answered).collect();
+    assert_eq!(answered, [false, true, true], "it is refused once, and asked again at once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_cannot_fit_is_told_and_not_sent_again_and_again() {
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let llama = FakeLlamaServer::start(
+        LlamaOptions { tells: false, ..LlamaOptions::with_window(2_048) },
+        &[],
+    )
+    .await;
+    let running = home.open(llama.settings()).await;
+    let conversation = running.send_and_wait(None, &"beans and peas ".repeat(600)).await;
+    let failed = turn_failure(&running.view(&conversation).await).expect("it cannot fit");
+    assert!(failed.message.contains("has room for"), "{failed:?}");
+    running.quit().await;
+    assert_eq!(llama.chat_requests().len(), 1);
+}

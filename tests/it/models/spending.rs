@@ -1,0 +1,86 @@
+//! What a model may cost: ceilings that hold, and a pause that lets nothing leave.
+
+use protocol::chat::conversation::ChatItem;
+use protocol::settings::SpendingSettings;
+use protocol::{ErrorCode, Settings};
+use serde_json::json;
+use testkit::scripted_model::{last_message_text, tool_results};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{home_with_key, settings_with_model, turn_failure};
+
+fn settings_with_limits(model: &ScriptedModel, spending: SpendingSettings) -> Settings {
+    Settings { spending, ..settings_with_model(model) }
+}
+
+/// Each answer of the double uses 100 tokens of prompt, which is $0.0001, and a few more.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_spent_is_told_by_turn_and_month_and_the_months_ceiling_holds() {
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let model = ScriptedModel::responder(|request| match tool_results(request).is_empty() {
+        true if last_message_text(request).contains("Read.") => {
+            Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" }))])
+        }
+        _ => Reply::text("More."),
+    })
+    .await;
+    let ceiling = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };
+    let running = home.open(settings_with_limits(&model, ceiling.clone())).await;
+    let chat = running.send_and_wait(None, "Read.").await;
+    let spent = running.app.conversation_costs(&chat).await.expect("told");
+    let answer = running.view(&chat).await.items.iter().rev().find_map(|item| match item {
+        ChatItem::Assistant { id, .. } => Some(id.clone()),
+        _ => None,
+    });
+    assert_eq!((spent.len(), spent[0].spent.requests, &spent[0].answer), (1, 2, &answer));
+    assert!(spent[0].spent.cost > 200_000 && spent[0].spent.unpriced == 0, "{spent:?}");
+    let months = running.app.monthly_costs().await.expect("told");
+    assert_eq!((months.len(), months[0].spent), (1, spent[0].spent));
+
+    let mut asked = 0;
+    let error = loop {
+        running.send_and_wait(Some(&chat), "More.").await;
+        if let Some(error) = turn_failure(&running.view(&chat).await) {
+            break error;
+        }
+        asked += 1;
+        assert!(asked < 100, "no ceiling");
+    };
+    assert!(asked > 50, "{asked}");
+    assert_eq!(error.code, ErrorCode::Spending);
+    assert!(error.message.contains("$0.0100 is the ceiling"), "{error}");
+    let requests = model.requests().len();
+    // Over a restart it holds still; raised, it lets go.
+    running.quit().await;
+    let running = home.open(settings_with_limits(&model, ceiling)).await;
+    running.send_and_wait(Some(&chat), "More.").await;
+    assert_eq!(model.requests().len(), requests);
+    running.app.save_settings(settings_with_model(&model)).await.expect("saved");
+    running.send_and_wait(Some(&chat), "More.").await;
+    assert_eq!(model.requests().len(), requests + 1);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_models_are_paused_no_request_leaves_over_a_restart_too() {
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let model = ScriptedModel::start(vec![Reply::text("Back.")]).await;
+    let paused = SpendingSettings { paused: true, ..SpendingSettings::default() };
+    let running = home.open(settings_with_limits(&model, paused)).await;
+    let chat = running.send_and_wait(None, "Hello?").await;
+    let error = turn_failure(&running.view(&chat).await).expect("it says so");
+    assert!(error.message.contains("switch the pause off"), "{error}");
+    assert!(!running.app.test_provider().await.ok);
+    running.quit().await;
+
+    let running = home.start_with_stored_settings().await;
+    running.app.open_vault(home.notes.root()).await.expect("opened");
+    running.send_and_wait(Some(&chat), "Hello?").await;
+    assert!(running.settings().await.spending.paused);
+    assert_eq!(model.requests(), [] as [serde_json::Value; 0]);
+    running.app.save_settings(settings_with_model(&model)).await.expect("saved");
+    running.send_and_wait(Some(&chat), "Hello?").await;
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+    model.finish();
+}

@@ -1,0 +1,6 @@
+//! Private notes and provenance: what a model or the hub may be told, and where text comes from.
+
+pub(crate) mod disclosed_names;
+pub(crate) mod private_notes;
+pub(crate) mod provenance;
+pub(crate) mod removed_notes;

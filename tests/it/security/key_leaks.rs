@@ -1,0 +1,117 @@
+//! A key stands nowhere but where the user put it, whatever goes wrong with it.
+
+use std::path::Path;
+
+use protocol::request::KeyStorage;
+use protocol::{AppEvent, ProviderKind, Settings};
+use secrecy::SecretString;
+use testkit::vaults::temp_vault::read_files;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::harness::test_app::{RunningApp, TestHome};
+
+const CANARY: &str = "sk-CANARY-7f3a9c";
+
+/// Every way in which a server echoes what it was sent.
+fn echoing_answers() -> Vec<String> {
+    let error = format!(r#"{{"error":{{"type":"x","code":"x","message":"key {CANARY} is bad"}}}}"#);
+    let statuses =
+        ["400 Bad", "401 No", "402 Pay", "403 No", "404 No", "418 Tea", "422 No", "500 Oh"];
+    let refusals = statuses.map(|status| {
+        format!("HTTP/1.1 {status}\r\nx-echo: Bearer {CANARY}\r\nconnection: close\r\n\r\n{error}")
+    });
+    let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let json = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    let location = format!("location: http://127.0.0.1:9/?key={CANARY}\r\n");
+    let redirect = format!("HTTP/1.1 302 Found\r\n{location}connection: close\r\n\r\n");
+    let others = [
+        redirect,
+        format!("{stream}data: {error}\n\n"),
+        format!("{stream}event: error\ndata: {error}\n\n"),
+        format!("{json}{error}"),
+        format!("HTTP/1.1 {CANARY}\r\n\r\n"),
+    ];
+    refusals.into_iter().chain(others).collect()
+}
+
+/// Gives the same answer to every request for as long as `tasks` lives.
+async fn serve_answer(tasks: &mut JoinSet<()>, answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    tasks.spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 65_536]).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    address
+}
+
+fn files_with_canary(root: &Path) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
+    read_files(root).into_iter().filter_map(|(name, bytes)| holds(&bytes).then_some(name)).collect()
+}
+
+/// Asks through each answer; what was told of it, as the window hears and sees it.
+async fn provoke_errors(running: &RunningApp, provider: ProviderKind) -> String {
+    let mut told = String::new();
+    let mut tasks = JoinSet::new();
+    for (number, answer) in echoing_answers().into_iter().enumerate() {
+        let base_url = serve_answer(&mut tasks, answer).await;
+        let settings =
+            Settings { provider, base_url, model: "model".into(), ..Settings::default() };
+        running.app.save_settings(settings).await.expect("the settings are saved");
+        told += &running.app.test_provider().await.message;
+        // A turn tries some of them again, after waits.
+        if number % 4 == 0 {
+            let conversation = running.send_and_wait(None, "Hello").await;
+            told += &format!("{:?}", running.view(&conversation).await);
+        }
+    }
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_in_no_database_no_error_and_no_event_whatever_a_server_does_with_it() {
+    // K-secrets-03, K-secrets-08
+    let home = TestHome::new(&[("Note.md", "A note.\n")]);
+    for (provider, file) in [(ProviderKind::Anthropic, "key"), (ProviderKind::OpenAi, "key.openai")]
+    {
+        let settings = Settings { provider, model: "model".into(), ..Settings::default() };
+        let running = home.open(settings).await;
+        let key = SecretString::from(CANARY);
+        running.app.set_key(key, KeyStorage::File).await.expect("the key is kept");
+        let told = provoke_errors(&running, provider).await;
+        assert!(told.contains("Hello") && !told.contains(CANARY), "{told}");
+        let last = Settings { provider, model: "last".into(), ..Settings::default() };
+        running.app.save_settings(last).await.expect("the settings are saved");
+        // Everything told before is looked at on the way there.
+        let is_last = |event: &AppEvent| {
+            assert!(!format!("{event:?}").contains(CANARY), "{event:?}");
+            matches!(event, AppEvent::SettingsChanged { settings, .. } if settings.model == "last")
+                .then_some(())
+        };
+        running.wait_for_event("the last settings", is_last).await;
+        // While it runs, the log of the database is there too.
+        assert_eq!(files_with_canary(home.notes.root()), Vec::<String>::new());
+        assert!(
+            files_with_canary(home.data.root()).iter().all(|name| name.starts_with("key")),
+            "{file}"
+        );
+        running.quit().await;
+        assert!(files_with_canary(home.data.root()).contains(&file.to_owned()), "it is looked for");
+    }
+    assert_eq!(files_with_canary(home.data.root()), ["key", "key.openai"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_canary_that_is_put_where_it_must_not_be_is_found() {
+    let home = TestHome::new(&[]);
+    let running = home.open(crate::harness::test_app::settings_without_model()).await;
+    running.send_and_wait(None, &format!("My key is {CANARY}.")).await;
+    let found = files_with_canary(home.data.root());
+    assert!(found.iter().any(|name| name.contains("vaultmate.db")), "{found:?}");
+    running.quit().await;
+}
