@@ -51,8 +51,8 @@ impl Endpoint {
     /// The address as a client of it asks for.
     pub(crate) fn url(&self, path: &str) -> String {
         match self {
-            Self::Plain(_) => format!("ws://self{path}"),
-            Self::Tls { .. } => format!("wss://self{path}"),
+            Self::Plain(_) => format!("ws://{self}{path}"),
+            Self::Tls { .. } => format!("wss://{self}{path}"),
         }
     }
 }
