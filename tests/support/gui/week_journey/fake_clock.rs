@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-const C_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/support/week/clock.c");
+const C_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/support/gui/week_journey/clock.c");
 const SECONDS_PER_DAY: u32 = 24 * 60 * 60;
 
 /// A clock that can be set ahead. It measures no shorter or longer, it only tells another time.
