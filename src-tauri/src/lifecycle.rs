@@ -46,7 +46,7 @@ impl WindowLifecycle {
     pub(crate) fn start<R: Runtime>(
         host: &AppHandle<R>,
         app: &App,
-        begin: InitialVisibility,
+        visibility: InitialVisibility,
     ) -> Self {
         let DesktopFeed { tray_state: standing, notifications: told } = app.desktop_feed();
         let (orders, taken) = mpsc::channel(MAX_QUEUED_NOTIFICATIONS);
@@ -65,7 +65,7 @@ impl WindowLifecycle {
         app.spawn(TrayService { content: seen, is_shown: there, chosen: choose }.run());
         app.spawn(run_tray_action_loop(host.clone(), app.clone(), chosen));
         let loaded = watch::Sender::new(false);
-        app.spawn(run_unhide_loop(host.clone(), in_tray.clone(), loaded.subscribe(), begin));
+        app.spawn(run_unhide_loop(host.clone(), in_tray.clone(), loaded.subscribe(), visibility));
         app.spawn(run_second_start_loop(host.clone(), app.on_second_start()));
         Self {
             in_tray,
@@ -100,8 +100,8 @@ impl WindowLifecycle {
 }
 
 /// Whether the window is shown at once.
-pub(crate) fn is_shown_at_once(app: &App, begin: InitialVisibility) -> bool {
-    begin == InitialVisibility::Shown || !app.is_hub_on()
+pub(crate) fn is_shown_at_once(app: &App, visibility: InitialVisibility) -> bool {
+    visibility == InitialVisibility::Shown || !app.is_hub_on()
 }
 
 /// The window has its page: it is shown the first time, if it is to be `shown` at all.
@@ -216,16 +216,16 @@ async fn run_unhide_loop<R: Runtime>(
     host: AppHandle<R>,
     mut in_tray: watch::Receiver<bool>,
     mut loaded: watch::Receiver<bool>,
-    begin: InitialVisibility,
+    visibility: InitialVisibility,
 ) {
     let page = loaded.wait_for(|loaded| *loaded);
     let is_late = tokio::time::timeout(PAGE_TIMEOUT, page).await.is_err();
-    if is_late && begin == InitialVisibility::Shown {
+    if is_late && visibility == InitialVisibility::Shown {
         // A window whose page does not come is better than none.
         let asked = host.clone();
         let _ = host.run_on_main_thread(move || show_window_if_hidden(&asked));
     }
-    if begin == InitialVisibility::Hidden {
+    if visibility == InitialVisibility::Hidden {
         // That it does not come in time is the same as that it went.
         let _ = tokio::time::timeout(TRAY_TIMEOUT, in_tray.wait_for(|there| *there)).await;
     }

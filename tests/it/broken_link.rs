@@ -14,9 +14,9 @@ const NOTES: [(&str, &str); 4] = [
 ];
 
 /// The repairs once the index stands.
-async fn repairs(running: &RunningApp, link: &str) -> LinkRepairs {
-    let probe = async || running.app.link_repairs(link.into()).await.expect("asked");
-    running.until("the index", probe).await
+async fn repairs(app: &RunningApp, link: &str) -> LinkRepairs {
+    let probe = async || app.app.link_repairs(link.into()).await.expect("asked");
+    app.until("the index", probe).await
 }
 
 fn note(text: &str) -> NotePath {
@@ -24,17 +24,17 @@ fn note(text: &str) -> NotePath {
 }
 
 /// The notes in which a link is broken once the index has seen the last change.
-async fn broken_in(running: &RunningApp, link: &str, expected: &[&str]) {
+async fn broken_in(app: &RunningApp, link: &str, expected: &[&str]) {
     let having = || NoteCriterion::DeadLink { link: link.into() };
     let probe = async || {
-        let found = running.app.notes_matching(having()).await.expect("asked");
+        let found = app.app.notes_matching(having()).await.expect("asked");
         found.filter(|found| found.notes == note_paths(expected))
     };
-    running.until("the broken links", probe).await;
+    app.until("the broken links", probe).await;
 }
 
-async fn undo(running: &RunningApp, change_set: protocol::ChangeSetId) -> Result<(), UserError> {
-    let undone = running.app.undo(&UndoScope::ChangeSet { change_set }).await?;
+async fn undo(app: &RunningApp, change_set: protocol::ChangeSetId) -> Result<(), UserError> {
+    let undone = app.app.undo(&UndoScope::ChangeSet { change_set }).await?;
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     Ok(())
 }

@@ -45,9 +45,9 @@ async fn start_editing_model(gate: &Gate) -> ScriptedModel {
 }
 
 /// `ask` with this model.
-fn ask_command(home: &TestHome, model: &ScriptedModel, words: &[&str]) -> Command {
-    let vault = home.notes.root().to_str().expect("a path in UTF-8");
-    let mut command = home.cli_command(&[&["ask", "--vault", vault], words].concat());
+fn ask_command(test_home: &TestHome, model: &ScriptedModel, words: &[&str]) -> Command {
+    let vault = test_home.notes.root().to_str().expect("a path in UTF-8");
+    let mut command = test_home.cli_command(&[&["ask", "--vault", vault], words].concat());
     command.env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_BASE_URL", model.base_url());
     command
 }
@@ -258,12 +258,12 @@ impl TestHome {
 
 /// What `ask --json` prints for this input.
 async fn ask_json(
-    home: &TestHome,
+    test_home: &TestHome,
     model: &ScriptedModel,
     input: &str,
     more: &[&str],
 ) -> (CliOutput, Value) {
-    let mut command = ask_command(home, model, &[&["--json"], more].concat());
+    let mut command = ask_command(test_home, model, &[&["--json"], more].concat());
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("piped");

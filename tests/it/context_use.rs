@@ -70,17 +70,13 @@ fn near(found: u32, expected: usize) {
     assert!(found.abs_diff(expected) * 100 <= 3 * expected, "{found} is not near {expected}");
 }
 
-async fn known(running: &RunningApp, chat: &ConversationId) -> ContextUse {
-    running.view(chat).await.context.expect("it is known")
+async fn known(app: &RunningApp, chat: &ConversationId) -> ContextUse {
+    app.view(chat).await.context.expect("it is known")
 }
 
 /// Waits for a context that was told of since `before`.
-async fn hears(
-    running: &RunningApp,
-    what: &str,
-    is_it: impl Fn(&ContextUse) -> bool,
-) -> ContextUse {
-    let told = running.wait_for_event(what, |event| match event {
+async fn hears(app: &RunningApp, what: &str, is_it: impl Fn(&ContextUse) -> bool) -> ContextUse {
+    let told = app.wait_for_event(what, |event| match event {
         AppEvent::ContextChanged { context: Some(context), .. } if is_it(context) => {
             Some(context.clone())
         }
@@ -124,13 +120,13 @@ async fn what_is_told_is_what_the_model_counts_in_what_it_is_sent() {
 }
 
 /// Talks until more than four fifths of the window are used, and nobody could summarize before.
-async fn nearly_full(running: &RunningApp) -> (ConversationId, ContextUse) {
+async fn nearly_full(app: &RunningApp) -> (ConversationId, ContextUse) {
     let mut chat = None;
     for n in 0..40 {
         let words = format!("Number {n}. {}", "and so on ".repeat(100));
-        let id = running.send_and_wait(chat.as_ref(), &words).await;
-        running.app.wait_for_idle_work(&id).await.expect("open");
-        let context = known(running, &id).await;
+        let id = app.send_and_wait(chat.as_ref(), &words).await;
+        app.app.wait_for_idle_work(&id).await.expect("open");
+        let context = known(app, &id).await;
         if context.used * 100 > 80 * context.window {
             return (id, context);
         }

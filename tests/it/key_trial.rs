@@ -10,14 +10,14 @@ use crate::harness::test_app::{TestHome, settings_with_model};
 
 const TRIED: &str = "sk-CANARY-tried-and-refused";
 
-async fn trial(running: &crate::harness::test_app::RunningApp, key: &str) -> KeyTrial {
-    running.app.try_key(SecretString::from(key)).await
+async fn trial(app: &crate::harness::test_app::RunningApp, key: &str) -> KeyTrial {
+    app.app.try_key(SecretString::from(key)).await
 }
 
 /// Whether a file of the data folder has the key in it.
-fn is_kept(home: &TestHome, key: &str) -> bool {
+fn is_kept(test_home: &TestHome, key: &str) -> bool {
     let holds = |bytes: &[u8]| bytes.windows(key.len()).any(|part| part == key.as_bytes());
-    home.data.snapshot().into_iter().any(|(_, bytes)| holds(&bytes))
+    test_home.data.snapshot().into_iter().any(|(_, bytes)| holds(&bytes))
 }
 
 #[tokio::test(flavor = "multi_thread")]

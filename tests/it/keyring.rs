@@ -15,22 +15,19 @@ use tokio::process::Command;
 use crate::harness::test_app::{RunningApp, TEST_TIMEOUT, TestHome, run_command};
 
 /// The program on this home, over a bus.
-fn on(bus: &PrivateBus, home: &TestHome, arguments: &[&str]) -> Command {
-    let mut command = home.cli_command(arguments);
+fn on(bus: &PrivateBus, test_home: &TestHome, arguments: &[&str]) -> Command {
+    let mut command = test_home.cli_command(arguments);
     command.env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     command
 }
 
 /// How the provider stands as soon as it stands so.
-async fn provider(
-    running: &RunningApp,
-    stands: impl Fn(&ProviderStatus) -> bool,
-) -> ProviderStatus {
+async fn provider(app: &RunningApp, stands: impl Fn(&ProviderStatus) -> bool) -> ProviderStatus {
     let told = |event: &AppEvent| match event {
         AppEvent::ProviderChanged { provider } if stands(provider) => Some(provider.clone()),
         _ => None,
     };
-    running.wait_for_event("the provider", told).await
+    app.wait_for_event("the provider", told).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,12 +17,12 @@ fn reactions_of(item: &ChatItem) -> &[ToolEvent] {
 }
 
 /// Waits until the window hears of a reaction.
-async fn hears(running: &RunningApp, wanted: &ToolEvent) {
+async fn hears(app: &RunningApp, wanted: &ToolEvent) {
     let told = |event: &AppEvent| match event {
         AppEvent::ItemChanged { item, .. } => reactions_of(item).contains(wanted).then_some(()),
         _ => None,
     };
-    running.wait_for_event(&format!("{wanted:?}"), told).await;
+    app.wait_for_event(&format!("{wanted:?}"), told).await;
 }
 
 /// Has a model make the call, and the window hear of what it should.

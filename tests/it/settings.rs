@@ -21,8 +21,8 @@ pub(crate) const LAST_LINE: &str =
 
 const NOTES: [(&str, &str); 2] = [("Diary/Secret.md", "canary\n"), ("Open.md", "canary\n")];
 
-fn changed_settings(running: &RunningApp) -> (bool, OnClose) {
-    let settings = running.app.settings();
+fn changed_settings(app: &RunningApp) -> (bool, OnClose) {
+    let settings = app.app.settings();
     (settings.spending.paused, settings.desktop.on_close)
 }
 
@@ -73,8 +73,8 @@ fn requests_after(model: &ScriptedModel, after: usize) -> String {
 }
 
 /// A second window on the same data directory, over another vault.
-async fn open_second_window(home: &TestHome, vault: &TempVault) -> App {
-    let app = App::start(DataDir::at(home.data.root().to_owned()).expect("a data directory"));
+async fn open_second_window(test_home: &TestHome, vault: &TempVault) -> App {
+    let app = App::start(DataDir::at(test_home.data.root().to_owned()).expect("a data directory"));
     app.open_vault(vault.root()).await.expect("it opens");
     app
 }
@@ -152,18 +152,20 @@ fn lacks_second_rule(event: &AppEvent) -> bool {
 }
 
 /// Saves a rule as an editor does: reads, and replaces the file whole.
-fn add_by_hand(home: &TestHome, rule: &str) {
-    let text = home.data.read("config.toml");
+fn add_by_hand(test_home: &TestHome, rule: &str) {
+    let text = test_home.data.read("config.toml");
     assert!(text.contains("never = ["), "{text}");
-    home.data.write("by-hand", text.replacen("never = [", &format!("never = [\"{rule}\", "), 1));
-    let root = home.data.root();
+    test_home
+        .data
+        .write("by-hand", text.replacen("never = [", &format!("never = [\"{rule}\", "), 1));
+    let root = test_home.data.root();
     std::fs::rename(root.join("by-hand"), root.join("config.toml")).expect("saved");
 }
 
-fn spawn_setting_changer(home: &TestHome, vault: &TempVault, setting: &str) -> Child {
+fn spawn_setting_changer(test_home: &TestHome, vault: &TempVault, setting: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
-    command.args([home.data.root(), vault.root()]).arg(format!("settings {setting}"));
-    home.set_environment(&mut command);
+    command.args([test_home.data.root(), vault.root()]).arg(format!("settings {setting}"));
+    test_home.set_environment(&mut command);
     command.stdout(Stdio::null()).spawn().expect("it starts")
 }
 

@@ -38,8 +38,8 @@ fn assert_error(error: &UserError, code: ErrorCode, sentence: &str) {
 }
 
 /// What opening the home's notes is refused with.
-async fn open_error(home: &TestHome, folder: &std::path::Path) -> UserError {
-    let running = home.start(settings_without_model()).await;
+async fn open_error(test_home: &TestHome, folder: &std::path::Path) -> UserError {
+    let running = test_home.start(settings_without_model()).await;
     let refused = running.app.open_vault(folder).await.expect_err("it is refused");
     running.quit().await;
     refused

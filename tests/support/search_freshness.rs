@@ -72,8 +72,8 @@ pub fn bench(program: &Path, vault: &Path, place: &Path) -> bool {
 }
 
 /// Waits until the ranking is sealed.
-fn wait_for_fulltext_index(asked: &mut QueryProcess, data: &Path) {
-    asked.poll_until("the ranking", |_| {
+fn wait_for_fulltext_index(process: &mut QueryProcess, data: &Path) {
+    process.poll_until("the ranking", |_| {
         index_kills::index_dir(data)?.join("ranked/seal.json").exists().then_some(())
     });
 }

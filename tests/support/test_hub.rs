@@ -172,8 +172,8 @@ impl TestHub {
     }
 }
 
-fn delivered(seen: &LocalHubEvent, message: &str) -> Option<()> {
-    matches!(seen, LocalHubEvent::Delivered { id, .. } if id == message).then_some(())
+fn delivered(event: &LocalHubEvent, message: &str) -> Option<()> {
+    matches!(event, LocalHubEvent::Delivered { id, .. } if id == message).then_some(())
 }
 
 #[cfg(test)]

@@ -103,10 +103,10 @@ fn find(
 /// Every word, itself or at the beginning of another one, in one of the fields.
 fn all_words_query(
     fields: &TantivyFields,
-    asked: &BenchQuery,
+    query: &BenchQuery,
 ) -> Result<Box<dyn Query>, Box<dyn Error>> {
     let mut words: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-    for word in &asked.words {
+    for word in &query.words {
         let mut places: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for (field, weight) in [(fields.title, 4.0), (fields.headings, 2.0), (fields.text, 1.0)] {
             let term = Term::from_field_text(field, word);

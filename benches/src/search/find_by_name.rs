@@ -17,11 +17,11 @@ const SHOWN_NAMES: usize = 50;
 
 /// Looks for beginnings of names that are there, a different one each time.
 pub(super) async fn measure_figures(
-    ground: &SearchFixture,
+    fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {
-    let standing = ground.open_index()?;
-    let asked = name_prefixes(ground)?;
-    let mut server = McpServer::start(&ground.folder)?;
+    let standing = fixture.open_index()?;
+    let asked = name_prefixes(fixture)?;
+    let mut server = McpServer::start(&fixture.folder)?;
     let (mut ours_asked, mut server_asked) = (asked.iter().cycle(), asked.iter().cycle());
     let ours = async || {
         let part = ours_asked.next().ok_or("no note has a name")?;
@@ -32,10 +32,10 @@ pub(super) async fn measure_figures(
     };
     let theirs = async || {
         let part = server_asked.next().ok_or("no note has a name")?;
-        server.search(&ground.folder, part)
+        server.search(&fixture.folder, part)
     };
     let [small, large] = PAIRS;
-    let ratio = measure::<Box<dyn Error>>(ground.by_size(small, large), ours, theirs).await?;
+    let ratio = measure::<Box<dyn Error>>(fixture.by_size(small, large), ours, theirs).await?;
     let millis = ratio.ours.as_secs_f64() * 1e3;
     let rival = ratio.rival.as_secs_f64() * 1e3;
     let details = format!("ours_ms={millis:.2} server_ms={rival:.0}");
@@ -44,8 +44,8 @@ pub(super) async fn measure_figures(
 }
 
 /// Words of names, spread over the vault.
-fn name_prefixes(ground: &SearchFixture) -> Result<Vec<String>, Box<dyn Error>> {
-    let paths = notes::note_paths(&ground.folder)?;
+fn name_prefixes(fixture: &SearchFixture) -> Result<Vec<String>, Box<dyn Error>> {
+    let paths = notes::note_paths(&fixture.folder)?;
     let names = paths.iter().step_by(paths.len() / 40 + 1);
     let stems = names.filter_map(|path| path.file_stem()?.to_str());
     let words = stems.filter_map(|stem| {

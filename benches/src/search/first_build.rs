@@ -21,16 +21,16 @@ const BUILD_PAIRS: [usize; 2] = [3, 1];
 /// From an empty folder until the snapshot and the ranking stand, beside MiniSearch that reads and
 /// adds the same notes. Both are processor time of all threads of a process of its own.
 pub(super) fn measure_first_build(
-    ground: &SearchFixture,
+    fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {
     let (mut ours, mut walls, mut rivals) = (Vec::new(), Vec::new(), Vec::new());
     let [small, large] = BUILD_PAIRS;
-    for pair in 0..ground.by_size(small, large) {
+    for pair in 0..fixture.by_size(small, large) {
         let place = tempfile::tempdir()?;
-        let built = subprocess::run_kind("build", &ground.folder, place.path())?;
+        let built = subprocess::run_kind("build", &fixture.folder, place.path())?;
         let rival = match pair {
-            0 => ground.minisearch_cost()?.clone(),
-            _ => ground.rerun_minisearch()?,
+            0 => fixture.minisearch_cost()?.clone(),
+            _ => fixture.rerun_minisearch()?,
         };
         ours.push(built.get("build_cpu_ms")?);
         walls.push(built.get("build_wall_ms")?);
@@ -40,9 +40,9 @@ pub(super) fn measure_first_build(
     let details = format!(
         "ours_cpu_ms={ours:.0} minisearch_cpu_ms={rival:.0} ours_wall_ms={:.0} disk_mb={:.1}",
         median(walls),
-        ground.build_cost()?.get("disk_mb")?
+        fixture.build_cost()?.get("disk_mb")?
     );
-    let costs = vec![("first_build", ours), ("disk", ground.build_cost()?.get("disk_mb")?)];
+    let costs = vec![("first_build", ours), ("disk", fixture.build_cost()?.get("disk_mb")?)];
     Ok(SearchMeasurement {
         lines: vec![FigureLine::new("first_build", ours / rival, 0.2, details)],
         costs,
@@ -52,14 +52,14 @@ pub(super) fn measure_first_build(
 /// From an empty folder until lists, links and tags answer, on all cores, beside one thread that
 /// finds every note and reads it once. Both are processor time of all threads, the wall time beside.
 pub(super) fn measure_first_open(
-    ground: &SearchFixture,
+    fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {
     let (mut ours, mut walls) = (Vec::new(), Vec::new());
     let (mut rivals, mut rival_walls) = (Vec::new(), Vec::new());
     let [small, large] = OPEN_PAIRS;
-    for pair in 0..ground.by_size(small, large) {
+    for pair in 0..fixture.by_size(small, large) {
         let place = tempfile::tempdir()?;
-        let work = |kind: &str| subprocess::run_kind(kind, &ground.folder, place.path());
+        let work = |kind: &str| subprocess::run_kind(kind, &fixture.folder, place.path());
         let (opened, read) = if pair % 2 == 0 {
             let first = work("open")?;
             (first, work("read")?)

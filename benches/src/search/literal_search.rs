@@ -35,12 +35,12 @@ type LiteralPattern = (&'static str, String);
 /// The middle and the worst of all patterns, in both manners. Times are wall time, with warm caches,
 /// of whole answers; that both find the same lines is made sure of before.
 pub(super) async fn measure_figures(
-    ground: &SearchFixture,
+    fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {
-    let standing = ground.open_index()?;
+    let standing = fixture.open_index()?;
     let covered = searched_notes(&standing)?;
-    let patterns = patterns(ground);
-    let bar = ground.by_size(0.1, 0.25);
+    let patterns = patterns(fixture);
+    let bar = fixture.by_size(0.1, 0.25);
     let mut taken = SearchMeasurement::default();
     for (name, manner) in [
         ("literal_search", LiteralManner::All),
@@ -48,8 +48,8 @@ pub(super) async fn measure_figures(
     ] {
         let (mut ratios, mut ours, mut details) = (Vec::new(), Vec::new(), String::new());
         for (kind, pattern) in &patterns {
-            let lines = count_same_lines(ground, &standing, &covered, pattern, manner)?;
-            let ratio = measure_against_ripgrep(ground, &standing, pattern, manner).await?;
+            let lines = count_same_lines(fixture, &standing, &covered, pattern, manner)?;
+            let ratio = measure_against_ripgrep(fixture, &standing, pattern, manner).await?;
             let (our_ms, rival_ms) =
                 (ratio.ours.as_secs_f64() * 1e3, ratio.rival.as_secs_f64() * 1e3);
             details.push_str(&format!("{kind}={our_ms:.2}/{rival_ms:.1}ms:{lines} "));
@@ -84,9 +84,9 @@ pub(super) fn query(pattern: &str, manner: LiteralManner) -> GrepQuery {
 }
 
 /// Rare, middling, common, several words, absent, several bytes a sign.
-fn patterns(ground: &SearchFixture) -> Vec<LiteralPattern> {
+fn patterns(fixture: &SearchFixture) -> Vec<LiteralPattern> {
     let of = |kind: &'static str, at: usize| {
-        let asked = ground.queries.iter().filter(|asked| asked.kind == kind).nth(at);
+        let asked = fixture.queries.iter().filter(|asked| asked.kind == kind).nth(at);
         asked.map(|asked| (kind, asked.words.join(" ")))
     };
     let drawn = [of("rare", 0), of("middle", 0), of("common", 0), of("common", 1), of("phrase", 0)];
@@ -95,29 +95,29 @@ fn patterns(ground: &SearchFixture) -> Vec<LiteralPattern> {
 }
 
 async fn measure_against_ripgrep(
-    ground: &SearchFixture,
-    standing: &OpenIndex,
+    fixture: &SearchFixture,
+    index: &OpenIndex,
     pattern: &str,
     manner: LiteralManner,
 ) -> Result<Ratio, Box<dyn Error>> {
     let query = query(pattern, manner);
-    let ours = async || standing.search(&query).map(drop);
+    let ours = async || index.search(&query).map(drop);
     let theirs =
-        async || read_output(&mut ripgrep_command(&ground.folder, pattern, manner)).map(drop);
+        async || read_output(&mut ripgrep_command(&fixture.folder, pattern, manner)).map(drop);
     let [small, large] = PAIRS;
-    measure(ground.by_size(small, large), ours, theirs).await
+    measure(fixture.by_size(small, large), ours, theirs).await
 }
 
 /// How many lines match, if both agree.
 fn count_same_lines(
-    ground: &SearchFixture,
-    standing: &OpenIndex,
+    fixture: &SearchFixture,
+    index: &OpenIndex,
     covered: &BTreeSet<String>,
     pattern: &str,
     manner: LiteralManner,
 ) -> Result<u32, Box<dyn Error>> {
-    let ours = standing.search(&query(pattern, manner))?.total;
-    let theirs = read_output(ripgrep_command(&ground.folder, pattern, manner).arg("--null"))?;
+    let ours = index.search(&query(pattern, manner))?.total;
+    let theirs = read_output(ripgrep_command(&fixture.folder, pattern, manner).arg("--null"))?;
     let paths = theirs.split(|byte| *byte == b'\n').filter_map(|line| {
         let path = line.split(|byte| *byte == 0).next().filter(|path| path.len() < line.len());
         std::str::from_utf8(path?).ok()?.strip_prefix("./")
@@ -131,8 +131,8 @@ fn count_same_lines(
 }
 
 /// The notes that a search looks into.
-fn searched_notes(standing: &OpenIndex) -> Result<BTreeSet<String>, Box<dyn Error>> {
-    let listed = standing.vault.list()?.entries.into_iter();
+fn searched_notes(index: &OpenIndex) -> Result<BTreeSet<String>, Box<dyn Error>> {
+    let listed = index.vault.list()?.entries.into_iter();
     let notes = listed.filter(|entry| entry.kind == EntryKind::Note && entry.size <= NOTE_LIMIT);
     Ok(notes.map(|entry| entry.path.into()).collect())
 }

@@ -28,10 +28,12 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(2);
 const LINE_SEARCH_INTERVAL: usize = 5;
 
 /// What is held at the end, beside what may be; the most that was seen meanwhile is told with it.
-pub(super) fn measure_figures(ground: &SearchFixture) -> Result<SearchMeasurement, Box<dyn Error>> {
+pub(super) fn measure_figures(
+    fixture: &SearchFixture,
+) -> Result<SearchMeasurement, Box<dyn Error>> {
     let place = tempfile::tempdir()?;
-    fs::copy(queries_file(ground.built_index_folder()?), queries_file(place.path()))?;
-    let mut command = subprocess::command("use", &ground.folder, place.path())?;
+    fs::copy(queries_file(fixture.built_index_folder()?), queries_file(place.path()))?;
+    let mut command = subprocess::command("use", &fixture.folder, place.path())?;
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let (status, mut peak) = (format!("/proc/{}/status", child.id()), 0.0_f64);
     while child.try_wait()?.is_none() {
@@ -45,7 +47,7 @@ pub(super) fn measure_figures(ground: &SearchFixture) -> Result<SearchMeasuremen
     }
     let numbers = NamedNumbers::parse(&String::from_utf8(done.stdout)?);
     let (anonymous, peak) = (numbers.get("anon_mb")?, peak / 1e6);
-    let text = megabytes(ground.bytes);
+    let text = megabytes(fixture.bytes);
     let limit = BASE_BYTES / 1e6 + BYTES_PER_TEXT_BYTE * text;
     let details = format!(
         "anon_mb={anonymous:.1} limit_mb={limit:.1} peak_mb={peak:.1} opened_mb={:.1} \

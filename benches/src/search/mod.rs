@@ -65,15 +65,15 @@ impl SearchFigure {
         }
     }
 
-    async fn measure(self, ground: &SearchFixture) -> Result<SearchMeasurement, Box<dyn Error>> {
+    async fn measure(self, fixture: &SearchFixture) -> Result<SearchMeasurement, Box<dyn Error>> {
         match self {
-            Self::LiteralSearch => literal_search::measure_figures(ground).await,
-            Self::Ranked => ranked_search::measure_figures(ground),
-            Self::FirstBuild => first_build::measure_first_build(ground),
-            Self::FirstOpen => first_build::measure_first_open(ground),
-            Self::Reopening => reopening::measure_figures(ground),
-            Self::FindByName => find_by_name::measure_figures(ground).await,
-            Self::Memory => memory::measure_figures(ground),
+            Self::LiteralSearch => literal_search::measure_figures(fixture).await,
+            Self::Ranked => ranked_search::measure_figures(fixture),
+            Self::FirstBuild => first_build::measure_first_build(fixture),
+            Self::FirstOpen => first_build::measure_first_open(fixture),
+            Self::Reopening => reopening::measure_figures(fixture),
+            Self::FindByName => find_by_name::measure_figures(fixture).await,
+            Self::Memory => memory::measure_figures(fixture),
         }
     }
 }

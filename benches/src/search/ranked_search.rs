@@ -17,15 +17,17 @@ const ROUNDS: usize = 3;
 
 /// The slowest of a hundred beside its limit, and the one in the middle beside MiniSearch's. Times
 /// are processor time of all threads, wall time beside.
-pub(super) fn measure_figures(ground: &SearchFixture) -> Result<SearchMeasurement, Box<dyn Error>> {
-    let asked = subprocess::run_kind("rank", &ground.folder, ground.built_index_folder()?)?;
+pub(super) fn measure_figures(
+    fixture: &SearchFixture,
+) -> Result<SearchMeasurement, Box<dyn Error>> {
+    let asked = subprocess::run_kind("rank", &fixture.folder, fixture.built_index_folder()?)?;
     let (p50, p99) = (asked.get("cpu_p50_us")?, asked.get("cpu_p99_us")?);
     let (wall_p50, wall_p99) = (asked.get("wall_p50_us")?, asked.get("wall_p99_us")?);
     let (rival_p50, rival_p99) = (
-        ground.minisearch_cost()?.get("cpu_p50_us")?,
-        ground.minisearch_cost()?.get("cpu_p99_us")?,
+        fixture.minisearch_cost()?.get("cpu_p50_us")?,
+        fixture.minisearch_cost()?.get("cpu_p99_us")?,
     );
-    let limit = ground.by_size(5_000.0, 30_000.0);
+    let limit = fixture.by_size(5_000.0, 30_000.0);
     let slow = format!(
         "cpu_us={p99:.0} wall_us={wall_p99:.0} limit_us={limit} minisearch_cpu_us={rival_p99:.0}"
     );

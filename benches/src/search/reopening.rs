@@ -17,17 +17,19 @@ const ROUNDS: usize = 3;
 
 /// Counts the notes that are opened when the index is brought up once more. The control is the
 /// first start, which opens every one.
-pub(super) fn measure_figures(ground: &SearchFixture) -> Result<SearchMeasurement, Box<dyn Error>> {
-    let place = ground.built_index_folder()?;
+pub(super) fn measure_figures(
+    fixture: &SearchFixture,
+) -> Result<SearchMeasurement, Box<dyn Error>> {
+    let place = fixture.built_index_folder()?;
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
-        let reopened = subprocess::run_kind("reopen", &ground.folder, place)?;
+        let reopened = subprocess::run_kind("reopen", &fixture.folder, place)?;
         least = least.min(reopened.get("reopen_cpu_ms")?);
     }
     let fresh = tempfile::tempdir()?;
-    let first = count_opened_notes("open", &ground.folder, fresh.path())?;
-    let again = count_opened_notes("reopen", &ground.folder, place)?;
-    if first < ground.notes {
+    let first = count_opened_notes("open", &fixture.folder, fresh.path())?;
+    let again = count_opened_notes("reopen", &fixture.folder, place)?;
+    if first < fixture.notes {
         return Err(format!("the first start was seen to open {first} notes only").into());
     }
     let share = f64::from(u32::try_from(again)?) / f64::from(u32::try_from(first)?);

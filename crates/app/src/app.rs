@@ -90,22 +90,27 @@ impl App {
     /// As [`App::start`] with the clocks of models and of the hub at another pace: deadlines, waits before a
     /// retry, the link's times, and the distance between notifications.
     #[must_use]
-    pub fn start_at(data: DataDir, pace: TimeScale) -> Self {
-        Self::start_with(data, RunMode::Stay, pace)
+    pub fn start_at(data: DataDir, time_scale: TimeScale) -> Self {
+        Self::start_with(data, RunMode::Stay, time_scale)
     }
 
     /// As [`App::start_at`], with the keyring on the bus at this address in place of the session's.
     #[must_use]
-    pub fn start_on(data: DataDir, pace: TimeScale, bus: &str) -> Self {
-        Self::with_keyring(data, RunMode::Stay, pace, Keyring::on(Bus::at(bus)))
+    pub fn start_on(data: DataDir, time_scale: TimeScale, bus: &str) -> Self {
+        Self::with_keyring(data, RunMode::Stay, time_scale, Keyring::on(Bus::at(bus)))
     }
 
     /// Starts for `purpose`, without a vault.
-    pub(crate) fn start_with(data: DataDir, purpose: RunMode, pace: TimeScale) -> Self {
-        Self::with_keyring(data, purpose, pace, Keyring::on(Bus::session()))
+    pub(crate) fn start_with(data: DataDir, run_mode: RunMode, time_scale: TimeScale) -> Self {
+        Self::with_keyring(data, run_mode, time_scale, Keyring::on(Bus::session()))
     }
 
-    fn with_keyring(data: DataDir, purpose: RunMode, pace: TimeScale, keyring: Keyring) -> Self {
+    fn with_keyring(
+        data: DataDir,
+        purpose: RunMode,
+        time_scale: TimeScale,
+        keyring: Keyring,
+    ) -> Self {
         let (config, outdated) = Config::load(&data);
         let (feed, answering) = (Feed::default(), ModelSelector::new(tool_support::load(&data)));
         let (desk, door, describing) =
@@ -120,7 +125,7 @@ impl App {
             active_note: desk,
             model_selector: answering,
             run_mode: purpose,
-            pace,
+            pace: time_scale,
             second_start: door,
             description_task: describing,
             jobs: works,

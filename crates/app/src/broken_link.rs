@@ -134,21 +134,22 @@ fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<LinkRewrite, 
 
 /// Applies the changes as one set of the user's own, and tells of it; the caller holds `change_lock`.
 async fn apply(
-    open: &VaultSession,
+    session: &VaultSession,
     note: NotePath,
     changes: ChangeSet,
 ) -> Result<RepairedLink, UserError> {
     // No turn led to it.
     let (set, turn) = (new_id(), new_id());
     let taken = UndoPlan { changes, ..UndoPlan::default() };
-    let applied =
-        open.apply_user_set(&set, &taken, &turn, AppliedBy::Repair, &Progress::default()).await?;
+    let applied = session
+        .apply_user_set(&set, &taken, &turn, AppliedBy::Repair, &Progress::default())
+        .await?;
     if applied.done.is_empty()
         && let Some((_, error)) = applied.problems.first()
     {
         return Err(note_error(error));
     }
-    open.emit(DomainEvent::Applied(vec![set.clone()]));
+    session.emit(DomainEvent::Applied(vec![set.clone()]));
     let left = applied.problems.into_iter().map(|(path, _)| path).collect();
     Ok(RepairedLink { note, change_set: set, rewritten: applied.done, left })
 }

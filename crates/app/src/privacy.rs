@@ -233,10 +233,10 @@ impl PrivacyGuard {
         &self,
         turn: &TurnId,
         rows: Vec<Message>,
-        told: &SourcesByTurn,
+        sources: &SourcesByTurn,
     ) -> Result<(Vec<Message>, String), UserError> {
         let view = self.turn_view(turn).await?;
-        let gone = self.missing_in_rows(&view, &rows, told).await?;
+        let gone = self.missing_in_rows(&view, &rows, sources).await?;
         {
             let mut state = self.state();
             if state.first_time_turns.contains(turn) {
@@ -244,7 +244,7 @@ impl PrivacyGuard {
             }
         }
         let mark = view.fingerprint_with(&gone);
-        Ok((self.filter_messages(&view, rows, told, gone).await?, mark))
+        Ok((self.filter_messages(&view, rows, sources, gone).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -252,12 +252,12 @@ impl PrivacyGuard {
     pub(crate) async fn redact_for_any(
         &self,
         rows: Vec<Message>,
-        told: &SourcesByTurn,
+        sources: &SourcesByTurn,
     ) -> Result<(Vec<Message>, Redaction), UserError> {
         let most = strictest_privacy(&self.state());
         let view = self.view_for(most).await?;
-        let gone = self.missing_in_rows(&view, &rows, told).await?;
-        let heard = self.filter_messages(&view, rows.clone(), told, gone).await?;
+        let gone = self.missing_in_rows(&view, &rows, sources).await?;
+        let heard = self.filter_messages(&view, rows.clone(), sources, gone).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))
     }

@@ -49,10 +49,10 @@ impl From<ActiveNoteEntry> for Choice {
 impl VaultSession {
     /// The open note that is sent with these words. A note that is kept from the model that answers now
     /// is left out; one that becomes private later is withheld like the rest of the history.
-    pub(crate) async fn sent_note(&self, words: &UserMessage) -> Result<SentNote, UserError> {
+    pub(crate) async fn sent_note(&self, message: &UserMessage) -> Result<SentNote, UserError> {
         let left_out =
             SentNote { parts: vec![MessagePart::OpenNote { note: None }], ..SentNote::default() };
-        let ToSend { mut note, line, age } = match self.choice(words).await? {
+        let ToSend { mut note, line, age } = match self.choice(message).await? {
             Choice::NoneOpen => return Ok(SentNote::default()),
             Choice::LeftOut => return Ok(left_out),
             Choice::Send(note) => note,

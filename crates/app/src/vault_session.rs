@@ -385,20 +385,25 @@ impl VaultSession {
 fn start_hub(
     tasks: &TaskTracker,
     cancel: &CancellationToken,
-    pace: TimeScale,
+    time_scale: TimeScale,
 ) -> (HubHandle, mpsc::Receiver<HubEvent>) {
-    hub::start_timed(tasks, cancel.clone(), None, LinkTiming::default().faster(pace.speedup()))
+    hub::start_timed(
+        tasks,
+        cancel.clone(),
+        None,
+        LinkTiming::default().faster(time_scale.speedup()),
+    )
 }
 
 fn turn_policy(
     store: &Store,
-    keeper: &Arc<PrivacyGuard>,
+    guard: &Arc<PrivacyGuard>,
     around: &AppServices,
     registry: &ToolRegistry,
     news: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Arc<AppTurnPolicy> {
     Arc::new(AppTurnPolicy {
-        privacy_guard: Arc::clone(keeper),
+        privacy_guard: Arc::clone(guard),
         store: store.clone(),
         config: around.config.clone(),
         model_selector: around.model_selector.clone(),
@@ -410,12 +415,12 @@ fn turn_policy(
 fn transcript(
     store: &Store,
     bell: &Arc<Notify>,
-    keeper: &Arc<PrivacyGuard>,
+    guard: &Arc<PrivacyGuard>,
     recollection: &Arc<TurnCache>,
     config: &Config,
 ) -> Arc<StoreTranscript> {
-    keeper.set_effect_history(store.clone());
-    let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
+    guard.set_effect_history(store.clone());
+    let (bell, keeper) = (Arc::clone(bell), Arc::clone(guard));
     Arc::new(StoreTranscript {
         store: store.clone(),
         outbox_ready: bell,
@@ -429,15 +434,15 @@ fn transcript(
 fn tool_registry(
     store: &Store,
     indexing: &Indexer,
-    keeper: &Arc<PrivacyGuard>,
+    guard: &Arc<PrivacyGuard>,
     news: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Result<ToolRegistry, UserError> {
-    let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(keeper) };
+    let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(guard) };
     let (archive, desk) = (Arc::new(archive), Arc::new(TurnDesk(store.clone())));
     let index = indexing.index.clone();
     let questions = Arc::new(StoreQuestions { store: store.clone(), domain_events: news.clone() });
     catalog(ToolDeps {
-        vault: keeper.vault_for_models(),
+        vault: guard.vault_for_models(),
         index,
         archive,
         environment: desk,

@@ -80,11 +80,11 @@ pub(crate) async fn run(arguments: HubArgs) -> Result<ExitCode, UserError> {
     }
 }
 
-async fn run_hub(door: &HubEndpointArgs) -> Result<ExitCode, UserError> {
-    let hub = LocalHub::bind(door.address(), door.token()?).await.map_err(|error| {
+async fn run_hub(endpoint: &HubEndpointArgs) -> Result<ExitCode, UserError> {
+    let hub = LocalHub::bind(endpoint.address(), endpoint.token()?).await.map_err(|error| {
         UserError::other(format!(
             "The hub cannot listen on {}: {error}. Choose another port with --port.",
-            door.address()
+            endpoint.address()
         ))
     })?;
     eprint_line(format_args!("A hub listens on ws://{}. Stop with Ctrl+C.", hub.address()));
@@ -133,15 +133,15 @@ fn event_line(event: &LocalHubEvent) -> String {
 }
 
 async fn send(
-    door: &HubEndpointArgs,
+    endpoint: &HubEndpointArgs,
     text: &str,
     how: InputMethod,
     wait: ReportsWanted,
 ) -> Result<ExitCode, UserError> {
     let told = |problem: local_hub::SendProblem| UserError::other(problem.to_string());
-    let token = door.token()?;
+    let token = endpoint.token()?;
     let mut reports =
-        local_hub::send(door.address(), token.as_ref(), text, how, wait).await.map_err(told)?;
+        local_hub::send(endpoint.address(), token.as_ref(), text, how, wait).await.map_err(told)?;
     let mut code = ExitCode::SUCCESS;
     while let Some(report) = reports.next().await {
         match report.map_err(told)? {

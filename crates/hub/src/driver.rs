@@ -241,18 +241,18 @@ impl LinkDriver {
         }
     }
 
-    async fn send(&mut self, letter: PendingResponse) {
+    async fn send(&mut self, response: PendingResponse) {
         if self.link.state() != HubState::Online {
-            return self.deliveries.hold(letter);
+            return self.deliveries.hold(response);
         }
-        let Some(frame) = letter.response.clone().into_frame() else {
-            return letter.notify_sender(Ok(()));
+        let Some(frame) = response.response.clone().into_frame() else {
+            return response.notify_sender(Ok(()));
         };
         match self.socket.write(frame.to_json()) {
-            Ok(()) => self.deliveries.add_in_flight(letter),
+            Ok(()) => self.deliveries.add_in_flight(response),
             Err(trouble) => {
                 self.step(LinkInput::Lost(trouble)).await;
-                self.deliveries.hold(letter);
+                self.deliveries.hold(response);
             }
         }
     }

@@ -120,20 +120,20 @@ impl TermPattern {
     pub(crate) fn match_end(
         &self,
         text: &str,
-        unit: WordToken,
+        token: WordToken,
         folded: &str,
         rest: &WordTokens<'_>,
     ) -> Option<(usize, f64)> {
         match self {
             Self::Beginning(word) => {
-                folded.starts_with(word.as_str()).then(|| (unit.end, matched_share(word, folded)))
+                folded.starts_with(word.as_str()).then(|| (token.end, matched_share(word, folded)))
             }
             Self::Sequence(units) => {
                 let mut wanted = units.iter();
                 if wanted.next()? != folded {
                     return None;
                 }
-                let (mut last, mut buffer) = (unit, String::new());
+                let (mut last, mut buffer) = (token, String::new());
                 let mut rest = rest.clone();
                 for wanted in wanted {
                     let next = rest.next().filter(|next| next.position == last.position + 1)?;

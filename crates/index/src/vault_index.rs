@@ -263,8 +263,8 @@ impl Index {
 
     /// What is known of the text of a note if it had this stamp when it was looked at.
     #[must_use]
-    pub fn text_privacy(&self, path: &NotePath, stamp: Fingerprint) -> Option<TextPrivacy> {
-        self.base_view()?.text_privacy(path, stamp)
+    pub fn text_privacy(&self, path: &NotePath, fingerprint: Fingerprint) -> Option<TextPrivacy> {
+        self.base_view()?.text_privacy(path, fingerprint)
     }
 
     /// Lets nobody else write the ranking.
@@ -401,10 +401,10 @@ impl Index {
 /// has changed that a new snapshot is less work.
 fn updated_view(
     before: &IndexView,
-    eye: &FileScanner<'_>,
+    scanner: &FileScanner<'_>,
     files: &[(VaultEntry, Fingerprint)],
 ) -> Option<IndexView> {
-    if before.snapshot().rules() != eye.rules_hash() {
+    if before.snapshot().rules() != scanner.rules_hash() {
         return None;
     }
     let is_same =
@@ -413,7 +413,7 @@ fn updated_view(
     let (mut changed, mut private) = (Vec::new(), Vec::new());
     for file in other {
         // What is known to be private is no change to read, however much of it there is.
-        match eye.known_private(&file.0, file.1) {
+        match scanner.known_private(&file.0, file.1) {
             Some(one) => private.push((file.0.path.clone(), ScanOutcome::Private(one))),
             None => changed.push(file),
         }
@@ -428,7 +428,7 @@ fn updated_view(
         return None;
     }
     let looked = parallel::map_parallel(&changed, None, |(entry, stamp)| {
-        Some((entry.path.clone(), eye.scan(entry, *stamp)))
+        Some((entry.path.clone(), scanner.scan(entry, *stamp)))
     });
     Some(before.with_changes(looked.found.into_iter().chain(private).chain(gone)))
 }

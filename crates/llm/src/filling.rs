@@ -100,7 +100,7 @@ impl Filling {
     }
 
     /// The same in tokens as the model would count them.
-    pub(crate) fn told(&self, gauge: TokenCalibration) -> ContextUse {
+    pub(crate) fn told(&self, calibration: TokenCalibration) -> ContextUse {
         let parts = [
             (ContextKind::Instructions, self.budget.overhead),
             (ContextKind::Summary, self.summary),
@@ -109,7 +109,7 @@ impl Filling {
             (ContextKind::OpenTurn, self.open.all()),
         ];
         let parts =
-            parts.map(|(kind, tokens)| ContextPart { kind, tokens: gauge.corrected(tokens) });
+            parts.map(|(kind, tokens)| ContextPart { kind, tokens: calibration.corrected(tokens) });
         let parts: Vec<ContextPart> = parts.into_iter().filter(|part| part.tokens > 0).collect();
         ContextUse {
             used: parts.iter().map(|part| part.tokens).fold(0, u32::saturating_add),

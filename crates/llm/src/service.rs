@@ -376,12 +376,12 @@ impl ServiceInner {
     }
 
     /// Nothing is done for it any more. What was disturbed has been replaced or removed already.
-    pub(crate) fn rested(&self, conversation: &ConversationId, rest: &IdleTask) {
+    pub(crate) fn rested(&self, conversation: &ConversationId, task: &IdleTask) {
         let mut sessions = self.sessions();
-        if !rest.cancelled.is_cancelled() {
+        if !task.cancelled.is_cancelled() {
             sessions.idle.remove(conversation);
         }
-        rest.finished.cancel();
+        task.finished.cancel();
     }
 
     /// Ends the session whatever was announced.

@@ -95,8 +95,8 @@ pub struct TextToolProvider {
 impl TextToolProvider {
     /// Asks `wire`, which is at `address`.
     #[must_use]
-    pub fn new(wire: Arc<dyn Provider>, address: String, no_tools: ToollessModels) -> Self {
-        Self { inner: wire, address, toolless: no_tools, reported: Arc::default() }
+    pub fn new(wire: Arc<dyn Provider>, address: String, toolless_models: ToollessModels) -> Self {
+        Self { inner: wire, address, toolless: toolless_models, reported: Arc::default() }
     }
 
     async fn stream_as_text(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

@@ -81,7 +81,7 @@ pub(crate) async fn request_title(
 fn request(
     originals: FullHistory,
     by: &Summarizer,
-    gauge: TokenCalibration,
+    calibration: TokenCalibration,
     wanted: TitleRequest,
 ) -> Option<ModelRequest> {
     let words = match wanted {
@@ -91,8 +91,10 @@ fn request(
     let system = format!("{TITLE_INSTRUCTIONS}{words}{MATERIAL_NOTICE}");
     let max_tokens = MAX_ANSWER_TOKENS.min(by.window / 4);
     let room = by.window.saturating_sub(max_tokens.saturating_mul(2));
-    let room =
-        gauge.estimate_within(room).saturating_sub(tokens::of_text(&system)).min(MAX_INPUT_TOKENS);
+    let room = calibration
+        .estimate_within(room)
+        .saturating_sub(tokens::of_text(&system))
+        .min(MAX_INPUT_TOKENS);
     let text = material(originals, room)?;
     let said = ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text(text)] };
     let (model, tools) = (by.model.clone(), Vec::new());

@@ -304,13 +304,13 @@ impl Turn {
     }
 
     /// Asks again, unless what the turn may cost is spent: then it ends as at a limit.
-    fn ask_within_limit(&mut self, how: AskMode) -> Transition {
-        self.ask_again(how, 1)
+    fn ask_within_limit(&mut self, mode: AskMode) -> Transition {
+        self.ask_again(mode, 1)
     }
 
-    fn ask_again(&mut self, how: AskMode, attempt: u32) -> Transition {
+    fn ask_again(&mut self, mode: AskMode, attempt: u32) -> Transition {
         match self.spending_limit.as_ref().and_then(SpendingLimit::exhausted) {
-            None => ask(how, attempt),
+            None => ask(mode, attempt),
             Some(reached) => {
                 let owed = std::mem::take(&mut self.owed);
                 finished(Finish::failed(reached).at_limit().with_usage(owed))
@@ -335,10 +335,10 @@ fn fail(state: TurnState, error: UserError) -> Transition {
     })
 }
 
-fn ask(how: AskMode, attempt: u32) -> Transition {
+fn ask(mode: AskMode, attempt: u32) -> Transition {
     (
-        TurnState::Asking { how, attempt, answer: PartialAnswer::default() },
-        vec![TurnEffect::Ask(how)],
+        TurnState::Asking { how: mode, attempt, answer: PartialAnswer::default() },
+        vec![TurnEffect::Ask(mode)],
     )
 }
 
@@ -347,10 +347,10 @@ fn store_step(
     parts: Vec<MessagePart>,
     text: Option<String>,
     usage: TokenUsage,
-    then: AfterStep,
+    next: AfterStep,
 ) -> Transition {
     let effect = TurnEffect::StoreStep { parts, usage };
-    (TurnState::StoringStep { batch, text, then }, vec![effect])
+    (TurnState::StoringStep { batch, text, then: next }, vec![effect])
 }
 
 fn store_results(batch: CallBatch) -> Transition {

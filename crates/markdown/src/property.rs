@@ -65,18 +65,18 @@ impl Properties {
         Self::parse_yaml_within(yaml, &mut MemoryBudget::for_yaml(yaml))
     }
 
-    fn parse_yaml_within(yaml: &str, room: &mut MemoryBudget) -> Result<Self, MalformedYaml> {
+    fn parse_yaml_within(yaml: &str, budget: &mut MemoryBudget) -> Result<Self, MalformedYaml> {
         let mut read = Self::default();
         let mut is_unnamed = false;
         for document in yaml::documents(yaml)? {
-            collect_top_level(&document, &mut read.top_level, room);
-            collect_nested(&document, &mut read.nested, room);
+            collect_top_level(&document, &mut read.top_level, budget);
+            collect_nested(&document, &mut read.nested, budget);
             is_unnamed |=
                 matches!(document.kind, YamlNodeKind::Scalar { .. } | YamlNodeKind::List(_));
         }
         read.lacks_names =
             is_unnamed && line_breaks::lines(yaml).any(|line| has_name(slice(yaml, line)));
-        if room.is_used_up() {
+        if budget.is_used_up() {
             let reason = "its aliases or nested lists and maps make too many values".to_owned();
             return Err(MalformedYaml { line: 1, reason, is_yaml: true });
         }
@@ -188,77 +188,80 @@ fn slice(text: &str, range: Range<usize>) -> &str {
 }
 
 /// The entries of the outermost map.
-fn collect_top_level(node: &YamlNode, found: &mut Vec<NoteProperty>, room: &mut MemoryBudget) {
+fn collect_top_level(node: &YamlNode, found: &mut Vec<NoteProperty>, budget: &mut MemoryBudget) {
     let YamlNodeKind::Map(pairs) = &node.kind else { return };
     for (key, value) in pairs {
         if is_merge_key(key) {
             match &value.kind {
                 YamlNodeKind::List(merged) => {
-                    merged.iter().for_each(|merged| collect_top_level(merged, found, room))
+                    merged.iter().for_each(|merged| collect_top_level(merged, found, budget))
                 }
-                _ => collect_top_level(value, found, room),
+                _ => collect_top_level(value, found, budget),
             }
             continue;
         }
-        if !room.try_take(size_of::<Vec<String>>()) {
+        if !budget.try_take(size_of::<Vec<String>>()) {
             return;
         }
-        found.push(NoteProperty { name: to_inline_yaml(key, room), values: values(value, room) });
+        found.push(NoteProperty {
+            name: to_inline_yaml(key, budget),
+            values: values(value, budget),
+        });
     }
 }
 
 /// The entries of all maps.
-fn collect_nested(node: &YamlNode, found: &mut Vec<NoteProperty>, room: &mut MemoryBudget) {
-    if !room.try_take(1) {
+fn collect_nested(node: &YamlNode, found: &mut Vec<NoteProperty>, budget: &mut MemoryBudget) {
+    if !budget.try_take(1) {
         return;
     }
     match &node.kind {
         YamlNodeKind::Scalar { .. } => {}
         YamlNodeKind::List(items) => {
-            items.iter().for_each(|item| collect_nested(item, found, room))
+            items.iter().for_each(|item| collect_nested(item, found, budget))
         }
         YamlNodeKind::Map(pairs) => {
             for (key, value) in pairs {
                 let (mut names, mut values) = (Vec::new(), Vec::new());
-                collect_scalars(key, &mut names, room);
-                collect_scalars(value, &mut values, room);
+                collect_scalars(key, &mut names, budget);
+                collect_scalars(value, &mut values, budget);
                 // Each name has values of its own; `collect_scalars` took the room for those of one.
                 let copies = names.len().saturating_sub(1);
                 let size: usize = values.iter().map(|value| value_size(value)).sum();
                 let lists = names.len() * size_of::<Vec<String>>();
-                if !room.try_take(lists + copies.saturating_mul(size)) {
+                if !budget.try_take(lists + copies.saturating_mul(size)) {
                     return;
                 }
                 found.extend(
                     names.into_iter().map(|name| NoteProperty { name, values: values.clone() }),
                 );
-                collect_nested(key, found, room);
-                collect_nested(value, found, room);
+                collect_nested(key, found, budget);
+                collect_nested(value, found, budget);
             }
         }
     }
 }
 
 /// All scalars in a value, keys too, in every way they may be meant.
-fn collect_scalars(node: &YamlNode, found: &mut Vec<String>, room: &mut MemoryBudget) {
-    if !room.try_take(1) {
+fn collect_scalars(node: &YamlNode, found: &mut Vec<String>, budget: &mut MemoryBudget) {
+    if !budget.try_take(1) {
         return;
     }
     match &node.kind {
         YamlNodeKind::Scalar { text, is_binary, .. } => {
-            if !room.try_take(value_size(text)) {
+            if !budget.try_take(value_size(text)) {
                 return;
             }
             let bytes = is_binary.then(|| decode_base64(text)).flatten();
-            found.extend(bytes.filter(|bytes| room.try_take(value_size(bytes))));
+            found.extend(bytes.filter(|bytes| budget.try_take(value_size(bytes))));
             found.push(text.clone());
         }
         YamlNodeKind::List(items) => {
-            items.iter().for_each(|item| collect_scalars(item, found, room))
+            items.iter().for_each(|item| collect_scalars(item, found, budget))
         }
         YamlNodeKind::Map(pairs) => pairs.iter().for_each(|(key, value)| {
-            collect_scalars(key, found, room);
-            collect_scalars(value, found, room);
+            collect_scalars(key, found, budget);
+            collect_scalars(value, found, budget);
         }),
     }
 }
@@ -268,13 +271,13 @@ fn decode_base64(base64: &str) -> Option<String> {
     STANDARD.decode(dense).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn values(node: &YamlNode, room: &mut MemoryBudget) -> Vec<String> {
+fn values(node: &YamlNode, budget: &mut MemoryBudget) -> Vec<String> {
     let all = match &node.kind {
         // `[[note]]` without quotes is a list in a list for YAML and a link for people.
         YamlNodeKind::List(items) if !is_wikilink(node) => {
-            items.iter().map(|item| to_inline_yaml(item, room)).collect()
+            items.iter().map(|item| to_inline_yaml(item, budget)).collect()
         }
-        _ => vec![to_inline_yaml(node, room)],
+        _ => vec![to_inline_yaml(node, budget)],
     };
     all.into_iter().filter(|value: &String| !value.is_empty()).collect()
 }
@@ -290,22 +293,22 @@ fn is_wikilink(node: &YamlNode) -> bool {
 }
 
 /// A value as text; lists and maps in the spelling of one line.
-fn to_inline_yaml(node: &YamlNode, room: &mut MemoryBudget) -> String {
+fn to_inline_yaml(node: &YamlNode, budget: &mut MemoryBudget) -> String {
     let text = if let YamlNodeKind::Scalar { text, .. } = &node.kind { text.trim() } else { "" };
-    if !room.try_take(value_size(text)) {
+    if !budget.try_take(value_size(text)) {
         return String::new();
     }
     match &node.kind {
         YamlNodeKind::Scalar { .. } => text.to_owned(),
         YamlNodeKind::List(items) => {
-            let items: Vec<_> = items.iter().map(|item| to_inline_yaml(item, room)).collect();
+            let items: Vec<_> = items.iter().map(|item| to_inline_yaml(item, budget)).collect();
             format!("[{}]", items.join(", "))
         }
         YamlNodeKind::Map(pairs) => {
             let pair = |(key, value): &(_, _)| {
                 let key: &std::rc::Rc<YamlNode> = key;
                 let value: &std::rc::Rc<YamlNode> = value;
-                format!("{}: {}", to_inline_yaml(key, room), to_inline_yaml(value, room))
+                format!("{}: {}", to_inline_yaml(key, budget), to_inline_yaml(value, budget))
             };
             let pairs: Vec<_> = pairs.iter().map(pair).collect();
             pairs.join(", ")

@@ -90,10 +90,10 @@ impl Vault {
     /// the next order, which also settle the intents. Orders run one after the other.
     pub async fn apply(
         &self,
-        order: ChangeBatch,
+        batch: ChangeBatch,
         ledger: &dyn Ledger,
     ) -> Result<Applied, ApplyError> {
-        self.apply_until(&Progress::default(), order, ledger).await
+        self.apply_until(&Progress::default(), batch, ledger).await
     }
 
     /// As [`Vault::apply`], until `progress` is stopped: the note, or the unit, that is under way is
@@ -101,7 +101,7 @@ impl Vault {
     pub async fn apply_until(
         &self,
         progress: &Progress,
-        order: ChangeBatch,
+        batch: ChangeBatch,
         ledger: &dyn Ledger,
     ) -> Result<Applied, ApplyError> {
         let mut held = self.change_lock().lock_owned().await;
@@ -111,10 +111,10 @@ impl Vault {
         held.unsettled = true;
         let mut settled = LedgerRecord::All;
         let places: Vec<NotePath> =
-            order.changes.iter().map(|planned| planned.change.path.clone()).collect();
+            batch.changes.iter().map(|planned| planned.change.path.clone()).collect();
         // Before anything is recorded: by it a later start knows what the record is about.
         self.write_pending_id();
-        let mut intents = order.into_intents(self);
+        let mut intents = batch.into_intents(self);
         let (mut course, patience) = (Attempts::default(), RetryLimit::default());
         for tries in 1.. {
             if intents.is_empty() {

@@ -136,9 +136,9 @@ impl Vault {
     /// The same vault as it is seen through `screen`. Changes are made by whoever holds the
     /// [whole](Self::unfiltered) one.
     #[must_use]
-    pub fn filtered(&self, screen: Arc<PrivacyFilter>) -> Self {
+    pub fn filtered(&self, filter: Arc<PrivacyFilter>) -> Self {
         let mut vault = self.clone();
-        vault.privacy_filter = Some(screen);
+        vault.privacy_filter = Some(filter);
         vault
     }
 
@@ -326,8 +326,8 @@ struct TextCheck<'a> {
 
 impl TextCheck<'_> {
     /// What the note's text says; `None` when that is not known.
-    fn entry_privacy(&self, entry: &VaultEntry, stamp: Fingerprint) -> Option<Privacy> {
-        let judged = self.screen.lookup.get().and_then(|judge| judge(&entry.path, stamp));
+    fn entry_privacy(&self, entry: &VaultEntry, fingerprint: Fingerprint) -> Option<Privacy> {
+        let judged = self.screen.lookup.get().and_then(|judge| judge(&entry.path, fingerprint));
         if let Some(judged) = judged.filter(|judged| judged.rules == self.showing.digest) {
             return Some(judged.by_text);
         }

@@ -59,9 +59,9 @@ fn assert_both_are_as_they_were(folder: &Folder, change: &Change) {
 }
 
 /// Fault points are the whole process's, so each test takes its turn.
-fn apply(folder: &Folder, order: ChangeBatch, ledger: &MemoryLedger) -> Applied {
+fn apply(folder: &Folder, batch: ChangeBatch, ledger: &MemoryLedger) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
+    runtime.block_on(folder.vault().apply(batch, ledger)).unwrap()
 }
 
 #[test]

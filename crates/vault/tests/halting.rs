@@ -28,7 +28,7 @@ fn sixty() -> (Vec<(String, String)>, Vec<Change>) {
 }
 
 /// Carries out an order that is stopped after so many notes.
-async fn stopped_after(notes: usize, order: ChangeBatch) -> (Folder, MemoryLedger, Applied) {
+async fn stopped_after(notes: usize, batch: ChangeBatch) -> (Folder, MemoryLedger, Applied) {
     let (texts, _) = sixty();
     let texts: Vec<_> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let folder = Folder::with(&texts);
@@ -36,7 +36,7 @@ async fn stopped_after(notes: usize, order: ChangeBatch) -> (Folder, MemoryLedge
     fault_injection::install_handler(pass);
     *PROGRESS.lock().unwrap() = Some(progress.clone());
     NOTES_UNTIL_STOP.store(notes, Ordering::SeqCst);
-    let applied = folder.vault().apply_until(&progress, order, &ledger).await.unwrap();
+    let applied = folder.vault().apply_until(&progress, batch, &ledger).await.unwrap();
     NOTES_UNTIL_STOP.store(usize::MAX, Ordering::SeqCst);
     (folder, ledger, applied)
 }

@@ -73,9 +73,9 @@ fn is_untouched(folder: &Folder) -> bool {
     texts(folder) == texts(&before()) && !folder.names().iter().any(|name| name.contains(".tmp"))
 }
 
-fn apply(folder: &Folder, ledger: &MemoryLedger, order: ChangeBatch) -> Applied {
+fn apply(folder: &Folder, ledger: &MemoryLedger, batch: ChangeBatch) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
+    runtime.block_on(folder.vault().apply(batch, ledger)).unwrap()
 }
 
 #[test]

@@ -50,9 +50,9 @@ pub(crate) async fn rename_conversation(
 pub(crate) async fn put_conversation(
     app: VaultApp,
     conversation: ConversationId,
-    shelf: ArchiveState,
+    archive_state: ArchiveState,
 ) -> Result<(), UserError> {
-    app.set_archive_state(&conversation, shelf).await
+    app.set_archive_state(&conversation, archive_state).await
 }
 
 #[tauri::command]

@@ -37,16 +37,16 @@ async fn start_model() -> ScriptedModel {
 }
 
 /// Decides the three, with the last in words of the user's own.
-async fn decide_hunks(app: &DesktopApp, hand: InputDevice) {
+async fn decide_hunks(app: &DesktopApp, device: InputDevice) {
     let stop = |index: u8| format!("[data-stop='hunk:{index}:{NOTE}']");
     let part = |index: u8, control: &str| format!("{} {control}", stop(index));
     let edited = part(2, "textarea");
-    match hand {
+    match device {
         InputDevice::Pointer => {
             app.window.click(&part(0, "[data-testid=review-accept]")).await;
             app.window.click(&part(1, "[data-testid=review-reject]")).await;
             app.window.click(&part(2, "[data-testid=review-edit]")).await;
-            hand.replace_text(app, &edited, "Ask Ines, or Tom.").await;
+            device.replace_text(app, &edited, "Ask Ines, or Tom.").await;
             app.window.click_text(&part(2, "button"), "Keep and accept").await;
         }
         InputDevice::Keyboard => {
@@ -54,20 +54,20 @@ async fn decide_hunks(app: &DesktopApp, hand: InputDevice) {
             for key in ['a', 'r', 'e'] {
                 app.window.press_keys(&[Key::Char(key)]).await;
             }
-            hand.replace_text(app, &edited, "Ask Ines, or Tom.").await;
+            device.replace_text(app, &edited, "Ask Ines, or Tom.").await;
             app.window.press_keys(&[Key::Control, Key::Enter]).await;
         }
     }
     app.window.wait_until_gone(&edited).await;
     app.window.find_text(".bar", "1 of 1 decided").await;
     app.save_screenshot("hunks-decided").await;
-    match hand {
+    match device {
         InputDevice::Pointer => app.window.click("[data-testid=review-apply]").await,
         InputDevice::Keyboard => app.window.press_keys(&[Key::Control, Key::Enter]).await,
     }
 }
 
-async fn decide_undo_and_redo(hand: InputDevice) {
+async fn decide_undo_and_redo(device: InputDevice) {
     let _turn = lock_display().await;
     let before = note_text("May", "train", "Mara");
     let vault = TempVault::new(&[(NOTE, &before), ("Other.md", "Another note.\n")]);
@@ -75,26 +75,26 @@ async fn decide_undo_and_redo(hand: InputDevice) {
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
     let app = home.start().await;
 
-    hand.send_message(&app, "June, by plane, and Tom is asked").await;
+    device.send_message(&app, "June, by plane, and Tom is asked").await;
     app.window.find_text(LOG, "Three changes wait for you.").await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     assert_eq!(vault.read(NOTE), before, "nothing is written before the verdict");
-    hand.press(&app, "[data-testid=review-open]", "Review").await;
-    decide_hunks(&app, hand).await;
+    device.press(&app, "[data-testid=review-open]", "Review").await;
+    decide_hunks(&app, device).await;
 
     let decided = note_text("June", "train", "Ines, or Tom");
     app.window.find_text(LOG, "Changed 1 note").await;
     assert_eq!(vault.read(NOTE), decided);
-    hand.press(&app, "[data-testid=turn-undo] button", "Undo 1").await;
+    device.press(&app, "[data-testid=turn-undo] button", "Undo 1").await;
     app.window.find_text("[data-testid=turn-undo]", "Redo 1").await;
     assert_eq!(vault.read(NOTE), before);
-    hand.press(&app, "[data-testid=turn-undo] button", "Redo 1").await;
+    device.press(&app, "[data-testid=turn-undo] button", "Redo 1").await;
     app.window.find_text("[data-testid=turn-undo]", "Undo 1").await;
     assert_eq!(vault.read(NOTE), decided);
     assert_eq!(vault.read("Other.md"), "Another note.\n");
 
-    hand.focus_composer(&app).await;
-    hand.send_message(&app, "So by what?").await;
+    device.focus_composer(&app).await;
+    device.send_message(&app, "So by what?").await;
     app.window.find_text(LOG, "Then by train.").await;
     expect_rejection_reported(&model.wait_for_request(4).await);
     app.quit().await;

@@ -11,9 +11,9 @@ const PANTRY: &str = "What is in the pantry?";
 const FRIDGE: &str = "What is in the fridge?";
 
 /// Puts the last message in these words.
-async fn edit_last_message(app: &DesktopApp, hand: InputDevice, words: &str) {
+async fn edit_last_message(app: &DesktopApp, device: InputDevice, words: &str) {
     let field = format!("{LOG} textarea");
-    match hand {
+    match device {
         InputDevice::Pointer => {
             app.window.click_text("[data-testid=message-actions] button", "Edit").await;
         }
@@ -22,8 +22,8 @@ async fn edit_last_message(app: &DesktopApp, hand: InputDevice, words: &str) {
             app.window.press_keys(&[Key::ArrowUp]).await;
         }
     }
-    hand.replace_text(app, &field, words).await;
-    match hand {
+    device.replace_text(app, &field, words).await;
+    match device {
         InputDevice::Pointer => {
             app.window.click_text(&format!("{LOG} .editor button"), "Send").await
         }
@@ -40,7 +40,7 @@ async fn expect_variant(app: &DesktopApp, number: u8, question: &str, answer: &s
     assert_eq!(app.window.execute(others, &Value::Array(Vec::new())).await, 1);
 }
 
-async fn edit_and_return(hand: InputDevice) {
+async fn edit_and_return(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     let answers = ["Lentils and rice.", "Milk and butter.", "Flour, too."];
@@ -48,17 +48,17 @@ async fn edit_and_return(hand: InputDevice) {
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
     let app = home.start().await;
 
-    hand.send_message(&app, PANTRY).await;
+    device.send_message(&app, PANTRY).await;
     app.window.find_text(LOG, answers[0]).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
-    edit_last_message(&app, hand, FRIDGE).await;
+    edit_last_message(&app, device, FRIDGE).await;
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.save_screenshot("fork").await;
-    hand.press(&app, &format!("{LOG} .variants button"), "The variant before").await;
+    device.press(&app, &format!("{LOG} .variants button"), "The variant before").await;
     expect_variant(&app, 1, PANTRY, answers[0]).await;
-    hand.focus_composer(&app).await;
-    hand.send_message(&app, "What else?").await;
+    device.focus_composer(&app).await;
+    device.send_message(&app, "What else?").await;
     app.window.find_text(LOG, answers[2]).await;
     let asked = model.wait_for_request(3).await["messages"].to_string();
     assert!(asked.contains(PANTRY) && !asked.contains(FRIDGE), "{asked}");
@@ -67,7 +67,7 @@ async fn edit_and_return(hand: InputDevice) {
     // It is so after a restart, and the other one is there still.
     let app = home.start().await;
     expect_variant(&app, 1, PANTRY, answers[2]).await;
-    hand.press(&app, &format!("{LOG} .variants button"), "The next variant").await;
+    device.press(&app, &format!("{LOG} .variants button"), "The next variant").await;
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.quit().await;
     model.finish();

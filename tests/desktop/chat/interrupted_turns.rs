@@ -40,24 +40,24 @@ async fn start_model(again: &Arc<AtomicBool>) -> ScriptedModel {
 }
 
 /// Three conversations, each of which has changed its note and was not finished when all ended.
-async fn interrupt_three_turns(home: &DesktopHome, hand: InputDevice) {
+async fn interrupt_three_turns(home: &DesktopHome, device: InputDevice) {
     let app = home.start().await;
     for note in NOTES {
-        hand.start_conversation(&app).await;
-        hand.send_message(&app, &format!("Tea for {note}")).await;
+        device.start_conversation(&app).await;
+        device.send_message(&app, &format!("Tea for {note}")).await;
         app.window.find_text(LOG, &format!("Added 1 line to {note}")).await;
     }
     app.kill().await;
 }
 
 /// Opens the conversation about a note, which says that it was cut after it changed one.
-async fn open_interrupted(app: &DesktopApp, hand: InputDevice, note: &str) {
-    hand.open_conversation(app, &format!("Tea for {note}")).await;
+async fn open_interrupted(app: &DesktopApp, device: InputDevice, note: &str) {
+    device.open_conversation(app, &format!("Tea for {note}")).await;
     app.window.find_text(LOG, &format!("Added 1 line to {note}")).await;
     app.window.find_text(CARD, "1 note changed").await;
 }
 
-async fn try_each_choice(hand: InputDevice) {
+async fn try_each_choice(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::new(&[]);
     let notes = NOTES.map(|note| format!("{note}.md"));
@@ -67,7 +67,7 @@ async fn try_each_choice(hand: InputDevice) {
     let again = Arc::new(AtomicBool::new(false));
     let model = start_model(&again).await;
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
-    interrupt_three_turns(&home, hand).await;
+    interrupt_three_turns(&home, device).await;
     again.store(true, Ordering::SeqCst);
     let asked = model.requests().len();
 
@@ -77,15 +77,15 @@ async fn try_each_choice(hand: InputDevice) {
     app.window.wait_until("three conversations to wait", waiting).await;
     assert_eq!(model.requests().len(), asked, "nothing goes on by itself");
 
-    open_interrupted(&app, hand, "Alpha").await;
+    open_interrupted(&app, device, "Alpha").await;
     app.save_screenshot("interrupted-choice").await;
-    hand.press(&app, &format!("{CARD} button"), "Continue").await;
+    device.press(&app, &format!("{CARD} button"), "Continue").await;
     app.window.find_text(LOG, "Alpha has tea now.").await;
-    open_interrupted(&app, hand, "Beta").await;
-    hand.press(&app, &format!("{CARD} button"), "Undo 1").await;
+    open_interrupted(&app, device, "Beta").await;
+    device.press(&app, &format!("{CARD} button"), "Undo 1").await;
     app.window.wait_until_gone(&format!("{CARD} button")).await;
-    open_interrupted(&app, hand, "Gamma").await;
-    hand.press(&app, &format!("{CARD} button"), "Leave").await;
+    open_interrupted(&app, device, "Gamma").await;
+    device.press(&app, &format!("{CARD} button"), "Leave").await;
     app.window.wait_until_gone(&format!("{CARD} button")).await;
 
     let settled = "return [...document.querySelectorAll('[data-row]')]

@@ -15,7 +15,7 @@ fn queued_control(number: usize, control: &str) -> String {
     format!("{LOG} :nth-child({number} of .row-of:has(.me.queued, textarea)) {control}")
 }
 
-async fn edit_and_remove_queued(hand: InputDevice) {
+async fn edit_and_remove_queued(device: InputDevice) {
     let _turn = lock_display().await;
     let (gate, vault) = (Gate::closed(), TempVault::from_fixture("sample"));
     let model = ScriptedModel::start(vec![
@@ -27,9 +27,9 @@ async fn edit_and_remove_queued(hand: InputDevice) {
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
     let app = home.start().await;
 
-    hand.send_message(&app, "What is in the pantry?").await;
+    device.send_message(&app, "What is in the pantry?").await;
     gate.wait_until_reached(1).await;
-    queue_three_remove_one(&app, hand).await;
+    queue_three_remove_one(&app, device).await;
     expect_queue_below_answer(&app).await;
     app.save_screenshot("queue").await;
 
@@ -45,17 +45,17 @@ async fn edit_and_remove_queued(hand: InputDevice) {
 }
 
 /// Says three things, takes the second out and puts the first differently.
-async fn queue_three_remove_one(app: &DesktopApp, hand: InputDevice) {
+async fn queue_three_remove_one(app: &DesktopApp, device: InputDevice) {
     for (number, words) in ["How much salt?", "Is it dry?", "And the vinegar?"].iter().enumerate() {
-        hand.send_message(app, words).await;
+        device.send_message(app, words).await;
         app.window.find_text(&queued_control(number + 1, ".me"), words).await;
     }
-    hand.press(app, &queued_control(2, "button"), "Remove").await;
+    device.press(app, &queued_control(2, "button"), "Remove").await;
     app.window.find_text(&queued_control(2, ".me"), "And the vinegar?").await;
     app.window.wait_until_gone(&queued_control(3, ".me")).await;
-    hand.press(app, &queued_control(1, "button"), "Edit").await;
-    hand.replace_text(app, &queued_control(1, "textarea"), "How much sugar?").await;
-    match hand {
+    device.press(app, &queued_control(1, "button"), "Edit").await;
+    device.replace_text(app, &queued_control(1, "textarea"), "How much sugar?").await;
+    match device {
         InputDevice::Pointer => app.window.click_text(&queued_control(1, "button"), "Save").await,
         InputDevice::Keyboard => app.window.press_keys(&[Key::Enter]).await,
     }

@@ -8,7 +8,7 @@ use crate::lock_display;
 
 const QUESTION: &str = "On which list shall I put the turmeric?";
 
-async fn answer_after_kill(hand: InputDevice) {
+async fn answer_after_kill(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     let options = json!(["Groceries", "Pantry"]);
@@ -21,16 +21,16 @@ async fn answer_after_kill(hand: InputDevice) {
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
 
     let app = home.start().await;
-    hand.send_message(&app, "Write down turmeric").await;
+    device.send_message(&app, "Write down turmeric").await;
     app.window.find_text("[data-testid=question-card]", QUESTION).await;
     app.kill().await;
 
     let app = home.start().await;
     app.window.find_text("[data-testid=conversation-list] button", QUESTION).await;
-    hand.open_conversation(&app, "Write down turmeric").await;
+    device.open_conversation(&app, "Write down turmeric").await;
     app.window.find_text("[data-testid=question-card]", QUESTION).await;
     app.save_screenshot("question-after-restart").await;
-    hand.press(&app, "[data-testid=question-option]", "Pantry").await;
+    device.press(&app, "[data-testid=question-option]", "Pantry").await;
     app.window.find_text("[data-testid=chat-log]", "On the Pantry list, then.").await;
     app.window.wait_until_gone("[data-testid=question-card]").await;
 

@@ -87,7 +87,7 @@ async fn a_hub_message_is_taken_within_a_second_shown_kept_and_answered() {
 
 /// The model reads a note that the hub may not, so what it says of it waits for the user, whom the
 /// desktop tells; their click leads to it, and only what they send is heard by the hub.
-async fn notify_and_approve(hand: InputDevice) {
+async fn notify_and_approve(device: InputDevice) {
     let _turn = lock_display().await;
     let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
     let board = FakeNotificationServer::start(bus.address()).await;
@@ -103,7 +103,7 @@ async fn notify_and_approve(hand: InputDevice) {
     let app = home.start().await;
     app.wait_until_opened().await;
     hub.wait_for_registration().await;
-    hand.open_settings(&app, "appearance", "Appearance").await;
+    device.open_settings(&app, "appearance", "Appearance").await;
 
     let message = hub.send("what do I still need?").await;
     let held = board
@@ -116,7 +116,7 @@ async fn notify_and_approve(hand: InputDevice) {
     app.save_screenshot("hub-held").await;
     let heard = format!("{:?}", hub.events());
     assert!(!heard.contains("Carrots"), "the hub heard it already: {heard}");
-    hand.press(&app, "[data-testid=held-send]", "Send").await;
+    device.press(&app, "[data-testid=held-send]", "Send").await;
     hub.wait_for_notification_text(&message, "Carrots and two lemons.").await;
     app.window.wait_until_gone("[data-testid=held-card]").await;
     app.quit().await;

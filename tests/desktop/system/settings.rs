@@ -26,19 +26,19 @@ async fn start_model() -> ScriptedModel {
     .await
 }
 
-async fn change_each_setting(hand: InputDevice) {
+async fn change_each_setting(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     vault.write(DIARY, "The code word is KRYPTON.\n");
     let model = start_model().await;
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
     let app = home.start().await;
-    hand.send_message(&app, "What does the diary say?").await;
+    device.send_message(&app, "What does the diary say?").await;
     app.window.find_text(LOG, "It says KRYPTON.").await;
 
-    set_private_and_read_only(&app, hand).await;
-    hand.start_conversation(&app).await;
-    hand.send_message(&app, "What does the diary say now?").await;
+    set_private_and_read_only(&app, device).await;
+    device.start_conversation(&app).await;
+    device.send_message(&app, "What does the diary say now?").await;
     app.window.find_text(LOG, "I cannot see such a note.").await;
     let requests = model.requests();
     let (first, last) = (offered_tools(&requests[0]), offered_tools(requests.last().expect("one")));
@@ -46,8 +46,8 @@ async fn change_each_setting(hand: InputDevice) {
     assert!(!last.contains(&"append_file".to_owned()), "{last:?}");
     assert!(!requests.last().expect("one").to_string().contains("KRYPTON"));
 
-    pause_and_resume_models(&app, hand, &model).await;
-    switch_model(&app, hand, &model).await;
+    pause_and_resume_models(&app, device, &model).await;
+    switch_model(&app, device, &model).await;
     app.quit().await;
     let app = home.start().await;
     app.window.find_text(".composer .pick", "Read only · Opus").await;
@@ -56,53 +56,53 @@ async fn change_each_setting(hand: InputDevice) {
 }
 
 /// Keeps the diary from models, and lets them only read.
-async fn set_private_and_read_only(app: &DesktopApp, hand: InputDevice) {
-    hand.open_settings(app, "private", "Private notes").await;
+async fn set_private_and_read_only(app: &DesktopApp, device: InputDevice) {
+    device.open_settings(app, "private", "Private notes").await;
     let rules = "#settings-private textarea";
-    if hand == InputDevice::Keyboard {
+    if device == InputDevice::Keyboard {
         app.window.press_keys(&[Key::Tab]).await;
     }
-    hand.replace_text(app, rules, "Diary").await;
+    device.replace_text(app, rules, "Diary").await;
     // The rule counts once one has left the field.
     app.window.press_keys(&[Key::Tab]).await;
-    hand.open_settings(app, "answering", "Answering").await;
-    hand.choose_setting(app, "answering", "Read only").await;
+    device.open_settings(app, "answering", "Answering").await;
+    device.choose_setting(app, "answering", "Read only").await;
     app.save_screenshot("settings-answering").await;
-    hand.close_settings(app).await;
+    device.close_settings(app).await;
     app.window.find_text(".composer .pick", "Read only").await;
 }
 
 /// While models are paused nothing is sent; afterwards it is.
-async fn pause_and_resume_models(app: &DesktopApp, hand: InputDevice, model: &ScriptedModel) {
+async fn pause_and_resume_models(app: &DesktopApp, device: InputDevice, model: &ScriptedModel) {
     let asked = model.requests().len();
-    hand.open_settings(app, "spending", "Spending").await;
-    match hand {
+    device.open_settings(app, "spending", "Spending").await;
+    match device {
         InputDevice::Pointer => app.window.click("#settings-spending [role=switch]").await,
         InputDevice::Keyboard => {
             app.window.press_keys(&[Key::Tab]).await;
             app.window.press_keys(&[Key::Space]).await;
         }
     }
-    hand.close_settings(app).await;
+    device.close_settings(app).await;
     app.window.find_text("[data-testid=paused]", "Models are paused").await;
-    hand.send_message(app, "Are you there?").await;
+    device.send_message(app, "Are you there?").await;
     app.window.find_text(LOG, "nothing was sent").await;
     app.save_screenshot("settings-paused").await;
     assert_eq!(model.requests().len(), asked, "nothing is sent");
-    hand.press(app, "[data-testid=paused] button", "End the pause").await;
+    device.press(app, "[data-testid=paused] button", "End the pause").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
-    hand.focus_composer(app).await;
-    hand.send_message(app, "And now?").await;
+    device.focus_composer(app).await;
+    device.send_message(app, "And now?").await;
     app.window.find_text(LOG, "I only look.").await;
 }
 
 /// Another model is chosen where messages are written, and answers the next one.
-async fn switch_model(app: &DesktopApp, hand: InputDevice, model: &ScriptedModel) {
-    hand.start_conversation(app).await;
-    hand.press(app, ".composer .pick", "Read only").await;
+async fn switch_model(app: &DesktopApp, device: InputDevice, model: &ScriptedModel) {
+    device.start_conversation(app).await;
+    device.press(app, ".composer .pick", "Read only").await;
     let choices = "[role=menu] [role=menuitemradio]";
     app.window.find_text(choices, "claude-opus-4-5").await;
-    match hand {
+    match device {
         InputDevice::Pointer => app.window.click_text(choices, "claude-opus-4-5").await,
         InputDevice::Keyboard => {
             // From the mode over the first model.
@@ -112,8 +112,8 @@ async fn switch_model(app: &DesktopApp, hand: InputDevice, model: &ScriptedModel
         }
     }
     app.window.find_text(".composer .pick", "Read only · Opus").await;
-    hand.focus_composer(app).await;
-    hand.send_message(app, "Who are you?").await;
+    device.focus_composer(app).await;
+    device.send_message(app, "Who are you?").await;
     app.window.find_text(LOG, "I only look.").await;
     let requests = model.requests();
     assert_eq!(requests.last().expect("one")["model"], "claude-opus-4-5");
@@ -139,25 +139,25 @@ async fn wait_for_background(app: &DesktopApp, wanted: &str) {
     app.window.wait_until(&format!("the page to be {wanted}"), &script).await;
 }
 
-async fn change_language_and_theme(hand: InputDevice) {
+async fn change_language_and_theme(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     let home = DesktopHome::new().with_vault(&vault);
     let app = home.start().await;
     app.wait_until_opened().await;
     wait_for_background(&app, "> 200").await;
-    hand.open_settings(&app, "appearance", "Appearance").await;
-    hand.choose_setting(&app, "appearance", "Dark").await;
+    device.open_settings(&app, "appearance", "Appearance").await;
+    device.choose_setting(&app, "appearance", "Dark").await;
     wait_for_background(&app, "< 60").await;
-    hand.choose_setting(&app, "appearance", "Deutsch").await;
+    device.choose_setting(&app, "appearance", "Deutsch").await;
     app.window.find_text("#settings-appearance h2", "Aussehen").await;
     app.window.find_text(".side h1", "Einstellungen").await;
     app.window
         .wait_until("a page in German", "return document.documentElement.lang === 'de'")
         .await;
     app.save_screenshot("settings-german-dark").await;
-    hand.close_settings(&app).await;
-    hand.send_message(&app, "Kurkuma").await;
+    device.close_settings(&app).await;
+    device.send_message(&app, "Kurkuma").await;
     app.window.find_text(LOG, "Kurkuma").await;
     app.quit().await;
 

@@ -45,7 +45,7 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
 }
 
 /// A folder is picked, the example is pressed, and it is the user's own notes that answer.
-async fn choose_own_folder(hand: InputDevice) {
+async fn choose_own_folder(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::new(&[("Seeds.md", "# Seeds\n\nLeeks in March.\n")]);
     let home = DesktopHome::new();
@@ -54,17 +54,17 @@ async fn choose_own_folder(hand: InputDevice) {
     // A folder of the system is none, and the user is told so.
     let button = format!("{FIRST_RUN} button");
     let none = Path::new("/proc");
-    hand.choose_folder((&home, &app), (&button, "Pick a folder"), none).await;
+    device.choose_folder((&home, &app), (&button, "Pick a folder"), none).await;
     app.window.find_text(FIRST_RUN, "/proc is a folder of the system, not one with notes.").await;
-    hand.choose_folder((&home, &app), (&button, "Pick another folder"), vault.root()).await;
+    device.choose_folder((&home, &app), (&button, "Pick another folder"), vault.root()).await;
     app.window.find_text(FIRST_RUN, "1 note").await;
     app.save_screenshot("first-run-folder").await;
     let none = format!("{FIRST_RUN} input[type=radio]:checked");
     app.window.find(&none).await;
-    hand.press(&app, &format!("{FIRST_RUN} .try"), "list").await;
+    device.press(&app, &format!("{FIRST_RUN} .try"), "list").await;
     app.window.find_text(LOG, "Listed").await;
     app.window.wait_for_focus("composer").await;
-    hand.send_message(&app, "leeks").await;
+    device.send_message(&app, "leeks").await;
     app.window.find_text(LOG, "Leeks in March.").await;
     assert_eq!(vault.snapshot().len(), 1, "nothing was put into the folder");
     app.quit().await;

@@ -35,16 +35,20 @@ async fn start_model(again: &Arc<AtomicBool>) -> ScriptedModel {
 }
 
 /// Opens the folder through the settings, and waits until the window is over it.
-async fn switch_vault((home, app): (&DesktopHome, &DesktopApp), hand: InputDevice, to: &TempVault) {
-    hand.open_settings(app, "vault", "Vault").await;
+async fn switch_vault(
+    (home, app): (&DesktopHome, &DesktopApp),
+    device: InputDevice,
+    to: &TempVault,
+) {
+    device.open_settings(app, "vault", "Vault").await;
     let button = ("#settings-vault button", "Pick another folder");
-    hand.choose_folder((home, app), button, to.root()).await;
+    device.choose_folder((home, app), button, to.root()).await;
     let folder = to.root().display().to_string();
     app.window.find_text("#settings-vault .folder", &folder).await;
-    hand.close_settings(app).await;
+    device.close_settings(app).await;
 }
 
-async fn switch_during_turn(hand: InputDevice) {
+async fn switch_during_turn(device: InputDevice) {
     let _turn = lock_display().await;
     let private = TempVault::new(&[("List.md", "- milk\n")]);
     let work = TempVault::new(&[("List.md", "- invoice\n")]);
@@ -52,15 +56,15 @@ async fn switch_during_turn(hand: InputDevice) {
     let model = start_model(&again).await;
     let home = DesktopHome::new().with_vault(&private).with_model(&model);
     let app = home.start().await;
-    hand.send_message(&app, "Tea, please").await;
+    device.send_message(&app, "Tea, please").await;
     app.window.find_text(LOG, "Added 1 line to List").await;
     app.window.find("[data-testid=stop]").await;
 
-    switch_vault((&home, &app), hand, &work).await;
+    switch_vault((&home, &app), device, &work).await;
     model.wait_for_disconnects(1).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.window.wait_until_gone(&format!("{LIST} [data-row]")).await;
-    hand.send_message(&app, "What stands on the list?").await;
+    device.send_message(&app, "What stands on the list?").await;
     app.window.find_text(LOG, "Only work stands here.").await;
     app.save_screenshot("switched").await;
     let asked = model.requests().last().expect("it was asked").to_string();
@@ -69,10 +73,10 @@ async fn switch_during_turn(hand: InputDevice) {
     assert_eq!(work.read("List.md"), "- invoice\n");
 
     again.store(true, Ordering::SeqCst);
-    switch_vault((&home, &app), hand, &private).await;
+    switch_vault((&home, &app), device, &private).await;
     app.window.find_text(&format!("{LIST} [data-row]"), "Tea, please").await;
     app.window.find_text("[data-testid=interrupted]", "1 note changed").await;
-    hand.press(&app, "[data-testid=interrupted] button", "Continue").await;
+    device.press(&app, "[data-testid=interrupted] button", "Continue").await;
     app.window.find_text(LOG, "There is tea now.").await;
     assert_eq!(private.read("List.md"), "- milk\n- tea\n");
     let last = last_message_text(model.requests().last().expect("it was asked"));

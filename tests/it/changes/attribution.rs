@@ -11,15 +11,15 @@ use testkit::{Reply, ScriptedModel};
 
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
-async fn attributed_lines(running: &RunningApp, path: &str) -> Vec<(u32, u32, String)> {
+async fn attributed_lines(app: &RunningApp, path: &str) -> Vec<(u32, u32, String)> {
     let path = NotePath::parse(path).expect("a path");
-    let told = running.app.assistant_lines(path).await.expect("marks").marks.into_iter();
+    let told = app.app.assistant_lines(path).await.expect("marks").marks.into_iter();
     told.map(|lines| (lines.first, lines.last, lines.request)).collect()
 }
 
-async fn newest_set(running: &RunningApp) -> AppliedSet {
+async fn newest_set(app: &RunningApp) -> AppliedSet {
     let all = ListApplied { conversation: None, before: None };
-    running.app.list_applied(&all).await.expect("a list").sets.remove(0)
+    app.app.list_applied(&all).await.expect("a list").sets.remove(0)
 }
 
 /// The application after three notes were changed together.

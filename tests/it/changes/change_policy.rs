@@ -182,11 +182,11 @@ async fn what_builds_on_a_waiting_change_waits_with_it() {
     model.finish();
 }
 
-async fn accept_all(running: &RunningApp, conversation: &protocol::ConversationId) {
-    let review = running.view(conversation).await.review.expect("something waits");
+async fn accept_all(app: &RunningApp, conversation: &protocol::ConversationId) {
+    let review = app.view(conversation).await.review.expect("something waits");
     let accepted: Vec<NotePath> = review.notes.into_iter().map(|note| note.path).collect();
     let paths: Vec<&str> = accepted.iter().map(NotePath::as_str).collect();
-    running.decide(conversation, &paths, &[]).await.expect("applied");
+    app.decide(conversation, &paths, &[]).await.expect("applied");
 }
 
 /// The user says this, the model edits the note, and what comes of it.

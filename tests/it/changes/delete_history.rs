@@ -40,18 +40,18 @@ async fn app_with_changes() -> (TestHome, ScriptedModel, RunningApp, Conversatio
 }
 
 /// Waits until the index stands.
-async fn wait_for_index(running: &RunningApp) {
+async fn wait_for_index(app: &RunningApp) {
     let stands = async {
-        while running.app.list_tags("").await.expect("it lists").is_none() {
+        while app.app.list_tags("").await.expect("it lists").is_none() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     tokio::time::timeout(TEST_TIMEOUT, stands).await.expect("the index stands in time");
 }
 
-async fn listed_notes(running: &RunningApp) -> Vec<AppliedNote> {
+async fn listed_notes(app: &RunningApp) -> Vec<AppliedNote> {
     let all = ListApplied { conversation: None, before: None };
-    let sets = running.app.list_applied(&all).await.expect("a list").sets;
+    let sets = app.app.list_applied(&all).await.expect("a list").sets;
     sets.into_iter().flat_map(|set| set.notes).collect()
 }
 

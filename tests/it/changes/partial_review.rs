@@ -36,24 +36,24 @@ fn decide_each_hunk(review: &Review) -> DecideReview {
     DecideReview { review: review.id.clone(), notes }
 }
 
-async fn review(running: &RunningApp, conversation: &ConversationId) -> Review {
-    running.view(conversation).await.review.expect("something waits")
+async fn review(app: &RunningApp, conversation: &ConversationId) -> Review {
+    app.view(conversation).await.review.expect("something waits")
 }
 
 /// What waits is the last hunk; it is accepted, and all of it is taken back.
 async fn accept_rest_and_undo(
-    home: &TestHome,
-    running: &RunningApp,
+    test_home: &TestHome,
+    app: &RunningApp,
     conversation: &ConversationId,
 ) {
-    let left = review(running, conversation).await;
+    let left = review(app, conversation).await;
     assert_eq!((left.notes.len(), left.notes[0].hunks.len()), (1, 1), "{left:?}");
-    assert_eq!(home.notes.read("List.md"), AFTER_DECISIONS);
-    running.decide(conversation, &["List.md"], &[]).await.expect("applied");
-    assert_eq!(home.notes.read("List.md"), AFTER_ALL_ACCEPTED);
+    assert_eq!(test_home.notes.read("List.md"), AFTER_DECISIONS);
+    app.decide(conversation, &["List.md"], &[]).await.expect("applied");
+    assert_eq!(test_home.notes.read("List.md"), AFTER_ALL_ACCEPTED);
     let all = UndoScope::Conversation { conversation: conversation.clone() };
-    assert!(running.app.undo(&all).await.expect("taken back").conflicts.is_empty());
-    assert_eq!(home.notes.read("List.md"), BEFORE);
+    assert!(app.app.undo(&all).await.expect("taken back").conflicts.is_empty());
+    assert_eq!(test_home.notes.read("List.md"), BEFORE);
 }
 
 #[tokio::test(flavor = "multi_thread")]

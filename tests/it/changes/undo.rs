@@ -27,9 +27,9 @@ async fn app_with_changes() -> (TestHome, ScriptedModel, RunningApp) {
     (home, model, running)
 }
 
-async fn applied_sets(running: &RunningApp) -> Vec<AppliedSet> {
+async fn applied_sets(app: &RunningApp) -> Vec<AppliedSet> {
     let all = ListApplied { conversation: None, before: None };
-    running.app.list_applied(&all).await.expect("a list").sets
+    app.app.list_applied(&all).await.expect("a list").sets
 }
 
 fn scope_of_set(set: &AppliedSet) -> UndoScope {

@@ -45,11 +45,11 @@ async fn app_after_edit(path: &'static str, others: &[(&str, &str)]) -> (TestHom
     (home, running)
 }
 
-async fn undo_newest(running: &RunningApp) -> UndoResult {
+async fn undo_newest(app: &RunningApp) -> UndoResult {
     let all = ListApplied { conversation: None, before: None };
-    let set = running.app.list_applied(&all).await.expect("a list").sets.remove(0);
+    let set = app.app.list_applied(&all).await.expect("a list").sets.remove(0);
     let scope = UndoScope::ChangeSet { change_set: set.id };
-    running.app.undo(&scope).await.expect("undone as far as it goes")
+    app.app.undo(&scope).await.expect("undone as far as it goes")
 }
 
 fn only_conflict(undone: &UndoResult) -> &UndoConflict {
@@ -172,12 +172,12 @@ async fn a_note_that_came_in_the_place_of_a_gone_one_is_not_restored_over() {
 }
 
 /// Waits until the application knows which note the newest change is about.
-async fn wait_until_identified(running: &RunningApp) {
+async fn wait_until_identified(app: &RunningApp) {
     let all = ListApplied { conversation: None, before: None };
-    let set = running.app.list_applied(&all).await.expect("a list").sets.remove(0);
+    let set = app.app.list_applied(&all).await.expect("a list").sets.remove(0);
     let effect = set.notes[0].effect.clone();
     let is_known = async {
-        while running.app.diff_since(&effect).await.expect("told").path.is_none() {
+        while app.app.diff_since(&effect).await.expect("told").path.is_none() {
             tokio::task::yield_now().await;
         }
     };

@@ -31,9 +31,9 @@ async fn app_after_call(
     (home, running)
 }
 
-async fn newest_set(running: &RunningApp) -> AppliedSet {
+async fn newest_set(app: &RunningApp) -> AppliedSet {
     let all = ListApplied { conversation: None, before: None };
-    running.app.list_applied(&all).await.expect("a list").sets.remove(0)
+    app.app.list_applied(&all).await.expect("a list").sets.remove(0)
 }
 
 fn scope_of_set(set: &AppliedSet) -> UndoScope {

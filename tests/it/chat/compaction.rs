@@ -63,14 +63,14 @@ async fn start_model(summary: impl Fn(&Value) -> Reply + Send + 'static) -> Scri
 
 /// Talks until a summary was asked for; how many exchanges that took.
 async fn chat_until_compacted(
-    running: &RunningApp,
+    app: &RunningApp,
     model: &ScriptedModel,
     chat: &mut Option<ConversationId>,
 ) -> usize {
     let before = model.requests().iter().filter(|request| is_summary_request(request)).count();
     for n in 1..60 {
-        let conversation = running.send_and_wait(chat.as_ref(), &exchange_text(n)).await;
-        running.app.wait_for_idle_work(&conversation).await.expect("open");
+        let conversation = app.send_and_wait(chat.as_ref(), &exchange_text(n)).await;
+        app.app.wait_for_idle_work(&conversation).await.expect("open");
         *chat = Some(conversation);
         if model.requests().iter().filter(|request| is_summary_request(request)).count() > before {
             return n;

@@ -12,14 +12,14 @@ use crate::harness::test_app::{
     user_messages,
 };
 
-async fn listed_titles(running: &RunningApp, shelf: ArchiveState) -> Vec<String> {
-    let request = ListConversations { shelf, before: None };
-    let page = running.app.list_conversations(&request).await.expect("a page");
+async fn listed_titles(app: &RunningApp, archive_state: ArchiveState) -> Vec<String> {
+    let request = ListConversations { shelf: archive_state, before: None };
+    let page = app.app.list_conversations(&request).await.expect("a page");
     page.conversations.into_iter().map(|row| row.title).collect()
 }
 
-async fn count_hits(running: &RunningApp, query: &str) -> usize {
-    running.app.search_conversations(query).await.expect("searched").found.len()
+async fn count_hits(app: &RunningApp, query: &str) -> usize {
+    app.app.search_conversations(query).await.expect("searched").found.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -54,10 +54,10 @@ fn last_text(view: &ConversationView) -> Option<&str> {
 }
 
 /// The view once nothing runs any more.
-async fn view_when_idle(running: &RunningApp) -> ConversationView {
-    let conversation = running.only_conversation().await;
-    running.app.wait_until_idle(&conversation).await.expect("idle");
-    running.view(&conversation).await
+async fn view_when_idle(app: &RunningApp) -> ConversationView {
+    let conversation = app.only_conversation().await;
+    app.app.wait_until_idle(&conversation).await.expect("idle");
+    app.view(&conversation).await
 }
 
 /// The texts of the results that the model was sent last.

@@ -22,12 +22,12 @@ fn now() -> Timestamp {
 
 /// A model that reads a note and asks about it, in a process that is gone right after the question
 /// was stored.
-async fn ask_and_kill(home: &TestHome, model: &ScriptedModel) {
+async fn ask_and_kill(test_home: &TestHome, model: &ScriptedModel) {
     let env = [
         ("ANTHROPIC_API_KEY", testkit::scripted_model::KEY.to_owned()),
         ("ANTHROPIC_BASE_URL", model.base_url()),
     ];
-    home.run_story_killed_at("llm.finish.after", "ask", &env).await;
+    test_home.run_story_killed_at("llm.finish.after", "ask", &env).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,8 +153,8 @@ fn question_item(items: &[ChatItem]) -> (&str, Option<&str>, bool) {
 }
 
 async fn items_when_idle(
-    running: &RunningApp,
+    app: &RunningApp,
     conversation: &protocol::ConversationId,
 ) -> Vec<ChatItem> {
-    running.view(conversation).await.items
+    app.view(conversation).await.items
 }

@@ -32,18 +32,18 @@ fn variants(view: &ConversationView) -> Vec<(u32, u32)> {
 }
 
 async fn regenerate(
-    running: &RunningApp,
+    app: &RunningApp,
     message: &MessageId,
     text: Option<&str>,
 ) -> RegenerateOutcome {
     let text = text.map(str::to_owned);
     let request = RegenerateRequest { message: message.clone(), text, old: None };
-    running.app.regenerate(&request).await.expect("an answer")
+    app.app.regenerate(&request).await.expect("an answer")
 }
 
-async fn view_when_idle(running: &RunningApp, conversation: &ConversationId) -> ConversationView {
-    running.app.wait_until_idle(conversation).await.expect("idle");
-    running.view(conversation).await
+async fn view_when_idle(app: &RunningApp, conversation: &ConversationId) -> ConversationView {
+    app.app.wait_until_idle(conversation).await.expect("idle");
+    app.view(conversation).await
 }
 
 /// All words of a request but its contexts.

@@ -21,8 +21,8 @@ async fn app_with_answer(
     (home, model, running, conversation)
 }
 
-async fn answer_ids(running: &RunningApp, conversation: &ConversationId) -> Vec<MessageId> {
-    let items = running.view(conversation).await.items.into_iter();
+async fn answer_ids(app: &RunningApp, conversation: &ConversationId) -> Vec<MessageId> {
+    let items = app.view(conversation).await.items.into_iter();
     let answers = items.filter_map(|item| match item {
         ChatItem::Assistant { id, .. } => Some(id),
         _ => None,

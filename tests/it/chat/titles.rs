@@ -33,26 +33,23 @@ fn utility_answer(request: &Value, title: &str, summary: &str) -> String {
     }
 }
 
-async fn open(home: &TestHome, settings: Settings) -> RunningApp {
-    home.open_with_time_scale(settings, fast_time_scale()).await
+async fn open(test_home: &TestHome, settings: Settings) -> RunningApp {
+    test_home.open_with_time_scale(settings, fast_time_scale()).await
 }
 
 /// The row of a conversation once it is as `wanted`.
-async fn wait_for_row(
-    running: &RunningApp,
-    wanted: impl Fn(&Conversation) -> bool,
-) -> Conversation {
+async fn wait_for_row(app: &RunningApp, wanted: impl Fn(&Conversation) -> bool) -> Conversation {
     let row = |event: &AppEvent| match event {
         AppEvent::ConversationChanged { conversation } if wanted(conversation) => {
             Some(conversation.clone())
         }
         _ => None,
     };
-    running.wait_for_event("the row", row).await
+    app.wait_for_event("the row", row).await
 }
 
-async fn title_of(running: &RunningApp, id: &ConversationId) -> String {
-    running.view(id).await.conversation.title
+async fn title_of(app: &RunningApp, id: &ConversationId) -> String {
+    app.view(id).await.conversation.title
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -54,10 +54,10 @@ impl TestHome {
     pub(crate) async fn open_with_time_scale(
         &self,
         settings: Settings,
-        pace: TimeScale,
+        time_scale: TimeScale,
     ) -> RunningApp {
         let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
-        let running = collect_events(App::start_at(data, pace)).await;
+        let running = collect_events(App::start_at(data, time_scale)).await;
         running.replace_settings(settings).await;
         running.app.open_vault(self.notes.root()).await.expect("the vault opens");
         running

@@ -7,8 +7,8 @@ use crate::harness::test_app::{RunningApp, TestHome, settings_without_model, wit
 
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n")];
 
-fn settings_with_name(running: &RunningApp, name: &str, description: &str) -> Settings {
-    let mut settings = running.app.settings();
+fn settings_with_name(app: &RunningApp, name: &str, description: &str) -> Settings {
+    let mut settings = app.app.settings();
     settings.hub.name = name.into();
     settings.hub.description = description.into();
     settings

@@ -14,8 +14,8 @@ use crate::harness::test_app::{
 
 const USER_RULES: &str = "Recipes go to Recipes/, one note each.";
 
-async fn description_error(running: &RunningApp) -> UserError {
-    running.app.write_description(USER_RULES).await.expect_err("nothing is written")
+async fn description_error(app: &RunningApp) -> UserError {
+    app.app.write_description(USER_RULES).await.expect_err("nothing is written")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -264,10 +264,10 @@ async fn a_stopped_message_is_told_as_stopped_and_not_begun_again() {
 }
 
 async fn turn_status(
-    running: &RunningApp,
+    app: &RunningApp,
     conversation: &protocol::ConversationId,
 ) -> Option<TurnStatus> {
-    let items = running.view(conversation).await.items;
+    let items = app.view(conversation).await.items;
     items.iter().rev().find_map(|item| match item {
         ChatItem::Ended { status, .. } => Some(*status),
         _ => None,

@@ -28,10 +28,10 @@ const MAX_QUERY_TIME: Duration = Duration::from_secs(1);
 const MESSAGES_PER_QUERY: usize = 500;
 
 /// What a window waits for its list.
-async fn time_query(running: &RunningApp) -> Duration {
+async fn time_query(app: &RunningApp) -> Duration {
     let list = ListConversations { shelf: ArchiveState::Open, before: None };
     let began = Instant::now();
-    running.app.list_conversations(&list).await.expect("a list");
+    app.app.list_conversations(&list).await.expect("a list");
     began.elapsed()
 }
 

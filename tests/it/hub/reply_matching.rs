@@ -66,8 +66,8 @@ async fn skip_to_response(line: &mut RawHubLink, id: &str, kind: &str) -> LinkRe
 }
 
 /// The question in the chat, its answer, and whether it waits still.
-async fn question_state(running: &RunningApp) -> (Option<String>, bool) {
-    let view = running.view(&running.only_conversation().await).await;
+async fn question_state(app: &RunningApp) -> (Option<String>, bool) {
+    let view = app.view(&app.only_conversation().await).await;
     let answers = view.items.iter().filter_map(|item| match item {
         ChatItem::Asked { answer, .. } => Some(answer.clone()),
         _ => None,
@@ -213,8 +213,8 @@ async fn without_a_model_the_word_answer_answers_and_anything_else_is_kept() {
 }
 
 /// Moves every question so far into the past.
-async fn backdate_questions(home: &TestHome, by: Duration) {
-    let options = SqliteConnectOptions::new().filename(home.database_path());
+async fn backdate_questions(test_home: &TestHome, by: Duration) {
+    let options = SqliteConnectOptions::new().filename(test_home.database_path());
     let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
     let aged = sqlx::query("UPDATE question SET asked_at = asked_at - ?")
         .bind(i64::try_from(by.as_millis()).expect("a short time"))

@@ -84,9 +84,9 @@ async fn send_frame(
 }
 
 /// Files in which the token stands.
-fn files_with_token(home: &TestHome) -> Vec<String> {
+fn files_with_token(test_home: &TestHome) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
-    let files = home.data.snapshot().into_iter().chain(home.notes.snapshot());
+    let files = test_home.data.snapshot().into_iter().chain(test_home.notes.snapshot());
     files.filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
 }
 
@@ -146,12 +146,12 @@ async fn a_hub_elsewhere_that_nobody_vouches_for_is_told_nothing_and_the_user_wh
 }
 
 /// The trouble with which the link reaches a state.
-async fn wait_for_state(running: &RunningApp, wanted: HubState) -> Option<String> {
+async fn wait_for_state(app: &RunningApp, wanted: HubState) -> Option<String> {
     let reached = |event: &AppEvent| match event {
         AppEvent::HubChanged { hub } if hub.state == wanted => Some(hub.trouble.clone()),
         _ => None,
     };
-    running.wait_for_event("the state", reached).await
+    app.wait_for_event("the state", reached).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

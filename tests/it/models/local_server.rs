@@ -158,9 +158,9 @@ fn tool_call(name: &str, arguments: &Value) -> Value {
 }
 
 /// Asks, and is answered; the words of the answer.
-async fn send_and_read_answer(running: &RunningApp, text: &str) -> String {
-    let conversation = running.send_and_wait(None, text).await;
-    let view = running.view(&conversation).await;
+async fn send_and_read_answer(app: &RunningApp, text: &str) -> String {
+    let conversation = app.send_and_wait(None, text).await;
+    let view = app.view(&conversation).await;
     assert_eq!(turn_failure(&view), None, "{text}");
     match view.items.last() {
         Some(ChatItem::Assistant { text, .. }) => text.clone(),

@@ -123,9 +123,9 @@ async fn a_certificate_that_nobody_vouches_for_ends_it_and_nothing_is_sent() {
 }
 
 /// `ask` with the key CANARY and nothing of the tester's own network.
-fn ask_command(home: &TestHome, url: &str) -> Command {
-    let vault = home.notes.root().to_str().expect("a path in UTF-8");
-    let mut command = home.cli_command(&["ask", "--vault", vault, "Is it there?"]);
+fn ask_command(test_home: &TestHome, url: &str) -> Command {
+    let vault = test_home.notes.root().to_str().expect("a path in UTF-8");
+    let mut command = test_home.cli_command(&["ask", "--vault", vault, "Is it there?"]);
     for name in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"] {
         command.env_remove(name);
     }
@@ -134,9 +134,9 @@ fn ask_command(home: &TestHome, url: &str) -> Command {
 }
 
 /// What holds the canary: files of the data folder, or the output.
-fn find_leaks(home: &TestHome, said: &CliOutput) -> Vec<String> {
+fn find_leaks(test_home: &TestHome, said: &CliOutput) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
-    let files = home.data.snapshot().into_iter();
+    let files = test_home.data.snapshot().into_iter();
     let mut found: Vec<String> =
         files.filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect();
     found.extend(holds(said.stdout.as_bytes()).then(|| "the output".to_owned()));

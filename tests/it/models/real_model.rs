@@ -85,10 +85,10 @@ fn home() -> TestHome {
 }
 
 /// Says it, and judges how the turn ended.
-async fn send_and_check(running: &RunningApp, text: &str) {
+async fn send_and_check(app: &RunningApp, text: &str) {
     let began = Instant::now();
-    let conversation = running.send_and_wait(None, text).await;
-    let items = running.view(&conversation).await.items;
+    let conversation = app.send_and_wait(None, text).await;
+    let items = app.view(&conversation).await.items;
     println!("{text} ({:.0} s)", began.elapsed().as_secs_f64());
     for item in &items {
         match item {

@@ -84,9 +84,9 @@ impl FakeOllama {
 }
 
 /// Asks, and is answered.
-async fn send_and_wait(running: &RunningApp) {
-    let conversation = running.send_and_wait(None, "Is it there?").await;
-    let items = running.view(&conversation).await.items;
+async fn send_and_wait(app: &RunningApp) {
+    let conversation = app.send_and_wait(None, "Is it there?").await;
+    let items = app.view(&conversation).await.items;
     assert!(matches!(items.last(), Some(ChatItem::Assistant { .. })), "{items:?}");
 }
 

@@ -34,21 +34,21 @@ fn with_roots(roots: Vec<ExtraRoot>, settings: Settings) -> Settings {
 /// What the model is told when it makes these calls, on settings that ask it. Nothing waits for a
 /// review then, and every note of the vault is as it was.
 async fn tool_results_of(
-    home: &TestHome,
-    running: &RunningApp,
+    test_home: &TestHome,
+    app: &RunningApp,
     mode: Mode,
     calls: Vec<(&str, Value)>,
 ) -> Vec<String> {
     let model = ScriptedModel::start(vec![Reply::calls(calls), Reply::text("So far.")]).await;
-    let extra_roots = running.settings().await.extra_roots;
+    let extra_roots = app.settings().await.extra_roots;
     let settings = with_roots(extra_roots, with_mode(settings_with_model(&model), mode));
-    running.app.save_settings(settings).await.expect("saved");
-    let before = home.notes.snapshot();
+    app.app.save_settings(settings).await.expect("saved");
+    let before = test_home.notes.snapshot();
     // Auto edits at once what the message names.
     let conversation =
-        running.send_and_wait(None, "Plan.md, Recipes/Bread.md and Recipes/New.md").await;
-    assert_eq!(running.pending_paths(&conversation).await, [""; 0], "nothing waits for a review");
-    assert_eq!(home.notes.snapshot(), before);
+        app.send_and_wait(None, "Plan.md, Recipes/Bread.md and Recipes/New.md").await;
+    assert_eq!(app.pending_paths(&conversation).await, [""; 0], "nothing waits for a review");
+    assert_eq!(test_home.notes.snapshot(), before);
     let told = tool_results(&model.wait_for_request(2).await)
         .into_iter()
         .map(|(_, words)| words)
@@ -238,7 +238,7 @@ async fn what_was_changed_before_its_folder_became_one_beside_the_vault_is_not_t
     running.quit().await;
 }
 
-async fn applied_sets(running: &RunningApp) -> Vec<AppliedSet> {
+async fn applied_sets(app: &RunningApp) -> Vec<AppliedSet> {
     let all = ListApplied { conversation: None, before: None };
-    running.app.list_applied(&all).await.expect("a list").sets
+    app.app.list_applied(&all).await.expect("a list").sets
 }

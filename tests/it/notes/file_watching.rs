@@ -11,25 +11,26 @@ const NOTES: [(&str, &str); 2] =
     [("Groceries.md", "# Groceries\n\n- milk\n"), ("Harbour.md", "# Harbour\n")];
 
 /// A window that shows the groceries.
-async fn open_showing_note(home: &TestHome) -> RunningApp {
-    let running = home.open(settings_without_model()).await;
+async fn open_showing_note(test_home: &TestHome) -> RunningApp {
+    let running = test_home.open(settings_without_model()).await;
     let shown = running.app.show_note("Groceries").await.expect("the note is there");
     assert_eq!(shown.text, NOTES[0].1);
     running
 }
 
 /// Saves as editors do: the whole file takes its place in one step.
-pub(crate) fn save_by_rename(home: &TestHome, path: &str, text: &str) {
-    home.notes.write(".saving", text);
-    fs::rename(home.notes.root().join(".saving"), home.notes.root().join(path)).expect("saved");
+pub(crate) fn save_by_rename(test_home: &TestHome, path: &str, text: &str) {
+    test_home.notes.write(".saving", text);
+    fs::rename(test_home.notes.root().join(".saving"), test_home.notes.root().join(path))
+        .expect("saved");
 }
 
 /// What is told of a note, first or when `pick` takes it.
 async fn wait_for_note_event(
-    running: &RunningApp,
+    app: &RunningApp,
     pick: impl Fn(Option<&str>) -> bool,
 ) -> (String, Option<String>) {
-    let change = running.wait_for_event("a change of the note", |event| match event {
+    let change = app.wait_for_event("a change of the note", |event| match event {
         AppEvent::NoteChanged { path, text } if pick(text.as_deref()) => {
             Some((path.to_string(), text.clone()))
         }
@@ -39,11 +40,11 @@ async fn wait_for_note_event(
 }
 
 async fn wait_for_vault_info(
-    running: &RunningApp,
+    app: &RunningApp,
     what: &str,
     pick: impl Fn(&VaultInfo) -> bool,
 ) -> VaultInfo {
-    let changed = running.wait_for_event(what, |event| match event {
+    let changed = app.wait_for_event(what, |event| match event {
         AppEvent::VaultChanged { vault: Some(vault) } if pick(vault) => Some(vault.clone()),
         _ => None,
     });

@@ -25,37 +25,37 @@ fn note_path(text: &str) -> NotePath {
 }
 
 /// The notes open, and the index standing.
-async fn open_indexed(home: &TestHome) -> RunningApp {
-    let running = home.open(settings_without_model()).await;
+async fn open_indexed(test_home: &TestHome) -> RunningApp {
+    let running = test_home.open(settings_without_model()).await;
     wait_for_vault_info(&running, "that the index stands", |vault| vault.indexing.is_none()).await;
     running
 }
 
 /// Waits until the vault is told to be so.
 pub(crate) async fn wait_for_vault_info(
-    running: &RunningApp,
+    app: &RunningApp,
     what: &str,
     pick: impl Fn(&VaultInfo) -> bool,
 ) -> VaultInfo {
-    let changed = running.wait_for_event(what, |event| match event {
+    let changed = app.wait_for_event(what, |event| match event {
         AppEvent::VaultChanged { vault: Some(vault) } if pick(vault) => Some(vault.clone()),
         _ => None,
     });
     changed.await
 }
 
-async fn search(running: &RunningApp, pattern: &str, meaning: PatternKind) -> LineMatches {
+async fn search(app: &RunningApp, pattern: &str, meaning: PatternKind) -> LineMatches {
     let request = TextSearch { pattern: pattern.into(), meaning, case_sensitive: false };
-    running.app.search_text(request).await.expect("it searches")
+    app.app.search_text(request).await.expect("it searches")
 }
 
-async fn note_names(running: &RunningApp, query: &str) -> Vec<String> {
-    let found = running.app.find_names(query).await.expect("it finds");
+async fn note_names(app: &RunningApp, query: &str) -> Vec<String> {
+    let found = app.app.find_names(query).await.expect("it finds");
     found.names.iter().map(|named| format!("{} in {}", named.name, named.path)).collect()
 }
 
-async fn tags(running: &RunningApp) -> Vec<(String, u32)> {
-    let tags = running.app.list_tags("").await.expect("it lists").expect("it stands");
+async fn tags(app: &RunningApp) -> Vec<(String, u32)> {
+    let tags = app.app.list_tags("").await.expect("it lists").expect("it stands");
     tags.words.into_iter().map(|tag| (tag.word, tag.notes)).collect()
 }
 
@@ -84,8 +84,8 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
 }
 
 /// The text of a link to each note, by the note's path.
-async fn links(running: &RunningApp) -> Vec<(String, String)> {
-    let found = running.app.find_names("").await.expect("it finds").names.into_iter();
+async fn links(app: &RunningApp) -> Vec<(String, String)> {
+    let found = app.app.find_names("").await.expect("it finds").names.into_iter();
     let mut links: Vec<_> = found.map(|named| (named.path.to_string(), named.link)).collect();
     links.sort();
     links

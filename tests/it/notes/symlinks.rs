@@ -19,8 +19,8 @@ const NOTES: [(&str, &str); 4] = [
     ("inbox/Inbox.md", "- milk\n"),
 ];
 
-fn make_symlink(home: &TestHome, at: &str, to: &str) {
-    symlink(to, home.notes.root().join(at)).expect("a link");
+fn make_symlink(test_home: &TestHome, at: &str, to: &str) {
+    symlink(to, test_home.notes.root().join(at)).expect("a link");
 }
 
 fn with_followed_links(settings: Settings) -> Settings {

@@ -97,18 +97,18 @@ async fn start_curious_model() -> ScriptedModel {
 }
 
 /// The user looks private notes up in the window, whatever the rules say.
-async fn query_private_notes(running: &RunningApp) {
-    wait_for_vault_info(running, "that the index stands", |vault| vault.indexing.is_none()).await;
-    let named = running.app.find_names(CANARY_NAME).await.expect("it finds");
+async fn query_private_notes(app: &RunningApp) {
+    wait_for_vault_info(app, "that the index stands", |vault| vault.indexing.is_none()).await;
+    let named = app.app.find_names(CANARY_NAME).await.expect("it finds");
     assert_eq!(named.names.len(), 4, "{named:?}");
     let request = TextSearch {
         pattern: CANARY.to_owned(),
         meaning: PatternKind::Literal,
         case_sensitive: true,
     };
-    let found = running.app.search_text(request).await.expect("it searches");
+    let found = app.app.search_text(request).await.expect("it searches");
     assert_eq!((found.files, found.cut), (5, None), "{found:?}");
-    let tags = running.app.list_tags("private").await.expect("it lists").expect("it stands");
+    let tags = app.app.list_tags("private").await.expect("it lists").expect("it stands");
     assert_eq!(tags.words.first().map(|tag| tag.notes), Some(2), "{tags:?}");
 }
 
@@ -229,12 +229,18 @@ async fn rules_that_cannot_be_understood_are_refused_and_in_the_file_keep_everyt
 }
 
 /// What a model is told when the file of settings ends like this.
-async fn request_with_settings_file(home: &TestHome, model: &ScriptedModel, end: &str) -> String {
+async fn request_with_settings_file(
+    test_home: &TestHome,
+    model: &ScriptedModel,
+    end: &str,
+) -> String {
     let url = model.base_url();
     let end = format!("{end}{LAST_LINE}\n");
-    home.data.write("config.toml", format!("provider = \"anthropic\"\nbaseUrl = \"{url}\"\n{end}"));
-    let running = home.start_with_stored_settings().await;
-    running.app.open_vault(home.notes.root()).await.expect("it opens");
+    test_home
+        .data
+        .write("config.toml", format!("provider = \"anthropic\"\nbaseUrl = \"{url}\"\n{end}"));
+    let running = test_home.start_with_stored_settings().await;
+    running.app.open_vault(test_home.notes.root()).await.expect("it opens");
     running.send_and_wait(None, "look around").await;
     running.quit().await;
     serde_json::to_string(&model.requests()).expect("json")

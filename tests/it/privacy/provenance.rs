@@ -35,13 +35,13 @@ fn note_source(path: &str) -> Source {
     note_paths(&[path]).into_iter().map(Source::Note).next().expect("one")
 }
 
-async fn review(running: &RunningApp, conversation: &ConversationId) -> Review {
-    running.view(conversation).await.review.expect("something waits")
+async fn review(app: &RunningApp, conversation: &ConversationId) -> Review {
+    app.view(conversation).await.review.expect("something waits")
 }
 
 /// The hub says something, and the turn has ended.
 async fn send_over_hub(
-    running: &RunningApp,
+    app: &RunningApp,
     line: &mut RawHubLink,
     id: &str,
     words: &str,
@@ -49,18 +49,18 @@ async fn send_over_hub(
     line.deliver(id, words).await;
     assert_eq!(line.next_response().await.kind, "ack");
     line.next_response().await;
-    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let snapshot = app.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     let from_hub = snapshot.conversations.into_iter().find(|one| one.from_hub);
     from_hub.expect("a conversation of the hub").id
 }
 
 /// What the turns had heard whose changes stand in the ledger, read when all has ended.
-async fn sources_of_changes(home: &TestHome, running: RunningApp) -> BTreeSet<Source> {
+async fn sources_of_changes(test_home: &TestHome, app: RunningApp) -> BTreeSet<Source> {
     let all = ListApplied { conversation: None, before: None };
-    let sets = running.app.list_applied(&all).await.expect("a list").sets;
+    let sets = app.app.list_applied(&all).await.expect("a list").sets;
     assert!(!sets.is_empty(), "something was changed");
-    running.quit().await;
-    let store = Store::open(&home.database_path()).await.expect("a store");
+    app.quit().await;
+    let store = Store::open(&test_home.database_path()).await.expect("a store");
     let mut heard = BTreeSet::new();
     for set in sets {
         heard.extend(store.context_sources(&set.turn).await.expect("read"));

@@ -354,15 +354,15 @@ async fn neither_name_nor_selection_is_told_of_an_open_note_that_left() {
 }
 
 /// Accepts the first hunk of the note that waits, and rejects the others.
-async fn takes_the_first(running: &RunningApp, conversation: &ConversationId) {
-    let review = running.view(conversation).await.review.expect("it waits");
+async fn takes_the_first(app: &RunningApp, conversation: &ConversationId) {
+    let review = app.view(conversation).await.review.expect("it waits");
     let note = &review.notes[0];
     let one = |at: usize| if at == 0 { HunkDecision::Accept } else { HunkDecision::Reject };
     let hunks: Vec<HunkDecision> = (0..note.hunks.len()).map(one).collect();
     assert_eq!(hunks.len(), 2, "{review:?}");
     let (path, seen) = (note.path.clone(), note.seen.clone());
     let notes = vec![NoteDecision { path, seen, verdict: ReviewDecision::Hunks { hunks } }];
-    running.app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
+    app.app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
 }
 
 /// The last request after a part of a change of the note was rejected, and this happened to it.

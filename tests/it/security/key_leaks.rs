@@ -55,19 +55,19 @@ fn files_with_canary(root: &Path) -> Vec<String> {
 }
 
 /// Asks through each answer; what was told of it, as the window hears and sees it.
-async fn provoke_errors(running: &RunningApp, provider: ProviderKind) -> String {
+async fn provoke_errors(app: &RunningApp, provider: ProviderKind) -> String {
     let mut told = String::new();
     let mut tasks = JoinSet::new();
     for (number, answer) in echoing_answers().into_iter().enumerate() {
         let base_url = serve_answer(&mut tasks, answer).await;
         let settings =
             Settings { provider, base_url, model: "model".into(), ..Settings::default() };
-        running.app.save_settings(settings).await.expect("the settings are saved");
-        told += &running.app.test_provider().await.message;
+        app.app.save_settings(settings).await.expect("the settings are saved");
+        told += &app.app.test_provider().await.message;
         // A turn tries some of them again, after waits.
         if number % 4 == 0 {
-            let conversation = running.send_and_wait(None, "Hello").await;
-            told += &format!("{:?}", running.view(&conversation).await);
+            let conversation = app.send_and_wait(None, "Hello").await;
+            told += &format!("{:?}", app.view(&conversation).await);
         }
     }
     told

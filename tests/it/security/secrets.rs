@@ -15,14 +15,14 @@ use crate::harness::test_app::{
 const CANARY: &str = "sk-CANARY-7f3a9c";
 
 /// Files of the data folder in which a text stands.
-fn files_containing(home: &TestHome, text: &str) -> Vec<String> {
+fn files_containing(test_home: &TestHome, text: &str) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
-    let files = home.data.snapshot().into_iter();
+    let files = test_home.data.snapshot().into_iter();
     files.filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
 }
 
-fn log_text(home: &TestHome) -> String {
-    let files = home.data.snapshot().into_iter().filter(|(name, _)| name.starts_with("logs/"));
+fn log_text(test_home: &TestHome) -> String {
+    let files = test_home.data.snapshot().into_iter().filter(|(name, _)| name.starts_with("logs/"));
     files.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()).collect()
 }
 

@@ -69,9 +69,9 @@ fn mount(options: &[&str], root: &Path) -> bool {
     done.is_ok_and(|output| output.status.success())
 }
 
-fn write_notes(home: &TestHome) {
+fn write_notes(test_home: &TestHome) {
     for (path, text) in NOTES {
-        home.notes.write(path, text);
+        test_home.notes.write(path, text);
     }
 }
 

@@ -144,16 +144,12 @@ async fn a_key_kept_in_a_file_is_its_owners_alone_and_stands_nowhere_else() {
 }
 
 /// The words of the trouble that the link comes to this state with.
-async fn wait_for_hub_error(
-    running: &crate::harness::test_app::RunningApp,
-    state: HubState,
-) -> String {
-    running
-        .wait_for_event("the trouble", |event| match event {
-            AppEvent::HubChanged { hub } if hub.state == state => hub.trouble.clone(),
-            _ => None,
-        })
-        .await
+async fn wait_for_hub_error(app: &crate::harness::test_app::RunningApp, state: HubState) -> String {
+    app.wait_for_event("the trouble", |event| match event {
+        AppEvent::HubChanged { hub } if hub.state == state => hub.trouble.clone(),
+        _ => None,
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

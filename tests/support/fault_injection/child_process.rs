@@ -88,9 +88,9 @@ async fn apply_without_ledger(
 async fn apply_batch(
     vault: &Vault,
     ledger: &dyn Ledger,
-    order: vault::ChangeBatch,
+    batch: vault::ChangeBatch,
 ) -> Result<ChildReport, String> {
-    let applied = vault.apply(order, ledger).await.map_err(|error| error.to_string())?;
+    let applied = vault.apply(batch, ledger).await.map_err(|error| error.to_string())?;
     let problem = |(path, why): &(protocol::NotePath, vault::VaultError)| {
         (path.as_str().to_owned(), why.to_string())
     };

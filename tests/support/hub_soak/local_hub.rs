@@ -33,8 +33,8 @@ struct LocalHubLog {
 }
 
 impl LocalHubLog {
-    fn record(&mut self, seen: LocalHubEvent) {
-        match seen {
+    fn record(&mut self, event: LocalHubEvent) {
+        match event {
             LocalHubEvent::Registered { .. } => self.registered += 1,
             LocalHubEvent::Delivered { id, text, .. } => self.delivered.push((id, text)),
             LocalHubEvent::Acked { id, .. } => drop(self.acked.insert(id)),

@@ -89,13 +89,13 @@ const QUERY_KINDS: [&str; 2] = ["literal", "find"];
 
 /// Saves into `notes`, which the application has open, and asks until each is found.
 pub fn measure_cases(
-    asked: &mut QueryProcess,
+    process: &mut QueryProcess,
     notes: &Path,
     extent: FreshnessExtent,
 ) -> Vec<FreshnessFigure> {
     let mut saver = NoteSaver::new(notes);
     let bare = BareWatch::start(&notes.join(SAVE_FOLDER));
-    let mut desk = FreshnessPoll { app: asked, bare: &bare, saver: &mut saver };
+    let mut desk = FreshnessPoll { app: process, bare: &bare, saver: &mut saver };
     let mut all = desk.measure_saves("plain", SaveMethod::Plain, extent.saves);
     all.extend(desk.measure_saves("rename", SaveMethod::Rename, extent.saves));
     {

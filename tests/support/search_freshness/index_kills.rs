@@ -127,17 +127,17 @@ impl IndexKillSweep {
         QueryProcess::start(&self.program, &self.data, &self.notes)
     }
 
-    fn missing_probes(&self, asked: &mut QueryProcess) -> Vec<String> {
+    fn missing_probes(&self, process: &mut QueryProcess) -> Vec<String> {
         let mut wrong = Vec::new();
         for (number, word) in self.words.iter().enumerate() {
             for door in ["literal", "find"] {
-                let found = asked.ask(door, word);
+                let found = process.ask(door, word);
                 if found != [note_path(number)] {
                     wrong.push(format!("{door} {word}: {found:?}"));
                 }
             }
         }
-        let shared = asked.ask("count", "sharedword");
+        let shared = process.ask("count", "sharedword");
         if shared != [DUPLICATE_NOTES.to_string(), DUPLICATE_NOTES.to_string()] {
             wrong.push(format!("count sharedword: {shared:?}"));
         }
@@ -145,9 +145,9 @@ impl IndexKillSweep {
     }
 
     /// Waits until a ranking is sealed under the rules of the snapshot that is there.
-    fn wait_until_written(&self, asked: &mut QueryProcess) {
-        asked.wait_for_index();
-        asked.poll_until("the ranking", |_| {
+    fn wait_until_written(&self, process: &mut QueryProcess) {
+        process.wait_for_index();
+        process.poll_until("the ranking", |_| {
             std::thread::park_timeout(POLL_INTERVAL);
             let dir = index_dir(&self.data)?;
             let snapshot = fs::read(dir.join("notes")).ok()?;

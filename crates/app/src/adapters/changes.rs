@@ -288,11 +288,11 @@ impl VaultChanges {
 
     async fn apply_order(
         &self,
-        order: ChangeBatch,
+        batch: ChangeBatch,
         stop: &CancellationToken,
     ) -> Result<Applied, UserError> {
         let (progress, ledger) = (Progress::default(), StoreLedger(self.store.clone()));
-        let applying = self.indexer.apply(&self.vault, order, &ledger, &progress);
+        let applying = self.indexer.apply(&self.vault, batch, &ledger, &progress);
         tokio::pin!(applying);
         let applied = tokio::select! {
             applied = &mut applying => applied,

@@ -184,9 +184,9 @@ impl StoreTranscript {
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
-        back: LookBack,
+        look_back: LookBack,
     ) -> Result<Arc<PriorTurns>, UserError> {
-        self.turn_cache.prior_turns(&self.store, conversation, turn, back).await
+        self.turn_cache.prior_turns(&self.store, conversation, turn, look_back).await
     }
 
     /// What was said before the turn, and what it has said itself so far.

@@ -40,8 +40,8 @@ struct CachedTurn {
 }
 
 impl CachedTurn {
-    fn slot(&mut self, back: LookBack) -> &mut Option<Arc<PriorTurns>> {
-        match back {
+    fn slot(&mut self, look_back: LookBack) -> &mut Option<Arc<PriorTurns>> {
+        match look_back {
             LookBack::Recent => &mut self.recent,
             LookBack::All => &mut self.all,
         }
@@ -72,20 +72,20 @@ impl TurnCache {
         store: &Store,
         conversation: &ConversationId,
         turn: &TurnId,
-        back: LookBack,
+        look_back: LookBack,
     ) -> Result<Arc<PriorTurns>, UserError> {
-        let known = self.lock().get_mut(turn).and_then(|known| known.slot(back).clone());
+        let known = self.lock().get_mut(turn).and_then(|known| known.slot(look_back).clone());
         if let Some(known) = known {
             return Ok(known);
         }
         // Its calls need it next, and must not wait for it then.
         let (read, _) = tokio::try_join!(
-            load(store, conversation, turn, back),
+            load(store, conversation, turn, look_back),
             self.seen_contents(store, conversation, turn),
         )?;
         let read = Arc::new(read);
         if let Some(known) = self.lock().get_mut(turn) {
-            *known.slot(back) = Some(Arc::clone(&read));
+            *known.slot(look_back) = Some(Arc::clone(&read));
         }
         Ok(read)
     }
@@ -119,9 +119,9 @@ async fn load(
     store: &Store,
     conversation: &ConversationId,
     turn: &TurnId,
-    back: LookBack,
+    look_back: LookBack,
 ) -> Result<PriorTurns, UserError> {
-    let (told, rows) = match back {
+    let (told, rows) = match look_back {
         LookBack::Recent => store.recent_history(conversation, turn).await.map_err(store_error)?,
         LookBack::All => {
             let told = store.compaction(conversation, turn).await.map_err(store_error)?;

@@ -149,10 +149,10 @@ impl TurnModel {
 }
 
 /// How private what `chosen` may see is at most, its server asked where its model runs.
-pub(crate) async fn effective_privacy(chosen: &SelectedModel) -> Privacy {
-    match (chosen.max_privacy, &chosen.provider) {
+pub(crate) async fn effective_privacy(model: &SelectedModel) -> Privacy {
+    match (model.max_privacy, &model.provider) {
         (Privacy::Local, Ok(provider)) => {
-            max_privacy(chosen, provider.capabilities(&chosen.model).await)
+            max_privacy(model, provider.capabilities(&model.model).await)
         }
         (shown, _) => shown,
     }
@@ -337,8 +337,8 @@ fn model_info(
 }
 
 /// How much the model takes in; what is not known is taken for what most have.
-fn context_window(known: &ModelInfo, chosen: &SelectedModel) -> u32 {
-    known.window.unwrap_or(chosen.default_window)
+fn context_window(known: &ModelInfo, model: &SelectedModel) -> u32 {
+    known.window.unwrap_or(model.default_window)
 }
 
 impl AppTurnPolicy {
@@ -381,13 +381,13 @@ impl AppTurnPolicy {
     async fn must_capture(
         &self,
         turn: &OpenTurn,
-        chosen: &SelectedModel,
+        model: &SelectedModel,
     ) -> Result<bool, UserError> {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(store_error)?;
         let failed_before = row.as_ref().is_some_and(|row| row.attempts >= MAX_TURN_ATTEMPTS);
         let is_too_long = row.is_some_and(|row| row.text.len() > MAX_HUB_MESSAGE_BYTES);
         let may_ask = self.config.ensure_models_allowed().is_ok();
-        let nobody = !may_ask || !chosen.status.has_model || chosen.provider.is_err();
+        let nobody = !may_ask || !model.status.has_model || model.provider.is_err();
         Ok(nobody || failed_before || is_too_long)
     }
 

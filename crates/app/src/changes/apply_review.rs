@@ -25,11 +25,11 @@ enum AcceptedPortion {
 /// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
 /// cannot be changed keeps waiting with its problem.
 pub(crate) async fn apply_decisions(
-    open: &VaultSession,
+    session: &VaultSession,
     conversation: &ConversationId,
     request: &DecideReview,
 ) -> Result<store::ChangeSetDecision, UserError> {
-    let store = &open.store;
+    let store = &session.store;
     let waiting = store.open_change_set(conversation).await.map_err(store_error)?;
     let Some(set) = waiting.filter(|set| set.id == request.review) else {
         return Err(UserError::other("These changes are already decided: nothing was done twice."));
@@ -50,7 +50,7 @@ pub(crate) async fn apply_decisions(
         }
     }
     store_choices(store, &set, &wanted).await?;
-    apply_accepted(open, conversation, &set, wanted, &mut decided).await?;
+    apply_accepted(session, conversation, &set, wanted, &mut decided).await?;
     store.decide(&set.id, &decided, now()).await.map_err(store_error)?;
     Ok(decided)
 }
@@ -169,7 +169,7 @@ async fn store_choices(
 
 /// Makes what is wanted, and adds what came of it.
 async fn apply_accepted(
-    open: &VaultSession,
+    session: &VaultSession,
     conversation: &ConversationId,
     set: &OpenChangeSet,
     wanted: Vec<(&PlannedChangeRow, AcceptedPortion)>,
@@ -189,12 +189,12 @@ async fn apply_accepted(
         let order = ChangeBatch { change_set: set.id.clone(), changes };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
-        open.store.propagate_taint(&made).await.map_err(store_error)?;
-        let progress = open.start_applying(conversation);
+        session.store.propagate_taint(&made).await.map_err(store_error)?;
+        let progress = session.start_applying(conversation);
         progress.expect(order.changes.len());
-        let ledger = StoreLedger(open.store.clone());
-        let work = open.indexer.apply(&open.vault, order, &ledger, &progress);
-        let applied = open.jobs.run(JobKind::Applying, &progress, work).await;
+        let ledger = StoreLedger(session.store.clone());
+        let work = session.indexer.apply(&session.vault, order, &ledger, &progress);
+        let applied = session.jobs.run(JobKind::Applying, &progress, work).await;
         let applied = applied.map_err(|error| apply_error(&error))?;
         // What the user stopped before waits as it did.
         let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });

@@ -254,8 +254,8 @@ impl HistoryContext {
 
     /// Whether the text is not kept that is needed for the next step: to take it back, or to put
     /// it back.
-    fn lacks_text(&self, effect: &Effect, standing: ChangeStatus) -> bool {
-        match standing {
+    fn lacks_text(&self, effect: &Effect, status: ChangeStatus) -> bool {
+        match status {
             ChangeStatus::Undone => self.not_redoable.contains(&effect.id),
             _ => effect.forgotten.is_some(),
         }

@@ -115,10 +115,10 @@ impl VaultSession {
     /// What was forgotten, and what is wrong with the index that holds no traces of it any more.
     async fn purge_and_compact(
         &self,
-        keep: RetentionPolicy,
+        policy: RetentionPolicy,
         progress: &Progress,
     ) -> (Result<PurgeStats, UserError>, Option<UserError>) {
-        let forgotten = match purge(&self.store, keep, progress).await {
+        let forgotten = match purge(&self.store, policy, progress).await {
             Ok(gone) => self.store.vacuum().await.map(|()| gone).map_err(|error| {
                 UserError::other(format!(
                     "The changes are forgotten, but traces of them are left in the database: {} \
@@ -149,12 +149,12 @@ fn cutoff(age: HistoryAge, at: Timestamp) -> Timestamp {
 /// that have lost their texts. May be stopped or dropped at any time: what it has done by then stays done.
 async fn purge(
     store: &Store,
-    keep: RetentionPolicy,
+    policy: RetentionPolicy,
     progress: &Progress,
 ) -> Result<PurgeStats, UserError> {
     let mut all = PurgeStats::default();
     loop {
-        let parts = store.purgeable(keep).await.map_err(store_error)?;
+        let parts = store.purgeable(policy).await.map_err(store_error)?;
         let before = all;
         for part in &parts {
             if progress.is_stopped() {

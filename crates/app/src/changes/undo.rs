@@ -150,11 +150,11 @@ impl App {
 
 /// What of a scope was not taken back yet.
 async fn not_yet_undone(
-    open: &VaultSession,
+    session: &VaultSession,
     scope: &UndoScope,
     effects: &[Effect],
 ) -> Result<UndoRequest, UserError> {
-    let standings = effective_changes(&open.store).await?;
+    let standings = effective_changes(&session.store).await?;
     let mut wanted = UndoRequest::undo([]);
     for effect in effects {
         let asked = match scope {
@@ -171,7 +171,7 @@ async fn not_yet_undone(
             // It cannot be taken back at all, and that is said.
             EffectivePart::Without(_) if effect.forgotten.is_some() => asked,
             EffectivePart::Without(gone) => {
-                let (before, after) = before_and_after(&open.store, effect).await?;
+                let (before, after) = before_and_after(&session.store, effect).await?;
                 let all = 0..vault::merge::hunks(&before, &after).len();
                 Hunks::Some(
                     all.filter(|hunk| asked.contains(*hunk) && !gone.contains(hunk)).collect(),
@@ -192,26 +192,26 @@ impl VaultSession {
     /// Plans and applies it as one set; the caller holds `change_lock`.
     async fn undo_as_one_set(
         &self,
-        wanted: &UndoRequest,
+        request: &UndoRequest,
         by: AppliedBy,
         kind: JobKind,
     ) -> Result<UndoResult, UserError> {
         let progress = Progress::default();
-        self.jobs.run(kind, &progress, self.undo_until_stopped(&progress, wanted, by)).await
+        self.jobs.run(kind, &progress, self.undo_until_stopped(&progress, request, by)).await
     }
 
     async fn undo_until_stopped(
         &self,
         progress: &Progress,
-        wanted: &UndoRequest,
+        request: &UndoRequest,
         by: AppliedBy,
     ) -> Result<UndoResult, UserError> {
-        let (set, first): (ChangeSetId, _) = (new_id(), wanted.effects.keys().next());
+        let (set, first): (ChangeSetId, _) = (new_id(), request.effects.keys().next());
         let Some(first) = first else { return Ok(nothing_undone()) };
         let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
         let mut undone = nothing_undone();
         for tries in 1.. {
-            let (taken, sets) = self.plan_undo(wanted).await?;
+            let (taken, sets) = self.plan_undo(request).await?;
             touched.extend(sets);
             undone.conflicts = taken.conflicts.iter().map(to_undo_conflict).collect();
             undone.left = 0;
@@ -239,7 +239,7 @@ impl VaultSession {
             undone.change_set = Some(set.clone());
             touched.insert(set);
         }
-        touched.extend(self.sets_undone_by(wanted).await?);
+        touched.extend(self.sets_undone_by(request).await?);
         self.emit(DomainEvent::Applied(touched.into_iter().collect()));
         Ok(undone)
     }
@@ -247,10 +247,10 @@ impl VaultSession {
     /// The sets of what these effects took back themselves: they stand otherwise now, too.
     async fn sets_undone_by(
         &self,
-        wanted: &UndoRequest,
+        request: &UndoRequest,
     ) -> Result<BTreeSet<ChangeSetId>, UserError> {
         let rows = self.store.reverts().await.map_err(store_error)?;
-        let mut by: Vec<EffectId> = wanted.effects.keys().cloned().collect();
+        let mut by: Vec<EffectId> = request.effects.keys().cloned().collect();
         let (mut seen, mut sets) = (BTreeSet::new(), BTreeSet::new());
         while let Some(one) = by.pop() {
             for row in rows.iter().filter(|row| row.by == one) {
@@ -266,13 +266,13 @@ impl VaultSession {
     /// What taking back comes to now, and the sets that are wanted.
     async fn plan_undo(
         &self,
-        wanted: &UndoRequest,
+        request: &UndoRequest,
     ) -> Result<(UndoPlan, Vec<ChangeSetId>), UserError> {
-        let past = self.history_since(wanted).await?;
-        let is_wanted = |effect: &&Effect| wanted.effects.contains_key(&effect.id);
+        let past = self.history_since(request).await?;
+        let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
         let sets = past.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
         let sets = sets.collect();
-        let (notes, wanted) = (VaultNotes(self.vault.clone()), wanted.clone());
+        let (notes, wanted) = (VaultNotes(self.vault.clone()), request.clone());
         let vault = self.vault.clone();
         let taken = run_blocking(move || {
             let taken = plan_undo(&past, &wanted, &notes);
@@ -282,20 +282,20 @@ impl VaultSession {
     }
 
     /// The past since the earliest of the wanted effects.
-    async fn history_since(&self, wanted: &UndoRequest) -> Result<LedgerView, UserError> {
-        let first = self.earliest_effect(wanted).await?;
+    async fn history_since(&self, request: &UndoRequest) -> Result<LedgerView, UserError> {
+        let first = self.earliest_effect(request).await?;
         let effects = self.store.effects_since(&first).await.map_err(store_error)?;
-        self.history_with_contents(effects, wanted).await
+        self.history_with_contents(effects, request).await
     }
 
     /// A past with the contents that are needed for what is wanted.
     pub(crate) async fn history_with_contents(
         &self,
         effects: Vec<Effect>,
-        wanted: &UndoRequest,
+        request: &UndoRequest,
     ) -> Result<LedgerView, UserError> {
         let mut past = LedgerView::new(effects);
-        let needs: Vec<_> = past.missing_contents(wanted).into_iter().collect();
+        let needs: Vec<_> = past.missing_contents(request).into_iter().collect();
         for (hash, content) in self.store.contents(&needs).await.map_err(store_error)? {
             past.add_content(hash, content);
         }
@@ -306,8 +306,8 @@ impl VaultSession {
     }
 
     /// The earliest of the wanted effects. Their ids sort by time.
-    async fn earliest_effect(&self, wanted: &UndoRequest) -> Result<EffectId, UserError> {
-        let first = wanted.effects.keys().next().cloned();
+    async fn earliest_effect(&self, request: &UndoRequest) -> Result<EffectId, UserError> {
+        let first = request.effects.keys().next().cloned();
         first.ok_or_else(|| UserError::other("There is nothing to take back."))
     }
 
@@ -315,12 +315,12 @@ impl VaultSession {
     pub(crate) async fn apply_user_set(
         &self,
         set: &ChangeSetId,
-        taken: &UndoPlan,
+        plan: &UndoPlan,
         turn: &TurnId,
         by: AppliedBy,
         progress: &Progress,
     ) -> Result<Applied, UserError> {
-        let undoings = taken.undone.iter().filter(|_| by == AppliedBy::Undo).map(|undoing| {
+        let undoings = plan.undone.iter().filter(|_| by == AppliedBy::Undo).map(|undoing| {
             let hunks = match &undoing.hunks {
                 Hunks::All => None,
                 Hunks::Some(hunks) => Some(hunks.clone()),
@@ -329,16 +329,16 @@ impl VaultSession {
         });
         let undoings: Vec<_> = undoings.collect();
         let own =
-            UserChangeSet { id: set, by, reverts: &undoings, moved: &taken.moved, turn, at: now() };
+            UserChangeSet { id: set, by, reverts: &undoings, moved: &plan.moved, turn, at: now() };
         self.store.begin_user_change_set(&own).await.map_err(store_error)?;
         let call: CallId = new_id();
-        let unit = taken.changes.is_unit().then(|| call.clone());
-        let changes = taken.changes.changes().map(|change| PlannedChange {
+        let unit = plan.changes.is_unit().then(|| call.clone());
+        let changes = plan.changes.changes().map(|change| PlannedChange {
             change: change.clone(),
             turn: turn.clone(),
             call: call.clone(),
             unit: unit.clone(),
-            file: taken.files.get(&change.path).copied(),
+            file: plan.files.get(&change.path).copied(),
         });
         let order = ChangeBatch { change_set: set.clone(), changes: changes.collect() };
         progress.expect(order.changes.len());
@@ -455,7 +455,7 @@ const NOTE_KEEPS_CHANGING: &str = "Another program was changing the note all the
 /// What the vault refused, as conflicts of the effects that it was about. Of notes that only go along with
 /// one that is told nothing is; where it is none of these effects, as with a link that follows a move,
 /// the first of them says so.
-fn refused_conflicts(taken: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
+fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
     let told = |is_meant: fn(&VaultError) -> bool| {
         let about = move |undoing: &UndoneEffect| {
             let is_its =
@@ -463,7 +463,7 @@ fn refused_conflicts(taken: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
             let (_, error) = applied.problems.iter().find(is_its)?;
             Some(failed_conflict(undoing, error))
         };
-        taken.undone.iter().filter_map(about)
+        plan.undone.iter().filter_map(about)
     };
     let causes: Vec<_> = told(is_note_failure).collect();
     match causes.is_empty() {

@@ -33,7 +33,7 @@ impl VaultSession {
     pub(crate) async fn turn_context(
         &self,
         conversation: &ConversationId,
-        words: &UserMessage,
+        message: &UserMessage,
         verdicts: &[DecisionRow],
     ) -> Result<TurnContext, UserError> {
         let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
@@ -41,7 +41,7 @@ impl VaultSession {
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
             .unwrap_or_default();
         let SentNote { line: open_note, parts: of_note, path: open } =
-            self.sent_note(words).await?;
+            self.sent_note(message).await?;
         let question =
             self.store.question_for_turn(conversation, None).await.map_err(store_error)?;
         let decided = verdicts.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
@@ -53,7 +53,7 @@ impl VaultSession {
         let briefing = ContextBlock {
             now: prompt::time_text(&jiff::Zoned::now()),
             open_note,
-            question: question.and_then(|question| question_status(question, words)),
+            question: question.and_then(|question| question_status(question, message)),
             budget_left: budget::month_budget_left(&self.store, &self.config.get()).await?,
             verdicts,
             stale_notes: changed,
@@ -63,7 +63,7 @@ impl VaultSession {
         let parts = std::iter::once(block).chain(of_note).collect();
         let named = self.named_by_vault(conversation, told).await?;
         let notes = quoted.into_iter().chain(named).chain(open).map(Source::Note);
-        let attached = has_attachment(&words.text) && !words.origin.is_hub();
+        let attached = has_attachment(&message.text) && !message.origin.is_hub();
         let shown = notes.chain(attached.then_some(Source::Foreign)).collect();
         Ok(TurnContext { parts, sources: shown })
     }
@@ -146,17 +146,17 @@ fn compare_with_disk(
 }
 
 /// What the words mean for the question that waits.
-fn question_status(row: AnswerableQuestion, words: &UserMessage) -> Option<QuestionStatus> {
-    let standing = words.received_at.map(|at| ReplyMatch::classify(&row, at, None));
+fn question_status(row: AnswerableQuestion, message: &UserMessage) -> Option<QuestionStatus> {
+    let standing = message.received_at.map(|at| ReplyMatch::classify(&row, at, None));
     let question = row.question;
-    if words.answers.as_ref() == Some(&question.id) {
+    if message.answers.as_ref() == Some(&question.id) {
         return None;
     }
     Some(match standing {
         Some(ReplyMatch::MayAnswer) => {
             QuestionStatus::MayBeAnswered(question.id, question.text, question.options)
         }
-        _ if words.origin.is_hub() => QuestionStatus::Waits(question.text, question.options),
+        _ if message.origin.is_hub() => QuestionStatus::Waits(question.text, question.options),
         _ => QuestionStatus::PutAside(question.text),
     })
 }

@@ -85,10 +85,10 @@ impl App {
     pub async fn set_archive_state(
         &self,
         id: &ConversationId,
-        shelf: ArchiveState,
+        archive_state: ArchiveState,
     ) -> Result<(), UserError> {
         let open = self.session().await?;
-        open.store.set_archive_state(shelf, id).await.map_err(not_found_error)?;
+        open.store.set_archive_state(archive_state, id).await.map_err(not_found_error)?;
         open.emit(DomainEvent::Row(id.clone()));
         Ok(())
     }

@@ -122,7 +122,7 @@ pub async fn ask_once(
 async fn run_one_shot(
     app: &App,
     question: OneShotQuestion,
-    purpose: RunMode,
+    run_mode: RunMode,
     listener: FeedListener,
 ) -> Result<OneShotAnswer, UserError> {
     let open = app.open_for_one_shot(&question.vault, listener).await?;
@@ -155,7 +155,7 @@ async fn run_one_shot(
     open.service.wait_until_idle(&conversation).await;
     open.flush_events().await;
     open.feed.flush();
-    let (planned, waiting) = unapplied_changes(&open, &conversation, purpose).await?;
+    let (planned, waiting) = unapplied_changes(&open, &conversation, run_mode).await?;
     let all = ListApplied { conversation: Some(conversation.clone()), before: None };
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
@@ -178,17 +178,17 @@ async fn run_one_shot(
 
 /// What was said before, without the words that come from notes which the model may not see.
 async fn redact_history(
-    open: &VaultSession,
+    session: &VaultSession,
     most: Privacy,
     history: Vec<PriorMessage>,
 ) -> Result<Vec<PriorMessage>, UserError> {
     let all = history.iter().flat_map(|one| one.content.sources.iter().cloned()).collect();
-    if !open.privacy_guard.hides_any(most, all).await? {
+    if !session.privacy_guard.hides_any(most, all).await? {
         return Ok(history);
     }
     let mut heard = Vec::with_capacity(history.len());
     for one in history {
-        let told = redact_private(open, most, one.content.clone()).await?;
+        let told = redact_private(session, most, one.content.clone()).await?;
         // With its words the calls go that say where they come from.
         let calls = if told == one.content { one.calls } else { Vec::new() };
         heard.push(PriorMessage { role: one.role, content: told, calls });
@@ -199,12 +199,12 @@ async fn redact_history(
 /// The words, or that they are withheld: a caller that hands over the text of a private note has no more
 /// of it told to a model than the note itself.
 async fn redact_private(
-    open: &VaultSession,
+    session: &VaultSession,
     most: Privacy,
     told: SourcedText,
 ) -> Result<SourcedText, UserError> {
     let sources = told.sources.iter().cloned().collect();
-    Ok(match open.privacy_guard.hides_any(most, sources).await? {
+    Ok(match session.privacy_guard.hides_any(most, sources).await? {
         true => SourcedText { text: WITHHELD_TEXT.to_owned(), ..told },
         false => told,
     })
@@ -213,11 +213,11 @@ async fn redact_private(
 /// What was planned and not written. Where changes were to be written it waits for the user, in a
 /// conversation that is listed from now on; else it is dropped, because nobody will decide about it.
 async fn unapplied_changes(
-    open: &Arc<VaultSession>,
+    session: &Arc<VaultSession>,
     conversation: &ConversationId,
-    purpose: RunMode,
+    run_mode: RunMode,
 ) -> Result<(Vec<UnappliedChange>, Vec<NotePath>), UserError> {
-    let set = open.store.open_change_set(conversation).await.map_err(store_error)?;
+    let set = session.store.open_change_set(conversation).await.map_err(store_error)?;
     let Some(set) = set else { return Ok((Vec::new(), Vec::new())) };
     let unwritten = |row: &PlannedChangeRow| UnappliedChange {
         path: row.change.path.clone(),
@@ -225,12 +225,12 @@ async fn unapplied_changes(
     };
     let planned: Vec<UnappliedChange> = set.planned.iter().map(unwritten).collect();
     let mut paths: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
-    if purpose.may_write() {
-        open.store.list_conversation(conversation).await.map_err(store_error)?;
+    if run_mode.may_write() {
+        session.store.list_conversation(conversation).await.map_err(store_error)?;
         paths.dedup();
         return Ok((planned, paths));
     }
-    apply_review::apply_decisions(open, conversation, &review::reject_request(&set, &paths))
+    apply_review::apply_decisions(session, conversation, &review::reject_request(&set, &paths))
         .await?;
     Ok((planned, Vec::new()))
 }

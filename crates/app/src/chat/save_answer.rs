@@ -59,12 +59,12 @@ enum AnswerPath {
     Taken(SavedAnswer),
 }
 
-async fn answer_path(open: &VaultSession, name: &str) -> Result<AnswerPath, UserError> {
-    let (vault, asked) = (open.vault.clone(), name.trim().to_owned());
+async fn answer_path(session: &VaultSession, name: &str) -> Result<AnswerPath, UserError> {
+    let (vault, asked) = (session.vault.clone(), name.trim().to_owned());
     match run_blocking(move || vault.new_path(&asked)).await? {
         Ok(new) => ensure_allowed_name(new.path()).map(|()| AnswerPath::Free(new.into())),
         Err(VaultError::Exists { path }) => {
-            name_taken(open, path, name).await.map(AnswerPath::Taken)
+            name_taken(session, path, name).await.map(AnswerPath::Taken)
         }
         Err(error) => Err(note_error(&error)),
     }
@@ -86,11 +86,11 @@ fn ensure_allowed_name(path: &NotePath) -> Result<(), UserError> {
 }
 
 async fn name_taken(
-    open: &VaultSession,
+    session: &VaultSession,
     path: NotePath,
     name: &str,
 ) -> Result<SavedAnswer, UserError> {
-    let (vault, asked) = (open.vault.clone(), name.trim().to_owned());
+    let (vault, asked) = (session.vault.clone(), name.trim().to_owned());
     let free = run_blocking(move || next_free_name(&vault, &asked)).await?;
     let full = || UserError::other(format!("`{path}` is there already: give another name."));
     let free = free.ok_or_else(full)?;

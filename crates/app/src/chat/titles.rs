@@ -33,7 +33,7 @@ enum TitleProgress {
 impl VaultSession {
     /// Has conversations told of, until the vault is closed. What was not done before it was closed
     /// is done after it was opened again.
-    pub(crate) async fn run_titles_loop(self: Arc<Self>, pace: TimeScale) {
+    pub(crate) async fn run_titles_loop(self: Arc<Self>, time_scale: TimeScale) {
         loop {
             let told = self.generate_next_title().await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a conversation was not told of");
@@ -44,12 +44,12 @@ impl VaultSession {
                 TitleProgress::Nothing => {
                     // Another model, or another month, rings no bell.
                     let _ = tokio::time::timeout(
-                        pace.scale(MAINTENANCE_INTERVAL),
+                        time_scale.scale(MAINTENANCE_INTERVAL),
                         self.titles_due.notified(),
                     )
                     .await;
                 }
-                TitleProgress::Failed => tokio::time::sleep(pace.scale(RETRY_DELAY)).await,
+                TitleProgress::Failed => tokio::time::sleep(time_scale.scale(RETRY_DELAY)).await,
             }
         }
     }

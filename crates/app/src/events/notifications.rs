@@ -208,11 +208,11 @@ impl NotificationRules {
     pub(crate) fn step(
         &mut self,
         event: &AppEvent,
-        looking: &WindowFocus,
+        focus: &WindowFocus,
     ) -> Vec<NotificationChange> {
         let told = match event {
             AppEvent::ConversationChanged { conversation } => {
-                self.on_conversation(conversation, looking)
+                self.on_conversation(conversation, focus)
             }
             AppEvent::ConversationGone { conversation } => {
                 self.rows.remove(conversation);
@@ -227,12 +227,12 @@ impl NotificationRules {
             AppEvent::HubChanged { hub } => {
                 let before = std::mem::replace(&mut self.tray.hub, hub.state);
                 let newly = hub.state == HubState::Refused && before != HubState::Refused;
-                unless_focused(newly, NotificationKind::HubRefused, looking)
+                unless_focused(newly, NotificationKind::HubRefused, focus)
             }
-            AppEvent::Problem { .. } => unless_focused(true, NotificationKind::WentWrong, looking),
+            AppEvent::Problem { .. } => unless_focused(true, NotificationKind::WentWrong, focus),
             AppEvent::SettingsChanged { settings, trouble } => {
                 self.apply_settings(settings);
-                unless_focused(trouble.is_some(), NotificationKind::WentWrong, looking)
+                unless_focused(trouble.is_some(), NotificationKind::WentWrong, focus)
             }
             AppEvent::VaultChanged { vault } => {
                 self.tray.in_trouble = vault.as_ref().is_some_and(|v| v.trouble.is_some());
@@ -268,7 +268,7 @@ impl NotificationRules {
     fn on_conversation(
         &mut self,
         row: &Conversation,
-        looking: &WindowFocus,
+        focus: &WindowFocus,
     ) -> Vec<NotificationChange> {
         let before = self.rows.remove(&row.id).unwrap_or_default();
         let now = TrackedConversation::of(row, &before);
@@ -278,9 +278,9 @@ impl NotificationRules {
         if now != TrackedConversation::default() {
             self.rows.insert(row.id.clone(), now);
         }
-        let in_sight = looking.focused && looking.conversation.as_ref() == Some(&row.id);
+        let in_sight = focus.focused && focus.conversation.as_ref() == Some(&row.id);
         match happened {
-            Some(NotificationKind::Done) if looking.focused => Vec::new(),
+            Some(NotificationKind::Done) if focus.focused => Vec::new(),
             Some(_) if in_sight => Vec::new(),
             Some(happened) => vec![NotificationChange::News(AppNotification {
                 happened,
@@ -297,9 +297,9 @@ impl NotificationRules {
 fn unless_focused(
     is_new: bool,
     happened: NotificationKind,
-    looking: &WindowFocus,
+    focus: &WindowFocus,
 ) -> Vec<NotificationChange> {
-    if !is_new || looking.focused {
+    if !is_new || focus.focused {
         return Vec::new();
     }
     vec![NotificationChange::News(AppNotification { happened, conversation: None, name: None })]

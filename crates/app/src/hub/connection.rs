@@ -173,7 +173,7 @@ impl VaultSession {
 /// computer is not even dialled before. A hub whose token is in a keyring that is locked or gone is not
 /// dialled at all: it would refuse us, as if the token were wrong.
 async fn connect_with_token(
-    open: Arc<VaultSession>,
+    session: Arc<VaultSession>,
     link: LinkConfig,
     data: DataDir,
     keyring: Keyring,
@@ -184,17 +184,17 @@ async fn connect_with_token(
         Ok(found) => found,
         Err(_) => {
             if link.is_loopback() {
-                open.hub.configure(Some(link.clone()));
+                session.hub.configure(Some(link.clone()));
             }
             looking.await
         }
     };
     if let Finding::Closed(why @ (KeyringTrouble::Locked | KeyringTrouble::Unavailable)) = found {
-        open.hub.configure(None);
-        open.waits_for_keyring(Some(why));
+        session.hub.configure(None);
+        session.waits_for_keyring(Some(why));
         return;
     }
-    open.waits_for_keyring(None);
+    session.waits_for_keyring(None);
     let found = found.keys().and_then(|found| found.keys.into_iter().next());
     let token = found.and_then(|token| match Token::new(token.expose_secret()) {
         Ok(token) => Some(token),
@@ -203,7 +203,7 @@ async fn connect_with_token(
             None
         }
     });
-    open.hub.configure(Some(match token {
+    session.hub.configure(Some(match token {
         Some(token) => link.with_token(token),
         None => link,
     }));

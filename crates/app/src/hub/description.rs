@@ -47,20 +47,24 @@ impl App {
         self.services().description_task.restart();
     }
 
-    async fn describe(&self, open: &VaultSession, organisation: &str) -> Result<String, UserError> {
-        open.config.reload_if_changed().await;
-        let settings = open.config.get();
+    async fn describe(
+        &self,
+        session: &VaultSession,
+        organisation: &str,
+    ) -> Result<String, UserError> {
+        session.config.reload_if_changed().await;
+        let settings = session.config.get();
         let chosen = self.services().model_selector.selected().await;
         if !chosen.status.has_model {
             return Err(UserError::other(
                 "No model answers, so nobody can write it: connect one in Settings.",
             ));
         }
-        open.config.ensure_models_allowed()?;
-        let (provider, config) = (chosen.provider.clone()?, open.config.clone());
+        session.config.ensure_models_allowed()?;
+        let (provider, config) = (chosen.provider.clone()?, session.config.clone());
         let provider = Arc::new(SpendingGate { provider, config });
         let by = turn_policy::compaction_model_for(&settings, &chosen, provider).await;
-        if !budget::has_month_budget(&open.store, &settings.spending, by.price).await? {
+        if !budget::has_month_budget(&session.store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,
                 "This month's ceiling is reached, so nothing was sent: raise it under Spending in \
@@ -68,7 +72,7 @@ impl App {
             ));
         }
         let DescriptionAnswer { text: words, usage: asked } = describe(&by, organisation).await?;
-        open.store.record_standalone_usage(&asked).await.map_err(store_error)?;
+        session.store.record_standalone_usage(&asked).await.map_err(store_error)?;
         words.ok_or_else(|| {
             UserError::other(
                 "The model gave no description that can be used: try again, or pick another model \

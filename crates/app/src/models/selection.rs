@@ -53,8 +53,8 @@ pub(crate) struct SelectionInput {
 
 impl ModelSelector {
     /// Nobody is chosen yet.
-    pub(crate) fn new(no_tools: ToollessModels) -> Self {
-        Self { selected: watch::Sender::default(), no_tools }
+    pub(crate) fn new(toolless_models: ToollessModels) -> Self {
+        Self { selected: watch::Sender::default(), no_tools: toolless_models }
     }
 
     /// Who answers; waits for the first choice.
@@ -99,13 +99,13 @@ impl ModelSelector {
     pub(crate) async fn with_key(
         &self,
         choice: SelectionInput,
-        vendor: ModelProvider,
+        provider: ModelProvider,
         key: SecretString,
     ) -> SelectedModel {
         let no_tools = self.no_tools.clone();
         let found = Finding::Keys(FoundKeys { keys: vec![key], source: "trial" });
         let chosen =
-            run_blocking(move || select_from_provider(&choice, vendor, found, no_tools)).await;
+            run_blocking(move || select_from_provider(&choice, provider, found, no_tools)).await;
         chosen.unwrap_or_else(|_| unknown_provider_selection())
     }
 
@@ -197,9 +197,15 @@ async fn keyed(choice: &SelectionInput) -> Keyed {
 
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
 /// provider that was chosen and fails: that is an error which says so.
-fn select_model(choice: &SelectionInput, keyed: Keyed, no_tools: ToollessModels) -> SelectedModel {
+fn select_model(
+    choice: &SelectionInput,
+    keyed: Keyed,
+    toolless_models: ToollessModels,
+) -> SelectedModel {
     match keyed {
-        Keyed::Of(vendor, finding) => select_from_provider(choice, vendor, finding, no_tools),
+        Keyed::Of(vendor, finding) => {
+            select_from_provider(choice, vendor, finding, toolless_models)
+        }
         Keyed::NoVendor(trouble) => commands_only(trouble),
     }
 }
@@ -208,7 +214,7 @@ fn select_from_provider(
     choice: &SelectionInput,
     vendor: ModelProvider,
     finding: Finding,
-    no_tools: ToollessModels,
+    toolless_models: ToollessModels,
 ) -> SelectedModel {
     let SelectionInput { settings, pace, .. } = choice;
     let base_url = vendor.base_url(settings);
@@ -233,7 +239,7 @@ fn select_from_provider(
     let keys = found.map(|found| found.keys).unwrap_or_default();
     let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let one = |key| {
-        let (base_url, no_tools) = (base_url.clone(), no_tools.clone());
+        let (base_url, no_tools) = (base_url.clone(), toolless_models.clone());
         let (deadlines, parameters) = (deadlines(*pace), parameters.clone());
         vendor.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
     };
@@ -279,8 +285,8 @@ fn parameters_of(settings: &Settings, model: &str) -> Result<RequestParameters, 
     given.map_or_else(|| Ok(RequestParameters::default()), RequestParameters::parse)
 }
 
-fn no_model(vendor: ModelProvider) -> UserError {
-    let name = vendor.name();
+fn no_model(provider: ModelProvider) -> UserError {
+    let name = provider.name();
     UserError::other(format!("No model of {name} is picked: test it in Settings, then pick one."))
 }
 
@@ -303,7 +309,7 @@ pub(crate) fn is_cloud_model(model: &str) -> bool {
 /// One provider for all keys; with no key at all, one that goes without.
 fn with_key_pool(
     policy: KeyPolicy,
-    pace: TimeScale,
+    time_scale: TimeScale,
     keys: Vec<SecretString>,
     one: impl Fn(SecretString) -> Result<Arc<dyn Provider>, ModelError>,
 ) -> Result<Arc<dyn Provider>, ModelError> {
@@ -313,15 +319,15 @@ fn with_key_pool(
     if others.is_empty() {
         return Ok(first);
     }
-    Ok(Arc::new(KeyPool::new(policy, pace, first, others)))
+    Ok(Arc::new(KeyPool::new(policy, time_scale, first, others)))
 }
 
-fn deadlines(pace: TimeScale) -> Deadlines {
+fn deadlines(time_scale: TimeScale) -> Deadlines {
     let Deadlines { connect, first_event, idle } = Deadlines::default();
     Deadlines {
-        connect: pace.scale(connect),
-        first_event: pace.scale(first_event),
-        idle: pace.scale(idle),
+        connect: time_scale.scale(connect),
+        first_event: time_scale.scale(first_event),
+        idle: time_scale.scale(idle),
     }
 }
 
@@ -349,16 +355,16 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
     }
 }
 
-fn missing_key_selection(vendor: ModelProvider) -> SelectedModel {
-    let (name, variable) = (vendor.name(), vendor.env_variable());
+fn missing_key_selection(provider: ModelProvider) -> SelectedModel {
+    let (name, variable) = (provider.name(), provider.env_variable());
     let message = format!("There is no key for {name}: paste one in Settings, or set {variable}.");
-    failed_selection(vendor, ErrorCode::Key, &message)
+    failed_selection(provider, ErrorCode::Key, &message)
 }
 
 /// The key may be in the keyring, which cannot be looked into. Nothing less than the key will do, so a
 /// locked keyring is told as such whatever is in it.
-fn closed(vendor: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
-    let variable = vendor.env_variable();
+fn closed(provider: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
+    let variable = provider.env_variable();
     let (trouble, message) = match trouble {
         KeyringTrouble::Locked | KeyringTrouble::Unknown => (
             KeyringTrouble::Locked,
@@ -372,7 +378,7 @@ fn closed(vendor: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
             ),
         ),
     };
-    let mut chosen = failed_selection(vendor, ErrorCode::Key, &message);
+    let mut chosen = failed_selection(provider, ErrorCode::Key, &message);
     chosen.status.keyring = Some(trouble);
     chosen
 }

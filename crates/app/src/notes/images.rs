@@ -58,11 +58,11 @@ impl App {
 }
 
 fn resolve_image(
-    open: &VaultSession,
+    session: &VaultSession,
     link: &str,
     source: Option<&NotePath>,
 ) -> Result<NotePath, UserError> {
-    open.indexer.user.resolve_link(link, source).ok_or_else(|| no_image_error(link))
+    session.indexer.user.resolve_link(link, source).ok_or_else(|| no_image_error(link))
 }
 
 fn no_image_error(link: &str) -> UserError {

@@ -111,15 +111,15 @@ impl Indexer {
     pub(crate) async fn apply(
         &self,
         vault: &Vault,
-        order: ChangeBatch,
+        batch: ChangeBatch,
         ledger: &dyn Ledger,
         progress: &Progress,
     ) -> Result<Applied, ApplyError> {
-        let changes = || order.changes.iter().map(|planned| &planned.change);
+        let changes = || batch.changes.iter().map(|planned| &planned.change);
         let takes_many = changes().any(|change| affects_many_files(change.kind()));
         let mut files: Vec<NotePath> = changes().map(|change| change.path.clone()).collect();
         files.extend(changes().filter_map(|change| change.target().cloned()));
-        let applied = vault.apply_until(progress, order, ledger).await;
+        let applied = vault.apply_until(progress, batch, ledger).await;
         if takes_many {
             self.catch_up().await;
         } else {

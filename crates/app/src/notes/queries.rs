@@ -227,8 +227,8 @@ fn search_error(error: SearchError) -> UserError {
     }
 }
 
-fn links_of_note(open: &VaultSession, note: &NotePath) -> Option<NoteLinks> {
-    let index = &open.indexer.user;
+fn links_of_note(session: &VaultSession, note: &NotePath) -> Option<NoteLinks> {
+    let index = &session.indexer.user;
     let mut known = HashSet::new();
     let out = index.outgoing_links(note)?.into_iter();
     let out = out
@@ -253,19 +253,19 @@ fn links_of_note(open: &VaultSession, note: &NotePath) -> Option<NoteLinks> {
         out_total,
         back,
         back_total,
-        unclear_line: unreadable_property_line(open, note),
+        unclear_line: unreadable_property_line(session, note),
     })
 }
 
 /// The first line of a note's properties that is not understood.
-fn unreadable_property_line(open: &VaultSession, note: &NotePath) -> Option<u32> {
-    let note = open.vault.read(note).ok().filter(|note| note.path.is_markdown())?;
+fn unreadable_property_line(session: &VaultSession, note: &NotePath) -> Option<u32> {
+    let note = session.vault.read(note).ok().filter(|note| note.path.is_markdown())?;
     let properties = Properties::parse(&markdown::lossy_text(&note.bytes));
     properties.malformed().map(|wrong| count(wrong.line))
 }
 
-fn matching_tasks(open: &VaultSession, query: &str) -> Option<LineMatches> {
-    let all = open.indexer.user.tasks()?.into_iter();
+fn matching_tasks(session: &VaultSession, query: &str) -> Option<LineMatches> {
+    let all = session.indexer.user.tasks()?.into_iter();
     let wanted = |words: &str| query.is_empty() || words.to_lowercase().contains(query);
     let mut tasks: Vec<_> = all.filter(|task| task.mark == ' ' && wanted(&task.words)).collect();
     let files: BTreeSet<&NotePath> = tasks.iter().map(|task| &task.path).collect();

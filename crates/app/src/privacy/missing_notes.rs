@@ -39,13 +39,13 @@ impl PrivacyGuard {
         &self,
         view: &Arc<PrivacyView>,
         rows: &[Message],
-        told: &SourcesByTurn,
+        sources: &SourcesByTurn,
     ) -> Result<Arc<BTreeSet<NotePath>>, UserError> {
         if view.hides_nothing() {
             return Ok(Arc::default());
         }
         let mut notes: BTreeSet<NotePath> =
-            told.values().flatten().filter_map(source_note).collect();
+            sources.values().flatten().filter_map(source_note).collect();
         // A note that is to be made is not there yet, and says nothing that its turn did not write. One that is
         // to be changed was there.
         if let (Some(past), Some(row)) = (self.effect_history.get(), rows.first()) {
@@ -56,7 +56,7 @@ impl PrivacyGuard {
             }
         }
         let mut gone = self.missing_private_notes(view, notes).await?;
-        gone.extend(self.replaced(view, read_times(rows, told)).await?);
+        gone.extend(self.replaced(view, read_times(rows, sources)).await?);
         Ok(Arc::new(gone))
     }
 
@@ -124,7 +124,7 @@ async fn was_open(past: &Store, seen: &Vault, trashed: &Effect) -> Result<bool, 
 /// before it. Turns that know of none are left out.
 pub(super) fn missing_by_turn(
     rows: &[Message],
-    told: &SourcesByTurn,
+    sources: &SourcesByTurn,
     gone: &BTreeSet<NotePath>,
 ) -> HashMap<TurnId, BTreeSet<NotePath>> {
     let mut found = HashMap::new();
@@ -136,7 +136,7 @@ pub(super) fn missing_by_turn(
         if found.contains_key(&row.turn) {
             continue;
         }
-        let own = told.get(&row.turn).into_iter().flatten().filter_map(source_note);
+        let own = sources.get(&row.turn).into_iter().flatten().filter_map(source_note);
         so_far.extend(own.filter(|path| gone.contains(path)));
         if !so_far.is_empty() {
             found.insert(row.turn.clone(), so_far.clone());

@@ -67,11 +67,11 @@ fn keeper_of(vault: &Vault, rules: PrivateRules) -> Arc<PrivacyGuard> {
     PrivacyGuard::new(vault, &Index::new(vault, rules.clone(), dir.path()), rules)
 }
 
-async fn heard(keeper: &PrivacyGuard, most: Privacy, rows: Vec<Message>) -> String {
+async fn heard(guard: &PrivacyGuard, most: Privacy, rows: Vec<Message>) -> String {
     let turn = TurnId::from("three");
-    keeper.begin(&turn, most).await.expect("begun");
+    guard.begin(&turn, most).await.expect("begun");
     let (heard, _) =
-        keeper.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await.expect("heard");
+        guard.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 
@@ -140,12 +140,12 @@ fn nameless(turn: &str) -> Vec<Message> {
 }
 
 /// What somebody hears of turn `two`, which was told words from this note.
-async fn heard_from(keeper: &PrivacyGuard, note: &str) -> String {
+async fn heard_from(guard: &PrivacyGuard, note: &str) -> String {
     let turn = TurnId::from("three");
-    keeper.begin(&turn, Privacy::Open).await.expect("begun");
+    guard.begin(&turn, Privacy::Open).await.expect("begun");
     let source = Source::Note(NotePath::parse(note).expect("a path"));
     let told = SourcesByTurn::from([(TurnId::from("two"), BTreeSet::from([source]))]);
-    let (heard, _) = keeper.redact_for_turn(&turn, nameless("two"), &told).await.expect("heard");
+    let (heard, _) = guard.redact_for_turn(&turn, nameless("two"), &told).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 

@@ -35,12 +35,12 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 pub(crate) async fn open_and_lock(
     folder: &Path,
     data: &DataDir,
-    purpose: RunMode,
+    run_mode: RunMode,
 ) -> Result<LockedVault, UserError> {
     let asked = Instant::now();
     loop {
         let (named, data) = (folder.to_owned(), data.clone());
-        match run_blocking(move || try_open_and_lock(&named, &data, purpose)).await? {
+        match run_blocking(move || try_open_and_lock(&named, &data, run_mode)).await? {
             Err(VaultLockError::Ending(_)) if asked.elapsed() < KERNEL_RELEASE_TIMEOUT => {
                 tokio::time::sleep(RETRY_INTERVAL).await;
             }
@@ -64,14 +64,14 @@ pub(crate) async fn open_and_lock(
 fn try_open_and_lock(
     folder: &Path,
     data: &DataDir,
-    purpose: RunMode,
+    run_mode: RunMode,
 ) -> Result<LockedVault, VaultLockError> {
     let vault = Vault::open(folder).map_err(|error| VaultLockError::Refused(open_error(&error)))?;
     let find = || VaultDataDir::find(&vault, data).map_err(VaultLockError::Refused);
     let mut home = find()?;
     for _ in 0..MAX_ATTEMPTS {
         home.create().map_err(VaultLockError::Refused)?;
-        let lock = Arc::new(VaultLock::take(&home.dir, folder, purpose)?);
+        let lock = Arc::new(VaultLock::take(&home.dir, folder, run_mode)?);
         let now = find()?;
         if now.dir == home.dir {
             now.save().map_err(VaultLockError::Refused)?;

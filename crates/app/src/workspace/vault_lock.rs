@@ -42,7 +42,7 @@ impl VaultLock {
     pub(crate) fn take(
         dir: &Path,
         folder: &Path,
-        purpose: RunMode,
+        run_mode: RunMode,
     ) -> Result<Self, VaultLockError> {
         let path = dir.join("lock");
         let refused = |verb| {
@@ -58,7 +58,7 @@ impl VaultLock {
             .map_err(refused("open"))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
-                let serves = if purpose == RunMode::Serve { SERVE_MARKER } else { "" };
+                let serves = if run_mode == RunMode::Serve { SERVE_MARKER } else { "" };
                 let name = format!("{} {serves}", std::process::id());
                 let named = file.set_len(0).and_then(|()| write!(file, "{}", name.trim_end()));
                 named.map_err(refused("write"))?;

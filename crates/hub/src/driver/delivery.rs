@@ -81,11 +81,11 @@ impl DeliveryQueue {
     }
 
     /// Keeps a receipt until there is a link. Others are told that there is none.
-    pub(super) fn hold(&mut self, letter: PendingResponse) {
-        if letter.sent.is_some() {
-            return letter.notify_sender(Err(NotOnline));
+    pub(super) fn hold(&mut self, response: PendingResponse) {
+        if response.sent.is_some() {
+            return response.notify_sender(Err(NotOnline));
         }
-        self.held.push_back(letter);
+        self.held.push_back(response);
         if self.held.len() > MAX_HELD {
             self.held.pop_front();
         }
@@ -97,12 +97,12 @@ impl DeliveryQueue {
     }
 
     /// A response was written.
-    pub(super) fn add_in_flight(&mut self, letter: PendingResponse) {
+    pub(super) fn add_in_flight(&mut self, response: PendingResponse) {
         match self.pong_support {
             PongSupport::Unseen | PongSupport::Seen => {
-                self.in_flight.push_back((self.pings + 1, letter))
+                self.in_flight.push_back((self.pings + 1, response))
             }
-            PongSupport::Never => letter.notify_sender(Ok(())),
+            PongSupport::Never => response.notify_sender(Ok(())),
         }
     }
 

@@ -63,7 +63,7 @@ pub async fn send(
     token: Option<&Token>,
     text: &str,
     how: InputMethod,
-    wait: ReportsWanted,
+    reports: ReportsWanted,
 ) -> Result<DeliveryReports, SendProblem> {
     let lost = || SendProblem::Lost(address);
     let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
@@ -78,7 +78,7 @@ pub async fn send(
     let outgoing = SendRequest { text: text.into(), input_method: how };
     let frame = serde_json::to_string(&outgoing).map_err(|_| lost())?;
     socket.send(Message::text(frame)).await.map_err(|_| lost())?;
-    Ok(DeliveryReports { socket, address, wait, over: false })
+    Ok(DeliveryReports { socket, address, wait: reports, over: false })
 }
 
 /// What becomes of a text, in order.

@@ -159,9 +159,9 @@ impl LocalHubServer {
         }
     }
 
-    fn publish(&self, seen: LocalHubEvent) {
+    fn publish(&self, event: LocalHubEvent) {
         // Nobody has to watch.
-        let _ = self.events.send(seen);
+        let _ = self.events.send(event);
     }
 
     /// Lines that lose their sender leave with 1001.

@@ -319,10 +319,10 @@ fn decline_registration(line: u64, name: String, code: &'static str) -> Vec<HubA
     ]
 }
 
-fn report_rejected(id: &str, by: &str, words: &MessageInTransit, reason: &str) -> Vec<HubAction> {
+fn report_rejected(id: &str, by: &str, message: &MessageInTransit, reason: &str) -> Vec<HubAction> {
     let report = DeliveryReport::Rejected { by: by.into(), reason: reason.into() };
     let seen = LocalHubEvent::Rejected { id: id.into(), by: by.into(), reason: reason.into() };
-    vec![send_report(words.sender, &report), HubAction::Tell(seen)]
+    vec![send_report(message.sender, &report), HubAction::Tell(seen)]
 }
 
 fn report_undelivered(line: u64, reason: String) -> Vec<HubAction> {

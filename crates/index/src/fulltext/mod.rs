@@ -143,11 +143,11 @@ impl FulltextIndex {
     /// side by side are not seen here; [`rerank()`] sees them in the text.
     pub fn candidates(
         &self,
-        asked: &ParsedQuery,
+        query: &ParsedQuery,
         most: usize,
         place: &(dyn Fn(u64) -> Option<u64> + Sync),
     ) -> Result<RankedCandidates, FulltextError> {
-        top_k::find_top_k(&self.searcher, &self.fields, asked, most, place)
+        top_k::find_top_k(&self.searcher, &self.fields, query, most, place)
             .map_err(|why| FulltextErrorContext(&self.dir).to_error(&why))
     }
 

@@ -44,14 +44,14 @@ pub(crate) struct NoteMatches<'a> {
 
 impl<'a> NoteMatches<'a> {
     /// `None` when the note has none of it, lacks a phrase or has what is excluded.
-    pub(crate) fn find(asked: &ParsedQuery, note: &'a SearchableNote<'a>) -> Option<Self> {
-        let named = |name| Some((name, find_marks(asked, name)?));
+    pub(crate) fn find(query: &ParsedQuery, note: &'a SearchableNote<'a>) -> Option<Self> {
+        let named = |name| Some((name, find_marks(query, name)?));
         let names = note.names().map(named).collect::<Option<Vec<_>>>()?;
-        let marks = find_marks(asked, &note.text)?;
+        let marks = find_marks(query, &note.text)?;
         let mut all = names.iter().flat_map(|(_, marks)| marks).chain(&marks);
         let has = |term: usize| all.clone().any(|mark| mark.term == term);
         let lacks = |(at, term): (usize, &QueryTerm)| term.is_required && !has(at);
-        if asked.terms.iter().enumerate().any(lacks) || all.next().is_none() {
+        if query.terms.iter().enumerate().any(lacks) || all.next().is_none() {
             return None;
         }
         Some(Self { note, blocks: blocks(&note.text), marks, names })

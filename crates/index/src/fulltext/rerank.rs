@@ -14,13 +14,13 @@ const SINGLE_THREAD_BYTES: usize = 1_000_000;
 /// Passages of at most `limit` notes, best first, from the texts of `candidates` and from `fresh`
 /// notes that no ranking holds yet, both by one rule; and how many of the fresh ones match.
 pub fn rerank(
-    asked: &ParsedQuery,
+    query: &ParsedQuery,
     candidates: &RankedCandidates,
     texts: &[SearchableNote<'_>],
     fresh: &[SearchableNote<'_>],
     limit: usize,
 ) -> (Vec<Passage>, usize) {
-    let (found, new) = (match_notes(asked, texts), match_notes(asked, fresh));
+    let (found, new) = (match_notes(query, texts), match_notes(query, fresh));
     let notes = candidates.notes + fresh.len();
     let having = |(term, having): (usize, &usize)| {
         having + new.iter().filter(|(_, found)| found.has_term(term)).count()
@@ -35,16 +35,16 @@ pub fn rerank(
         found.iter().chain(&new).map(|(note, found)| (found.score(&weights), *note)).collect();
     scored.sort_by(|(a, one), (b, other)| a.best_first(b).then_with(|| one.path.cmp(other.path)));
     let passage = |(_, note): &(NoteScore, &SearchableNote<'_>)| {
-        Some(NoteMatches::find(asked, note)?.best_passage(&weights))
+        Some(NoteMatches::find(query, note)?.best_passage(&weights))
     };
     (scored.iter().take(limit).filter_map(passage).collect(), new.len())
 }
 
 fn match_notes<'a>(
-    asked: &ParsedQuery,
+    query: &ParsedQuery,
     notes: &'a [SearchableNote<'a>],
 ) -> Vec<(&'a SearchableNote<'a>, NoteMatch)> {
-    let find = |note: &&'a SearchableNote<'a>| Some((*note, NoteMatch::match_note(asked, note)?));
+    let find = |note: &&'a SearchableNote<'a>| Some((*note, NoteMatch::match_note(query, note)?));
     let notes: Vec<&SearchableNote<'_>> = notes.iter().collect();
     if notes.iter().map(|note| note.text.len()).sum::<usize>() < SINGLE_THREAD_BYTES {
         return notes.iter().filter_map(find).collect();

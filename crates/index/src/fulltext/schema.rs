@@ -121,11 +121,11 @@ struct WordTokenStream<'a> {
 }
 
 impl WordTokenStream<'_> {
-    fn set_token(&mut self, unit: WordToken) {
-        fold_into(self.text.get(unit.start..unit.end).unwrap_or_default(), &mut self.token.text);
-        self.token.position = unit.position;
-        let follows = |next: &WordToken| next.is_sign && next.position == unit.position + 1;
-        let next = unit.is_sign.then(|| self.units.clone().next()).flatten().filter(follows);
+    fn set_token(&mut self, token: WordToken) {
+        fold_into(self.text.get(token.start..token.end).unwrap_or_default(), &mut self.token.text);
+        self.token.position = token.position;
+        let follows = |next: &WordToken| next.is_sign && next.position == token.position + 1;
+        let next = token.is_sign.then(|| self.units.clone().next()).flatten().filter(follows);
         self.has_pair = next.is_some();
         if let Some(next) = next {
             fold_into(self.text.get(next.start..next.end).unwrap_or_default(), &mut self.pair);

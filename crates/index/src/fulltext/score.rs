@@ -71,9 +71,9 @@ impl NoteScore {
 
 impl NoteMatch {
     /// Reads a note; `None` when the query does not find it.
-    pub(crate) fn match_note(asked: &ParsedQuery, note: &SearchableNote<'_>) -> Option<Self> {
-        let reading = NoteMatches::find(asked, note)?;
-        let mut tallies = vec![TermTally::default(); asked.len()];
+    pub(crate) fn match_note(query: &ParsedQuery, note: &SearchableNote<'_>) -> Option<Self> {
+        let reading = NoteMatches::find(query, note)?;
+        let mut tallies = vec![TermTally::default(); query.len()];
         let (mut passages, mut pairs_in_names) = (0, 0);
         for (name, marks) in &reading.names {
             passages |= u32::from(!marks.is_empty());

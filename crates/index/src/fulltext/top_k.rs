@@ -53,7 +53,7 @@ pub(super) fn note_keys(searcher: &Searcher) -> Result<Vec<u64>, TantivyError> {
 pub(super) fn find_top_k(
     searcher: &Searcher,
     fields: &IndexFields,
-    asked: &ParsedQuery,
+    query: &ParsedQuery,
     most: usize,
     place: &(dyn Fn(u64) -> Option<u64> + Sync),
 ) -> Result<RankedCandidates, TantivyError> {
@@ -61,11 +61,11 @@ pub(super) fn find_top_k(
     let mut parts = Vec::new();
     for reader in searcher.segment_readers() {
         let mut find = |spelled| finder.find_postings(searcher, reader, fields, spelled);
-        let terms = asked.terms.iter().map(|term| find(&term.pattern)).collect::<Result<_, _>>()?;
-        let excluded = asked.excluded.iter().map(&mut find).collect::<Result<_, _>>()?;
+        let terms = query.terms.iter().map(|term| find(&term.pattern)).collect::<Result<_, _>>()?;
+        let excluded = query.excluded.iter().map(&mut find).collect::<Result<_, _>>()?;
         parts.push(SegmentTerms { reader, terms, excluded });
     }
-    let having: Vec<usize> = (0..asked.len())
+    let having: Vec<usize> = (0..query.len())
         .map(|term| parts.iter().map(|part| part.document_frequency(term)).sum())
         .collect();
     let notes = parts.iter().map(|part| part.reader.num_docs() as usize).sum();
@@ -84,7 +84,7 @@ pub(super) fn find_top_k(
                 best.push(place);
             }
         };
-        part.score(asked, &weights, fields, &mut add)?;
+        part.score(query, &weights, fields, &mut add)?;
     }
     let best = best.into_sorted_vec();
     let with_all = best.iter().take_while(|place| place.score.has_all).count();
@@ -105,14 +105,14 @@ impl SegmentTerms<'_> {
     /// Gives the key and the score of each note that the query finds.
     fn score(
         &self,
-        asked: &ParsedQuery,
+        query: &ParsedQuery,
         weights: &[f64],
         fields: &IndexFields,
         add: &mut dyn FnMut(u64, NoteScore),
     ) -> Result<(), TantivyError> {
-        let required = asked.terms.iter().filter(|term| term.is_required).count();
+        let required = query.terms.iter().filter(|term| term.is_required).count();
         let keys: Column<u64> = self.reader.fast_fields().u64("key")?;
-        let (sums, listed) = self.sum_terms(asked, weights, fields)?;
+        let (sums, listed) = self.sum_terms(query, weights, fields)?;
         for note in listed {
             let Some(sum) = sums.get(note as usize) else { continue };
             let is_found = usize::from(sum.required) == required && !sum.is_excluded;
@@ -120,7 +120,7 @@ impl SegmentTerms<'_> {
                 continue;
             }
             let Some(key) = keys.first(note) else { continue };
-            add(key, NoteScore::new(usize::from(sum.found), asked.len(), f64::from(sum.value)));
+            add(key, NoteScore::new(usize::from(sum.found), query.len(), f64::from(sum.value)));
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl SegmentTerms<'_> {
     /// The notes with any of the terms, and what is found in each.
     fn sum_terms(
         &self,
-        asked: &ParsedQuery,
+        query: &ParsedQuery,
         weights: &[f64],
         fields: &IndexFields,
     ) -> Result<(Vec<TermSum>, Vec<DocId>), TantivyError> {
@@ -146,7 +146,7 @@ impl SegmentTerms<'_> {
                 sum.is_excluded = true;
             }
         }
-        for ((found, term), weight) in self.terms.iter().zip(&asked.terms).zip(weights) {
+        for ((found, term), weight) in self.terms.iter().zip(&query.terms).zip(weights) {
             for (note, found) in found {
                 let Some(sum) = sums.get_mut(*note as usize) else { continue };
                 if sum.found == 0 {

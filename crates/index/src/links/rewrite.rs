@@ -136,11 +136,12 @@ impl LinkGraph<'_> {
         self.rewrite_all(&MovePlan { moved: HashMap::new(), after }, &mention)
     }
 
-    fn rewrite_all(&self, plan: &MovePlan<'_>, mention: &LinkPrefilter) -> LinkRewrite {
+    fn rewrite_all(&self, plan: &MovePlan<'_>, prefilter: &LinkPrefilter) -> LinkRewrite {
         let mut rewriting = LinkRewrite::default();
         let is_beside = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
         let left = |path, links, because| SkippedFile { path, links, reason: because };
-        for result in self.map_files(|source| self.rewrite_file(source, plan, mention).transpose())
+        for result in
+            self.map_files(|source| self.rewrite_file(source, plan, prefilter).transpose())
         {
             match result {
                 Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
@@ -184,19 +185,19 @@ impl LinkGraph<'_> {
         &self,
         source: &NotePath,
         plan: &MovePlan<'_>,
-        mention: &LinkPrefilter,
+        prefilter: &LinkPrefilter,
     ) -> Result<Option<FileRewrite>, LinkProblem> {
         let may_change =
-            |bytes: &Cow<'_, [u8]>| plan.moved.contains_key(source) || mention.may_match(bytes);
+            |bytes: &Cow<'_, [u8]>| plan.moved.contains_key(source) || prefilter.may_match(bytes);
         let Some(before) = self.bytes(source) else { return Ok(None) };
         if is_utf16(&before) {
-            return Ok(self.skip_non_text(source, plan, mention, &before));
+            return Ok(self.skip_non_text(source, plan, prefilter, &before));
         }
         if !may_change(&before) {
             return Ok(None);
         }
         let Ok(found) = links_in_file(source, &before) else {
-            return Ok(self.skip_non_text(source, plan, mention, &before));
+            return Ok(self.skip_non_text(source, plan, prefilter, &before));
         };
         let mut edits: Vec<(&LinkText, String)> = Vec::new();
         let mut ways = self.link_targets(source, plan);
@@ -234,11 +235,11 @@ impl LinkGraph<'_> {
         &self,
         source: &NotePath,
         plan: &MovePlan<'_>,
-        mention: &LinkPrefilter,
+        prefilter: &LinkPrefilter,
         bytes: &[u8],
     ) -> Option<FileRewrite> {
         let text = ::markdown::lossy_text(bytes);
-        let may_change = plan.moved.contains_key(source) || mention.may_match(text.as_bytes());
+        let may_change = plan.moved.contains_key(source) || prefilter.may_match(text.as_bytes());
         let found = may_change.then(|| links_in_file(source, text.as_bytes()).ok()).flatten()?;
         let mut ways = self.link_targets(source, plan);
         let differs = |link: &&LinkText| {

@@ -271,16 +271,16 @@ pub(crate) struct VisibleView<'a> {
 }
 
 impl<'a> VisibleView<'a> {
-    pub(crate) fn shows(&self, held: &ViewEntry<'_>) -> bool {
-        self.view.is_shown(self.vault, held)
+    pub(crate) fn shows(&self, entry: &ViewEntry<'_>) -> bool {
+        self.view.is_shown(self.vault, entry)
     }
 
     pub(crate) fn get(&self, path: &NotePath) -> Option<ViewEntry<'a>> {
         self.view.get(path).filter(|held| self.shows(held))
     }
 
-    pub(crate) fn files_with(&self, by: LookupKey<'_>) -> Vec<ViewEntry<'a>> {
-        let mut found = self.view.files_with(by);
+    pub(crate) fn files_with(&self, key: LookupKey<'_>) -> Vec<ViewEntry<'a>> {
+        let mut found = self.view.files_with(key);
         found.retain(|held| self.shows(held));
         found
     }

@@ -56,11 +56,11 @@ pub struct BlockId {
 }
 
 /// Finds ids at the end of paragraphs and items. Of two equal ids both are listed.
-pub(super) fn block_ids(text: &str, walked: &WalkResult) -> Vec<BlockId> {
+pub(super) fn block_ids(text: &str, walk: &WalkResult) -> Vec<BlockId> {
     let mut found = Vec::new();
-    let mut named = NameableBlocks::from_blocks(&walked.blocks);
-    let ended = LazyCell::new(|| EndedBlocks::from_blocks(&walked.blocks));
-    for run in &walked.runs {
+    let mut named = NameableBlocks::from_blocks(&walk.blocks);
+    let ended = LazyCell::new(|| EndedBlocks::from_blocks(&walk.blocks));
+    for run in &walk.runs {
         let words = text.get(run.clone()).unwrap_or_default().trim_end();
         let Some((before, id)) = words.rsplit_once('^') else { continue };
         let is_id = !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
@@ -141,16 +141,16 @@ mod tests {
 
     /// What is said above, without any order made use of.
     fn by_looking_at_all(
-        walked: &WalkResult,
+        walk: &WalkResult,
         run: &Range<usize>,
     ) -> (Option<MarkdownBlock>, Range<usize>) {
-        let own = walked.blocks.iter().rfind(|block| {
+        let own = walk.blocks.iter().rfind(|block| {
             block.span.start <= run.start && run.end <= block.span.end && can_have_id(block.kind)
         });
         let at = own.map_or_else(|| run.clone(), |block| block.span.clone());
         let before = |block: &&MarkdownBlock| block.span.end <= at.start;
-        let least = walked.blocks.iter().filter(before).map(|block| block.depth).min();
-        let last = walked.blocks.iter().rfind(|block| before(block) && Some(block.depth) == least);
+        let least = walk.blocks.iter().filter(before).map(|block| block.depth).min();
+        let last = walk.blocks.iter().rfind(|block| before(block) && Some(block.depth) == least);
         (own.cloned(), last.map_or_else(|| at.clone(), |block| block.span.clone()))
     }
 

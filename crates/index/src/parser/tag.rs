@@ -16,20 +16,20 @@ pub struct Tag {
 /// Tags in the runs of text: behind a blank or at the start, and not of digits alone.
 pub(super) fn find(
     text: &str,
-    walked: &WalkResult,
+    walk: &WalkResult,
     links: &[Link],
     comments: &[Range<usize>],
 ) -> Vec<Tag> {
     let mut found = Vec::new();
     let mut links = links.iter().peekable();
-    for run in &walked.runs {
+    for run in &walk.runs {
         let words = text.get(run.clone()).unwrap_or_default();
         for at in words.match_indices('#').map(|(at, _)| run.start + at) {
             while links.next_if(|link| link.span.end <= at).is_some() {}
             let in_link = links.peek().is_some_and(|link| link.span.start <= at);
             let before = text.get(..at).and_then(|before| before.chars().next_back());
             let stands_free = before.is_none_or(char::is_whitespace);
-            if !stands_free || in_link || covers(&walked.opaque, at) || covers(comments, at) {
+            if !stands_free || in_link || covers(&walk.opaque, at) || covers(comments, at) {
                 continue;
             }
             found.extend(::markdown::tag_name(text, at + 1).map(|name| Tag { name }));

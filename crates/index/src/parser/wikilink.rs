@@ -7,10 +7,10 @@ use super::link::{Link, LinkForm};
 use super::walk::WalkResult;
 
 /// All wikilinks in the runs of text, outside of code, HTML, math and destinations.
-pub(super) fn find(text: &str, walked: &WalkResult) -> Vec<Link> {
+pub(super) fn find(text: &str, walk: &WalkResult) -> Vec<Link> {
     let mut found = Vec::new();
-    for run in &walked.runs {
-        scan(text, run.clone(), LinkForm::Wiki, |at| covers(&walked.opaque, at), &mut found);
+    for run in &walk.runs {
+        scan(text, run.clone(), LinkForm::Wiki, |at| covers(&walk.opaque, at), &mut found);
     }
     found
 }

@@ -19,8 +19,8 @@ pub(crate) struct TermMark {
 }
 
 /// Where `text` has what is asked for, in order; `None` when it has what is excluded.
-pub(crate) fn find_marks(asked: &ParsedQuery, text: &str) -> Option<Vec<TermMark>> {
-    let mut marker = TermMatcher { asked, text, marks: Vec::new(), folded: String::new() };
+pub(crate) fn find_marks(query: &ParsedQuery, text: &str) -> Option<Vec<TermMark>> {
+    let mut marker = TermMatcher { asked: query, text, marks: Vec::new(), folded: String::new() };
     let mut at = 0;
     while at < text.len() {
         let wide = at + ascii_length(text.as_bytes().get(at..)?);
@@ -88,15 +88,15 @@ impl TermMatcher<'_> {
         }
     }
 
-    fn match_token(&mut self, unit: WordToken, rest: &WordTokens<'_>) -> Option<()> {
+    fn match_token(&mut self, token: WordToken, rest: &WordTokens<'_>) -> Option<()> {
         let Self { asked, text, marks, folded } = self;
-        fold_into(text.get(unit.start..unit.end).unwrap_or_default(), folded);
-        let found = |spelled: &TermPattern| spelled.match_end(text, unit, folded, rest);
+        fold_into(text.get(token.start..token.end).unwrap_or_default(), folded);
+        let found = |spelled: &TermPattern| spelled.match_end(text, token, folded, rest);
         if asked.excluded.iter().any(|spelled| found(spelled).is_some()) {
             return None;
         }
         for (term, asked) in asked.terms.iter().enumerate() {
-            let mark = |(end, share)| TermMark { start: unit.start, end, term, share };
+            let mark = |(end, share)| TermMark { start: token.start, end, term, share };
             marks.extend(found(&asked.pattern).map(mark));
         }
         Some(())
@@ -126,8 +126,9 @@ mod tests {
     }
 
     /// The slow way: every word of the text is compared with the query.
-    fn marks_by_looking_at_all(asked: &ParsedQuery, text: &str) -> Option<Vec<TermMark>> {
-        let mut marker = TermMatcher { asked, text, marks: Vec::new(), folded: String::new() };
+    fn marks_by_looking_at_all(query: &ParsedQuery, text: &str) -> Option<Vec<TermMark>> {
+        let mut marker =
+            TermMatcher { asked: query, text, marks: Vec::new(), folded: String::new() };
         let mut units = WordTokens::new(text);
         while let Some(unit) = units.next() {
             marker.match_token(unit, &units)?;

@@ -35,14 +35,14 @@ impl PrefixBloom {
     }
 
     /// Whether the query may find a note with these words and no others; `false` is certain.
-    pub(crate) fn may_match(&self, asked: &ParsedQuery) -> bool {
+    pub(crate) fn may_match(&self, query: &ParsedQuery) -> bool {
         let may_have = |spelled: &TermPattern| match spelled {
             TermPattern::Beginning(word) => self.may_contain(word),
             TermPattern::Sequence(units) => units.iter().all(|unit| self.may_contain(unit)),
         };
-        let mut required = asked.terms.iter().filter(|term| term.is_required);
+        let mut required = query.terms.iter().filter(|term| term.is_required);
         required.all(|term| may_have(&term.pattern))
-            && asked.terms.iter().any(|term| may_have(&term.pattern))
+            && query.terms.iter().any(|term| may_have(&term.pattern))
     }
 
     /// Every beginning of a word is known, so that shorter words are found in it too.

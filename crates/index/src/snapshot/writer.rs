@@ -63,28 +63,28 @@ impl SnapshotWriter {
     }
 
     /// Adds a file, which stands behind the last one added in the order of paths.
-    pub(crate) fn add(&mut self, looked: &ScannedFile) -> io::Result<()> {
-        let text = looked.text.as_slice();
-        let entry = &looked.entry;
+    pub(crate) fn add(&mut self, scanned: &ScannedFile) -> io::Result<()> {
+        let text = scanned.text.as_slice();
+        let entry = &scanned.entry;
         let is_lent = !text.is_empty() && !text.ends_with(b"\n");
         self.text.write_all(text)?;
         if is_lent {
             self.text.write_all(b"\n")?;
         }
-        self.facts.write_all(&looked.metadata)?;
+        self.facts.write_all(&scanned.metadata)?;
         self.rows.push(StoredRow {
             path: entry.path.as_str().to_owned(),
             is_gone: false,
             kind: kind_code(entry.kind),
             size: entry.size,
             modified: entry.modified.0,
-            stamp: looked.stamp.map(Fingerprint::to_numbers),
+            stamp: scanned.stamp.map(Fingerprint::to_numbers),
             is_odd: is_binary(text),
             key: note_key(&entry.path, text),
-            by_text: privacy_code(looked.text_privacy),
+            by_text: privacy_code(scanned.text_privacy),
             is_lent,
             text: (text.len() + usize::from(is_lent)) as u64,
-            facts: looked.metadata.len() as u64,
+            facts: scanned.metadata.len() as u64,
         });
         Ok(())
     }

@@ -30,7 +30,7 @@ enum SnapshotSource<'a> {
 /// ranking has something of it.
 pub(crate) fn build_snapshot(
     dir: &Path,
-    eye: &FileScanner<'_>,
+    scanner: &FileScanner<'_>,
     before: Option<&IndexView>,
     files: &[(VaultEntry, Fingerprint)],
     stop: &AtomicBool,
@@ -38,12 +38,12 @@ pub(crate) fn build_snapshot(
     unrank: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Option<IndexView>> {
     let mut writer = SnapshotWriter::begin(dir, SnapshotPart::Whole)?;
-    let same_rules = before.is_some_and(|before| before.snapshot().rules() == eye.rules_hash());
+    let same_rules = before.is_some_and(|before| before.snapshot().rules() == scanner.rules_hash());
     // What other rules said of a text does not count.
     let judged = |held: &ViewEntry<'_>| match held.text_privacy() {
         by_text if same_rules => by_text,
-        _ if !eye.may_hold(held.path()) => Some(Privacy::Never),
-        _ => held.is_note().then(|| eye.judge_text(held.text())),
+        _ if !scanner.may_hold(held.path()) => Some(Privacy::Never),
+        _ => held.is_note().then(|| scanner.judge_text(held.text())),
     };
     let mut private = BTreeMap::new();
     for (number, portion) in files.chunks(FILES_PER_BATCH).enumerate() {
@@ -56,7 +56,7 @@ pub(crate) fn build_snapshot(
             let hidden = || PrivateFile { entry: entry.clone(), stamp: Some(*stamp) };
             // The text of a canvas or a copy is not held, so it cannot be judged anew.
             let is_kept = |held: &ViewEntry<'_>| {
-                same_rules || held.is_note() || !eye.depends_on_text(held.path())
+                same_rules || held.is_note() || !scanner.depends_on_text(held.path())
             };
             let held = same.and_then(|before| before.get(&entry.path)).filter(is_kept);
             match held.map(|held| (held, judged(&held))) {
@@ -70,7 +70,7 @@ pub(crate) fn build_snapshot(
                     Some(SnapshotSource::Looked(scanned))
                 }
                 None if same_rules && same.is_some() => Some(SnapshotSource::Private(hidden())),
-                None => match eye.scan(entry, *stamp) {
+                None => match scanner.scan(entry, *stamp) {
                     ScanOutcome::Held(looked) => Some(SnapshotSource::Looked(looked)),
                     ScanOutcome::Private(private) => Some(SnapshotSource::Private(private)),
                     ScanOutcome::Gone => None,
@@ -92,11 +92,11 @@ pub(crate) fn build_snapshot(
     if before.is_some() && (!same_rules || private.keys().any(was_known)) {
         unrank()?;
     }
-    let snapshot = writer.finish(eye.rules_hash(), 0)?;
+    let snapshot = writer.finish(scanner.rules_hash(), 0)?;
     match fs::remove_file(dir.join(SnapshotPart::Later.file_name())) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    eye.save_private_cache(dir, private.values())?;
+    scanner.save_private_cache(dir, private.values())?;
     Ok(Some(IndexView::new(Arc::new(snapshot)).with_private_files(private)))
 }

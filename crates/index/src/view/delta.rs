@@ -30,8 +30,12 @@ pub(crate) fn load_delta(dir: &Path) -> Option<IndexView> {
 }
 
 /// Keeps what is not as in the view's snapshot; nothing of what is private but how to know it again.
-pub(crate) fn save_delta(dir: &Path, eye: &FileScanner<'_>, view: &IndexView) -> io::Result<()> {
-    eye.save_private_cache(dir, view.private.values())?;
+pub(crate) fn save_delta(
+    dir: &Path,
+    scanner: &FileScanner<'_>,
+    view: &IndexView,
+) -> io::Result<()> {
+    scanner.save_private_cache(dir, view.private.values())?;
     let mut writer = SnapshotWriter::begin(dir, SnapshotPart::Later)?;
     // Sorted by path, as every snapshot: what is gone and what is fresh.
     let rows = view.snapshot.rows().iter().enumerate();

@@ -52,8 +52,8 @@ impl FreshFile {
     }
 
     /// A file whose text has to be read where it is searched.
-    pub(crate) fn unread(looked: ScannedFile) -> Self {
-        Self { is_unread: true, ..Self::new(looked) }
+    pub(crate) fn unread(scanned: ScannedFile) -> Self {
+        Self { is_unread: true, ..Self::new(scanned) }
     }
 }
 
@@ -141,10 +141,10 @@ impl<'a> ViewEntry<'a> {
     }
 
     /// Whether a query may find it; `false` is certain.
-    pub(crate) fn may_match(&self, asked: &ParsedQuery) -> bool {
+    pub(crate) fn may_match(&self, query: &ParsedQuery) -> bool {
         match self {
             Self::Stored(..) => true,
-            Self::Fresh(fresh) => fresh.is_unread || fresh.prefixes.may_match(asked),
+            Self::Fresh(fresh) => fresh.is_unread || fresh.prefixes.may_match(query),
         }
     }
 

@@ -160,8 +160,8 @@ impl RowLookup {
     }
 
     /// The rows that have it, in order.
-    pub(crate) fn rows(&self, by: LookupKey<'_>) -> &[u32] {
-        match by {
+    pub(crate) fn rows(&self, key: LookupKey<'_>) -> &[u32] {
+        match key {
             LookupKey::Name(name) => self.names.get(name),
             LookupKey::Link(name) => self.links.get(name),
             LookupKey::Tag(tag) => self.tags.get(tag),
@@ -186,8 +186,8 @@ impl RowLookup {
     }
 
     /// How a tag or a property is spelled in the rows that have it.
-    pub(crate) fn spelling(&self, by: LookupKey<'_>) -> Spelling {
-        let known = match by {
+    pub(crate) fn spelling(&self, key: LookupKey<'_>) -> Spelling {
+        let known = match key {
             LookupKey::Tag(tag) => self.tags.0.get(tag),
             LookupKey::Property(name) => self.properties.0.get(name),
             LookupKey::Name(_) | LookupKey::Link(_) | LookupKey::Task => None,

@@ -58,8 +58,8 @@ struct FreshLookup {
 }
 
 impl FreshLookup {
-    fn files_with(&self, by: LookupKey<'_>) -> impl Iterator<Item = ViewEntry<'_>> {
-        let places = self.lookup.rows(by).iter().filter_map(|at| usize::try_from(*at).ok());
+    fn files_with(&self, key: LookupKey<'_>) -> impl Iterator<Item = ViewEntry<'_>> {
+        let places = self.lookup.rows(key).iter().filter_map(|at| usize::try_from(*at).ok());
         places.filter_map(|at| self.files.get(at)).map(|fresh| ViewEntry::Fresh(fresh))
     }
 }
@@ -174,12 +174,12 @@ impl IndexView {
 
     /// The files that have something; those as in the snapshot first, each part in the order of
     /// paths.
-    pub(crate) fn files_with<'v>(&'v self, by: LookupKey<'_>) -> Vec<ViewEntry<'v>> {
-        let rows = self.lookup.rows(by).iter().filter_map(|row| usize::try_from(*row).ok());
+    pub(crate) fn files_with<'v>(&'v self, key: LookupKey<'_>) -> Vec<ViewEntry<'v>> {
+        let rows = self.lookup.rows(key).iter().filter_map(|row| usize::try_from(*row).ok());
         let rows = rows.filter(|row| !self.excluded_rows.contains(*row));
         let rows = rows.filter_map(|row| self.snapshot.rows().get(row));
         let stored = rows.map(|row| ViewEntry::Stored(&self.snapshot, row));
-        stored.chain(self.fresh_lookup().files_with(by)).collect()
+        stored.chain(self.fresh_lookup().files_with(key)).collect()
     }
 
     /// All words that [`LookupKey::Tag`] may find something by, in order and each once.
@@ -193,9 +193,9 @@ impl IndexView {
     }
 
     /// How a tag or a property is spelled, if it is the same in all files that have it.
-    pub(crate) fn spelling(&self, by: LookupKey<'_>) -> Option<Box<str>> {
-        let fresh = self.fresh_lookup().lookup.spelling(by);
-        match self.lookup.spelling(by).merge(fresh) {
+    pub(crate) fn spelling(&self, key: LookupKey<'_>) -> Option<Box<str>> {
+        let fresh = self.fresh_lookup().lookup.spelling(key);
+        match self.lookup.spelling(key).merge(fresh) {
             Spelling::Always(spelled) => Some(spelled),
             Spelling::Nowhere | Spelling::Variously => None,
         }
@@ -224,15 +224,19 @@ impl IndexView {
     }
 
     /// Whether `vault` shows a file of this view, whose text is not judged again.
-    pub(crate) fn is_shown(&self, vault: &Vault, held: &ViewEntry<'_>) -> bool {
+    pub(crate) fn is_shown(&self, vault: &Vault, entry: &ViewEntry<'_>) -> bool {
         let rules = self.snapshot.rules();
-        let judged = held.text_privacy().map(|by_text| TextPrivacy { rules, by_text });
-        vault.shows(held.path(), held.text(), judged)
+        let judged = entry.text_privacy().map(|by_text| TextPrivacy { rules, by_text });
+        vault.shows(entry.path(), entry.text(), judged)
     }
 
     /// What is known of the text of the file at `path` if it had this stamp when it was looked at.
-    pub(crate) fn text_privacy(&self, path: &NotePath, stamp: Fingerprint) -> Option<TextPrivacy> {
-        let is_same = self.stamp(path) == Some(stamp);
+    pub(crate) fn text_privacy(
+        &self,
+        path: &NotePath,
+        fingerprint: Fingerprint,
+    ) -> Option<TextPrivacy> {
+        let is_same = self.stamp(path) == Some(fingerprint);
         let by_text = match self.get(path).filter(|_| is_same) {
             Some(held) => held.text_privacy()?,
             // In no other part: no model may see it, by its path or by its text.

@@ -44,8 +44,8 @@ impl PrivateCache {
     }
 
     /// Whether the file at `path` was private under these rules when it had this stamp.
-    pub(crate) fn contains(&self, path: &NotePath, stamp: Fingerprint, rules: u64) -> bool {
-        !self.hashes.is_empty() && self.hashes.contains(&hash(&self.key, path, stamp, rules))
+    pub(crate) fn contains(&self, path: &NotePath, fingerprint: Fingerprint, rules: u64) -> bool {
+        !self.hashes.is_empty() && self.hashes.contains(&hash(&self.key, path, fingerprint, rules))
     }
 
     /// Keeps in `dir` which these are, and no others.
@@ -84,11 +84,11 @@ impl PrivateCache {
 fn hash(
     key: &[u8; KEY_LENGTH],
     path: &NotePath,
-    stamp: Fingerprint,
+    fingerprint: Fingerprint,
     rules: u64,
 ) -> [u8; HASH_LENGTH] {
     let mut hasher = blake3::Hasher::new_keyed(key);
-    for number in stamp.to_numbers().into_iter().chain([rules]) {
+    for number in fingerprint.to_numbers().into_iter().chain([rules]) {
         hasher.update(&number.to_le_bytes());
     }
     hasher.update(path.as_str().as_bytes());

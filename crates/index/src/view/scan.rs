@@ -55,21 +55,23 @@ impl<'a> FileScanner<'a> {
     pub(crate) fn known_private(
         &self,
         entry: &VaultEntry,
-        stamp: Fingerprint,
+        fingerprint: Fingerprint,
     ) -> Option<PrivateFile> {
         let path = &entry.path;
         let is_known = || {
             let decides = has_metadata(entry) && self.rules.depend_on_content();
-            let knows = |withheld: &PrivateCache| withheld.contains(path, stamp, self.rules_hash);
+            let knows =
+                |withheld: &PrivateCache| withheld.contains(path, fingerprint, self.rules_hash);
             decides && self.private_cache.is_some_and(knows)
         };
         let is_private = !self.may_hold(path) || is_known();
-        is_private.then(|| PrivateFile { entry: entry.clone(), stamp: self.if_settled(stamp) })
+        is_private
+            .then(|| PrivateFile { entry: entry.clone(), stamp: self.if_settled(fingerprint) })
     }
 
     /// Looks at a file. Where nobody can tell whether its text makes it private, it is.
-    pub(crate) fn scan(&self, entry: &VaultEntry, stamp: Fingerprint) -> ScanOutcome {
-        if let Some(private) = self.known_private(entry, stamp) {
+    pub(crate) fn scan(&self, entry: &VaultEntry, fingerprint: Fingerprint) -> ScanOutcome {
+        if let Some(private) = self.known_private(entry, fingerprint) {
             return ScanOutcome::Private(private);
         }
         let holds_text = entry.kind == EntryKind::Note;
@@ -92,7 +94,7 @@ impl<'a> FileScanner<'a> {
         let is_judged = holds_facts
             || (entry.kind == EntryKind::Conflict && self.rules.depend_on_content_of(&entry.path));
         if !is_judged || entry.size > NOTE_LIMIT {
-            return unread(self.if_settled(stamp));
+            return unread(self.if_settled(fingerprint));
         }
         match self.vault.read_with_fingerprint(&entry.path) {
             Ok((bytes, stamp)) => {
@@ -157,8 +159,8 @@ impl<'a> FileScanner<'a> {
         PrivateCache::save(dir, self.rules_hash, settled)
     }
 
-    fn if_settled(&self, stamp: Fingerprint) -> Option<Fingerprint> {
-        stamp.is_settled(self.now).then_some(stamp)
+    fn if_settled(&self, fingerprint: Fingerprint) -> Option<Fingerprint> {
+        fingerprint.is_settled(self.now).then_some(fingerprint)
     }
 }
 

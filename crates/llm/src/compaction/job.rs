@@ -48,7 +48,7 @@ pub(crate) type CompactionCost = (Result<CompactionResult, UserError>, u64);
 
 impl CompactionJob<'_> {
     /// Carries it out. Dropped half-way it has changed all or nothing.
-    pub(crate) async fn run(&self, when: SummaryTrigger) -> CompactionCost {
+    pub(crate) async fn run(&self, trigger: SummaryTrigger) -> CompactionCost {
         let (conversation, turn) = (&self.turn.conversation, &self.turn.turn);
         let originals = match self.parts.transcript.full_history(conversation, turn).await {
             Ok(originals) => originals,
@@ -61,7 +61,7 @@ impl CompactionJob<'_> {
         let recorded = plan.outline_only(facts);
         let taken = [self.budget.overhead, plan.kept_tokens, tokens::of_text(&recorded.text)];
         let taken = taken.into_iter().fold(0, u32::saturating_add);
-        if when == SummaryTrigger::Needed
+        if trigger == SummaryTrigger::Needed
             && self.budget.percent(taken) <= SUMMARY_THRESHOLD_PERCENT
             && plan.is_shorter(&recorded)
         {

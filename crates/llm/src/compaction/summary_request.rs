@@ -33,7 +33,7 @@ const USER_PROMPT_HEADING: &str = "What the user wants of the summary:";
 pub(super) fn request(
     plan: &CompactionPlan,
     by: &Summarizer,
-    gauge: TokenCalibration,
+    calibration: TokenCalibration,
 ) -> ModelRequest {
     let system = match by.prompt.trim() {
         "" => INSTRUCTIONS.to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn request(
     };
     let max_tokens = MAX_SUMMARY_TOKENS.min(by.window / 4);
     let room = by.window.saturating_sub(max_tokens.saturating_mul(2));
-    let room = gauge.estimate_within(room).saturating_sub(tokens::of_text(&system));
+    let room = calibration.estimate_within(room).saturating_sub(tokens::of_text(&system));
     let said =
         ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text(material(plan, room))] };
     let (model, tools) = (by.model.clone(), Vec::new());

@@ -42,12 +42,12 @@ impl<'a> RequestFrame<'a> {
         tools: &[ToolSpec],
         note: Option<&str>,
         turn: &'a TurnId,
-        gauge: TokenCalibration,
+        calibration: TokenCalibration,
     ) -> Self {
         let TurnSetup { capacity, max_tokens, system, kept_turns: kept, .. } = setup;
         let (capacity, max_tokens) = (*capacity, *max_tokens);
         let around = RequestOverhead::estimate(system, tools, note);
-        Self { capacity, max_tokens, turn, kept, gauge, overhead: around }
+        Self { capacity, max_tokens, turn, kept, gauge: calibration, overhead: around }
     }
 }
 

@@ -13,19 +13,19 @@ use crate::service::{IdleTask, ServiceInner};
 pub(crate) async fn compact_idle(
     service: &ServiceInner,
     turn: &OpenTurn,
-    rest: &IdleTask,
-    when: SummaryTrigger,
+    task: &IdleTask,
+    trigger: SummaryTrigger,
 ) -> Option<Result<CompactionResult, UserError>> {
-    let made = rest.cancelled.run_until_cancelled(compact(service, turn, when)).await;
+    let made = task.cancelled.run_until_cancelled(compact(service, turn, trigger)).await;
     service.parts.policy.idle_finished(turn);
-    service.rested(&turn.conversation, rest);
+    service.rested(&turn.conversation, task);
     made
 }
 
 async fn compact(
     service: &ServiceInner,
     turn: &OpenTurn,
-    when: SummaryTrigger,
+    trigger: SummaryTrigger,
 ) -> Result<CompactionResult, UserError> {
     let parts = &service.parts;
     let setup = parts.policy.idle_setup(turn).await?;
@@ -34,7 +34,7 @@ async fn compact(
         return Err(reached);
     }
     let Some(budget) = budget(service, turn, &setup) else { return Ok(CompactionResult::Nothing) };
-    if when == SummaryTrigger::Needed
+    if trigger == SummaryTrigger::Needed
         && filling(service, turn, &setup, budget).await?.percent()
             < compaction::IDLE_THRESHOLD_PERCENT
     {
@@ -49,7 +49,7 @@ async fn compact(
         kept: spared,
         budget,
     };
-    let made = job.run(when).await.0?;
+    let made = job.run(trigger).await.0?;
     if made == CompactionResult::Room {
         tell_context(service, turn, &setup).await?;
     }
@@ -61,15 +61,15 @@ async fn compact(
 pub(crate) async fn measure(
     service: &ServiceInner,
     turn: &OpenTurn,
-    rest: &IdleTask,
+    task: &IdleTask,
 ) -> Result<(), UserError> {
-    let measured = rest.cancelled.run_until_cancelled(async {
+    let measured = task.cancelled.run_until_cancelled(async {
         let setup = service.parts.policy.idle_setup(turn).await?;
         tell_context(service, turn, &setup).await
     });
     let measured = measured.await;
     service.parts.policy.idle_finished(turn);
-    service.rested(&turn.conversation, rest);
+    service.rested(&turn.conversation, task);
     measured.unwrap_or(Ok(()))
 }
 

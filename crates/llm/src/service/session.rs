@@ -39,9 +39,9 @@ async fn run_queued_turns(
 }
 
 /// What is done when nothing is queued; the next message ends it.
-async fn run_idle_task(service: &ServiceInner, turn: &OpenTurn, rest: &IdleTask) {
+async fn run_idle_task(service: &ServiceInner, turn: &OpenTurn, task: &IdleTask) {
     if let Some(Err(error)) =
-        crate::service::idle::compact_idle(service, turn, rest, SummaryTrigger::Needed).await
+        crate::service::idle::compact_idle(service, turn, task, SummaryTrigger::Needed).await
     {
         tracing::warn!(conversation = %turn.conversation, %error, "not put together at rest");
     }

@@ -189,7 +189,7 @@ impl TurnDriver<'_> {
         }
     }
 
-    async fn ask(&mut self, how: AskMode) -> DriverFlow {
+    async fn ask(&mut self, mode: AskMode) -> DriverFlow {
         loop {
             if std::mem::take(&mut self.was_loading) {
                 // What the server says of the model is known now.
@@ -208,8 +208,8 @@ impl TurnDriver<'_> {
                     Err(halted) => return halted.into(),
                 }
             }
-            self.answer = AnswerRecord { told: mode_note(how), ..new_answer() };
-            let request = match self.request(how).await {
+            self.answer = AnswerRecord { told: mode_note(mode), ..new_answer() };
+            let request = match self.request(mode).await {
                 Ok(request) => request,
                 Err(input) => return next_input(input),
             };
@@ -349,8 +349,8 @@ fn next_input(input: TurnInput) -> DriverFlow {
 }
 
 /// What the model is told for one request; it is stored with the answer.
-fn mode_note(how: AskMode) -> Option<&'static str> {
-    match how {
+fn mode_note(mode: AskMode) -> Option<&'static str> {
+    match mode {
         AskMode::Plain => None,
         AskMode::Nudged => Some(model_texts::SAY_SOMETHING),
         AskMode::Closing => Some(model_texts::CLOSE_NOW),

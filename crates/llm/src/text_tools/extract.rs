@@ -100,8 +100,8 @@ impl CallScanner {
     }
 
     /// Of a model that was told this.
-    pub(super) fn with_quotable(self, told: &Arc<QuotableText>) -> Self {
-        Self { told: Arc::clone(told), ..self }
+    pub(super) fn with_quotable(self, quotable: &Arc<QuotableText>) -> Self {
+        Self { told: Arc::clone(quotable), ..self }
     }
 
     /// Takes in more words and gives out what is certain.

@@ -35,13 +35,13 @@ pub(super) struct SupportProbe {
 pub(super) fn native_tool_stream(
     answer: ModelStream,
     tools: Vec<ToolSpec>,
-    told: QuotableText,
+    quotable: QuotableText,
     doubt: Option<SupportProbe>,
 ) -> ModelStream {
     let listener = NativeToolStream {
         answer,
         tools,
-        told,
+        told: quotable,
         doubt,
         held: Some(String::new()),
         usage: TokenUsage::default(),

@@ -19,17 +19,17 @@ pub(super) fn text_tool_stream(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
     tools: Vec<ToolSpec>,
-    told: Arc<QuotableText>,
+    quotable: Arc<QuotableText>,
     answer: ModelStream,
 ) -> ModelStream {
-    let scan = CallScanner::new(tools.clone()).with_quotable(&told);
+    let scan = CallScanner::new(tools.clone()).with_quotable(&quotable);
     let repairs = RepairAttempt::May { provider, request };
     let ready = VecDeque::new();
     let listener = TextToolStream {
         answer,
         scan,
         tools,
-        told,
+        told: quotable,
         repairs,
         usage: TokenUsage::default(),
         called: false,

@@ -69,10 +69,10 @@ impl PartialAnswer {
     }
 
     /// What a paused answer is sent back as: all but its calls, which the vendor makes anew.
-    pub(super) fn parts_without_calls(&self, maker: &AnswerAuthor) -> Vec<MessagePart> {
+    pub(super) fn parts_without_calls(&self, author: &AnswerAuthor) -> Vec<MessagePart> {
         let parts = self.said.iter().filter_map(|said| match said {
             AnswerPart::Text(text) => Some(MessagePart::Text { text: text.clone() }),
-            AnswerPart::Verbatim(content) => Some(verbatim(content, maker)),
+            AnswerPart::Verbatim(content) => Some(verbatim(content, author)),
             AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
         });
         parts.collect()
@@ -93,7 +93,7 @@ impl PartialAnswer {
     pub(super) fn batch(
         &self,
         kinds: &BTreeMap<String, ToolKind>,
-        maker: &AnswerAuthor,
+        author: &AnswerAuthor,
         cap: u32,
         ids: &mut BTreeSet<CallId>,
     ) -> (CallBatch, Vec<MessagePart>) {
@@ -108,7 +108,7 @@ impl PartialAnswer {
                     continue;
                 }
                 AnswerPart::Verbatim(content) => {
-                    parts.push(verbatim(content, maker));
+                    parts.push(verbatim(content, author));
                     continue;
                 }
                 AnswerPart::Call(call) => (call, None),
@@ -137,8 +137,8 @@ impl PartialAnswer {
     }
 }
 
-fn verbatim(content: &Value, maker: &AnswerAuthor) -> MessagePart {
-    MessagePart::Verbatim { content: content.clone(), maker: Some(maker.clone()) }
+fn verbatim(content: &Value, author: &AnswerAuthor) -> MessagePart {
+    MessagePart::Verbatim { content: content.clone(), maker: Some(author.clone()) }
 }
 
 /// `id`, or where it is taken or no vendor would accept it, one like it.

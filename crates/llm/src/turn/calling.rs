@@ -11,8 +11,8 @@ use crate::context::model_texts;
 use crate::tool_api::tool::{Control, ToolOutcome};
 
 impl Turn {
-    pub(super) fn step_stored(&mut self, batch: CallBatch, then: AfterStep) -> Transition {
-        match then {
+    pub(super) fn step_stored(&mut self, batch: CallBatch, next: AfterStep) -> Transition {
+        match next {
             AfterStep::Fail(error) => {
                 let results = batch.close(|_| model_texts::CUT_CALL);
                 finished(Finish { cut: true, ..Finish::failed(error) }.with_results(results))

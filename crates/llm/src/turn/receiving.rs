@@ -14,7 +14,7 @@ use crate::transport::retry;
 impl Turn {
     pub(super) fn receive(
         &mut self,
-        how: AskMode,
+        mode: AskMode,
         attempt: u32,
         mut answer: PartialAnswer,
         input: TurnInput,
@@ -22,27 +22,27 @@ impl Turn {
         match input {
             TurnInput::Event(ModelEvent::Stopped { reason, usage }) => {
                 let usage = self.charge(usage);
-                self.answered(how, &answer, reason, usage)
+                self.answered(mode, &answer, reason, usage)
             }
             TurnInput::Event(event) => {
                 let shown = answer.receive(event).map(TurnEffect::Show);
-                (TurnState::Asking { how, attempt, answer }, shown.into_iter().collect())
+                (TurnState::Asking { how: mode, attempt, answer }, shown.into_iter().collect())
             }
-            TurnInput::Failed(error) => self.failed(how, attempt, &answer, error),
+            TurnInput::Failed(error) => self.failed(mode, attempt, &answer, error),
             TurnInput::Severed => {
                 let error = ModelError::Network(
                     "The answer broke off before its end: check the network, then try again."
                         .into(),
                 );
-                self.failed(how, attempt, &answer, error)
+                self.failed(mode, attempt, &answer, error)
             }
-            _ => (TurnState::Asking { how, attempt, answer }, Vec::new()),
+            _ => (TurnState::Asking { how: mode, attempt, answer }, Vec::new()),
         }
     }
 
     fn failed(
         &self,
-        how: AskMode,
+        mode: AskMode,
         attempt: u32,
         answer: &PartialAnswer,
         error: ModelError,
@@ -50,20 +50,20 @@ impl Turn {
         if !answer.is_shown()
             && let Some(wait) = retry::next_delay(&error, attempt, self.spread)
         {
-            return (TurnState::Waiting { how, attempt }, vec![TurnEffect::Wait(wait)]);
+            return (TurnState::Waiting { how: mode, attempt }, vec![TurnEffect::Wait(wait)]);
         }
         let finish = Finish::failed(error.into()).with_cut_text(answer.text());
-        finished(if how == AskMode::Closing { finish.at_limit() } else { finish })
+        finished(if mode == AskMode::Closing { finish.at_limit() } else { finish })
     }
 
     fn answered(
         &mut self,
-        how: AskMode,
+        mode: AskMode,
         answer: &PartialAnswer,
         reason: StopReason,
         usage: TokenUsage,
     ) -> Transition {
-        if how == AskMode::Closing {
+        if mode == AskMode::Closing {
             let finish = Finish::done().at_limit().with_usage(usage);
             return finished(match reason {
                 StopReason::EndTurn | StopReason::StopSequence => finish.with_text(answer.text()),

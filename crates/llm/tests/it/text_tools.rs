@@ -23,30 +23,33 @@ enum ServerAddress {
 }
 
 /// Runs a turn with these answers; returns how it ended and the bodies of the requests.
-async fn turn(no_tools: &ToollessModels, answers: Vec<CannedAnswer>) -> (TurnEnding, Vec<Value>) {
-    turn_at(ServerAddress::Else, no_tools, answers).await
+async fn turn(
+    toolless_models: &ToollessModels,
+    answers: Vec<CannedAnswer>,
+) -> (TurnEnding, Vec<Value>) {
+    turn_at(ServerAddress::Else, toolless_models, answers).await
 }
 
 async fn turn_at(
     address: ServerAddress,
-    no_tools: &ToollessModels,
+    toolless_models: &ToollessModels,
     answers: Vec<CannedAnswer>,
 ) -> (TurnEnding, Vec<Value>) {
-    turn_of(address, "What colour is the sky?", no_tools, answers).await
+    turn_of(address, "What colour is the sky?", toolless_models, answers).await
 }
 
 async fn turn_saying(
     words: &str,
-    no_tools: &ToollessModels,
+    toolless_models: &ToollessModels,
     answers: Vec<CannedAnswer>,
 ) -> (TurnEnding, Vec<Value>) {
-    turn_of(ServerAddress::Else, words, no_tools, answers).await
+    turn_of(ServerAddress::Else, words, toolless_models, answers).await
 }
 
 async fn turn_of(
     address: ServerAddress,
     words: &str,
-    no_tools: &ToollessModels,
+    toolless_models: &ToollessModels,
     answers: Vec<CannedAnswer>,
 ) -> (TurnEnding, Vec<Value>) {
     let mut server = ByteServer::serving(answers).await;
@@ -62,7 +65,7 @@ async fn turn_of(
         ServerAddress::Else => "here".to_owned(),
         ServerAddress::Own => server.url(),
     };
-    let provider = TextToolProvider::new(Arc::new(wire), address, no_tools.clone());
+    let provider = TextToolProvider::new(Arc::new(wire), address, toolless_models.clone());
     let mut world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
     let ending = world.say(words).await;
     let mut bodies = Vec::new();

@@ -64,8 +64,8 @@ impl Store {
     /// [`Store::purge_contents`]. Not all at once: ask again until there are none. What is under way, is
     /// parked, waits for a verdict, or was done by a turn that waits for an answer is not among
     /// them.
-    pub async fn purgeable(&self, keep: RetentionPolicy) -> Result<Vec<PurgeBatch>, StoreError> {
-        read!(self, "look for earlier versions that may go", |db| purgeable_batches(db, keep))
+    pub async fn purgeable(&self, policy: RetentionPolicy) -> Result<Vec<PurgeBatch>, StoreError> {
+        read!(self, "look for earlier versions that may go", |db| purgeable_batches(db, policy))
     }
 
     /// Deletes the contents of a part in one durable commit, but for those that are needed again
@@ -97,7 +97,7 @@ impl Store {
 
 async fn purgeable_batches(
     db: &mut SqliteConnection,
-    keep: RetentionPolicy,
+    policy: RetentionPolicy,
 ) -> Result<Vec<PurgeBatch>, sqlx::Error> {
     // Counting what there is would read all of it. Where the whole database is within the limit,
     // nothing can be beyond it.
@@ -107,7 +107,7 @@ async fn purgeable_batches(
     )
     .fetch_one(&mut *db)
     .await?;
-    if whole.cast_unsigned() <= keep.bytes {
+    if whole.cast_unsigned() <= policy.bytes {
         return Ok(Vec::new());
     }
     let all: i64 = sqlx::query_scalar("SELECT coalesce(sum(length(packed)), 0) FROM image")
@@ -115,7 +115,7 @@ async fn purgeable_batches(
         .await?;
     let loose = unreferenced_contents(db).await?;
     let (named, ages): (Vec<_>, Vec<_>) = loose.into_iter().unzip();
-    let go = keep.count_purgeable(&ages, all.cast_unsigned());
+    let go = policy.count_purgeable(&ages, all.cast_unsigned());
     let going = named.into_iter().zip(ages).take(go).map(|(hash, loose)| (hash, loose.packed));
     split_into_batches(db, going.collect()).await
 }

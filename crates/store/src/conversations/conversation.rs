@@ -52,11 +52,11 @@ impl Store {
     /// beginning.
     pub async fn conversations(
         &self,
-        shelf: ArchiveState,
+        archive_state: ArchiveState,
         before: Option<&ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        read_one!(self, "list the conversations", |db| page(db, shelf, before, limit))
+        read_one!(self, "list the conversations", |db| page(db, archive_state, before, limit))
     }
 
     /// All that wait for the user, wherever they lie, newest first.
@@ -146,7 +146,7 @@ pub(crate) async fn find_listed(
 
 async fn page(
     db: &mut SqliteConnection,
-    shelf: ArchiveState,
+    archive_state: ArchiveState,
     before: Option<&ConversationId>,
     limit: u32,
 ) -> Result<ConversationPage, sqlx::Error> {
@@ -157,7 +157,7 @@ async fn page(
          )
          ORDER BY updated_at DESC, id DESC LIMIT ?3"
     ))
-    .bind(shelf == ArchiveState::Archived)
+    .bind(archive_state == ArchiveState::Archived)
     .bind(before.map_or("", ConversationId::as_str))
     .bind(i64::from(limit) + 1)
     .try_map(|row| from_row(&row))

@@ -15,13 +15,13 @@ impl Store {
     /// Puts a conversation away, or takes it out again. Nothing else changes in it.
     pub async fn set_archive_state(
         &self,
-        shelf: ArchiveState,
+        archive_state: ArchiveState,
         id: &ConversationId,
     ) -> Result<(), StoreError> {
         commit!(self, "put_on", "put the conversation away", |db| set_archived(
             db,
             id,
-            shelf == ArchiveState::Archived
+            archive_state == ArchiveState::Archived
         ))
     }
 

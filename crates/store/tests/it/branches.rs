@@ -18,19 +18,19 @@ async fn two_answered_turns() -> TestConversation {
 }
 
 /// Turn `id` stands in for `old`, and is answered.
-async fn fork(story: &TestConversation, id: &str, old: &str, at: i64) {
-    story.store.submit_fork(&new_turn(id, id, at), &old.into()).await.expect("stored");
-    assert_eq!(story.begins().await, Some(id.into()));
-    story.ends(id, &ending(TurnStatus::Done, at + 1)).await;
+async fn fork(conversation: &TestConversation, id: &str, old: &str, at: i64) {
+    conversation.store.submit_fork(&new_turn(id, id, at), &old.into()).await.expect("stored");
+    assert_eq!(conversation.begins().await, Some(id.into()));
+    conversation.ends(id, &ending(TurnStatus::Done, at + 1)).await;
 }
 
-async fn heard(story: &TestConversation, turn: &str) -> Vec<String> {
-    let history = story.store.history(&conversation(), &turn.into()).await.expect("read");
+async fn heard(conversation: &TestConversation, turn: &str) -> Vec<String> {
+    let history = conversation.store.history(&conversation(), &turn.into()).await.expect("read");
     history.iter().map(|message| message.text()).collect()
 }
 
-async fn shown(story: &TestConversation) -> Vec<String> {
-    let items = story.store.chat_items(&conversation()).await.expect("read");
+async fn shown(conversation: &TestConversation) -> Vec<String> {
+    let items = conversation.store.chat_items(&conversation()).await.expect("read");
     let words = items.into_iter().filter_map(|item| match item {
         ChatItem::User { text, .. } => Some(text),
         _ => None,

@@ -13,34 +13,39 @@ async fn running_turn() -> TestConversation {
     story
 }
 
-async fn plan(story: &TestConversation, set: &str, call: &str, changes: &[Change]) -> ChangeSetId {
+async fn plan(
+    conversation: &TestConversation,
+    set: &str,
+    call: &str,
+    changes: &[Change],
+) -> ChangeSetId {
     let (turn, call) = ("t1".into(), call.into());
     let planned: ChangeSet = changes.iter().cloned().collect();
-    story
+    conversation
         .store
         .add_planned_changes(&conversation(), &set.into(), &planned, &turn, &call, Timestamp(10))
         .await
         .expect("planned")
 }
 
-async fn open(story: &TestConversation) -> Option<OpenChangeSet> {
-    story.store.open_change_set(&conversation()).await.expect("read")
+async fn open(conversation: &TestConversation) -> Option<OpenChangeSet> {
+    conversation.store.open_change_set(&conversation()).await.expect("read")
 }
 
-async fn waiting(story: &TestConversation) -> Vec<Change> {
-    let set = open(story).await;
+async fn waiting(conversation: &TestConversation) -> Vec<Change> {
+    let set = open(conversation).await;
     set.into_iter().flat_map(|set| set.planned).map(|row| row.change).collect()
 }
 
 async fn decide(
-    story: &TestConversation,
+    conversation: &TestConversation,
     applied: &[NotePath],
     rejected: &[NotePath],
     at: i64,
 ) -> bool {
     let (applied, rejected) = (applied.to_vec(), rejected.to_vec());
     let verdict = ChangeSetDecision { applied, rejected, ..ChangeSetDecision::default() };
-    story.store.decide(&"s".into(), &verdict, Timestamp(at)).await.expect("decided")
+    conversation.store.decide(&"s".into(), &verdict, Timestamp(at)).await.expect("decided")
 }
 
 #[tokio::test]

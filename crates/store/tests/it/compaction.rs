@@ -40,16 +40,16 @@ fn summary_usage() -> UtilityRequest {
     UtilityRequest { model: "cheap".into(), price: Some(PRICE), usage, at: Timestamp(500) }
 }
 
-async fn store_summary(story: &TestConversation, by: &str, turn: &str) {
+async fn store_summary(conversation: &TestConversation, by: &str, turn: &str) {
     let (new, asked, at) = (compaction_until(turn), summary_usage(), Timestamp(500));
-    let stored = story.store.store_compaction(&by.into(), &new, "", Some(&asked), at).await;
+    let stored = conversation.store.store_compaction(&by.into(), &new, "", Some(&asked), at).await;
     stored.expect("stored");
 }
 
 /// What is heard in a turn: what stands in, and the user's words behind it.
-async fn heard(story: &TestConversation, turn: &str) -> (Option<String>, Vec<String>) {
+async fn heard(conversation: &TestConversation, turn: &str) -> (Option<String>, Vec<String>) {
     let (told, rows) =
-        story.store.recent_history(&conversation(), &turn.into()).await.expect("read");
+        conversation.store.recent_history(&conversation(), &turn.into()).await.expect("read");
     let mut turns: Vec<String> = rows.iter().map(|row| row.turn.to_string()).collect();
     turns.dedup();
     (told.map(|row| row.compaction.text), turns)

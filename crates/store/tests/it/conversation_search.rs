@@ -8,12 +8,12 @@ use crate::test_conversation::{
     TestConversation, answered, conversation, ending, new_turn, path, question_of, result,
 };
 
-async fn found(story: &TestConversation, query: &str) -> Vec<ConversationHit> {
-    story.store.search_conversations(query, 20).await.expect("searched").found
+async fn found(conversation: &TestConversation, query: &str) -> Vec<ConversationHit> {
+    conversation.store.search_conversations(query, 20).await.expect("searched").found
 }
 
-async fn places(story: &TestConversation, query: &str) -> Vec<(HitSource, HitLocation)> {
-    found(story, query).await.into_iter().map(|one| (one.by, one.place)).collect()
+async fn places(conversation: &TestConversation, query: &str) -> Vec<(HitSource, HitLocation)> {
+    found(conversation, query).await.into_iter().map(|one| (one.by, one.place)).collect()
 }
 
 fn item(turn: &str, id: &str) -> HitLocation {

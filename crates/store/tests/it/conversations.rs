@@ -8,8 +8,9 @@ use crate::test_conversation::{
     TestConversation, answered, conversation, edit, ending, new_turn, result,
 };
 
-async fn listed(story: &TestConversation, limit: u32) -> Vec<Conversation> {
-    let page = story.store.conversations(ArchiveState::Open, None, limit).await.expect("read");
+async fn listed(conversation: &TestConversation, limit: u32) -> Vec<Conversation> {
+    let page =
+        conversation.store.conversations(ArchiveState::Open, None, limit).await.expect("read");
     page.conversations
 }
 
@@ -17,8 +18,8 @@ fn ids(rows: &[Conversation]) -> Vec<&str> {
     rows.iter().map(|row| row.id.as_str()).collect()
 }
 
-async fn search(story: &TestConversation, query: &str) -> Vec<(String, String)> {
-    let found = story.store.ended_conversations(10, Some(query)).await.expect("read");
+async fn search(conversation: &TestConversation, query: &str) -> Vec<(String, String)> {
+    let found = conversation.store.ended_conversations(10, Some(query)).await.expect("read");
     found.into_iter().map(|row| (row.conversation.id.to_string(), row.excerpt)).collect()
 }
 

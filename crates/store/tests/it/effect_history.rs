@@ -11,13 +11,13 @@ const fn file(number: i64) -> FileId {
     FileId { inode: number.cast_unsigned(), born: Some(number) }
 }
 
-async fn happened(story: &TestConversation, effect: &str, set: &str, at: i64) {
+async fn happened(conversation: &TestConversation, effect: &str, set: &str, at: i64) {
     let mut made = intent(effect, "c1", edit("a.md", "one", effect));
     made.change_set = set.into();
-    story.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
+    conversation.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
     let ended =
         SettledIntent { effect: effect.into(), state: IntentState::Done, file: Some(file(at)) };
-    story.store.record_outcomes(&[ended]).await.expect("settled");
+    conversation.store.record_outcomes(&[ended]).await.expect("settled");
 }
 
 #[tokio::test]

@@ -11,16 +11,16 @@ fn delivered(id: &str, text: &str) -> DeliveredMessage {
 }
 
 async fn deliver(
-    story: &TestConversation,
+    conversation: &TestConversation,
     hub: &str,
     messages: &[DeliveredMessage],
     at: i64,
 ) -> Vec<DeliveryOutcome> {
-    story.store.inbox_insert(hub, messages, 3, Timestamp(at)).await.expect("stored")
+    conversation.store.inbox_insert(hub, messages, 3, Timestamp(at)).await.expect("stored")
 }
 
-async fn is_new(story: &TestConversation, id: &str, text: &str, at: i64) -> bool {
-    deliver(story, "hub", &[delivered(id, text)], at).await == [DeliveryOutcome::New]
+async fn is_new(conversation: &TestConversation, id: &str, text: &str, at: i64) -> bool {
+    deliver(conversation, "hub", &[delivered(id, text)], at).await == [DeliveryOutcome::New]
 }
 
 fn row(id: &str, text: &str, at: i64) -> InboxRow {
@@ -47,8 +47,8 @@ fn push(body: &str, at: i64) -> OutboxPush {
     }
 }
 
-async fn next_body(story: &TestConversation) -> Option<String> {
-    story.store.outbox_next(None, 100).await.expect("read").map(|row| row.push.body)
+async fn next_body(conversation: &TestConversation) -> Option<String> {
+    conversation.store.outbox_next(None, 100).await.expect("read").map(|row| row.push.body)
 }
 
 #[tokio::test]
@@ -314,10 +314,10 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
 }
 
 /// The notifications in the order in which they go out to a hub that remembers so many messages.
-async fn sent_in_order(story: &TestConversation, memory: i64) -> Vec<String> {
+async fn sent_in_order(conversation: &TestConversation, memory: i64) -> Vec<String> {
     let mut sent = Vec::new();
-    while let Some(row) = story.store.outbox_next(None, memory).await.expect("read") {
-        story.store.outbox_sent(row.id).await.expect("sent");
+    while let Some(row) = conversation.store.outbox_next(None, memory).await.expect("read") {
+        conversation.store.outbox_sent(row.id).await.expect("sent");
         sent.push(row.push.body);
     }
     sent

@@ -18,8 +18,8 @@ async fn interrupted_turn() -> TestConversation {
     story
 }
 
-async fn offered(story: &TestConversation) -> Option<Interruption> {
-    let items = story.store.chat_items(&conversation()).await.expect("read");
+async fn offered(conversation: &TestConversation) -> Option<Interruption> {
+    let items = conversation.store.chat_items(&conversation()).await.expect("read");
     items.into_iter().find_map(|item| match item {
         ChatItem::Ended { offer, .. } => offer,
         _ => None,

@@ -10,29 +10,29 @@ use crate::test_conversation::{
     TestConversation, answered, conversation, edit, ending, new_turn, question_asked, result, step,
 };
 
-async fn listed_in(story: &TestConversation, shelf: ArchiveState) -> Vec<String> {
-    let page = story.store.conversations(shelf, None, 10).await.expect("read");
+async fn listed_in(conversation: &TestConversation, archive_state: ArchiveState) -> Vec<String> {
+    let page = conversation.store.conversations(archive_state, None, 10).await.expect("read");
     page.conversations.iter().map(|row| row.id.to_string()).collect()
 }
 
 async fn begin(
-    story: &TestConversation,
+    conversation: &TestConversation,
     id: &str,
     hub_day: Option<&str>,
     at: i64,
 ) -> ConversationId {
     let id = ConversationId::from(id);
-    let made = story.store.create_conversation(&id, id.as_str(), hub_day, Timestamp(at));
+    let made = conversation.store.create_conversation(&id, id.as_str(), hub_day, Timestamp(at));
     made.await.expect("made");
     id
 }
 
 /// A hub's words in a conversation of its day, queued.
-async fn hub_says(story: &TestConversation, id: &ConversationId, turn: &str, at: i64) {
+async fn hub_says(conversation: &TestConversation, id: &ConversationId, turn: &str, at: i64) {
     let mut new = new_turn(turn, "Buy milk", at);
     new.message.conversation = id.clone();
     new.origin = Origin::HubText;
-    story.store.submit_turn(&new).await.expect("stored");
+    conversation.store.submit_turn(&new).await.expect("stored");
 }
 
 #[tokio::test]
@@ -186,16 +186,16 @@ async fn the_day_of_a_deleted_hub_conversation_may_begin_another() {
 }
 
 /// A conversation with a row in every table that a conversation has rows in.
-async fn with_every_table(story: &TestConversation) {
-    let store = &story.store;
+async fn with_every_table(conversation: &TestConversation) {
+    let store = &conversation.store;
     let (id, text) = ("m1".to_owned(), "Buy a xylophone".to_owned());
     let message = DeliveredMessage { id, text, origin: Origin::HubText };
     store.inbox_insert("hub", &[message], 10, Timestamp(1)).await.expect("stored");
     store.inbox_assign_turn("hub", "m1", &conversation(), &"t1".into()).await.expect("assigned");
-    story.says("t1", "A xylophone", 1).await;
-    story.begins().await;
+    conversation.says("t1", "A xylophone", 1).await;
+    conversation.begins().await;
     let call = ("w", "edit_file", json!({ "path": "a.md", "text": "xylophone" }));
-    story.steps("t1", "t1-first", &[call]).await;
+    conversation.steps("t1", "t1-first", &[call]).await;
     let mut long = result("w", "xylophone");
     long.whole = Some(protocol::FullResult { handle: "r1".into(), text: "xylophone".into() });
     store.store_results(&"t1".into(), &[long]).await.expect("stored");
@@ -205,7 +205,7 @@ async fn with_every_table(story: &TestConversation) {
         .add_planned_changes(&conversation(), &set, &changes, &turn, &call, Timestamp(2))
         .await
         .expect("planned");
-    story.asks("t1", "A xylophone?", 3).await;
+    conversation.asks("t1", "A xylophone?", 3).await;
     store.submit_fork(&new_turn("t2", "A drum", 4), &"t1".into()).await.expect("stored");
     store.begin_turn(&conversation()).await.expect("begun");
     store.store_step(&"t2".into(), &step("t2", "t2-step", &[])).await.expect("stored");
@@ -259,8 +259,8 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
 
 /// The tables in which a row still names the conversation or one of its turns; the ledger, and what
 /// keeps hub messages from being taken twice, may.
-async fn tables_naming(story: &TestConversation) -> Vec<String> {
-    let url = format!("sqlite://{}", story.file().display());
+async fn tables_naming(conversation: &TestConversation) -> Vec<String> {
+    let url = format!("sqlite://{}", conversation.file().display());
     let mut db = sqlx::SqliteConnection::connect(&url).await.expect("open");
     let columns = sqlx::query(
         "SELECT t.name AS tab, c.name AS col

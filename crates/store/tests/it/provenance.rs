@@ -12,26 +12,26 @@ fn note(text: &str) -> Source {
     Source::Note(path(text))
 }
 
-async fn heard(story: &TestConversation, turn: &str) -> BTreeSet<Source> {
-    story.store.context_sources(&turn.into()).await.expect("read")
+async fn heard(conversation: &TestConversation, turn: &str) -> BTreeSet<Source> {
+    conversation.store.context_sources(&turn.into()).await.expect("read")
 }
 
 /// A turn of the hub runs and ends.
-async fn from_hub(story: &TestConversation, id: &str, at: i64) {
+async fn from_hub(conversation: &TestConversation, id: &str, at: i64) {
     let new = protocol::NewTurn { origin: Origin::HubVoice, ..new_turn(id, id, at) };
-    story.store.submit_turn(&new).await.expect("stored");
-    story.begins().await;
-    story.ends(id, &ending(TurnStatus::Done, at + 1)).await;
+    conversation.store.submit_turn(&new).await.expect("stored");
+    conversation.begins().await;
+    conversation.ends(id, &ending(TurnStatus::Done, at + 1)).await;
 }
 
 /// A turn of the window begins and reads a note.
-async fn reads(story: &TestConversation, id: &str, at: i64, read: &str) {
-    story.says(id, id, at).await;
-    assert_eq!(story.begins().await, Some(id.into()));
+async fn reads(conversation: &TestConversation, id: &str, at: i64, read: &str) {
+    conversation.says(id, id, at).await;
+    assert_eq!(conversation.begins().await, Some(id.into()));
     let step = format!("{id}-step");
-    story.steps(id, &step, &[("c", "read_file", json!({ "path": read }))]).await;
+    conversation.steps(id, &step, &[("c", "read_file", json!({ "path": read }))]).await;
     let told = CallResult { sources: vec![note(read)], ..result("c", "words") };
-    story.store.store_results(&id.into(), &[told]).await.expect("stored");
+    conversation.store.store_results(&id.into(), &[told]).await.expect("stored");
 }
 
 #[tokio::test]

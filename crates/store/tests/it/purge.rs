@@ -17,7 +17,7 @@ fn before(since: i64) -> RetentionPolicy {
 
 /// A change of `a.md` at a time, in a set of its own.
 async fn changed(
-    story: &TestConversation,
+    conversation: &TestConversation,
     effect: &str,
     from: &str,
     to: &str,
@@ -27,19 +27,19 @@ async fn changed(
     let mut made = intent(effect, effect, edit("a.md", from, to));
     (made.change_set, made.turn) =
         (format!("set-{effect}").into(), format!("turn-{effect}").into());
-    story.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
+    conversation.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
     let ended = SettledIntent { effect: effect.into(), state: how, file: None };
-    story.store.record_outcomes(&[ended]).await.expect("settled");
+    conversation.store.record_outcomes(&[ended]).await.expect("settled");
 }
 
-async fn done(story: &TestConversation, effect: &str, from: &str, to: &str, at: i64) {
-    changed(story, effect, from, to, at, IntentState::Done).await;
+async fn done(conversation: &TestConversation, effect: &str, from: &str, to: &str, at: i64) {
+    changed(conversation, effect, from, to, at, IntentState::Done).await;
 }
 
 /// As the application does it, with a line added and two removed everywhere.
-async fn forget(store: &Store, keep: RetentionPolicy) -> PurgeStats {
+async fn forget(store: &Store, policy: RetentionPolicy) -> PurgeStats {
     let mut all = PurgeStats::default();
-    for part in store.purgeable(keep).await.expect("looked") {
+    for part in store.purgeable(policy).await.expect("looked") {
         let gone = store.purge_contents(&part, &counts(&part)).await.expect("forgotten");
         all.changes += gone.changes;
         all.bytes += gone.bytes;
@@ -66,16 +66,16 @@ async fn kept_of(store: &Store, texts: &[&str]) -> Vec<bool> {
 }
 
 /// Whether every row names only what is there, and the database is sound.
-async fn is_sound(story: &TestConversation) -> bool {
-    let mut db = raw(story).await;
+async fn is_sound(conversation: &TestConversation) -> bool {
+    let mut db = raw(conversation).await;
     let broken = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut db).await.expect("checked");
     let sound: String =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut db).await.expect("checked");
     broken.is_empty() && sound == "ok"
 }
 
-async fn raw(story: &TestConversation) -> SqliteConnection {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(story.file());
+async fn raw(conversation: &TestConversation) -> SqliteConnection {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(conversation.file());
     options.foreign_keys(false).connect().await.expect("a connection")
 }
 
@@ -244,15 +244,15 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
 }
 
 /// Where the needle stands in the files of the database.
-fn found(story: &TestConversation, needle: &[u8]) -> Vec<String> {
+fn found(conversation: &TestConversation, needle: &[u8]) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
-    let files = story.files();
+    let files = conversation.files();
     files.into_iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
 }
 
 /// Three old texts, small, middling and large, beside young ones. Of each, a few places as they are
 /// packed: one of them may be cut by the end of a page.
-async fn with_secrets(story: &TestConversation) -> Vec<Vec<Vec<u8>>> {
+async fn with_secrets(conversation: &TestConversation) -> Vec<Vec<Vec<u8>>> {
     let mut needles = Vec::new();
     for (n, length) in [(1, 60), (2, 3_000), (3, 200_000)] {
         let secret = noise(n, length);
@@ -260,15 +260,21 @@ async fn with_secrets(story: &TestConversation) -> Vec<Vec<Vec<u8>>> {
         let change = Change::create(path(&format!("{n}.md")), secret.clone());
         let mut made = intent(&effect, &effect, change);
         made.change_set = effect.as_str().into();
-        story.store.record_intents(&[made], Timestamp(1)).await.expect("stored");
+        conversation.store.record_intents(&[made], Timestamp(1)).await.expect("stored");
         let ended = SettledIntent { effect: effect.into(), state: IntentState::Done, file: None };
-        story.store.record_outcomes(&[ended]).await.expect("settled");
-        done(story, &format!("young-{n}"), &format!("young {n}"), &format!("younger {n}"), 90)
-            .await;
+        conversation.store.record_outcomes(&[ended]).await.expect("settled");
+        done(
+            conversation,
+            &format!("young-{n}"),
+            &format!("young {n}"),
+            &format!("younger {n}"),
+            90,
+        )
+        .await;
         let hash = ContentHash::of(&secret);
         let packed: Vec<u8> = sqlx::query_scalar("SELECT packed FROM image WHERE hash = ?")
             .bind(hash.as_str())
-            .fetch_one(&mut raw(story).await)
+            .fetch_one(&mut raw(conversation).await)
             .await
             .expect("it is there");
         let places = packed.chunks_exact(packed.len() / 3);

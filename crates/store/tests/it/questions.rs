@@ -18,8 +18,8 @@ async fn open_question() -> TestConversation {
     story
 }
 
-async fn texts(story: &TestConversation, turn: &str) -> Vec<String> {
-    let history = story.store.history(&conversation(), &turn.into()).await.expect("read");
+async fn texts(conversation: &TestConversation, turn: &str) -> Vec<String> {
+    let history = conversation.store.history(&conversation(), &turn.into()).await.expect("read");
     history.iter().map(Message::text).filter(|text| !text.is_empty()).collect()
 }
 

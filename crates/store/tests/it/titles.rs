@@ -20,20 +20,23 @@ fn gist(title: &str, summary: Option<&str>) -> GeneratedTitle {
 }
 
 /// A turn of the story that is answered.
-async fn exchange(story: &TestConversation, turn: &str, at: i64) {
-    story.says(turn, "Hello", at).await;
-    story.begins().await;
-    story.store.set_model(&turn.into(), "haiku", None).await.expect("noted");
-    story.ends(turn, &answered(turn, "Hi.", at + 1)).await;
+async fn exchange(conversation: &TestConversation, turn: &str, at: i64) {
+    conversation.says(turn, "Hello", at).await;
+    conversation.begins().await;
+    conversation.store.set_model(&turn.into(), "haiku", None).await.expect("noted");
+    conversation.ends(turn, &answered(turn, "Hi.", at + 1)).await;
 }
 
-async fn wanted(story: &TestConversation, idle: Timestamp) -> Option<(TurnId, TitleRequest)> {
-    let untold = story.store.next_untitled(idle).await.expect("read");
+async fn wanted(
+    conversation: &TestConversation,
+    idle: Timestamp,
+) -> Option<(TurnId, TitleRequest)> {
+    let untold = conversation.store.next_untitled(idle).await.expect("read");
     untold.map(|untold| (untold.turn.turn, untold.wanted))
 }
 
-async fn title_and_summary(story: &TestConversation) -> (String, Option<String>) {
-    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+async fn title_and_summary(conversation: &TestConversation) -> (String, Option<String>) {
+    let row = conversation.store.conversation(&conversation()).await.expect("read").expect("there");
     (row.title, row.summary)
 }
 

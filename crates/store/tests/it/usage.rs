@@ -12,14 +12,14 @@ const PRICE: Price = Price { input: 1_000, output: 5_000, cache_read: 100, cache
 const STEP: TokenUsage = TokenUsage { input: 100, output: 10, cache_read: 0, cache_write: 0 };
 
 /// A turn of one step and one answer, which ends at `at`.
-async fn runs(story: &TestConversation, turn: &str, price: Option<Price>, at: i64) {
-    story.says(turn, "Hello", at).await;
-    story.begins().await;
-    story.store.set_model(&turn.into(), "haiku", price).await.expect("noted");
-    story.steps(turn, &format!("{turn}-m"), &[]).await;
+async fn runs(conversation: &TestConversation, turn: &str, price: Option<Price>, at: i64) {
+    conversation.says(turn, "Hello", at).await;
+    conversation.begins().await;
+    conversation.store.set_model(&turn.into(), "haiku", price).await.expect("noted");
+    conversation.steps(turn, &format!("{turn}-m"), &[]).await;
     let mut ending = answered(turn, "Done.", at);
     ending.usage = USAGE;
-    story.ends(turn, &ending).await;
+    conversation.ends(turn, &ending).await;
 }
 
 fn both(unpriced: u32, cost: u64) -> ModelCost {

@@ -75,8 +75,8 @@ impl AppendCommand {
 }
 
 impl TypedCommand for AppendCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        let Some(done) = scene.calls.last() else {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        let Some(done) = context.calls.last() else {
             let path = if self.is_daily() { DAILY_NAME } else { &self.note };
             return NextStep::call("read_file", json!({ "path": path }));
         };
@@ -85,9 +85,9 @@ impl TypedCommand for AppendCommand {
             ("read_file", true) => self.without_note(done.output),
             (_, true) => replies::failure_reply(done.output, &self.note),
             (_, false) => {
-                let read = scene.calls.first().filter(|read| !read.is_error);
+                let read = context.calls.first().filter(|read| !read.is_error);
                 let path = read.and_then(|read| Some(numbered_page::parse(read.output)?.path));
-                let today = scene.today.to_string();
+                let today = context.today.to_string();
                 let path = path.unwrap_or(&today);
                 let note = replies::title(path);
                 let sentence = match self.text.lines().count() {

@@ -18,8 +18,8 @@ pub(super) const ENTRY: CommandEntry = CommandEntry {
 struct Changes;
 
 impl TypedCommand for Changes {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => NextStep::call(TOOL, json!({ "all": true })),
             Some(done) if done.is_error => {
                 NextStep::Say(replies::first_line(done.output).to_owned())

@@ -22,8 +22,8 @@ struct DeleteCommand {
 }
 
 impl TypedCommand for DeleteCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => NextStep::call("delete_file", json!({ "path": self.note })),
             Some(done) if done.is_error => replies::failure_reply(done.output, &self.note),
             Some(done) => {

@@ -44,8 +44,8 @@ impl FindCommand {
 }
 
 impl TypedCommand for FindCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => NextStep::call("find_notes", json!({ "query": self.words })),
             Some(done) if done.is_error => {
                 NextStep::Say(format!("{}{}", self.opening, replies::first_line(done.output)))

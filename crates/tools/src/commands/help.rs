@@ -13,9 +13,9 @@ pub(super) const ENTRY: CommandEntry = CommandEntry {
 struct HelpCommand;
 
 impl TypedCommand for HelpCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
         let possible =
-            |entry: &&CommandEntry| entry.tool.is_none_or(|tool| scene.tools.contains(&tool));
+            |entry: &&CommandEntry| entry.tool.is_none_or(|tool| context.tools.contains(&tool));
         let rows: Vec<String> = COMMANDS
             .iter()
             .filter(possible)

@@ -23,8 +23,8 @@ struct LinksCommand {
 }
 
 impl TypedCommand for LinksCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => NextStep::call("get_links", json!({ "path": self.note })),
             Some(done) if done.is_error => replies::failure_reply(done.output, &self.note),
             Some(done) => NextStep::Say(self.result_text(&get_links::parse_result(done.output))),

@@ -23,9 +23,9 @@ struct ListCommand {
 }
 
 impl TypedCommand for ListCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
         let is_pattern = self.what.contains(['*', '?', '[', '{']);
-        match scene.calls.first() {
+        match context.calls.first() {
             None if is_pattern => NextStep::call(
                 "list_files",
                 json!({ "pattern": self.what, "max_results": MAX_NOTES }),

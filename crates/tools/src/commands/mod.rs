@@ -76,7 +76,7 @@ impl Provider for CommandProvider {
 /// A command whose words were understood.
 trait TypedCommand {
     /// What to do next, from what was done since the words (or the answer) were typed.
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep;
+    fn next(&self, context: &CommandContext<'_>) -> NextStep;
 
     /// Takes the note that the user chose when several had the name.
     fn choose_note(&mut self, _note: String) {}
@@ -152,9 +152,9 @@ impl NextStep {
     }
 
     /// A call of a tool that is not on offer here becomes words.
-    fn if_offered(self, scene: &CommandContext<'_>) -> Self {
+    fn if_offered(self, context: &CommandContext<'_>) -> Self {
         match self {
-            Self::Call { tool, .. } if !scene.tools.contains(&tool) => {
+            Self::Call { tool, .. } if !context.tools.contains(&tool) => {
                 Self::Say(format!("This is not possible here: `{tool}` is not allowed."))
             }
             offered => offered,

@@ -35,8 +35,8 @@ impl MoveCommand {
 }
 
 impl TypedCommand for MoveCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        let Some(done) = scene.calls.last() else { return self.move_to(&self.place) };
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        let Some(done) = context.calls.last() else { return self.move_to(&self.place) };
         if !done.is_error {
             let (note, place) = (replies::title(&self.note), self.place.trim_end_matches('/'));
             return replies::change_reply(
@@ -46,7 +46,7 @@ impl TypedCommand for MoveCommand {
             );
         }
         // Whoever names a folder means a place in it.
-        if scene.calls.len() == 1 && path_conflict::is_folder(done.output) {
+        if context.calls.len() == 1 && path_conflict::is_folder(done.output) {
             return self.move_to(&format!("{}/", self.place));
         }
         replies::failure_reply(done.output, &self.note)

@@ -26,8 +26,8 @@ struct NewCommand {
 }
 
 impl TypedCommand for NewCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        let Some(done) = scene.calls.first() else {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        let Some(done) = context.calls.first() else {
             let end = if self.text.is_empty() { "" } else { "\n" };
             let content = format!("{}{end}", self.text);
             return NextStep::call("write_file", json!({ "path": self.note, "content": content }));

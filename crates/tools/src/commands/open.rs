@@ -20,15 +20,15 @@ struct OpenCommand {
 }
 
 impl TypedCommand for OpenCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        let Some(done) = scene.calls.last() else { return replies::show(&self.note, scene) };
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        let Some(done) = context.calls.last() else { return replies::show(&self.note, context) };
         if let Some(shown) = replies::shown_reply(done) {
             return shown;
         }
         // To look at a note whose name was half remembered does no harm.
         let likely = replies::likely_notes(done.output, &self.note);
-        match (likely.as_slice(), scene.calls.len()) {
-            ([one], 1) => replies::show(one, scene),
+        match (likely.as_slice(), context.calls.len()) {
+            ([one], 1) => replies::show(one, context),
             ([_, _, ..], 1) => {
                 let question =
                     format!("Several notes have “{}” in their names. Which one?", self.note);

@@ -28,8 +28,8 @@ struct ReplaceCommand {
 }
 
 impl TypedCommand for ReplaceCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => NextStep::call(
                 "edit_file",
                 json!({ "path": self.note, "old_text": self.old, "new_text": self.new }),

@@ -26,8 +26,8 @@ struct TagsCommand {
 }
 
 impl TypedCommand for TagsCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => {
                 let part = (!self.part.is_empty()).then_some(&self.part);
                 NextStep::call("list_tags", json!({ "pattern": part, "limit": MAX_TAGS }))

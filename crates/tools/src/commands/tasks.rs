@@ -27,8 +27,8 @@ struct TasksCommand {
 }
 
 impl TypedCommand for TasksCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        match scene.calls.first() {
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        match context.calls.first() {
             None => {
                 let pattern = format!("{OPEN_TASK_PATTERN}.*{}", index::escape_literal(&self.part));
                 let arguments =

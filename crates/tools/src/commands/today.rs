@@ -16,9 +16,9 @@ pub(super) const ENTRY: CommandEntry = CommandEntry {
 struct TodayCommand;
 
 impl TypedCommand for TodayCommand {
-    fn next(&self, scene: &CommandContext<'_>) -> NextStep {
-        let today = scene.today;
-        let Some(done) = scene.calls.first() else { return replies::show(DAILY_NAME, scene) };
+    fn next(&self, context: &CommandContext<'_>) -> NextStep {
+        let today = context.today;
+        let Some(done) = context.calls.first() else { return replies::show(DAILY_NAME, context) };
         if let Some(shown) = replies::shown_reply(done) {
             return shown;
         }

@@ -97,10 +97,10 @@ impl ChangingTool for EditFile {
 fn plan_edit(
     note: CurrentNote,
     edit: &NoteEdit<'_>,
-    reading: Freshness,
+    freshness: Freshness,
 ) -> Result<ChangePlan, String> {
     let text = decode(&note.path, &note.bytes)?;
-    let edited = edit.apply(&note.path, text, reading)?;
+    let edited = edit.apply(&note.path, text, freshness)?;
     if edited.text == text {
         return Err(format!(
             "`{}` already says exactly this, so it would not change.\nGive what shall stand there \
@@ -112,7 +112,7 @@ fn plan_edit(
     let mut after = note.bytes.get(..mark).unwrap_or_default().to_vec();
     after.extend_from_slice(edited.text.as_bytes());
     let mut summary = edited.summary;
-    if reading == Freshness::Outdated {
+    if freshness == Freshness::Outdated {
         summary.push_str(
             "; the note had changed since it was read, and the edit was made on what is there now",
         );

@@ -222,18 +222,18 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
 fn action_by_files(
     vault: &Vault,
     intent: &Intent,
-    place: &AtomicFile,
+    target: &AtomicFile,
     (note, temp): (ContentState, ContentState),
 ) -> RecoveryAction {
     let kind = intent.change.kind();
     let staged = intent.staged;
     let is_ready =
-        temp == ContentState::After && staged.is_none_or(|_| is_staged(intent, place.temp_id()));
+        temp == ContentState::After && staged.is_none_or(|_| is_staged(intent, target.temp_id()));
     let was_put = staged.is_some() && matches!(temp, ContentState::Nothing | ContentState::Before);
     match recovery_action(kind, note, temp) {
         // It happened, and somebody went on writing in the note, maybe what stood there before.
         RecoveryAction::Park | RecoveryAction::Apply
-            if was_put && is_staged(intent, place.note_id()) =>
+            if was_put && is_staged(intent, target.note_id()) =>
         {
             RecoveryAction::Done
         }
@@ -260,11 +260,11 @@ fn action_by_files(
                 && temp == ContentState::Nothing
                 && intent.unit.is_none()
                 && intent.base.is_some_and(|base| base.born.is_some())
-                && !is_base_file(intent, place.note_id()) =>
+                && !is_base_file(intent, target.note_id()) =>
         {
             RecoveryAction::Park
         }
-        RecoveryAction::Apply if is_another_note(vault, intent, place) => RecoveryAction::Park,
+        RecoveryAction::Apply if is_another_note(vault, intent, target) => RecoveryAction::Park,
         remedy => remedy,
     }
 }
@@ -273,16 +273,16 @@ fn action_by_files(
 /// ready. Where that was not stored, the old file tells as long as it has the temporary name: the exchange was
 /// the last that happened to it, and what was made later is not ours. Without that nobody can tell any more, unless
 /// the note is still the file that the change was made on.
-fn file_after(intent: &Intent, place: &AtomicFile) -> FileAfter {
-    let note = place.note_id()?;
+fn file_after(intent: &Intent, target: &AtomicFile) -> FileAfter {
+    let note = target.note_id()?;
     if let Some(staged) = intent.staged {
         return is_same_file(staged, note).then_some(note);
     }
-    let old = place.temp_id().filter(|old| Some(*old) == intent.base);
+    let old = target.temp_id().filter(|old| Some(*old) == intent.base);
     if old.is_none() {
         return is_base_file(intent, Some(note)).then_some(note);
     }
-    match (note.born, place.temp_ctime()) {
+    match (note.born, target.temp_ctime()) {
         (Some(born), Some(exchanged)) => (born <= exchanged).then_some(note),
         _ => Some(note),
     }
@@ -290,8 +290,8 @@ fn file_after(intent: &Intent, place: &AtomicFile) -> FileAfter {
 
 /// Whether the note that the edit was planned on is elsewhere by now, and another one with the same text has
 /// its place. After a restore from a backup all files are new, and none is elsewhere.
-fn is_another_note(vault: &Vault, intent: &Intent, place: &AtomicFile) -> bool {
-    let Some((base, note)) = intent.base.zip(place.note_id()) else { return false };
+fn is_another_note(vault: &Vault, intent: &Intent, target: &AtomicFile) -> bool {
+    let Some((base, note)) = intent.base.zip(target.note_id()) else { return false };
     base.born.is_some()
         && !is_same_file(base, note)
         && moved_file::is_elsewhere(vault, base, &intent.change.path)

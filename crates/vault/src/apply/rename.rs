@@ -44,8 +44,8 @@ fn carried(intent: &Intent) -> Option<FileId> {
 
 /// Refuses what is not the file or folder that the plan was made on. Its text says nothing: what is
 /// carried is carried whatever is in it.
-fn check_planned_file(intent: &Intent, spot: &DirEntry) -> Result<(), StepError> {
-    match carried(intent).zip(Some(spot.file_id())) {
+fn check_planned_file(intent: &Intent, entry: &DirEntry) -> Result<(), StepError> {
+    match carried(intent).zip(Some(entry.file_id())) {
         Some((it, found))
             if it.born.is_some() && !found.is_some_and(|found| is_same_file(it, found)) =>
         {
@@ -108,11 +108,11 @@ fn verify_contents(intent: &Intent, here: &DirEntry, there: &DirEntry) -> Result
 
 /// Whether a folder that goes to the trash, or comes back, holds what the plan was made on, and nothing
 /// else.
-fn holds_as_planned(intent: &Intent, spot: &DirEntry) -> Result<bool, StepError> {
+fn holds_as_planned(intent: &Intent, entry: &DirEntry) -> Result<bool, StepError> {
     match &intent.change.act {
         ChangeAction::TrashFolder { holds: Some(holds) }
         | ChangeAction::RestoreFolder { holds: Some(holds), .. } => {
-            Ok(spot.contents().map_err(StepError::from_missing)? == *holds)
+            Ok(entry.contents().map_err(StepError::from_missing)? == *holds)
         }
         _ => Ok(true),
     }
@@ -120,12 +120,12 @@ fn holds_as_planned(intent: &Intent, spot: &DirEntry) -> Result<bool, StepError>
 
 /// Whether all that a folder in the trash holds is part of what the plan was made on: what the user took out
 /// of it there says nothing about the deletion.
-fn holds_nothing_new(intent: &Intent, spot: &DirEntry) -> Result<bool, StepError> {
+fn holds_nothing_new(intent: &Intent, entry: &DirEntry) -> Result<bool, StepError> {
     let ChangeAction::TrashFolder { holds: Some(holds) } = &intent.change.act else {
         return Ok(true);
     };
     let held: HashSet<&[u8]> = holds.as_bytes().split(|byte| *byte == b'\n').collect();
-    let found = spot.contents().map_err(StepError::from_missing)?;
+    let found = entry.contents().map_err(StepError::from_missing)?;
     Ok(found.as_bytes().split(|byte| *byte == b'\n').all(|line| held.contains(line)))
 }
 

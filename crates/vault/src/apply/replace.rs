@@ -33,8 +33,8 @@ impl StepError {
         Self { state: IntentState::Failed, why }
     }
 
-    pub(crate) fn parked(place: &AtomicFile) -> Self {
-        Self::parked_at(place.path())
+    pub(crate) fn parked(target: &AtomicFile) -> Self {
+        Self::parked_at(target.path())
     }
 
     pub(crate) fn parked_at(path: &NotePath) -> Self {
@@ -260,44 +260,44 @@ pub(crate) fn discard_staged(vault: &Vault, intent: &Intent) {
 /// Puts back what the exchange took out of the note's place, because it is not what the plan was
 /// made on. If the note was written again in that moment, the newest bytes stay in its place and
 /// the others beside it.
-pub(crate) fn roll_back(vault: &Vault, place: &AtomicFile, after: &[u8]) -> StepError {
-    let unknown = |error| StepError::open(place.io_error(error));
-    match place.exchange() {
+pub(crate) fn roll_back(vault: &Vault, target: &AtomicFile, after: &[u8]) -> StepError {
+    let unknown = |error| StepError::open(target.io_error(error));
+    match target.exchange() {
         Ok(ExchangeResult::Done) => {}
         Ok(ExchangeResult::Unsupported) => return unknown(Errno::NOTSUP),
         Err(error) => return unknown(error),
     }
-    match place.read_temp_entry() {
+    match target.read_temp_entry() {
         Ok(EntryContent::File(bytes)) if bytes == after => {
             // Under the note's name somebody may have opened it.
-            if discard_temp(vault, place).is_err() {
-                vault.replaced_files().hold_open_temp(place, after);
-                return StepError::parked(place);
+            if discard_temp(vault, target).is_err() {
+                vault.replaced_files().hold_open_temp(target, after);
+                return StepError::parked(target);
             }
         }
-        _ => return place.exchange().map_or_else(unknown, |_| StepError::parked(place)),
+        _ => return target.exchange().map_or_else(unknown, |_| StepError::parked(target)),
     }
-    match place.sync() {
-        Ok(()) => stale_error(place),
+    match target.sync() {
+        Ok(()) => stale_error(target),
         Err(error) => StepError::open(error),
     }
 }
 
 /// Removes a file that once had the note's name and now has the temporary one; refused if a program has
 /// it open for writing.
-pub(crate) fn discard_temp(vault: &Vault, place: &AtomicFile) -> Result<(), VaultError> {
-    match place.open_temp() {
-        Ok(file) => ReplacedFile::hold(place.path(), &file)?.discard(vault, place),
-        Err(_) => place.discard_temp(),
+pub(crate) fn discard_temp(vault: &Vault, target: &AtomicFile) -> Result<(), VaultError> {
+    match target.open_temp() {
+        Ok(file) => ReplacedFile::hold(target.path(), &file)?.discard(vault, target),
+        Err(_) => target.discard_temp(),
     }
     Ok(())
 }
 
 /// Somebody opened the note for writing in that moment: it goes back, and they write to it.
-fn yield_to_writer(vault: &Vault, place: &AtomicFile, after: &[u8]) -> StepError {
-    match roll_back(vault, place, after) {
+fn yield_to_writer(vault: &Vault, target: &AtomicFile, after: &[u8]) -> StepError {
+    match roll_back(vault, target, after) {
         back if back.state == IntentState::Stale => {
-            StepError::stale(VaultError::BeingWritten { path: place.path().clone() })
+            StepError::stale(VaultError::BeingWritten { path: target.path().clone() })
         }
         left => left,
     }
@@ -306,11 +306,11 @@ fn yield_to_writer(vault: &Vault, place: &AtomicFile, after: &[u8]) -> StepError
 /// The note got something beside its bytes in that moment which ours cannot have, so it goes back.
 fn roll_back_lost_metadata(
     vault: &Vault,
-    place: &AtomicFile,
+    target: &AtomicFile,
     after: &[u8],
     why: VaultError,
 ) -> StepError {
-    match roll_back(vault, place, after) {
+    match roll_back(vault, target, after) {
         back if back.state == IntentState::Stale => StepError::failed(why),
         left => left,
     }
@@ -319,49 +319,49 @@ fn roll_back_lost_metadata(
 fn replace(
     vault: &Vault,
     intent: &Intent,
-    place: &AtomicFile,
+    target: &AtomicFile,
     before: &[u8],
     after: &[u8],
 ) -> Result<FileAfter, StepError> {
-    let (ours, id) = place.staged_temp(after).map_err(StepError::failed)?;
+    let (ours, id) = target.staged_temp(after).map_err(StepError::failed)?;
     let unready = |why: VaultError| {
-        place.discard_temp();
+        target.discard_temp();
         StepError::from_missing(why)
     };
-    let note = place.open_note().map_err(|error| unready(place.io_error(error)))?;
-    check_base_file(intent, &note).inspect_err(|_| place.discard_temp())?;
-    let old = ReplacedFile::hold(place.path(), &note).map_err(unready)?;
+    let note = target.open_note().map_err(|error| unready(target.io_error(error)))?;
+    check_base_file(intent, &note).inspect_err(|_| target.discard_temp())?;
+    let old = ReplacedFile::hold(target.path(), &note).map_err(unready)?;
     // From here on nobody writes to it, so only a file that is renamed over it can be another one below.
-    let stat = fs::fstat(&note).map_err(|error| unready(place.io_error(error)))?;
-    if read::read_contents(place.path(), &note, &stat).map_err(unready)? != before {
-        return Err(unready(VaultError::Stale { path: place.path().clone() }));
+    let stat = fs::fstat(&note).map_err(|error| unready(target.io_error(error)))?;
+    if read::read_contents(target.path(), &note, &stat).map_err(unready)? != before {
+        return Err(unready(VaultError::Stale { path: target.path().clone() }));
     }
-    match place.exchange() {
-        Ok(ExchangeResult::Done) => match place.note_is(ours) {
+    match target.exchange() {
+        Ok(ExchangeResult::Done) => match target.note_is(ours) {
             Ok(true) => {}
-            Ok(false) => return Err(restore_displaced(vault, place, before)),
+            Ok(false) => return Err(restore_displaced(vault, target, before)),
             // It cannot be seen who has the name: the note goes back, unless it is newer than both.
-            Err(_) => return Err(roll_back(vault, place, after)),
+            Err(_) => return Err(roll_back(vault, target, after)),
         },
         Ok(ExchangeResult::Unsupported) => {
-            return replace_without_exchange(vault, place, old, before).map(|()| id);
+            return replace_without_exchange(vault, target, old, before).map(|()| id);
         }
-        Err(error) => return Err(unready(place.io_error(error))),
+        Err(error) => return Err(unready(target.io_error(error))),
     }
     // With the same bytes it may still be another file, which was renamed there in that moment.
-    let is_it = !intent.is_exact || place.temp_is(&note);
-    match place.read_temp_entry() {
+    let is_it = !intent.is_exact || target.temp_is(&note);
+    match target.read_temp_entry() {
         Ok(EntryContent::File(bytes)) if bytes == before && is_it => {
-            place
+            target
                 .copy_metadata_to_note()
-                .map_err(|why| roll_back_lost_metadata(vault, place, after, why))?;
+                .map_err(|why| roll_back_lost_metadata(vault, target, after, why))?;
             if old.has_new_writer() {
-                return Err(yield_to_writer(vault, place, after));
+                return Err(yield_to_writer(vault, target, after));
             }
-            discard_old(vault, place, old, &note, before)?;
+            discard_old(vault, target, old, &note, before)?;
             Ok(id)
         }
-        _ => Err(roll_back(vault, place, after)),
+        _ => Err(roll_back(vault, target, after)),
     }
 }
 
@@ -369,45 +369,46 @@ fn replace(
 /// another one by then.
 fn discard_old(
     vault: &Vault,
-    place: &AtomicFile,
+    target: &AtomicFile,
     old: ReplacedFile,
     note: &File,
     before: &[u8],
 ) -> Result<(), StepError> {
-    if place.temp_is(note) {
-        old.discard(vault, place);
+    if target.temp_is(note) {
+        old.discard(vault, target);
         return Ok(());
     }
     // With the bytes of the plan as well; who has it open keeps it.
-    discard_temp(vault, place).map_err(|_| {
-        vault.replaced_files().hold_open_temp(place, before);
-        StepError::parked(place)
+    discard_temp(vault, target).map_err(|_| {
+        vault.replaced_files().hold_open_temp(target, before);
+        StepError::parked(target)
     })
 }
 
 /// What has the note's name is not what was staged. A file there is a newer save of another
 /// program, which took the place of ours in that moment, and stays. Anything else had taken the
 /// temporary name before, and goes back there.
-fn restore_displaced(vault: &Vault, place: &AtomicFile, before: &[u8]) -> StepError {
-    if !matches!(place.read_note_entry(), Ok(EntryContent::File(_))) {
-        return match place.exchange() {
-            Ok(_) => disturbed_error(place),
-            Err(error) => StepError::open(place.io_error(error)),
+fn restore_displaced(vault: &Vault, target: &AtomicFile, before: &[u8]) -> StepError {
+    if !matches!(target.read_note_entry(), Ok(EntryContent::File(_))) {
+        return match target.exchange() {
+            Ok(_) => disturbed_error(target),
+            Err(error) => StepError::open(target.io_error(error)),
         };
     }
-    match place.read_temp_entry() {
-        Ok(EntryContent::File(bytes)) if bytes == before && discard_temp(vault, place).is_ok() => {}
+    match target.read_temp_entry() {
+        Ok(EntryContent::File(bytes)) if bytes == before && discard_temp(vault, target).is_ok() => {
+        }
         // It was saved twice in that moment, or is still written to. Both are kept.
         Ok(EntryContent::File(bytes)) => {
             vault
                 .replaced_files()
-                .hold_open_temp(place, if bytes == before { before } else { b"" });
-            return StepError::parked(place);
+                .hold_open_temp(target, if bytes == before { before } else { b"" });
+            return StepError::parked(target);
         }
-        _ => return StepError::parked(place),
+        _ => return StepError::parked(target),
     }
-    match place.sync() {
-        Ok(()) => stale_error(place),
+    match target.sync() {
+        Ok(()) => stale_error(target),
         Err(error) => StepError::open(error),
     }
 }
@@ -417,29 +418,29 @@ fn restore_displaced(vault: &Vault, place: &AtomicFile, before: &[u8]) -> StepEr
 /// place between this look and the rename is lost.
 fn replace_without_exchange(
     vault: &Vault,
-    place: &AtomicFile,
+    target: &AtomicFile,
     old: ReplacedFile,
     before: &[u8],
 ) -> Result<(), StepError> {
     let given_up = |refusal| {
-        place.discard_temp();
+        target.discard_temp();
         refusal
     };
-    match place.read_note_entry() {
+    match target.read_note_entry() {
         Ok(EntryContent::File(bytes)) if bytes == before => {}
-        Ok(_) => return Err(given_up(stale_error(place))),
+        Ok(_) => return Err(given_up(stale_error(target))),
         Err(error) => return Err(given_up(StepError::failed(error))),
     }
-    let failed = |error| given_up(StepError::failed(place.io_error(error)));
-    place.copy_metadata_to_temp().map_err(|why| given_up(StepError::failed(why)))?;
+    let failed = |error| given_up(StepError::failed(target.io_error(error)));
+    target.copy_metadata_to_temp().map_err(|why| given_up(StepError::failed(why)))?;
     if old.has_no_lease() {
-        replaced_backup::link_backup(vault, place).map_err(failed)?;
+        replaced_backup::link_backup(vault, target).map_err(failed)?;
     } else if old.has_new_writer() {
-        let path = place.path().clone();
+        let path = target.path().clone();
         return Err(given_up(StepError::stale(VaultError::BeingWritten { path })));
     }
-    place.rename_over_note().map_err(|error| {
-        replaced_backup::unlink_backup(vault, place);
+    target.rename_over_note().map_err(|error| {
+        replaced_backup::unlink_backup(vault, target);
         failed(error)
     })?;
     old.hold_unlinked(vault);
@@ -447,12 +448,12 @@ fn replace_without_exchange(
 }
 
 /// Another program took the temporary file's name; the note is as it was.
-fn disturbed_error(place: &AtomicFile) -> StepError {
-    StepError::failed(VaultError::Disturbed { path: place.path().clone() })
+fn disturbed_error(target: &AtomicFile) -> StepError {
+    StepError::failed(VaultError::Disturbed { path: target.path().clone() })
 }
 
-fn stale_error(place: &AtomicFile) -> StepError {
-    StepError::stale(VaultError::Stale { path: place.path().clone() })
+fn stale_error(target: &AtomicFile) -> StepError {
+    StepError::stale(VaultError::Stale { path: target.path().clone() })
 }
 
 fn check_size(intent: &Intent, after: &[u8]) -> Result<(), StepError> {

@@ -27,11 +27,11 @@ const BACKUP_RETENTION: Duration = Duration::from_secs(60 * 60);
 
 /// Takes the old file, which has the temporary name of `place`, to the trash, and removes those that
 /// were kept long enough. If it cannot be kept there it stays where it is.
-pub(crate) fn move_to_backup(vault: &Vault, place: &AtomicFile) {
+pub(crate) fn move_to_backup(vault: &Vault, target: &AtomicFile) {
     let kept = backup_folder(vault).and_then(|kept| {
         remove_expired(&kept);
-        let name = backup_name(place.path(), &place.folder().stat(place.temp_name())?);
-        place.move_temp(&kept, &name)
+        let name = backup_name(target.path(), &target.folder().stat(target.temp_name())?);
+        target.move_temp(&kept, &name)
     });
     if let Err(error) = kept {
         tracing::warn!(%error, "the old file of a note stays beside it");
@@ -39,17 +39,17 @@ pub(crate) fn move_to_backup(vault: &Vault, place: &AtomicFile) {
 }
 
 /// Gives the note's own file a second name in the trash, for file systems that cannot exchange.
-pub(crate) fn link_backup(vault: &Vault, place: &AtomicFile) -> Result<(), Errno> {
+pub(crate) fn link_backup(vault: &Vault, target: &AtomicFile) -> Result<(), Errno> {
     let kept = backup_folder(vault)?;
     remove_expired(&kept);
-    let name = backup_name(place.path(), &place.folder().stat(place.path().name())?);
-    place.link_note(&kept, &name)
+    let name = backup_name(target.path(), &target.folder().stat(target.path().name())?);
+    target.link_note(&kept, &name)
 }
 
 /// Takes second names of the note's own file out of the trash again: a note with two names is not
 /// opened.
-pub(crate) fn unlink_backup(vault: &Vault, place: &AtomicFile) {
-    let Ok(note) = place.folder().stat(place.path().name()) else { return };
+pub(crate) fn unlink_backup(vault: &Vault, target: &AtomicFile) {
+    let Ok(note) = target.folder().stat(target.path().name()) else { return };
     let Ok(kept) = vault.root().open_folder(&format!("{TRASH}/{BACKUP_FOLDER}")) else { return };
     let Ok(entries) = kept.entries() else { return };
     let is_note = |name: &String| {

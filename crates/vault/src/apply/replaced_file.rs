@@ -62,11 +62,11 @@ impl ReplacedFile {
 
     /// Removes the file, which has the temporary name of `place`. Where nobody can tell whether it is
     /// still written to, it goes to the trash for a while instead.
-    pub(crate) fn discard(self, vault: &Vault, place: &AtomicFile) {
+    pub(crate) fn discard(self, vault: &Vault, target: &AtomicFile) {
         if self.lease.is_none() {
-            return replaced_backup::move_to_backup(vault, place);
+            return replaced_backup::move_to_backup(vault, target);
         }
-        place.discard_temp();
+        target.discard_temp();
         self.hold_unlinked(vault);
     }
 
@@ -152,9 +152,9 @@ pub(crate) struct ReplacedFiles {
 impl ReplacedFiles {
     /// From now on what another program writes to the temporary file of `place`, which it has open, is not
     /// lost; `known` are its bytes so far.
-    pub(crate) fn hold_open_temp(&self, place: &AtomicFile, known: &[u8]) {
-        let Ok(file) = place.open_temp() else { return };
-        let (path, temp) = (place.path().clone(), place.temp_name().to_owned());
+    pub(crate) fn hold_open_temp(&self, target: &AtomicFile, known: &[u8]) {
+        let Ok(file) = target.open_temp() else { return };
+        let (path, temp) = (target.path().clone(), target.temp_name().to_owned());
         let mut temps = self.open_temps.lock().unwrap_or_else(PoisonError::into_inner);
         temps.push(OpenTempFile { path, temp, file, known: known.to_vec() });
     }

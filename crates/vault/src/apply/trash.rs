@@ -84,11 +84,11 @@ pub(crate) fn has_happened(
 }
 
 /// Whether it is the note that the change is about. Where its file was not recorded its text has to do.
-fn is_it(intent: &Intent, spot: &DirEntry, before: &[u8]) -> Result<bool, StepError> {
+fn is_it(intent: &Intent, entry: &DirEntry, before: &[u8]) -> Result<bool, StepError> {
     if intent.base.is_some_and(|base| base.born.is_some()) {
-        return Ok(is_base_file(intent, spot.file_id()));
+        return Ok(is_base_file(intent, entry.file_id()));
     }
-    let found = spot.read_content().map_err(StepError::open)?;
+    let found = entry.read_content().map_err(StepError::open)?;
     Ok(matches!(found, EntryContent::File(bytes) if bytes == before))
 }
 
@@ -172,10 +172,11 @@ pub(crate) fn free_name(vault: &Vault, wanted: &str, taken: &[String]) -> String
 }
 
 /// Nobody may be in the middle of writing what goes to the trash.
-fn hold_for_trash(intent: &Intent, place: &AtomicFile) -> Result<ReplacedFile, StepError> {
-    let note = place.open_note().map_err(|error| StepError::from_missing(place.io_error(error)))?;
+fn hold_for_trash(intent: &Intent, target: &AtomicFile) -> Result<ReplacedFile, StepError> {
+    let note =
+        target.open_note().map_err(|error| StepError::from_missing(target.io_error(error)))?;
     check_base_file(intent, &note)?;
-    ReplacedFile::hold(place.path(), &note).map_err(StepError::from_missing)
+    ReplacedFile::hold(target.path(), &note).map_err(StepError::from_missing)
 }
 
 fn dir_entries(vault: &Vault, intent: &Intent) -> Result<(DirEntry, DirEntry), StepError> {

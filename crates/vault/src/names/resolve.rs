@@ -75,7 +75,7 @@ impl Vault {
     fn visible_new_path(
         &self,
         asked: &NotePath,
-        naming: NewPathKind<'_>,
+        kind: NewPathKind<'_>,
     ) -> Result<NewNotePath, VaultError> {
         let is_hidden = |path: &NotePath| self.hides(path);
         let withheld = || VaultError::Withheld { path: asked.clone() };
@@ -83,10 +83,10 @@ impl Vault {
             return Err(withheld());
         }
         // A note without an extension may still have the name of a root: it gets another one.
-        if asked.folder().is_some() || matches!(naming, NewPathKind::Folder) {
+        if asked.folder().is_some() || matches!(kind, NewPathKind::Folder) {
             self.check_not_in_extra_root(asked)?;
         }
-        match self.find_free_path(asked, naming) {
+        match self.find_free_path(asked, kind) {
             Ok(new) if is_hidden(new.path()) => Err(withheld()),
             Err(
                 VaultError::Exists { path }
@@ -105,14 +105,14 @@ impl Vault {
     fn find_free_path(
         &self,
         asked: &NotePath,
-        naming: NewPathKind<'_>,
+        kind: NewPathKind<'_>,
     ) -> Result<NewNotePath, VaultError> {
         let (mut folder, mut rest) = (None, asked.as_str());
         while let Some((part, deeper)) = rest.split_once('/') {
             let Some(found) = self.sibling(folder.as_ref(), part)? else { break };
             (folder, rest) = (Some(found), deeper);
         }
-        let new = NewNotePath::parse_in(folder.as_ref(), rest, naming)?;
+        let new = NewNotePath::parse_in(folder.as_ref(), rest, kind)?;
         let folder_is_there = !rest.contains('/');
         if folder_is_there && let Some(path) = self.sibling(folder.as_ref(), new.path().name())? {
             return Err(VaultError::Exists { path });

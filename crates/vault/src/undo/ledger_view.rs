@@ -35,8 +35,8 @@ impl LedgerView {
 
     /// The contents that have to be known to take back what is wanted.
     #[must_use]
-    pub fn missing_contents(&self, wanted: &UndoRequest) -> HashSet<ContentHash> {
-        self.requested_positions(wanted)
+    pub fn missing_contents(&self, request: &UndoRequest) -> HashSet<ContentHash> {
+        self.requested_positions(request)
             .into_iter()
             .flat_map(|place| self.version_hashes(place))
             .collect()
@@ -48,15 +48,15 @@ impl LedgerView {
     }
 
     /// Adds that one file took the place of another.
-    pub fn add_succession(&mut self, succession: FileReplacement) {
-        self.successions.add(succession);
+    pub fn add_succession(&mut self, replacement: FileReplacement) {
+        self.successions.add(replacement);
     }
 
     /// The wanted effects as places in the past, newest unit first; an effect without a unit is
     /// one alone. Of a unit all effects are there.
-    pub(super) fn units(&self, wanted: &UndoRequest) -> Vec<Vec<usize>> {
+    pub(super) fn units(&self, request: &UndoRequest) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
-        for place in self.requested_positions(wanted) {
+        for place in self.requested_positions(request) {
             let same = |unit: &Vec<usize>| {
                 let of = |place: usize| {
                     let effect = self.effects.get(place)?;
@@ -73,12 +73,12 @@ impl LedgerView {
         units
     }
 
-    fn requested_positions(&self, wanted: &UndoRequest) -> Vec<usize> {
-        let is_wanted = |effect: &Effect| wanted.effects.contains_key(&effect.id);
+    fn requested_positions(&self, request: &UndoRequest) -> Vec<usize> {
+        let is_wanted = |effect: &Effect| request.effects.contains_key(&effect.id);
         let units: HashSet<_> = self
             .effects
             .iter()
-            .filter(|effect| wanted.effects.get(&effect.id) == Some(&Hunks::All))
+            .filter(|effect| request.effects.get(&effect.id) == Some(&Hunks::All))
             .filter_map(|effect| Some((&effect.change_set, effect.unit.as_ref()?)))
             .collect();
         let belongs = |effect: &Effect| {

@@ -93,7 +93,7 @@ impl ReplacementTracker {
     /// [`ReplacementTracker::renamed`].
     pub(super) fn arrived(
         &mut self,
-        seats: &TrackedFiles,
+        tracked: &TrackedFiles,
         path: &str,
         now: Option<FileId>,
         at: EventTime,
@@ -102,16 +102,16 @@ impl ReplacementTracker {
         self.vacated.retain(|_, vacated| !vacated.was_renamed_to(path));
         let pending = self.remove_candidate(path);
         let Some(now) = now else {
-            seats.untrack_at(path);
+            tracked.untrack_at(path);
             return;
         };
-        let seat = seats.file_at(path);
+        let seat = tracked.file_at(path);
         if seat == Some(now) {
             return;
         }
         // Another note that is followed came over this one, which is gone.
-        if self.vacated.values().any(|vacated| vacated.file == now) || seats.contains(now) {
-            return seats.track_at(path, now);
+        if self.vacated.values().any(|vacated| vacated.file == now) || tracked.contains(now) {
+            return tracked.track_at(path, now);
         }
         // Saved again perhaps, over a file whose own succession is not settled yet.
         let from = match pending {
@@ -125,7 +125,7 @@ impl ReplacementTracker {
                 self.add_candidate(path, FileReplacement { from, to: now }, SaveProof::Awaited)
             }
             None => {
-                seats.untrack_at(path);
+                tracked.untrack_at(path);
             }
         }
         self.refill_vacated(path, now);
@@ -143,8 +143,8 @@ impl ReplacementTracker {
 
     /// The file at `from` is at `to` now. One that was not made there for a save is a note of its own, and
     /// not the new file of the one whose name it took.
-    pub(super) fn renamed(&mut self, seats: &TrackedFiles, from: &str, to: &str, at: EventTime) {
-        self.judge_candidate(seats, from, to, at);
+    pub(super) fn renamed(&mut self, tracked: &TrackedFiles, from: &str, to: &str, at: EventTime) {
+        self.judge_candidate(tracked, from, to, at);
         self.judge_refilled(from, to, at);
         if is_note(to) {
             self.vacated.remove(from);
@@ -156,7 +156,7 @@ impl ReplacementTracker {
     /// What was at `path` left it by a rename.
     pub(super) fn left(
         &mut self,
-        seats: &TrackedFiles,
+        tracked: &TrackedFiles,
         path: &str,
         now: Option<FileId>,
         at: EventTime,
@@ -167,10 +167,10 @@ impl ReplacementTracker {
         };
         self.vacated.retain(|_, vacated| is_open(vacated));
         // An exchange of two names tells of both that they left.
-        if now.is_some() && now == seats.file_at(path) {
+        if now.is_some() && now == tracked.file_at(path) {
             return;
         }
-        let seat = seats.untrack_at(path);
+        let seat = tracked.untrack_at(path);
         let file = match self.remove_candidate(path) {
             Some(pending) => (pending.proof == SaveProof::Given).then_some(pending.succession.from),
             None => seat,
@@ -188,7 +188,7 @@ impl ReplacementTracker {
     /// A file was made at `path`, where nothing was.
     pub(super) fn created(
         &mut self,
-        seats: &TrackedFiles,
+        tracked: &TrackedFiles,
         path: &str,
         now: Option<FileId>,
         at: EventTime,
@@ -196,9 +196,9 @@ impl ReplacementTracker {
         let new = now.filter(|now| self.evidence.is_new(path, *now, at));
         self.evidence.created(path, now, at);
         self.vacated.retain(|_, vacated| !vacated.was_renamed_to(path));
-        if now.is_none() || now != seats.file_at(path) {
+        if now.is_none() || now != tracked.file_at(path) {
             self.remove_candidate(path);
-            seats.untrack_at(path);
+            tracked.untrack_at(path);
         }
         if let Some(mut vacated) = self.vacated.remove(path)
             && let Some(file) = new
@@ -215,11 +215,11 @@ impl ReplacementTracker {
     }
 
     /// The file at `path` was removed. That was a backup only if it went at once, and was no note.
-    pub(super) fn removed(&mut self, seats: &TrackedFiles, path: &str, at: EventTime) {
+    pub(super) fn removed(&mut self, tracked: &TrackedFiles, path: &str, at: EventTime) {
         self.evidence.removed(path);
         self.remove_candidate(path);
         self.vacated.remove(path);
-        seats.untrack_at(path);
+        tracked.untrack_at(path);
         let backed_up = self.vacated.iter().find(|(_, vacated)| vacated.was_renamed_to(path));
         let Some(note) = backed_up.map(|(note, _)| note.clone()) else { return };
         if let Some(VacatedName { file, at: since, refilled: Some(now), .. }) =
@@ -253,7 +253,7 @@ impl ReplacementTracker {
 
     /// The mark came by: all is known that happened before it was set. What was looked at by then, was
     /// proven, and nothing spoke against, is certain. What was not proven is followed no longer.
-    pub(super) fn take_certain(&mut self, seats: &TrackedFiles) -> Vec<FileReplacement> {
+    pub(super) fn take_certain(&mut self, tracked: &TrackedFiles) -> Vec<FileReplacement> {
         let candidates = std::mem::take(&mut self.candidates);
         let (certain, others): (Vec<_>, Vec<_>) = candidates
             .into_iter()
@@ -262,22 +262,22 @@ impl ReplacementTracker {
         let settle =
             |ReplacementCandidate { path, succession, proof, .. }: ReplacementCandidate| {
                 if proof == SaveProof::Given {
-                    seats.record_succession(&path, succession);
+                    tracked.record_succession(&path, succession);
                     return Some(succession);
                 }
-                seats.untrack_file(&path, succession.from);
+                tracked.untrack_file(&path, succession.from);
                 None
             };
         certain.into_iter().filter_map(settle).collect()
     }
 
-    fn judge_candidate(&mut self, seats: &TrackedFiles, from: &str, to: &str, at: EventTime) {
+    fn judge_candidate(&mut self, tracked: &TrackedFiles, from: &str, to: &str, at: EventTime) {
         let Some(mut pending) = self.remove_candidate(to) else { return };
         match self.evidence.judge_rename(from, to, pending.succession.to, at) {
             RenameVerdict::Proven => pending.proof = SaveProof::Given,
             RenameVerdict::Unclear => pending.proof = SaveProof::Unclear,
             RenameVerdict::Refused => {
-                seats.untrack_at(to);
+                tracked.untrack_at(to);
                 return;
             }
         }
@@ -294,13 +294,13 @@ impl ReplacementTracker {
         }
     }
 
-    fn add_candidate(&mut self, path: &str, succession: FileReplacement, proof: SaveProof) {
+    fn add_candidate(&mut self, path: &str, replacement: FileReplacement, proof: SaveProof) {
         self.remove_candidate(path);
-        if succession.to.born.is_some() && succession.from != succession.to {
+        if replacement.to.born.is_some() && replacement.from != replacement.to {
             let path = path.to_owned();
             self.candidates.push(ReplacementCandidate {
                 path,
-                succession,
+                succession: replacement,
                 proof,
                 is_marked: false,
             });

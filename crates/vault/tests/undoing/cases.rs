@@ -20,8 +20,8 @@ fn edit(world: &mut SimulatedVault, after: &[LineId]) -> EffectId {
     world.ledger.last().unwrap().id.clone()
 }
 
-fn back(world: &mut SimulatedVault, wanted: &UndoRequest) -> UndoPlan {
-    let taken = plan_undo(&world.ledger_view(wanted), wanted, world);
+fn back(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
+    let taken = plan_undo(&world.ledger_view(request), request, world);
     let set = world.apply(&taken.changes, "undo");
     world.remember(&set, &taken);
     taken
@@ -92,8 +92,8 @@ fn a_note_is_found_after_it_was_renamed_by_hand() {
     }
 }
 
-fn back_there(world: &mut SimulatedVault, wanted: &UndoRequest) -> UndoPlan {
-    let taken = plan_undo(&world.ledger_view(wanted), wanted, world);
+fn back_there(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
+    let taken = plan_undo(&world.ledger_view(request), request, world);
     taken.moved.iter().for_each(|moved| world.observe_move(moved));
     world.apply(&taken.changes, "undo");
     taken

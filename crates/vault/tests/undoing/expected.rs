@@ -16,12 +16,12 @@ pub(crate) struct ExpectedUndo {
 }
 
 impl ExpectedUndo {
-    pub(crate) fn of(world: &SimulatedVault, wanted: &UndoRequest) -> Self {
+    pub(crate) fn of(world: &SimulatedVault, request: &UndoRequest) -> Self {
         let mut expected = Self { notes: world.notes.clone(), is_clean: true };
-        let chosen = with_whole_units(world, wanted);
+        let chosen = with_whole_units(world, request);
         let places = (0..world.ledger.len()).filter(|at| chosen.contains(&world.ledger[*at].id));
         for at in places.rev() {
-            let is_clean = expected.take_back(world, wanted, at);
+            let is_clean = expected.take_back(world, request, at);
             expected.is_clean &= is_clean;
         }
         expected
@@ -32,7 +32,7 @@ impl ExpectedUndo {
     }
 
     /// Whether one effect can be taken back whole; then it is.
-    fn take_back(&mut self, world: &SimulatedVault, wanted: &UndoRequest, at: usize) -> bool {
+    fn take_back(&mut self, world: &SimulatedVault, request: &UndoRequest, at: usize) -> bool {
         let effect = &world.ledger[at];
         let (before, after) = &world.lines[&effect.id];
         let here = self.now_at(world, at);
@@ -40,7 +40,7 @@ impl ExpectedUndo {
             ChangeKind::Replace => {
                 let Some(here) = here else { return false };
                 let versions = world.versions(at);
-                let back = match wanted.effects.get(&effect.id) {
+                let back = match request.effects.get(&effect.id) {
                     Some(Hunks::Some(hunks)) => without(before, after, hunks),
                     _ => before.clone(),
                 };

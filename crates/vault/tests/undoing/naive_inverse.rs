@@ -72,7 +72,7 @@ pub(crate) fn old_line_numbers(
 /// now; `None` when more than lines was changed.
 pub(crate) fn taken_back(
     world: &SimulatedVault,
-    wanted: &UndoRequest,
+    request: &UndoRequest,
     chosen: &BTreeSet<EffectId>,
     inverse: NaiveInverse,
 ) -> Option<BTreeMap<NotePath, Vec<LineId>>> {
@@ -87,7 +87,7 @@ pub(crate) fn taken_back(
         }
         let note = notes.values_mut().find(|note| note.identity == world.note_of_effect[at])?;
         let (before, after) = &world.lines[&effect.id];
-        let hunks = wanted.effects.get(&effect.id).unwrap_or(&Hunks::All);
+        let hunks = request.effects.get(&effect.id).unwrap_or(&Hunks::All);
         note.lines = inverse(&note.lines, before, after, hunks);
     }
     Some(notes.into_iter().map(|(path, note)| (path, note.lines)).collect())

@@ -340,8 +340,8 @@ fn undo_something(
 }
 
 /// The notes of conflicts, and of all that is taken back with them or not at all.
-fn in_conflict(world: &SimulatedVault, wanted: &UndoRequest, taken: &UndoPlan) -> BTreeSet<u32> {
-    let chosen = with_whole_units(world, wanted);
+fn in_conflict(world: &SimulatedVault, request: &UndoRequest, plan: &UndoPlan) -> BTreeSet<u32> {
+    let chosen = with_whole_units(world, request);
     let is_in = |effect: &Effect, conflict: &EffectConflict| {
         let other = world.effect(&conflict.effect);
         let same_unit = effect.unit.is_some() && other.unit == effect.unit;
@@ -349,20 +349,20 @@ fn in_conflict(world: &SimulatedVault, wanted: &UndoRequest, taken: &UndoPlan) -
     };
     let places = chosen.iter().map(|id| world.position(id));
     let places =
-        places.filter(|at| taken.conflicts.iter().any(|one| is_in(&world.ledger[*at], one)));
+        places.filter(|at| plan.conflicts.iter().any(|one| is_in(&world.ledger[*at], one)));
     places.map(|at| world.note_of_effect[at]).collect()
 }
 
 /// What careless inverses come to in the same place.
 fn try_naive_inverses(
     world: &SimulatedVault,
-    wanted: &UndoRequest,
+    request: &UndoRequest,
     expected: &ExpectedUndo,
     tally: &mut HistoryTally,
 ) {
-    let chosen = with_whole_units(world, wanted);
+    let chosen = with_whole_units(world, request);
     for (inverse, caught) in NAIVE_INVERSES.into_iter().zip(&mut tally.careless) {
-        match taken_back(world, wanted, &chosen, inverse) {
+        match taken_back(world, request, &chosen, inverse) {
             None => {}
             Some(_) if !expected.is_clean => caught.guessed += 1,
             Some(texts) if texts == expected.texts() => caught.right += 1,
@@ -386,17 +386,17 @@ fn is_certain(world: &SimulatedVault, at: usize) -> bool {
 }
 
 /// Of what cannot be known nothing is changed: what changes is only what certain effects left.
-fn ask(world: &mut SimulatedVault, wanted: &UndoRequest, taken: &UndoPlan, seed: u64) {
-    let chosen = with_whole_units(world, wanted);
+fn ask(world: &mut SimulatedVault, request: &UndoRequest, plan: &UndoPlan, seed: u64) {
+    let chosen = with_whole_units(world, request);
     let places = chosen.iter().map(|id| world.position(id)).filter(|at| is_certain(world, *at));
     let meant: BTreeSet<u32> = places.map(|at| world.note_of_effect[at]).collect();
     let (before, earlier) = (world.by_identity(), world.texts());
-    taken.moved.iter().for_each(|moved| world.observe_move(moved));
-    let set = world.apply(&taken.changes, "undo");
-    world.remember(&set, taken);
+    plan.moved.iter().for_each(|moved| world.observe_move(moved));
+    let set = world.apply(&plan.changes, "undo");
+    world.remember(&set, plan);
     let now = world.by_identity();
     for (is, lines) in before.iter().filter(|(is, _)| !meant.contains(*is)) {
-        let said = || describe_failure(seed, wanted, taken, &earlier, world);
+        let said = || describe_failure(seed, request, plan, &earlier, world);
         assert_eq!(now.get(is), Some(lines), "note {is} is not meant, {}", said());
     }
 }
@@ -419,9 +419,12 @@ fn redo(
 }
 
 /// What is wanted, with all that belongs to it.
-pub(crate) fn with_whole_units(world: &SimulatedVault, wanted: &UndoRequest) -> BTreeSet<EffectId> {
+pub(crate) fn with_whole_units(
+    world: &SimulatedVault,
+    request: &UndoRequest,
+) -> BTreeSet<EffectId> {
     let belongs = |effect: &&Effect| {
-        wanted.effects.iter().any(|(id, hunks)| {
+        request.effects.iter().any(|(id, hunks)| {
             let other = world.effect(id);
             let same_unit = effect.unit.is_some() && other.unit == effect.unit;
             let same_unit = same_unit && other.change_set == effect.change_set;
@@ -434,12 +437,12 @@ pub(crate) fn with_whole_units(world: &SimulatedVault, wanted: &UndoRequest) -> 
 /// Everything that a person needs to see what went wrong.
 fn describe_failure(
     seed: u64,
-    wanted: &UndoRequest,
-    taken: &UndoPlan,
+    request: &UndoRequest,
+    plan: &UndoPlan,
     before: &BTreeMap<NotePath, Vec<LineId>>,
     world: &SimulatedVault,
 ) -> String {
-    let mut out = format!("seed {seed}: {wanted:?}\n");
+    let mut out = format!("seed {seed}: {request:?}\n");
     for (effect, is) in world.ledger.iter().zip(&world.note_of_effect) {
         let (before, after) = &world.lines[&effect.id];
         let target = effect.target.as_ref().map(NotePath::as_str);
@@ -452,11 +455,11 @@ fn describe_failure(
     for (path, lines) in before {
         out += &format!("had {path}: {lines:?}\n");
     }
-    for change in taken.changes.changes() {
+    for change in plan.changes.changes() {
         let after = change.after().map(crate::simulation::lines);
         out += &format!("change {:?} {} {:?}\n", change.kind(), change.path, after);
     }
-    for conflict in &taken.conflicts {
+    for conflict in &plan.conflicts {
         out += &format!("conflict {} {} {:?}\n", conflict.effect, conflict.path, conflict.why);
     }
     out

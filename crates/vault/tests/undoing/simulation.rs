@@ -191,10 +191,10 @@ impl SimulatedVault {
         effect
     }
 
-    pub(crate) fn ledger_view(&self, wanted: &UndoRequest) -> LedgerView {
+    pub(crate) fn ledger_view(&self, request: &UndoRequest) -> LedgerView {
         let mut past = LedgerView::new(self.ledger.clone());
         self.successions.iter().for_each(|succession| past.add_succession(*succession));
-        let needs = past.missing_contents(wanted);
+        let needs = past.missing_contents(request);
         for (before, after) in self.lines.values() {
             for content in [bytes(before), bytes(after)] {
                 let hash = ContentHash::of(&content);
@@ -221,8 +221,8 @@ impl SimulatedVault {
     }
 
     /// Notes what a set took back.
-    pub(crate) fn remember(&mut self, set: &ChangeSetId, taken: &UndoPlan) {
-        for undoing in &taken.undone {
+    pub(crate) fn remember(&mut self, set: &ChangeSetId, plan: &UndoPlan) {
+        for undoing in &plan.undone {
             let is_rename = self.effect(&undoing.effect).kind == ChangeKind::Rename;
             let by = self.ledger.iter().find(|effect| {
                 effect.change_set == *set

@@ -228,13 +228,12 @@ async fn a_message_that_cannot_even_be_kept_needs_the_user_and_is_tried_again() 
 }
 
 /// What the window is told that waits.
-async fn pending_approvals(running: &RunningApp) -> Vec<protocol::hub::approval::PendingApproval> {
-    running
-        .wait_for_event("what waits", |event| match event {
-            AppEvent::HeldChanged { held, .. } if !held.is_empty() => Some(held.clone()),
-            _ => None,
-        })
-        .await
+async fn pending_approvals(app: &RunningApp) -> Vec<protocol::hub::approval::PendingApproval> {
+    app.wait_for_event("what waits", |event| match event {
+        AppEvent::HeldChanged { held, .. } if !held.is_empty() => Some(held.clone()),
+        _ => None,
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -71,8 +71,8 @@ pub(super) enum PathAttack {
 
 impl PathAttack {
     /// What `how` says, against `path` on `stage`.
-    pub(super) fn new(how: &str, path: &str, stage: &PathFixture) -> Result<Self, CaseProblem> {
-        let (vault, out) = (&stage.vault, &stage.outside_folder);
+    pub(super) fn new(how: &str, path: &str, fixture: &PathFixture) -> Result<Self, CaseProblem> {
+        let (vault, out) = (&fixture.vault, &fixture.outside_folder);
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let top = parts.first().copied().unwrap_or_default();
         let below: PathBuf = parts.iter().skip(1).collect();
@@ -105,14 +105,14 @@ impl PathAttack {
                 write(&file, NOTE_TEXT);
                 Self::Carry {
                     here: vault.join(top),
-                    there: stage.enclosing_folder().join("carried"),
+                    there: fixture.enclosing_folder().join("carried"),
                 }
             }
             "attacker creates new.md as a link between check and create" => {
                 Self::Plant { name: file, target: secret }
             }
             "rename vault root while a handle is held" => {
-                let decoy = stage.enclosing_folder().join("decoy");
+                let decoy = fixture.enclosing_folder().join("decoy");
                 write(&decoy.join(path), &format!("edit me {CANARY}\n"));
                 Self::swap(vault.clone(), decoy)
             }

@@ -48,10 +48,10 @@ impl PathOutcome {
         &mut self,
         op: PathOperation,
         before: &FolderSnapshot,
-        stage: &PathFixture,
+        fixture: &PathFixture,
         said: &[ResolverAnswer],
     ) {
-        let after = stage.snapshot_outside();
+        let after = fixture.snapshot_outside();
         if after != *before {
             self.escapes += 1;
             let changed = after.iter().find(|(name, thing)| before.get(*name) != Some(thing));
@@ -155,12 +155,12 @@ async fn run_operation<S: PathResolver>(
 
 /// The calls that the operation comes to. A change is also tried with everything that could make
 /// it pass.
-fn calls_of(case: &PathCase, op: PathOperation, path: &str, stage: &PathFixture) -> Vec<Value> {
+fn calls_of(case: &PathCase, op: PathOperation, path: &str, fixture: &PathFixture) -> Vec<Value> {
     let plain = op.arguments(path, case);
     let gentle = ["deny_create", "same_object_check", "allow", "deny_create_lossless_list"];
     match op {
         PathOperation::Write if !gentle.contains(&case.expect.as_str()) => {
-            let file = stage.vault.join(path);
+            let file = fixture.vault.join(path);
             let is_small =
                 fs::metadata(&file).is_ok_and(|about| about.is_file() && about.len() < 1 << 24);
             let bytes = if is_small { read_without_blocking(&file) } else { Vec::new() };
@@ -192,10 +192,10 @@ const fn memory_limit(op: PathOperation) -> u64 {
 /// Of three tries the best counts: the machine may be busy with something else.
 async fn is_still_responsive<S: PathResolver>(
     subject: &S,
-    stage: &PathFixture,
+    fixture: &PathFixture,
     process: ProcessSharing,
 ) -> bool {
-    if fs::symlink_metadata(stage.vault.join("notes/a.md")).is_err() {
+    if fs::symlink_metadata(fixture.vault.join("notes/a.md")).is_err() {
         return true;
     }
     let soon = Duration::from_millis(100) * process.timeout_factor();

@@ -22,15 +22,15 @@ use super::runner::CaseProblem;
 pub(super) fn set_up(
     case: &PathCase,
     op: PathOperation,
-    stage: &mut PathFixture,
+    fixture: &mut PathFixture,
 ) -> Result<(), CaseProblem> {
     for setup in &case.setup {
-        set_up_one(setup, stage)?;
+        set_up_one(setup, fixture)?;
     }
-    let file = stage.vault.join(stage.expand_variables(&case.path()));
+    let file = fixture.vault.join(fixture.expand_variables(&case.path()));
     // The runner itself writes nowhere else.
     let climbs = case.path().split('/').any(|part| part == "..");
-    if climbs || !file.starts_with(&stage.vault) {
+    if climbs || !file.starts_with(&fixture.vault) {
         return Ok(());
     }
     match case.expect.as_str() {
@@ -45,13 +45,13 @@ pub(super) fn set_up(
                 write(&file, NOTE_TEXT);
             }
         }
-        "same_object_check" => make_clashing_sibling(&case.path(), stage),
+        "same_object_check" => make_clashing_sibling(&case.path(), fixture),
         "deny_create_lossless_list" if op == PathOperation::List => {
             let bytes = case.path_bytes();
-            let file = stage.vault.join(std::ffi::OsStr::from_bytes(&bytes));
+            let file = fixture.vault.join(std::ffi::OsStr::from_bytes(&bytes));
             // Only the first part: the rest may climb.
-            let top = file.strip_prefix(&stage.vault).ok().and_then(|path| path.iter().next());
-            fs::create_dir(stage.vault.join(top.unwrap_or_default())).map_err(skip_because)?;
+            let top = file.strip_prefix(&fixture.vault).ok().and_then(|path| path.iter().next());
+            fs::create_dir(fixture.vault.join(top.unwrap_or_default())).map_err(skip_because)?;
         }
         _ => {}
     }
@@ -70,22 +70,22 @@ pub(super) fn escaped_name(bytes: &[u8]) -> String {
     shown
 }
 
-fn set_up_one(setup: &PathSetup, stage: &mut PathFixture) -> Result<(), CaseProblem> {
-    let at = stage.vault.join(setup.text("at"));
+fn set_up_one(setup: &PathSetup, fixture: &mut PathFixture) -> Result<(), CaseProblem> {
+    let at = fixture.vault.join(setup.text("at"));
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder).map_err(skip_because)?;
     }
     let bytes = setup.number("bytes");
     match setup.what.as_str() {
         "race" => Ok(()),
-        "dst" => mounts_and_leases::mount_destination(setup.text("path"), stage),
+        "dst" => mounts_and_leases::mount_destination(setup.text("path"), fixture),
         "symlink" => {
-            symlink(stage.expand_variables(setup.text("target")), &at).map_err(skip_because)
+            symlink(fixture.expand_variables(setup.text("target")), &at).map_err(skip_because)
         }
         "symlink_chain" => make_symlink_chain(setup, &at),
         "hardlink" => {
-            let target = stage.expand_variables(setup.text("target"));
-            let target = stage.vault.join(target);
+            let target = fixture.expand_variables(setup.text("target"));
+            let target = fixture.vault.join(target);
             if !target.exists() {
                 write(&target, &format!("{}\n", super::fixture::CANARY));
             }
@@ -116,23 +116,27 @@ fn set_up_one(setup: &PathSetup, stage: &mut PathFixture) -> Result<(), CaseProb
             let file = File::open(&at).map_err(skip_because)?;
             flock(&file, FlockOperation::NonBlockingLockExclusive)
                 .map_err(|e| skip_because(e.into()))?;
-            stage.cleanups.push(Box::new(move || drop(file)));
+            fixture.cleanups.push(Box::new(move || drop(file)));
             Ok(())
         }
-        "lease_break" => mounts_and_leases::take_lease(&at, stage),
-        "chattr_+i" => mounts_and_leases::set_attribute(&at, 'i', stage),
-        "chattr_+a" => mounts_and_leases::set_attribute(&at, 'a', stage),
-        other => set_up_parameterized(other, &at, stage),
+        "lease_break" => mounts_and_leases::take_lease(&at, fixture),
+        "chattr_+i" => mounts_and_leases::set_attribute(&at, 'i', fixture),
+        "chattr_+a" => mounts_and_leases::set_attribute(&at, 'a', fixture),
+        other => set_up_parameterized(other, &at, fixture),
     }
 }
 
 /// Words that carry a number or a path in them.
-fn set_up_parameterized(word: &str, at: &Path, stage: &mut PathFixture) -> Result<(), CaseProblem> {
+fn set_up_parameterized(
+    word: &str,
+    at: &Path,
+    fixture: &mut PathFixture,
+) -> Result<(), CaseProblem> {
     let unknown = || CaseProblem::Unknown(word.to_owned());
     if let Some(source) = word.strip_prefix("bind_mount_") {
         fs::write(at, NOTE_TEXT).map_err(skip_because)?;
         let mount = bind_mount(Path::new(source), at)?;
-        stage.cleanups.push(Box::new(move || drop(mount)));
+        fixture.cleanups.push(Box::new(move || drop(mount)));
         return Ok(());
     }
     let device = word.strip_prefix("mknod_").ok_or_else(unknown)?;
@@ -184,8 +188,8 @@ fn case_fold(name: &str) -> String {
 }
 
 /// A note whose name is the same one on some system, unless there is one or can be none.
-fn make_clashing_sibling(path: &str, stage: &PathFixture) {
-    if stage.snapshot_vault().keys().any(|name| is_same_name(name, path)) {
+fn make_clashing_sibling(path: &str, fixture: &PathFixture) {
+    if fixture.snapshot_vault().keys().any(|name| is_same_name(name, path)) {
         return;
     }
     let spellings = [
@@ -198,7 +202,7 @@ fn make_clashing_sibling(path: &str, stage: &PathFixture) {
     let other =
         spellings.iter().find(|other| *other != path && case_fold(other) == case_fold(path));
     if let Some(other) = other {
-        write(&stage.vault.join(other), NOTE_TEXT);
+        write(&fixture.vault.join(other), NOTE_TEXT);
     }
 }
 

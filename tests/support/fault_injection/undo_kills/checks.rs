@@ -106,10 +106,10 @@ mod tests {
 
     use super::*;
 
-    fn moment(text: &str, standing: ChangeStatus, refused: Option<&str>) -> UndoSnapshot {
+    fn moment(text: &str, status: ChangeStatus, refused: Option<&str>) -> UndoSnapshot {
         let mut tree = FolderTree::default();
         tree.put("a.md", text);
-        let listed = vec![(AppliedBy::Assistant, vec![("a.md".to_owned(), standing)])];
+        let listed = vec![(AppliedBy::Assistant, vec![("a.md".to_owned(), status)])];
         UndoSnapshot { tree, listed, refused: refused.map(str::to_owned) }
     }
 

@@ -50,22 +50,22 @@ pub fn run(what: &str, folder: &Path, name: &str) {
     println!("{}", serde_json::to_string(&said).expect("plain text"));
 }
 
-async fn run_role(what: &str, folder: &Path, deed: &UndoScenario) -> Vec<UndoSnapshot> {
+async fn run_role(what: &str, folder: &Path, scenario: &UndoScenario) -> Vec<UndoSnapshot> {
     match what {
-        "prepare" => prepare(folder, deed).await,
+        "prepare" => prepare(folder, scenario).await,
         "careless" => {
-            undo_without_intent(folder, deed).await;
+            undo_without_intent(folder, scenario).await;
             Vec::new()
         }
         _ => {
             let app = open_app(folder).await;
             let moments = match what {
                 "act" => {
-                    undo_or_redo(&app, deed, deed.way).await.expect("it is done");
+                    undo_or_redo(&app, scenario, scenario.way).await.expect("it is done");
                     Vec::new()
                 }
                 "look" => vec![take_snapshot(&app, folder, None).await],
-                "settle" => settle(&app, folder, deed).await,
+                "settle" => settle(&app, folder, scenario).await,
                 other => panic!("`{other}` is not prepare, act, careless, look or settle"),
             };
             app.shutdown().await;
@@ -81,9 +81,10 @@ async fn open_app(folder: &Path) -> App {
 }
 
 /// A model changes the notes, the user accepts that and changes some by hand.
-async fn prepare(folder: &Path, deed: &UndoScenario) -> Vec<UndoSnapshot> {
+async fn prepare(folder: &Path, scenario: &UndoScenario) -> Vec<UndoSnapshot> {
     std::fs::write(folder.join("data/key"), KEY).expect("a key");
-    let replies = vec![Reply::calls(deed.calls.clone()), Reply::text("All of it waits for you.")];
+    let replies =
+        vec![Reply::calls(scenario.calls.clone()), Reply::text("All of it waits for you.")];
     let model = ScriptedModel::start(replies).await;
     let app = App::start(DataDir::at(folder.join("data")).expect("a data directory"));
     let (provider, base_url) = (ProviderKind::Anthropic, model.base_url());
@@ -106,24 +107,24 @@ async fn prepare(folder: &Path, deed: &UndoScenario) -> Vec<UndoSnapshot> {
     }
     app.shutdown().await;
     model.finish();
-    deed.apply_user_edits(&folder.join("vault"));
-    if deed.way == UndoOrRedo::Redo {
+    scenario.apply_user_edits(&folder.join("vault"));
+    if scenario.way == UndoOrRedo::Redo {
         let app = open_app(folder).await;
-        undo_or_redo(&app, deed, UndoOrRedo::Undo).await.expect("taken back");
+        undo_or_redo(&app, scenario, UndoOrRedo::Undo).await.expect("taken back");
         app.shutdown().await;
     }
     Vec::new()
 }
 
 /// After a start; after the same deed again; after its opposite.
-async fn settle(app: &App, folder: &Path, deed: &UndoScenario) -> Vec<UndoSnapshot> {
-    let opposite = match deed.way {
+async fn settle(app: &App, folder: &Path, scenario: &UndoScenario) -> Vec<UndoSnapshot> {
+    let opposite = match scenario.way {
         UndoOrRedo::Undo => UndoOrRedo::Redo,
         UndoOrRedo::Redo => UndoOrRedo::Undo,
     };
     let mut moments = vec![take_snapshot(app, folder, None).await];
-    for way in [deed.way, opposite] {
-        let refused = match undo_or_redo(app, deed, way).await {
+    for way in [scenario.way, opposite] {
+        let refused = match undo_or_redo(app, scenario, way).await {
             Ok(undone) if undone.conflicts.is_empty() => None,
             Ok(undone) => Some(format!("{:?}", undone.conflicts)),
             Err(error) => Some(error.message),
@@ -135,11 +136,11 @@ async fn settle(app: &App, folder: &Path, deed: &UndoScenario) -> Vec<UndoSnapsh
 
 async fn undo_or_redo(
     app: &App,
-    deed: &UndoScenario,
-    way: UndoOrRedo,
+    scenario: &UndoScenario,
+    direction: UndoOrRedo,
 ) -> Result<UndoResult, UserError> {
-    let scope = deed.undo_scope(&applied_sets(app).await);
-    match way {
+    let scope = scenario.undo_scope(&applied_sets(app).await);
+    match direction {
         UndoOrRedo::Undo => app.undo(&scope).await,
         UndoOrRedo::Redo => app.redo(&scope).await,
     }
@@ -167,9 +168,9 @@ pub(super) fn database_path(folder: &Path) -> PathBuf {
 }
 
 /// The control: what is taken back is noted only after it has happened.
-async fn undo_without_intent(folder: &Path, deed: &UndoScenario) {
+async fn undo_without_intent(folder: &Path, scenario: &UndoScenario) {
     let app = open_app(folder).await;
-    let scope = deed.undo_scope(&applied_sets(&app).await);
+    let scope = scenario.undo_scope(&applied_sets(&app).await);
     app.shutdown().await;
     let store = Store::open(&database_path(folder)).await.expect("a database");
     let notes = FolderReader(Vault::open(&folder.join("vault")).expect("a vault"));

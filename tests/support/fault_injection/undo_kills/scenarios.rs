@@ -143,7 +143,7 @@ fn edit_call(path: &str, old: &str, new: &str) -> (&'static str, Value) {
 }
 
 /// Three notes, one of which the user wrote in since.
-fn edit_scenario(name: &'static str, way: UndoOrRedo) -> UndoScenario {
+fn edit_scenario(name: &'static str, direction: UndoOrRedo) -> UndoScenario {
     let calls = vec![
         edit_call("Alpha.md", "one\n", "ONE\n"),
         edit_call("Beta.md", "# Beta", "# BETA"),
@@ -153,7 +153,7 @@ fn edit_scenario(name: &'static str, way: UndoOrRedo) -> UndoScenario {
         name,
         notes: initial_notes(),
         calls,
-        way,
+        way: direction,
         scope: ScenarioScope::Turn,
         user_edits: &[UserEdit::Write("Alpha.md", "# Alpha\n\nONE\ntwo\nthree\nby hand\n")],
         undone: &[("Alpha.md", Some("# Alpha\n\none\ntwo\nthree\nby hand\n"))],
@@ -161,20 +161,20 @@ fn edit_scenario(name: &'static str, way: UndoOrRedo) -> UndoScenario {
 }
 
 /// A note with the links to it, one of which the user has added since.
-fn move_scenario(name: &'static str, way: UndoOrRedo) -> UndoScenario {
+fn move_scenario(name: &'static str, direction: UndoOrRedo) -> UndoScenario {
     let call = json!({ "source": "Deep/Gamma.md", "destination": "Far/Away/Delta.md" });
     UndoScenario {
         name,
         notes: initial_notes(),
         calls: vec![("move_file", call)],
-        way,
+        way: direction,
         scope: ScenarioScope::Set,
         user_edits: &[UserEdit::Write("List.md", "# List\n\n- [[Delta]]\n")],
         undone: &[("List.md", Some("# List\n\n- [[Gamma]]\n"))],
     }
 }
 
-fn create_scenario(name: &'static str, way: UndoOrRedo) -> UndoScenario {
+fn create_scenario(name: &'static str, direction: UndoOrRedo) -> UndoScenario {
     let calls = vec![
         ("write_file", json!({ "path": "New/Folder/Made.md", "content": "made\n" })),
         ("append_file", json!({ "path": "List.md", "content": "- milk" })),
@@ -182,7 +182,7 @@ fn create_scenario(name: &'static str, way: UndoOrRedo) -> UndoScenario {
         ("create_folder", json!({ "path": "Empty/Folder" })),
     ];
     let (notes, scope) = (initial_notes(), ScenarioScope::Conversation);
-    UndoScenario { name, notes, calls, way, scope, user_edits: &[], undone: &[] }
+    UndoScenario { name, notes, calls, way: direction, scope, user_edits: &[], undone: &[] }
 }
 
 fn hunk_scenario() -> UndoScenario {

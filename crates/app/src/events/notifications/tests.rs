@@ -42,9 +42,9 @@ fn away() -> WindowFocus {
 }
 
 /// What is told of a conversation that goes through these rows.
-fn told(rows: &[Conversation], looking: &WindowFocus) -> Vec<NotificationKind> {
+fn told(rows: &[Conversation], focus: &WindowFocus) -> Vec<NotificationKind> {
     let mut overview = overview();
-    let steps = rows.iter().flat_map(|row| overview.step(&changed(row.clone()), looking));
+    let steps = rows.iter().flat_map(|row| overview.step(&changed(row.clone()), focus));
     let news = steps.filter_map(|told| match told {
         NotificationChange::News(notice) => Some(notice.happened),
         NotificationChange::Over(_) => None,

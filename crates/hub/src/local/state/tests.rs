@@ -18,19 +18,19 @@ fn board(names: &[&str]) -> LocalHubState {
     board
 }
 
-fn register(board: &mut LocalHubState, line: u64, name: &str, description: &str) -> Vec<HubAction> {
+fn register(state: &mut LocalHubState, line: u64, name: &str, description: &str) -> Vec<HubAction> {
     let payload = json!({ "name": name, "description": description });
     let frame = json!({ "type": "registration", "payload": payload });
-    board.on_client_frame(Duration::ZERO, line, &frame.to_string())
+    state.on_client_frame(Duration::ZERO, line, &frame.to_string())
 }
 
-fn say(board: &mut LocalHubState, text: &str) -> Vec<HubAction> {
+fn say(state: &mut LocalHubState, text: &str) -> Vec<HubAction> {
     let frame = json!({ "text": text, "inputMethod": "text" }).to_string();
-    board.on_sender_frame(Duration::ZERO, SENDER, &frame, "2026-11-20T10:00:00Z".into())
+    state.on_sender_frame(Duration::ZERO, SENDER, &frame, "2026-11-20T10:00:00Z".into())
 }
 
 fn answer(
-    board: &mut LocalHubState,
+    state: &mut LocalHubState,
     line: u64,
     id: &str,
     kind: &str,
@@ -38,7 +38,7 @@ fn answer(
 ) -> Vec<HubAction> {
     let payload = json!({ "messageId": id, "type": kind, "payload": payload });
     let frame = json!({ "type": "response", "payload": payload });
-    board.on_client_frame(Duration::from_secs(1), line, &frame.to_string())
+    state.on_client_frame(Duration::from_secs(1), line, &frame.to_string())
 }
 
 fn seen(acts: &[HubAction]) -> Vec<&LocalHubEvent> {

@@ -95,20 +95,20 @@ impl<'a> ViewSearch<'a> {
 
     fn search_note(
         &self,
-        held: ViewEntry<'a>,
+        entry: ViewEntry<'a>,
         searcher: &mut NoteSearcher<'_>,
     ) -> Option<ViewMatch<'a>> {
-        if held.is_unread() {
+        if entry.is_unread() {
             // It may be gone by now.
-            let bytes = self.vault.read_bytes(held.path()).ok()?;
+            let bytes = self.vault.read_bytes(entry.path()).ok()?;
             let text = to_utf8(&bytes);
             let places = searcher.find_lines(&text);
-            let hits = hits(held.path(), &text, &places.first, self.lines, self.query);
-            return Some(ViewMatch { held, places, hits: HitsLocation::Made(hits) });
+            let hits = hits(entry.path(), &text, &places.first, self.lines, self.query);
+            return Some(ViewMatch { held: entry, places, hits: HitsLocation::Made(hits) });
         }
-        self.view.is_shown(self.vault, &held).then(|| {
-            let places = searcher.find_lines(&to_utf8(held.text()));
-            ViewMatch { held, places, hits: HitsLocation::InNote }
+        self.view.is_shown(self.vault, &entry).then(|| {
+            let places = searcher.find_lines(&to_utf8(entry.text()));
+            ViewMatch { held: entry, places, hits: HitsLocation::InNote }
         })
     }
 

@@ -19,16 +19,16 @@ use crate::{CutReason, SearchError};
 pub(super) fn search_vault(
     vault: &Vault,
     plan: &ChangeSet,
-    asked: &ParsedQuery,
-    narrow: &NoteFilter,
+    query: &ParsedQuery,
+    filter: &NoteFilter,
     limit: u16,
     deadline: Instant,
 ) -> Result<RankedPassages, SearchError> {
-    if narrow.needs_index() {
+    if filter.needs_index() {
         return Ok(RankedPassages { cut: Some(CutReason::Time), ..RankedPassages::default() });
     }
-    let notes = AllNotes::list(vault, plan, |path| narrow.includes_path(path), deadline)?;
-    let found = search_texts(notes.paths(), asked, limit, deadline, |path, look| {
+    let notes = AllNotes::list(vault, plan, |path| filter.includes_path(path), deadline)?;
+    let found = search_texts(notes.paths(), query, limit, deadline, |path, look| {
         notes.read_one(path, |path, bytes| {
             let bytes = to_utf8(bytes);
             let text = String::from_utf8_lossy(&bytes);
@@ -43,7 +43,7 @@ pub(super) fn search_vault(
 /// Among `notes`; `read` shows the text of one, if it can be read.
 pub(super) fn search_texts<N: Sync>(
     notes: &[N],
-    asked: &ParsedQuery,
+    query: &ParsedQuery,
     limit: u16,
     deadline: Instant,
     read: impl Fn(&N, &mut dyn FnMut(&SearchableNote<'_>)) + Sync,
@@ -51,12 +51,12 @@ pub(super) fn search_texts<N: Sync>(
     let numbered: Vec<(usize, &N)> = notes.iter().enumerate().collect();
     let looked = parallel::map_parallel(&numbered, Some(deadline), |(at, note)| {
         let mut found = None;
-        read(note, &mut |text| found = NoteMatch::match_note(asked, text));
+        read(note, &mut |text| found = NoteMatch::match_note(query, text));
         Some((*at, found?))
     });
     let having =
         |term: usize| looked.found.iter().filter(|(_, found)| found.has_term(term)).count();
-    let weights: Vec<f64> = (0..asked.len())
+    let weights: Vec<f64> = (0..query.len())
         .map(|term| inverse_document_frequency(notes.len(), having(term)))
         .collect();
     let count = u32::try_from(looked.found.len()).unwrap_or(u32::MAX);
@@ -73,7 +73,7 @@ pub(super) fn search_texts<N: Sync>(
     let best = best.filter_map(|(_, at)| {
         let mut passage = None;
         read(notes.get(*at)?, &mut |text| {
-            passage = NoteMatches::find(asked, text).map(|reading| reading.best_passage(&weights));
+            passage = NoteMatches::find(query, text).map(|reading| reading.best_passage(&weights));
         });
         passage
     });

@@ -49,22 +49,22 @@ impl Index {
         vault: &Vault,
         plan: &ChangeSet,
         query: &str,
-        narrow: &NoteFilter,
+        filter: &NoteFilter,
         limit: u16,
         deadline: Duration,
     ) -> Result<RankedPassages, SearchError> {
         let deadline = Instant::now() + deadline;
-        if query.trim().is_empty() && *narrow != NoteFilter::default() {
-            return Ok(self.list_filtered(vault, plan, narrow, limit));
+        if query.trim().is_empty() && *filter != NoteFilter::default() {
+            return Ok(self.list_filtered(vault, plan, filter, limit));
         }
         let asked = ParsedQuery::parse(query)
             .ok_or_else(|| SearchError::NoWords { query: query.to_owned() })?;
         let Some(view) = self.view() else {
-            return fallback::search_vault(vault, plan, &asked, narrow, limit, deadline);
+            return fallback::search_vault(vault, plan, &asked, filter, limit, deadline);
         };
         let view = view.planned(plan, vault);
         let shown = VisibleView { view: &view, vault };
-        let found = SearchScope { shown: &shown, allowed: narrow.matching_notes(&shown) };
+        let found = SearchScope { shown: &shown, allowed: filter.matching_notes(&shown) };
         match view.fulltext().filter(|ranking| ranking.covers_most()) {
             Some(ranking) => found.by_fulltext(ranking, &asked, limit),
             None => Ok(found.by_reading(&asked, limit, deadline)),
@@ -76,7 +76,7 @@ impl Index {
         &self,
         vault: &Vault,
         plan: &ChangeSet,
-        narrow: &NoteFilter,
+        filter: &NoteFilter,
         limit: u16,
     ) -> RankedPassages {
         let Some(view) = self.view() else {
@@ -84,7 +84,7 @@ impl Index {
         };
         let view = view.planned(plan, vault);
         let shown = VisibleView { view: &view, vault };
-        SearchScope { shown: &shown, allowed: narrow.matching_notes(&shown) }.by_path(limit)
+        SearchScope { shown: &shown, allowed: filter.matching_notes(&shown) }.by_path(limit)
     }
 }
 
@@ -103,9 +103,9 @@ struct EntryWithAliases<'a> {
 }
 
 impl<'a> EntryWithAliases<'a> {
-    fn new(held: ViewEntry<'a>, key: u64) -> Self {
-        let aliases = held.aliases();
-        Self { held, key, aliases }
+    fn new(entry: ViewEntry<'a>, key: u64) -> Self {
+        let aliases = entry.aliases();
+        Self { held: entry, key, aliases }
     }
 
     fn searchable_note(&self) -> SearchableNote<'_> {
@@ -119,16 +119,16 @@ impl<'a> EntryWithAliases<'a> {
 }
 
 impl<'a> SearchScope<'a> {
-    fn includes(&self, held: &ViewEntry<'_>) -> bool {
-        let is_allowed = self.allowed.as_ref().is_none_or(|all| all.contains(held.path()));
-        is_allowed && held.is_note() && self.shown.shows(held)
+    fn includes(&self, entry: &ViewEntry<'_>) -> bool {
+        let is_allowed = self.allowed.as_ref().is_none_or(|all| all.contains(entry.path()));
+        is_allowed && entry.is_note() && self.shown.shows(entry)
     }
 
     /// The best of those in the ranking, and of what it does not hold.
     fn by_fulltext(
         &self,
         fitting: &FulltextState,
-        asked: &ParsedQuery,
+        query: &ParsedQuery,
         limit: u16,
     ) -> Result<RankedPassages, SearchError> {
         let view: &IndexView = self.shown.view;
@@ -142,10 +142,10 @@ impl<'a> SearchScope<'a> {
             let may_be = if is_open { view.is_current_row(stored) } else { at(stored).is_some() };
             may_be.then_some(u64::from(row))
         };
-        let most = asked.candidates_for(usize::from(limit));
+        let most = query.candidates_for(usize::from(limit));
         let candidates = fitting
             .fulltext()
-            .candidates(asked, most, &place)
+            .candidates(query, most, &place)
             .map_err(|error| SearchError::Ranking { why: error.to_string() })?;
         let worth = candidates.worth_reading(usize::from(limit)).iter();
         let known = worth
@@ -153,7 +153,7 @@ impl<'a> SearchScope<'a> {
         let known: Vec<EntryWithAliases<'_>> = known.collect();
         let unranked = fitting.unindexed().iter().filter_map(|row| at(*row));
         let fresh = unranked.chain(view.fresh().filter(|held| self.includes(held)));
-        let (fresh, lacking): (Vec<_>, Vec<_>) = fresh.partition(|held| held.may_match(asked));
+        let (fresh, lacking): (Vec<_>, Vec<_>) = fresh.partition(|held| held.may_match(query));
         let candidates = RankedCandidates { notes: candidates.notes + lacking.len(), ..candidates };
         let fresh: Vec<EntryWithAliases<'_>> =
             fresh.into_iter().map(|held| EntryWithAliases::new(held, u64::MAX)).collect();
@@ -161,16 +161,16 @@ impl<'a> SearchScope<'a> {
             known.iter().map(EntryWithAliases::searchable_note).collect();
         let new: Vec<SearchableNote<'_>> =
             fresh.iter().map(EntryWithAliases::searchable_note).collect();
-        let (passages, matching) = rerank(asked, &candidates, &texts, &new, usize::from(limit));
+        let (passages, matching) = rerank(query, &candidates, &texts, &new, usize::from(limit));
         let notes = u32::try_from(candidates.found + matching).unwrap_or(u32::MAX);
         Ok(RankedPassages { cut: cut_by_limit(&passages, notes), passages, notes })
     }
 
     /// The same with no ranking: all texts are read.
-    fn by_reading(&self, asked: &ParsedQuery, limit: u16, deadline: Instant) -> RankedPassages {
+    fn by_reading(&self, query: &ParsedQuery, limit: u16, deadline: Instant) -> RankedPassages {
         let notes = self.shown.view.all().filter(|held| self.includes(held));
         let notes: Vec<ViewEntry<'a>> = notes.collect();
-        fallback::search_texts(&notes, asked, limit, deadline, |held, look| {
+        fallback::search_texts(&notes, query, limit, deadline, |held, look| {
             look(&EntryWithAliases::new(*held, 0).searchable_note())
         })
     }

@@ -34,8 +34,8 @@ fn ours() -> AnswerAuthor {
     AnswerAuthor { vendor: "vendor".into(), model: "model".into() }
 }
 
-fn thought(maker: Option<AnswerAuthor>) -> MessagePart {
-    MessagePart::Verbatim { content: json!("hm"), maker }
+fn thought(author: Option<AnswerAuthor>) -> MessagePart {
+    MessagePart::Verbatim { content: json!("hm"), maker: author }
 }
 
 /// The request in short: `U` or `A`, then `"words"`, `call`, `call=output`.

@@ -53,20 +53,21 @@ pub(super) fn prompt_size(request: &ModelRequest) -> PromptSize {
 /// The window to ask for: room for the prompt and an answer, in powers of two so that the server
 /// seldom loads the model anew, within what the model reads.
 pub(super) fn choose_window(
-    sent: &PromptSize,
+    prompt_size: &PromptSize,
     max_tokens: u32,
     longest: Option<u32>,
 ) -> Result<u32, ModelError> {
     let longest = longest.unwrap_or(DEFAULT_WINDOW);
-    if sent.min_tokens_estimate() >= longest {
+    if prompt_size.min_tokens_estimate() >= longest {
         let message = format!(
             "This conversation has at least {} tokens, and the model reads {longest}: start a new \
              one, or pick another model in Settings.",
-            sent.min_tokens_estimate()
+            prompt_size.min_tokens_estimate()
         );
         return Err(ModelError::ContextExceeded { message, window: Some(longest) });
     }
-    let wanted = sent.max_tokens_estimate().saturating_add(max_tokens.min(MAX_ANSWER_RESERVE));
+    let wanted =
+        prompt_size.max_tokens_estimate().saturating_add(max_tokens.min(MAX_ANSWER_RESERVE));
     let rounded = wanted.checked_next_power_of_two().unwrap_or(u32::MAX);
     Ok(rounded.max(MIN_WINDOW).min(longest))
 }

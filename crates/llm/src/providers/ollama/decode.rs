@@ -29,9 +29,9 @@ pub(super) struct LineDecoder {
 
 impl LineDecoder {
     /// Follows the answer to a request of this size.
-    pub(super) fn new(sent: PromptSize) -> Self {
+    pub(super) fn new(prompt_size: PromptSize) -> Self {
         Self {
-            sent,
+            sent: prompt_size,
             over: false,
             calls: 0,
             text: SizeLimit::default(),

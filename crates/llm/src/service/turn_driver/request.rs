@@ -16,9 +16,9 @@ use crate::turn::{AskMode, TurnInput};
 
 impl TurnDriver<'_> {
     // `&mut`, as in all that awaits here: a stream is not `Sync`, so a shared borrow is not `Send`.
-    pub(super) async fn request(&mut self, how: AskMode) -> Result<ModelRequest, TurnInput> {
+    pub(super) async fn request(&mut self, mode: AskMode) -> Result<ModelRequest, TurnInput> {
         let history = self.history().await.map_err(TurnInput::Broke)?;
-        let tools = match how {
+        let tools = match mode {
             AskMode::Plain | AskMode::Nudged => self.tools(),
             AskMode::Closing => Vec::new(),
         };

@@ -151,19 +151,19 @@ impl RequestErrors {
     }
 
     /// An `error` event inside a stream that began well.
-    fn reported(&self, trouble: &ErrorBody) -> ModelError {
-        match trouble.classify() {
+    fn reported(&self, error_body: &ErrorBody) -> ModelError {
+        match error_body.classify() {
             ErrorClass::BadKey => self.bad_key(),
-            ErrorClass::Forbidden => self.forbidden(trouble),
+            ErrorClass::Forbidden => self.forbidden(error_body),
             ErrorClass::NoCredit => self.no_credit(),
             ErrorClass::NoModel => self.no_model(),
             ErrorClass::NoTools => self.no_tools(),
-            ErrorClass::TooLong => self.too_long(trouble),
-            ErrorClass::Busy => self.busy(trouble, None),
+            ErrorClass::TooLong => self.too_long(error_body),
+            ErrorClass::Busy => self.busy(error_body, None),
             ErrorClass::Overloaded => self.overloaded(None),
             ErrorClass::Loading => self.loading(),
-            ErrorClass::Invalid => self.refused(trouble),
-            ErrorClass::Other => self.server_failed(trouble),
+            ErrorClass::Invalid => self.refused(error_body),
+            ErrorClass::Other => self.server_failed(error_body),
         }
     }
 
@@ -193,8 +193,8 @@ impl RequestErrors {
         ))
     }
 
-    fn forbidden(&self, trouble: &ErrorBody) -> ModelError {
-        let said = self.quote(trouble);
+    fn forbidden(&self, error_body: &ErrorBody) -> ModelError {
+        let said = self.quote(error_body);
         ModelError::Auth(format!("The key may not do this{said}: check it in Settings."))
     }
 
@@ -206,19 +206,19 @@ impl RequestErrors {
         ))
     }
 
-    fn too_long(&self, trouble: &ErrorBody) -> ModelError {
-        let message = match trouble.window {
+    fn too_long(&self, error_body: &ErrorBody) -> ModelError {
+        let message = match error_body.window {
             Some(window) => format!(
                 "This conversation no longer fits the model, which reads {window} tokens: start a \
                  new one, or start the server with a larger window."
             ),
             None => "This conversation no longer fits the model: start a new one.".to_owned(),
         };
-        ModelError::ContextExceeded { message, window: trouble.window }
+        ModelError::ContextExceeded { message, window: error_body.window }
     }
 
-    fn busy(&self, trouble: &ErrorBody, retry_after: Option<Duration>) -> ModelError {
-        let said = self.quote(trouble);
+    fn busy(&self, error_body: &ErrorBody, retry_after: Option<Duration>) -> ModelError {
+        let said = self.quote(error_body);
         let message = match retry_after.and_then(describe_long_wait) {
             Some(time) => {
                 format!("Too many requests for this key{said}: try again in {time}.")
@@ -243,13 +243,13 @@ impl RequestErrors {
         ))
     }
 
-    fn refused(&self, trouble: &ErrorBody) -> ModelError {
-        let said = self.quote(trouble);
+    fn refused(&self, error_body: &ErrorBody) -> ModelError {
+        let said = self.quote(error_body);
         ModelError::InvalidRequest(format!("{} refused the request{said}.", self.host))
     }
 
-    fn server_failed(&self, trouble: &ErrorBody) -> ModelError {
-        let said = self.quote(trouble);
+    fn server_failed(&self, error_body: &ErrorBody) -> ModelError {
+        let said = self.quote(error_body);
         let message = format!("{} failed{said}: try again.", self.host);
         ModelError::Unknown { message, retryable: true }
     }
@@ -262,11 +262,11 @@ impl RequestErrors {
     }
 
     /// The server's own words in brackets, short, on one line and without the key.
-    fn quote(&self, trouble: &ErrorBody) -> String {
+    fn quote(&self, error_body: &ErrorBody) -> String {
         let key = self.key.expose_secret();
         let said = match key {
-            "" => trouble.message.clone(),
-            key => trouble.message.replace(key, "[key]"),
+            "" => error_body.message.clone(),
+            key => error_body.message.replace(key, "[key]"),
         };
         let said: String = said.chars().filter(|c| !c.is_control()).take(MAX_QUOTE_CHARS).collect();
         if said.trim().is_empty() { String::new() } else { format!(" ({})", said.trim()) }

@@ -33,9 +33,9 @@ impl NewNotePath {
     pub fn parse_in(
         folder: Option<&NotePath>,
         rest: &str,
-        naming: NewPathKind<'_>,
+        kind: NewPathKind<'_>,
     ) -> Result<Self, PathError> {
-        let rest = checked_spelling(&NotePath::parse(rest)?, naming)?;
+        let rest = checked_spelling(&NotePath::parse(rest)?, kind)?;
         match folder {
             Some(folder) => NotePath::parse(&format!("{folder}/{rest}")).map(Self),
             None => Ok(Self(NotePath::from_valid(rest))),

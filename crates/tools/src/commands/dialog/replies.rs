@@ -21,8 +21,8 @@ pub(in crate::commands) fn title(path: &str) -> String {
 }
 
 /// Shows a note beside the chat; where there is no window, in words.
-pub(in crate::commands) fn show(note: &str, scene: &CommandContext<'_>) -> NextStep {
-    let tool = if scene.tools.contains(&SHOW_NOTE) { SHOW_NOTE } else { "read_file" };
+pub(in crate::commands) fn show(note: &str, context: &CommandContext<'_>) -> NextStep {
+    let tool = if context.tools.contains(&SHOW_NOTE) { SHOW_NOTE } else { "read_file" };
     NextStep::call(tool, json!({ "path": note }))
 }
 

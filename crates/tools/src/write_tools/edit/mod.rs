@@ -60,15 +60,19 @@ impl NoteEdit<'_> {
         &self,
         path: &NotePath,
         text: &str,
-        reading: Freshness,
+        freshness: Freshness,
     ) -> Result<EditResult, String> {
         match self {
-            Self::Text(edit) => edit.apply(path, text, reading),
+            Self::Text(edit) => edit.apply(path, text, freshness),
             Self::Property(edit) => edit.apply(path, text),
             // Their place was taken from a reading: without one it means nothing.
-            Self::InsertLines(edit) => reading.require(path).and_then(|()| edit.apply(path, text)),
-            Self::DeleteLines(edit) => reading.require(path).and_then(|()| edit.apply(path, text)),
-            Self::Section(edit) => reading.require(path).and_then(|()| edit.apply(path, text)),
+            Self::InsertLines(edit) => {
+                freshness.require(path).and_then(|()| edit.apply(path, text))
+            }
+            Self::DeleteLines(edit) => {
+                freshness.require(path).and_then(|()| edit.apply(path, text))
+            }
+            Self::Section(edit) => freshness.require(path).and_then(|()| edit.apply(path, text)),
         }
     }
 }

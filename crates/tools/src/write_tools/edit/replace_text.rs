@@ -26,16 +26,16 @@ impl TextReplacement<'_> {
         &self,
         path: &NotePath,
         text: &str,
-        reading: Freshness,
+        freshness: Freshness,
     ) -> Result<EditResult, String> {
         let regions = text_span::find(text, self.old);
         let lines = first_lines(text, &regions);
         match (regions.len(), self.replace_all) {
-            (0, _) => return Err(self.not_found(path, text, reading)),
+            (0, _) => return Err(self.not_found(path, text, freshness)),
             (1, _) => {}
             (_, false) => return Err(ambiguous(path, text, regions.len(), &lines)),
-            (_, true) if reading != Freshness::Current => {
-                return Err(read_first(path, regions.len(), reading));
+            (_, true) if freshness != Freshness::Current => {
+                return Err(read_first(path, regions.len(), freshness));
             }
             (_, true) => {}
         }
@@ -62,8 +62,8 @@ impl TextReplacement<'_> {
         Ok(EditResult { text, summary: did })
     }
 
-    fn not_found(&self, path: &NotePath, text: &str, reading: Freshness) -> String {
-        let changed = if reading == Freshness::Outdated {
+    fn not_found(&self, path: &NotePath, text: &str, freshness: Freshness) -> String {
+        let changed = if freshness == Freshness::Outdated {
             "The note changed since it was read: read it again. "
         } else {
             ""
@@ -75,11 +75,15 @@ impl TextReplacement<'_> {
     }
 }
 
-fn read_first(path: &NotePath, occurrences: usize, reading: Freshness) -> String {
+fn read_first(path: &NotePath, occurrences: usize, freshness: Freshness) -> String {
     format!(
         "old_text occurs {occurrences} times in `{path}`, which {}.\nRead it with read_file, then \
          call again with replace_all.",
-        if reading == Freshness::Never { "was not read yet" } else { "changed since it was read" }
+        if freshness == Freshness::Never {
+            "was not read yet"
+        } else {
+            "changed since it was read"
+        }
     )
 }
 

@@ -33,9 +33,9 @@ impl TrackedFiles {
     }
 
     /// We put the note at `path` into another file ourselves, which no report tells.
-    pub(crate) fn record_own_replacement(&self, path: &NotePath, succession: FileReplacement) {
-        self.record_succession(path.as_str(), succession);
-        self.lock().own_successions.push(succession);
+    pub(crate) fn record_own_replacement(&self, path: &NotePath, replacement: FileReplacement) {
+        self.record_succession(path.as_str(), replacement);
+        self.lock().own_successions.push(replacement);
     }
 
     /// The successions of our own that nobody was told yet.
@@ -88,15 +88,15 @@ impl TrackedFiles {
     }
 
     /// A succession at `path` is certain. A file that we put there since stays.
-    pub(super) fn record_succession(&self, path: &str, succession: FileReplacement) {
+    pub(super) fn record_succession(&self, path: &str, replacement: FileReplacement) {
         let mut seated = self.lock();
-        if seated.files.get(path).is_none_or(|file| *file == succession.from) {
-            seated.files.insert(path.to_owned(), succession.to);
+        if seated.files.get(path).is_none_or(|file| *file == replacement.from) {
+            seated.files.insert(path.to_owned(), replacement.to);
         }
         if seated.successions.len() == MAX_SUCCESSIONS {
             seated.successions.pop_front();
         }
-        seated.successions.push_back(succession);
+        seated.successions.push_back(replacement);
     }
 
     pub(super) fn contains(&self, file: FileId) -> bool {
@@ -121,8 +121,8 @@ mod tests {
         FileId { inode, born: Some(1) }
     }
 
-    fn settle(seats: &TrackedFiles, from: u64, to: u64) {
-        seats.record_succession("a.md", FileReplacement { from: file(from), to: file(to) });
+    fn settle(tracked: &TrackedFiles, from: u64, to: u64) {
+        tracked.record_succession("a.md", FileReplacement { from: file(from), to: file(to) });
     }
 
     #[test]

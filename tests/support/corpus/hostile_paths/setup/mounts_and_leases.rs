@@ -30,12 +30,12 @@ impl Drop for CaseMount {
 }
 
 /// Makes the other disk that a destination may be on; other destinations need nothing.
-pub(super) fn mount_destination(path: &str, stage: &mut PathFixture) -> Result<(), CaseProblem> {
+pub(super) fn mount_destination(path: &str, fixture: &mut PathFixture) -> Result<(), CaseProblem> {
     if path.starts_with("other-mount/") {
-        let at = stage.vault.join("other-mount");
+        let at = fixture.vault.join("other-mount");
         fs::create_dir(&at).map_err(super::skip_because)?;
-        let mount = bind_mount(&stage.enclosing_folder().join("home"), &at)?;
-        stage.cleanups.push(Box::new(move || drop(mount)));
+        let mount = bind_mount(&fixture.enclosing_folder().join("home"), &at)?;
+        fixture.cleanups.push(Box::new(move || drop(mount)));
     }
     Ok(())
 }
@@ -44,19 +44,19 @@ pub(super) fn mount_destination(path: &str, stage: &mut PathFixture) -> Result<(
 pub(super) fn set_attribute(
     at: &Path,
     letter: char,
-    stage: &mut PathFixture,
+    fixture: &mut PathFixture,
 ) -> Result<(), CaseProblem> {
     fs::write(at, NOTE_TEXT).map_err(super::skip_because)?;
     run_command(Command::new("chattr").arg(format!("+{letter}")).arg(at))?;
     let at = at.to_owned();
-    stage.cleanups.push(Box::new(move || {
+    fixture.cleanups.push(Box::new(move || {
         let _ = run_command(Command::new("chattr").arg(format!("-{letter}")).arg(at));
     }));
     Ok(())
 }
 
 /// Another process holds a lease for writing and does not give it back.
-pub(super) fn take_lease(at: &Path, stage: &mut PathFixture) -> Result<(), CaseProblem> {
+pub(super) fn take_lease(at: &Path, fixture: &mut PathFixture) -> Result<(), CaseProblem> {
     const HOLD: &str = "$SIG{IO} = 'IGNORE'; $| = 1; open(F, '+<', $ARGV[0]) or exit 1; \
                         fcntl(F, 1024, 1) or exit 1; print \"held\\n\"; <STDIN>;";
     fs::write(at, NOTE_TEXT).map_err(super::skip_because)?;
@@ -66,7 +66,7 @@ pub(super) fn take_lease(at: &Path, stage: &mut PathFixture) -> Result<(), CaseP
     let mut line = String::new();
     let said = holder.stdout.take().map(BufReader::new);
     let read = said.map(|mut said| said.read_line(&mut line));
-    stage.cleanups.push(Box::new(move || {
+    fixture.cleanups.push(Box::new(move || {
         let _ = holder.kill();
         let _ = holder.wait();
     }));
