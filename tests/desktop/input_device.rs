@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use serde_json::json;
-use testkit::{DesktopApp, DesktopHome, Key};
+use testkit::DesktopApp;
+use testkit::DesktopHome;
+use testkit::Key;
 
 /// Which hand does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

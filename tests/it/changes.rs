@@ -1,6 +1,7 @@
 //! Changes of notes: policy, review, undo, attribution and history.
 
 pub(crate) mod attribution;
+pub(crate) mod broken_link;
 pub(crate) mod change_policy;
 pub(crate) mod concurrent_editor;
 pub(crate) mod delete_history;

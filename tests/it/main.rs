@@ -8,20 +8,15 @@
 )]
 
 mod architecture;
-mod broken_link;
 mod changes;
 mod chat;
-mod cli_ask;
-mod context_use;
+pub(crate) mod cli_ask;
 mod durability;
 mod harness;
 mod hub;
-mod key_trial;
-mod keyring;
 mod models;
 mod notes;
 mod privacy;
-mod reactions;
 mod security;
 mod settings;
 mod user_errors;

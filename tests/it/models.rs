@@ -2,6 +2,8 @@
 
 pub(crate) mod conformance;
 pub(crate) mod forwarded_model;
+pub(crate) mod key_trial;
+pub(crate) mod keyring;
 pub(crate) mod local_server;
 pub(crate) mod model_mistakes;
 pub(crate) mod network_failures;

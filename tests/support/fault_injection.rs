@@ -18,7 +18,8 @@ mod tally;
 mod undo_kills;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub use child_process::run as child;

@@ -5,8 +5,10 @@ use std::error::Error;
 
 use testkit::DesktopApp;
 
+use super::WindowFigure;
+use super::WindowMeasurement;
 use super::chat_fixture::ChatFixture;
-use super::{WindowFigure, WindowMeasurement, page_probe};
+use super::page_probe;
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 4] =

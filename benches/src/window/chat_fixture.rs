@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
+use testkit::DesktopApp;
+use testkit::DesktopHome;
+use testkit::Gate;
+use testkit::Key;
+use testkit::Reply;
+use testkit::ScriptedModel;
+use testkit::TempVault;
 use testkit::scripted_model::last_message_text;
-use testkit::{DesktopApp, DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::MissedTickBehavior;
+use tokio::time::interval;
 
 /// How many characters come at once.
 const CHUNK_CHARS: usize = 4;

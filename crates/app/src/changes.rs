@@ -3,6 +3,7 @@
 pub(crate) mod apply_review;
 pub(crate) mod assistant_lines;
 pub(crate) mod blame;
+pub(crate) mod broken_link;
 pub(crate) mod diff;
 pub(crate) mod diff_since;
 pub(crate) mod history;

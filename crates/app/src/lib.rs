@@ -3,20 +3,15 @@
 
 mod adapters;
 mod app;
-mod broken_link;
 mod changes;
 mod chat;
-mod context_use;
 mod events;
 mod hub;
 mod models;
 mod notes;
 mod privacy;
-mod private_note;
-mod sent_note;
 mod settings;
 mod support;
-mod unlocking;
 mod vault_session;
 mod workspace;
 

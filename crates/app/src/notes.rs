@@ -6,5 +6,6 @@ pub(crate) mod mentions;
 pub(crate) mod passages;
 pub(crate) mod queries;
 pub(crate) mod recent;
+pub(crate) mod sent_note;
 pub(crate) mod viewer;
 pub(crate) mod watcher;

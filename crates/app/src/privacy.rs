@@ -7,6 +7,7 @@ mod hidden_names;
 mod history_filter;
 mod listed_tags;
 mod missing_notes;
+pub(crate) mod private_note;
 pub(crate) mod provenance;
 mod redaction_cache;
 mod replaced;

@@ -3,4 +3,5 @@
 pub(crate) mod config;
 pub(crate) mod run_mode;
 pub(crate) mod secrets;
+pub(crate) mod unlocking;
 pub(crate) mod update;

@@ -9,9 +9,9 @@
     reason = "a test fails by panicking, and shares its doubles with the other tests"
 )]
 
-#[path = "../../../tests/support/asked_user.rs"]
+#[path = "../../../tests/support/dbus/asked_user.rs"]
 mod asked_user;
-#[path = "../../../tests/support/keyring_daemon.rs"]
+#[path = "../../../tests/support/dbus/keyring_daemon.rs"]
 mod keyring_daemon;
 #[path = "../../../tests/support/dbus/private_bus.rs"]
 mod private_bus;

@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod exchange;
+pub(crate) mod filling;
 pub mod history;
 pub(crate) mod model_texts;
 pub(crate) mod tokens;

@@ -8,7 +8,6 @@
 
 mod compaction;
 pub mod context;
-mod filling;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzz_invariants;
 pub mod hub_description;

@@ -1,6 +1,7 @@
 //! Conversations and what they consist of: messages, turns, questions, titles, tool events, models and their cost.
 
 pub mod compaction;
+pub mod context_use;
 pub mod conversation;
 pub mod conversation_list;
 pub mod cost;

@@ -5,7 +5,6 @@
 
 pub mod changes;
 pub mod chat;
-pub mod context_use;
 pub mod desktop;
 pub mod error;
 pub mod event;
@@ -26,6 +25,7 @@ pub use changes::change::{
 pub use changes::effect::{Effect, LineCounts};
 pub use changes::review::{NoteDiff, Review};
 pub use chat::compaction::{Compaction, Summary, UtilityRequest};
+pub use chat::context_use::{ContextKind, ContextPart, ContextUse};
 pub use chat::conversation::{Conversation, ConversationState};
 pub use chat::message::{AnswerAuthor, Message, MessagePart, OpenNote, Origin, Role};
 pub use chat::model::ModelInfo;
@@ -35,7 +35,6 @@ pub use chat::tool_event::{Passage, ToolEvent};
 pub use chat::turn::{
     CallResult, FullResult, NewTurn, OpenTurn, TokenUsage, TurnEnding, TurnStatus, TurnStep,
 };
-pub use context_use::{ContextKind, ContextPart, ContextUse};
 pub use error::{ErrorCode, UserError};
 pub use event::{AppEvent, AppSnapshot, NumberedEvent};
 pub use hash::ContentHash;

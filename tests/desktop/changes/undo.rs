@@ -2,7 +2,11 @@
 //! later line kept, and put back by keyboard.
 
 use serde_json::json;
-use testkit::{DesktopHome, Key, Reply, ScriptedModel, TempVault};
+use testkit::DesktopHome;
+use testkit::Key;
+use testkit::Reply;
+use testkit::ScriptedModel;
+use testkit::TempVault;
 
 use crate::lock_display;
 

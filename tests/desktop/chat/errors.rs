@@ -1,6 +1,11 @@
 //! What goes wrong is said in words with a way on, and what must not happen in the window does not.
 
-use testkit::{DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
+use testkit::DesktopHome;
+use testkit::Gate;
+use testkit::Key;
+use testkit::Reply;
+use testkit::ScriptedModel;
+use testkit::TempVault;
 
 use crate::lock_display;
 

@@ -1,6 +1,9 @@
 //! A note is found by its name, a line by its words, and what is shown follows the disk.
 
-use testkit::{DesktopApp, DesktopHome, Key, TempVault};
+use testkit::DesktopApp;
+use testkit::DesktopHome;
+use testkit::Key;
+use testkit::TempVault;
 
 use crate::lock_display;
 

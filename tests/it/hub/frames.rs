@@ -5,7 +5,8 @@ mod message_order;
 
 use testkit::corpus::CorpusReport;
 use testkit::corpus::hostile_paths::ProcessSharing;
-use testkit::corpus::hub_frames::{self, FrameCorpus};
+use testkit::corpus::hub_frames;
+use testkit::corpus::hub_frames::FrameCorpus;
 
 const CASES: &str = include_str!("../corpus/frames.json");
 

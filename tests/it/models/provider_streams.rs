@@ -3,7 +3,8 @@
 
 use testkit::corpus::CorpusReport;
 use testkit::corpus::hostile_paths::ProcessSharing;
-use testkit::corpus::sse::{self, SseCorpus};
+use testkit::corpus::sse;
+use testkit::corpus::sse::SseCorpus;
 
 const CASES: &str = include_str!("../corpus/sse.json");
 

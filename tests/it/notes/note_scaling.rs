@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use testkit::corpus::note_scaling::{self, ScalingLimits};
+use testkit::corpus::note_scaling;
+use testkit::corpus::note_scaling::ScalingLimits;
 
 /// Small enough for a build without optimization, large enough to tell a square.
 const SIZES: ScalingLimits =

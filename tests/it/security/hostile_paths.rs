@@ -1,9 +1,11 @@
 //! Corpora in short: own cases of every expectation hold, and a careless resolver does not.
 
 use testkit::corpus::CorpusReport;
-use testkit::corpus::hostile_paths::{
-    self, NaiveResolver, PathCorpus, ProcessSharing, ProductTools,
-};
+use testkit::corpus::hostile_paths;
+use testkit::corpus::hostile_paths::NaiveResolver;
+use testkit::corpus::hostile_paths::PathCorpus;
+use testkit::corpus::hostile_paths::ProcessSharing;
+use testkit::corpus::hostile_paths::ProductTools;
 
 const CASES: &str = include_str!("../corpus/paths.json");
 

@@ -2,7 +2,9 @@
 //! rules it does.
 
 use testkit::corpus::CorpusReport;
-use testkit::corpus::prompt_injection::{self, InjectionCorpus, PrivateNoteRules};
+use testkit::corpus::prompt_injection;
+use testkit::corpus::prompt_injection::InjectionCorpus;
+use testkit::corpus::prompt_injection::PrivateNoteRules;
 
 const CASES: &str = include_str!("../corpus/injection.json");
 

@@ -4,9 +4,15 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use testkit::corpus::hostile_paths::{self, ProcessSharing, ProductTools};
-use testkit::corpus::note_scaling::{self, ScalingLimits};
-use testkit::corpus::{CorpusReport, hub_frames, prompt_injection, sse};
+use testkit::corpus::CorpusReport;
+use testkit::corpus::hostile_paths;
+use testkit::corpus::hostile_paths::ProcessSharing;
+use testkit::corpus::hostile_paths::ProductTools;
+use testkit::corpus::hub_frames;
+use testkit::corpus::note_scaling;
+use testkit::corpus::note_scaling::ScalingLimits;
+use testkit::corpus::prompt_injection;
+use testkit::corpus::sse;
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -6,7 +6,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::fault_injection::{self, FaultExtent};
+use testkit::fault_injection;
+use testkit::fault_injection::FaultExtent;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();

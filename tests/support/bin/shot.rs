@@ -8,8 +8,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use testkit::gui::web_driver::{LaunchOptions, WebDriver};
-use testkit::{DesktopApp, VirtualDisplay};
+use testkit::DesktopApp;
+use testkit::VirtualDisplay;
+use testkit::gui::web_driver::LaunchOptions;
+use testkit::gui::web_driver::WebDriver;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {

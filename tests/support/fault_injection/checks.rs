@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use protocol::Change;
 
 use super::child_process::ChildReport;
-use super::folder_tree::{FolderTree, TreeNode};
+use super::folder_tree::FolderTree;
+use super::folder_tree::TreeNode;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -247,7 +248,11 @@ mod tests {
 
     #[test]
     fn every_kind_of_damage_is_seen() {
-        use Damage::{Doubled, Litter, Lost, Torn, Untrue};
+        use Damage::Doubled;
+        use Damage::Litter;
+        use Damage::Lost;
+        use Damage::Torn;
+        use Damage::Untrue;
         let done = ["Done", "Done"];
         check(&[("a.md", "new")], &done, &[Lost]);
         check(&[("a.md", "ne"), ("c.md", "b")], &done, &[Torn]);

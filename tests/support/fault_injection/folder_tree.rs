@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use protocol::{Change, ChangeAction};
-use serde::{Deserialize, Serialize};
+use protocol::Change;
+use protocol::ChangeAction;
+use serde::Deserialize;
+use serde::Serialize;
 
 /// What stands under a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

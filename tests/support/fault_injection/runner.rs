@@ -3,16 +3,20 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
 
-use protocol::{Change, ChangeAction};
+use protocol::Change;
+use protocol::ChangeAction;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use vault::Vault;
 
 use super::checks::FaultCase;
-use super::child_process::{self, ChildReport};
+use super::child_process;
+use super::child_process::ChildReport;
 use super::folder_tree::FolderTree;
 use super::scenarios::FaultScenario;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::checks::{Damage, DamageFinding};
+use super::checks::Damage;
+use super::checks::DamageFinding;
 
 /// Counts over all runs; shared by the threads that run them.
 #[derive(Debug, Default)]

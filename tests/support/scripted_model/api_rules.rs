@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use axum::http::{HeaderMap, Method};
+use axum::http::HeaderMap;
+use axum::http::Method;
 use serde_json::Value;
 
 const TOP_LEVEL: [&str; 15] = [

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
+use tokio::sync::watch;
 
 use crate::polling::TEST_TIMEOUT;
 

@@ -1,6 +1,7 @@
 //! What the scripted model says, and how it goes over the wire as server-sent events.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::json;
 
 use super::Gate;
 

@@ -2,7 +2,8 @@
 //! all.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 
 use super::query_client::QueryProcess;
 

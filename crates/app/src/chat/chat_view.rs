@@ -10,7 +10,7 @@ use vault::EntryKind;
 
 use crate::App;
 use crate::changes::review;
-use crate::context_use::Opened;
+use crate::models::context_use::Opened;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;

@@ -12,7 +12,7 @@ use crate::chat::send::UserMessage;
 use crate::hub::reply_matching::ReplyMatch;
 use crate::models::budget;
 use crate::notes::mentions::has_attachment;
-use crate::sent_note::SentNote;
+use crate::notes::sent_note::SentNote;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;

@@ -12,8 +12,8 @@ use store::Store;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{history, review};
-use crate::context_use::ContextUses;
 use crate::events::feed::Feed;
+use crate::models::context_use::ContextUses;
 use crate::support::errors::store_error;
 
 /// What happened in the conversations of a vault. All of it goes through one task: what the

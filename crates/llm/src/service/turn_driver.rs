@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::context::filling::Filling;
 use crate::context::model_texts;
 use crate::context::tokens::TokenCalibrations;
-use crate::filling::Filling;
 use crate::model::{ModelError, ModelEvent};
 use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
 use crate::provider::ModelStream;

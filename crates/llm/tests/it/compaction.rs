@@ -9,9 +9,11 @@ use protocol::{ErrorCode, TokenUsage, TurnStatus};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::memory_transcript::FailingWrite;
-use crate::scripted_provider::{ProviderScript, ScriptedProvider, answers, call, calls, text};
-use crate::service_world::{ServiceWorld, within};
+use crate::fixtures::memory_transcript::FailingWrite;
+use crate::fixtures::scripted_provider::{
+    ProviderScript, ScriptedProvider, answers, call, calls, text,
+};
+use crate::fixtures::service_world::{ServiceWorld, within};
 
 const PRICE: Price = Price { input: 10, output: 100, cache_read: 0, cache_write: 0 };
 const USAGE: TokenUsage = TokenUsage { input: 1_000, output: 50, cache_read: 0, cache_write: 0 };

@@ -7,8 +7,10 @@ use protocol::{ContextKind, ContextUse, OpenTurn, Origin, Timestamp, TurnStatus}
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted_provider::{ProviderScript, ScriptedProvider, answers, call, calls, text};
-use crate::service_world::{ServiceWorld, within};
+use crate::fixtures::scripted_provider::{
+    ProviderScript, ScriptedProvider, answers, call, calls, text,
+};
+use crate::fixtures::service_world::{ServiceWorld, within};
 
 fn told(world: &mut ServiceWorld) -> Vec<Option<ContextUse>> {
     let told = world.told().into_iter().filter_map(|event| match event {

@@ -5,8 +5,10 @@ use proptest::prelude::*;
 use protocol::{ErrorCode, Role, TokenUsage, TurnStatus};
 use serde_json::json;
 
-use crate::scripted_provider::{ProviderScript, answers, call, calls, check_request, text};
-use crate::service_world::ServiceWorld;
+use crate::fixtures::scripted_provider::{
+    ProviderScript, answers, call, calls, check_request, text,
+};
+use crate::fixtures::service_world::ServiceWorld;
 
 #[tokio::test]
 async fn what_does_not_fit_is_left_out_from_the_oldest_on() {

@@ -8,9 +8,9 @@ use protocol::{ErrorCode, TokenUsage, TurnStatus, UserError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::memory_transcript::FailingWrite;
-use crate::scripted_provider::{ProviderScript, answers, call, calls, text};
-use crate::service_world::{ServiceWorld, within};
+use crate::fixtures::memory_transcript::FailingWrite;
+use crate::fixtures::scripted_provider::{ProviderScript, answers, call, calls, text};
+use crate::fixtures::service_world::{ServiceWorld, within};
 
 fn is_delta(event: &TurnEvent) -> bool {
     matches!(event, TurnEvent::Delta { .. })

@@ -6,9 +6,9 @@ use std::time::Duration;
 use llm::{Anthropic, AnthropicConfig, Deadlines, RequestParameters, TurnEvent};
 use protocol::TurnStatus;
 
-use crate::byte_server::{AfterBytes, ByteServer, CannedAnswer, stop, stream, words};
-use crate::scripted_provider::ScriptedProvider;
-use crate::service_world::{ServiceWorld, within};
+use crate::fixtures::byte_server::{AfterBytes, ByteServer, CannedAnswer, stop, stream, words};
+use crate::fixtures::scripted_provider::ScriptedProvider;
+use crate::fixtures::service_world::{ServiceWorld, within};
 
 /// A server that begins its first answer so and goes on no more, and who asks it.
 async fn asking(begun: String) -> (ByteServer, ServiceWorld) {

@@ -6,10 +6,10 @@ use llm::{Deadlines, OpenAi, OpenAiConfig, TextToolProvider, ToollessModels};
 use protocol::{TurnEnding, TurnStatus};
 use serde_json::{Value, json};
 
-use crate::byte_server::{ByteServer, CannedAnswer, respond};
-use crate::openai::{data, words};
-use crate::scripted_provider::ScriptedProvider;
-use crate::service_world::ServiceWorld;
+use crate::fixtures::byte_server::{ByteServer, CannedAnswer, respond};
+use crate::fixtures::scripted_provider::ScriptedProvider;
+use crate::fixtures::service_world::ServiceWorld;
+use crate::providers::openai::{data, words};
 
 const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;
 const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;

@@ -8,8 +8,8 @@ use llm::{ModelError, ModelEvent, StopReason};
 use protocol::{OpenTurn, Origin, Timestamp, TitleRequest, TokenUsage, TurnStatus};
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted_provider::{ProviderScript, ScriptedProvider, answers, text};
-use crate::service_world::{ServiceWorld, within};
+use crate::fixtures::scripted_provider::{ProviderScript, ScriptedProvider, answers, text};
+use crate::fixtures::service_world::{ServiceWorld, within};
 
 const USAGE: TokenUsage = TokenUsage { input: 30, output: 5, cache_read: 0, cache_write: 0 };
 

@@ -1,9 +1,14 @@
 //! Change sets: what waits for the user, and what the user decided.
 
+pub(crate) mod effect_history;
+pub(crate) mod ledger;
+pub(crate) mod provenance;
+pub(crate) mod purge;
+
 use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
 use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError};
 
-use crate::test_conversation::{TestConversation, conversation, edit, ending, path};
+use crate::test_conversation::{TestConversation, conversation_id, edit, ending, path};
 
 /// Turn `t1` runs, for the words "Rename it".
 async fn running_turn() -> TestConversation {
@@ -23,13 +28,13 @@ async fn plan(
     let planned: ChangeSet = changes.iter().cloned().collect();
     conversation
         .store
-        .add_planned_changes(&conversation(), &set.into(), &planned, &turn, &call, Timestamp(10))
+        .add_planned_changes(&conversation_id(), &set.into(), &planned, &turn, &call, Timestamp(10))
         .await
         .expect("planned")
 }
 
 async fn open(conversation: &TestConversation) -> Option<OpenChangeSet> {
-    conversation.store.open_change_set(&conversation()).await.expect("read")
+    conversation.store.open_change_set(&conversation_id()).await.expect("read")
 }
 
 async fn waiting(conversation: &TestConversation) -> Vec<Change> {
@@ -59,7 +64,7 @@ async fn waiting_changes_survive_a_restart_byte_for_byte() {
     assert_eq!((set.id, set.request.as_str()), ("s".into(), "Rename it"));
     assert_eq!(waiting(&story).await, changes);
     let found = story.store.conversation_of_change_set(&"s".into()).await.expect("read");
-    assert_eq!(found, Some(conversation()));
+    assert_eq!(found, Some(conversation_id()));
     assert_eq!(open(&story).await.expect("one waits").planned[0].problem, None);
 }
 
@@ -87,7 +92,7 @@ async fn a_path_that_is_back_at_its_first_bytes_drops_out() {
     assert_eq!(open(&story).await, None);
     plan(&story, "s2", "c4", &[edit("b.md", "x", "z")]).await;
     assert_eq!(open(&story).await.map(|set| set.id), Some("s2".into()));
-    assert_eq!(story.store.decisions(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.decisions(&conversation_id()).await.expect("read"), []);
 }
 
 #[tokio::test]
@@ -98,7 +103,7 @@ async fn a_set_closes_when_nothing_waits_in_it() {
     assert_eq!(waiting(&story).await, [edit("b.md", "1", "2")]);
     assert!(decide(&story, &[], &[path("b.md")], 21).await);
     assert_eq!(open(&story).await, None);
-    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    let row = story.store.conversation(&conversation_id()).await.expect("read").expect("there");
     assert_eq!((row.waiting_notes, row.updated_at), (0, Timestamp(21)));
 }
 
@@ -124,7 +129,7 @@ async fn a_verdict_is_kept_told_once_and_shown() {
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     story.ends("t1", &ending(TurnStatus::Done, 15)).await;
     decide(&story, &[path("a.md")], &[path("b.md")], 20).await;
-    let untold = story.store.unreported_decisions(&conversation()).await.expect("read");
+    let untold = story.store.unreported_decisions(&conversation_id()).await.expect("read");
     assert_eq!(untold.len(), 1);
     assert_eq!(
         (untold[0].id.as_str(), &untold[0].change_set, untold[0].at),
@@ -135,9 +140,9 @@ async fn a_verdict_is_kept_told_once_and_shown() {
         (&[path("a.md")][..], &[path("b.md")][..])
     );
     story.store.mark_decisions_reported(&untold, &"t2".into()).await.expect("told");
-    assert_eq!(story.store.unreported_decisions(&conversation()).await.expect("read"), []);
-    assert_eq!(story.store.decisions(&conversation()).await.expect("read"), untold);
-    let items = story.store.chat_items(&conversation()).await.expect("read");
+    assert_eq!(story.store.unreported_decisions(&conversation_id()).await.expect("read"), []);
+    assert_eq!(story.store.decisions(&conversation_id()).await.expect("read"), untold);
+    let items = story.store.chat_items(&conversation_id()).await.expect("read");
     assert!(
         matches!(items.last(), Some(protocol::chat::conversation::ChatItem::Verdict { id, .. }) if *id == untold[0].id),
         "{items:?}"
@@ -151,7 +156,7 @@ async fn verdicts_at_two_times_are_two_and_a_path_may_come_again() {
     decide(&story, &[], &[path("a.md")], 20).await;
     plan(&story, "s", "c2", &[edit("a.md", "1", "3")]).await;
     decide(&story, &[path("a.md"), path("b.md")], &[], 21).await;
-    let verdicts = story.store.decisions(&conversation()).await.expect("read");
+    let verdicts = story.store.decisions(&conversation_id()).await.expect("read");
     let shown: Vec<(&[NotePath], &[NotePath])> =
         verdicts.iter().map(|verdict| (&verdict.applied[..], &verdict.rejected[..])).collect();
     assert_eq!(
@@ -182,7 +187,7 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
     assert!(!story.store.decide(&set, &verdict, Timestamp(20)).await.expect("decided"));
     assert_eq!(waiting(&story).await, [edit("a.md", "2", "5"), edit("b.md", "1", "2")]);
     assert_eq!(open(&story).await.expect("both wait").planned[0].choice, None);
-    let told = story.store.unreported_decisions(&conversation()).await.expect("read");
+    let told = story.store.unreported_decisions(&conversation_id()).await.expect("read");
     let [told] = &told[..] else { panic!("one verdict: {told:?}") };
     let both = [path("a.md")];
     assert_eq!(
@@ -198,7 +203,7 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
         ..ChangeSetDecision::default()
     };
     assert!(story.store.decide(&set, &verdict, Timestamp(21)).await.expect("decided"));
-    let last = story.store.decisions(&conversation()).await.expect("read").pop().expect("two");
+    let last = story.store.decisions(&conversation_id()).await.expect("read").pop().expect("two");
     assert!(
         story.store.rejected_parts(&last).await.expect("read").is_empty(),
         "nothing of b.md was applied"
@@ -212,7 +217,7 @@ async fn a_verdict_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes
     assert!(matches!(lost, Err(StoreError::NotFound { what: "change set", .. })));
     plan(&story, "s", "c1", &[edit("a.md", "1", "2")]).await;
     decide(&story, &[path("a.md")], &[], 20).await;
-    let before = story.store.decisions(&conversation()).await.expect("read");
+    let before = story.store.decisions(&conversation_id()).await.expect("read");
     assert!(decide(&story, &[], &[path("a.md")], 21).await);
-    assert_eq!(story.store.decisions(&conversation()).await.expect("read"), before);
+    assert_eq!(story.store.decisions(&conversation_id()).await.expect("read"), before);
 }

@@ -1,11 +1,18 @@
 //! The list of conversations, and what ended ones are found by.
 
+pub(crate) mod branches;
+pub(crate) mod compaction;
+pub(crate) mod conversation_search;
+pub(crate) mod message_queue;
+pub(crate) mod questions;
+pub(crate) mod titles;
+
 use protocol::chat::conversation_list::ArchiveState;
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use serde_json::json;
 
 use crate::test_conversation::{
-    TestConversation, answered, conversation, edit, ending, new_turn, result,
+    TestConversation, answered, conversation_id, edit, ending, new_turn, result,
 };
 
 async fn listed(conversation: &TestConversation, limit: u32) -> Vec<Conversation> {
@@ -67,7 +74,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
     let story = TestConversation::begin().await;
     story.says("t1", "Hello", 4).await;
     let row = Conversation {
-        id: conversation(),
+        id: conversation_id(),
         title: "Words".into(),
         summary: None,
         state: ConversationState::Active,
@@ -80,7 +87,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
         interrupted: false,
         working: true,
     };
-    let found = story.store.conversation(&conversation()).await.expect("read");
+    let found = story.store.conversation(&conversation_id()).await.expect("read");
     assert_eq!(found.as_ref(), Some(&row));
     assert_eq!(listed(&story, 10).await, Vec::from_iter(found));
     story.begins().await;
@@ -99,7 +106,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
         working: false,
         ..row
     };
-    assert_eq!(story.store.conversation(&conversation()).await.expect("read"), Some(asked));
+    assert_eq!(story.store.conversation(&conversation_id()).await.expect("read"), Some(asked));
 }
 
 #[tokio::test]
@@ -132,7 +139,7 @@ async fn an_unlisted_conversation_works_and_is_never_listed() {
 #[tokio::test]
 async fn it_can_be_renamed_ended_and_reopened_by_writing_in_it() {
     let story = TestConversation::begin().await;
-    let id = conversation();
+    let id = conversation_id();
     story.store.rename(&id, "Shopping").await.expect("renamed");
     story.store.set_state(&id, ConversationState::Ended).await.expect("ended");
     let row = story.store.conversation(&id).await.expect("read").expect("there");
@@ -153,7 +160,7 @@ async fn a_turn_that_was_queued_when_the_conversation_ended_reopens_it() {
     end.ends_conversation = true;
     story.ends("t1", &end).await;
     let state = async || {
-        let row = story.store.conversation(&conversation()).await.expect("read");
+        let row = story.store.conversation(&conversation_id()).await.expect("read");
         row.map(|row| row.state)
     };
     assert_eq!(state().await, Some(ConversationState::Ended));
@@ -167,7 +174,7 @@ async fn ended_conversations_show_their_last_words_else_their_first() {
     ended(&story, "milk", "Groceries", "Buy milk", &"Bought. ".repeat(100), 5).await;
     story.says("t1", "Hello?", 6).await;
     story.ends("t1", &ending(protocol::TurnStatus::Cancelled, 7)).await;
-    story.store.set_state(&conversation(), ConversationState::Ended).await.expect("ended");
+    story.store.set_state(&conversation_id(), ConversationState::Ended).await.expect("ended");
     let found = story.store.ended_conversations(10, None).await.expect("read");
     let words: Vec<(&str, usize)> =
         found.iter().map(|row| (&row.excerpt[..6], row.excerpt.chars().count())).collect();

@@ -4,7 +4,7 @@ use protocol::hub::approval::ApprovalReason;
 use protocol::{Origin, Timestamp, TurnStatus};
 use store::{DeliveredMessage, DeliveryOutcome, InboxRow, OutboxPush, StoreError};
 
-use crate::test_conversation::{TestConversation, answered, conversation, ending, new_turn};
+use crate::test_conversation::{TestConversation, answered, conversation_id, ending, new_turn};
 
 fn delivered(id: &str, text: &str) -> DeliveredMessage {
     DeliveredMessage { id: id.into(), text: text.into(), origin: Origin::HubVoice }
@@ -90,7 +90,7 @@ async fn of_messages_that_come_together_those_past_the_last_place_are_not_stored
 async fn a_message_knows_its_turn_even_before_that_turn_is_stored() {
     let story = TestConversation::begin().await;
     is_new(&story, "m1", "Buy milk", 1).await;
-    let (id, turn) = (conversation(), "t1".into());
+    let (id, turn) = (conversation_id(), "t1".into());
     assert_eq!(story.store.inbox_of_turn(&turn).await.expect("read"), None);
     let waits = story.store.inbox_next().await.expect("read").expect("it has no turn");
     assert_eq!(waits.id, "m1");
@@ -138,7 +138,7 @@ async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
     let outcomes = [
         store.inbox_done(&push("Saved", 1)).await.err(),
         store.inbox_park(&push("Not saved", 1)).await.err(),
-        store.inbox_assign_turn("hub", "m1", &conversation(), &"t1".into()).await.err(),
+        store.inbox_assign_turn("hub", "m1", &conversation_id(), &"t1".into()).await.err(),
         store.inbox_attempt_failed("hub", "m1", "why", 0).await.err(),
         store.outbox_sent(1).await.err(),
     ];
@@ -187,19 +187,19 @@ async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_
         is_new(&story, id, words, 1).await;
         story
             .store
-            .inbox_assign_turn("hub", id, &conversation(), &id.into())
+            .inbox_assign_turn("hub", id, &conversation_id(), &id.into())
             .await
             .expect("assigned");
     }
     story.store.outbox_push(&push("On the list.", 1)).await.expect("pushed");
     let dropped = story.store.outbox_expire(Timestamp(9)).await.expect("dropped");
-    assert_eq!(dropped[0].conversation, Some(conversation()));
+    assert_eq!(dropped[0].conversation, Some(conversation_id()));
     story.store.inbox_attempt_failed("hub", "m2", "The disk is full", 4).await.expect("counted");
     let said = OutboxPush { message_id: "m2".into(), ..push("Not saved", 9) };
     story.store.inbox_park(&said).await.expect("parked");
 
     let story = story.restart().await;
-    let held = story.store.hub_approvals(&conversation()).await.expect("read");
+    let held = story.store.hub_approvals(&conversation_id()).await.expect("read");
     let error = "The disk is full".to_owned();
     let expected = [
         ("On the list.", ApprovalReason::Unheard),
@@ -224,7 +224,7 @@ async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_
         .await
         .expect("sent")
         .expect("it waited");
-    assert_eq!(story.store.hub_approvals(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.hub_approvals(&conversation_id()).await.expect("read"), []);
 }
 
 #[tokio::test]
@@ -247,7 +247,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
     let story = TestConversation::begin().await;
     is_new(&story, "m1", "Buy milk", 1).await;
     let turn = "t1".into();
-    story.store.inbox_assign_turn("hub", "m1", &conversation(), &turn).await.expect("assigned");
+    story.store.inbox_assign_turn("hub", "m1", &conversation_id(), &turn).await.expect("assigned");
     let mut new = new_turn("t1", "Buy milk", 2);
     new.origin = Origin::HubVoice;
     story.store.submit_turn(&new).await.expect("stored");
@@ -291,10 +291,10 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     let held = [push("At nine."), push("At ten.")];
     story.store.finish_hub_turn(&"t1".into(), &end, &[], &held).await.expect("ended");
     let story = story.restart().await;
-    let waiting = story.store.hub_approvals(&conversation()).await.expect("read");
+    let waiting = story.store.hub_approvals(&conversation_id()).await.expect("read");
     let words: Vec<&str> = waiting.iter().map(|one| one.text.as_str()).collect();
     assert_eq!(words, ["At nine.", "At ten."]);
-    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    let row = story.store.conversation(&conversation_id()).await.expect("read").expect("there");
     assert_eq!(row.held, 2);
     assert_eq!(
         story.store.outbox_next(None, 100).await.expect("read"),
@@ -303,10 +303,10 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     );
     let (first, second) = (waiting[0].number, waiting[1].number);
     let sent = story.store.approve_for_hub(first, Timestamp(9)).await.expect("sent");
-    assert_eq!(sent, Some(conversation()));
+    assert_eq!(sent, Some(conversation_id()));
     assert_eq!(story.store.approve_for_hub(first, Timestamp(9)).await.expect("asked"), None);
     story.store.discard_hub_approval(second).await.expect("discarded").expect("it waited");
-    assert_eq!(story.store.hub_approvals(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.hub_approvals(&conversation_id()).await.expect("read"), []);
     let next = story.store.outbox_next(None, 100).await.expect("read").expect("one");
     assert_eq!(next.push, OutboxPush { at: Timestamp(9), ..push("At nine.") });
     story.store.outbox_sent(next.id).await.expect("sent");

@@ -5,7 +5,7 @@ use protocol::{TurnStatus, UserError};
 use serde_json::json;
 use store::StoreError;
 
-use crate::test_conversation::{TestConversation, conversation, ending, result};
+use crate::test_conversation::{TestConversation, conversation_id, ending, result};
 
 /// Turn `t1` runs and has called; `t2` waits behind it.
 async fn interrupted_turn() -> TestConversation {
@@ -19,7 +19,7 @@ async fn interrupted_turn() -> TestConversation {
 }
 
 async fn offered(conversation: &TestConversation) -> Option<Interruption> {
-    let items = conversation.store.chat_items(&conversation()).await.expect("read");
+    let items = conversation.store.chat_items(&conversation_id()).await.expect("read");
     items.into_iter().find_map(|item| match item {
         ChatItem::Ended { offer, .. } => offer,
         _ => None,
@@ -32,9 +32,9 @@ async fn a_turn_that_is_taken_up_goes_on_before_all_others_in_its_old_place() {
     let results = [result("a", "Cut."), result("b", "Cut.")];
     story.store.resume_turn(&"t1".into(), &results).await.expect("taken up");
     let story = story.restart().await;
-    let begun = story.store.begin_turn(&conversation()).await.expect("begun").expect("a turn");
+    let begun = story.store.begin_turn(&conversation_id()).await.expect("begun").expect("a turn");
     assert_eq!((begun.turn.as_str(), begun.resumed), ("t1", 1));
-    let history = story.store.history(&conversation(), &"t1".into()).await.expect("read");
+    let history = story.store.history(&conversation_id(), &"t1".into()).await.expect("read");
     assert_eq!(history.len(), 3, "its words, its calls, their results");
     story.ends("t1", &ending(TurnStatus::Done, 9)).await;
     let again = story.store.resume_turn(&"t1".into(), &[]).await;
@@ -49,13 +49,16 @@ async fn while_a_cut_turn_is_offered_what_was_typed_behind_it_waits() {
     end.error = Some(UserError::other("cut"));
     story.store.offer_resume(&"t1".into(), &end).await.expect("offered");
     assert_eq!(offered(&story).await, Some(Interruption { changed: 0, waiting: 0 }));
-    let row = story.store.conversation(&conversation()).await.expect("read").expect("a row");
+    let row = story.store.conversation(&conversation_id()).await.expect("read").expect("a row");
     assert_eq!((row.interrupted, row.working), (true, false));
     assert_eq!(story.begins().await, None);
-    let cut = story.store.resume_offer(&conversation()).await.expect("read");
+    let cut = story.store.resume_offer(&conversation_id()).await.expect("read");
     assert_eq!(cut, Some("t1".into()));
 
-    assert_eq!(story.store.decline_resume(&"t1".into()).await.expect("left"), Some(conversation()));
+    assert_eq!(
+        story.store.decline_resume(&"t1".into()).await.expect("left"),
+        Some(conversation_id())
+    );
     assert_eq!(story.store.decline_resume(&"t1".into()).await.expect("asked"), None);
     assert_eq!(offered(&story).await, None);
     assert_eq!(story.begins().await, Some("t2".into()));

@@ -7,7 +7,8 @@ use sqlx::{Connection, Row};
 use store::{DeliveredMessage, StoreError};
 
 use crate::test_conversation::{
-    TestConversation, answered, conversation, edit, ending, new_turn, question_asked, result, step,
+    TestConversation, answered, conversation_id, edit, ending, new_turn, question_asked, result,
+    step,
 };
 
 async fn listed_in(conversation: &TestConversation, archive_state: ArchiveState) -> Vec<String> {
@@ -39,7 +40,11 @@ async fn hub_says(conversation: &TestConversation, id: &ConversationId, turn: &s
 async fn what_is_put_away_lies_there_until_it_is_taken_out_or_written_in() {
     let story = TestConversation::begin().await;
     begin(&story, "d", None, 1).await;
-    story.store.set_archive_state(ArchiveState::Archived, &conversation()).await.expect("put away");
+    story
+        .store
+        .set_archive_state(ArchiveState::Archived, &conversation_id())
+        .await
+        .expect("put away");
     assert_eq!(
         (
             listed_in(&story, ArchiveState::Open).await,
@@ -47,11 +52,15 @@ async fn what_is_put_away_lies_there_until_it_is_taken_out_or_written_in() {
         ),
         (vec!["d".into()], vec!["c".into()])
     );
-    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    let row = story.store.conversation(&conversation_id()).await.expect("read").expect("there");
     assert!(row.archived);
-    story.store.set_archive_state(ArchiveState::Open, &conversation()).await.expect("taken out");
+    story.store.set_archive_state(ArchiveState::Open, &conversation_id()).await.expect("taken out");
     assert_eq!(listed_in(&story, ArchiveState::Open).await, ["d", "c"]);
-    story.store.set_archive_state(ArchiveState::Archived, &conversation()).await.expect("put away");
+    story
+        .store
+        .set_archive_state(ArchiveState::Archived, &conversation_id())
+        .await
+        .expect("put away");
     story.says("t1", "One more thing", 2).await;
     assert_eq!(listed_in(&story, ArchiveState::Archived).await, Vec::<String>::new());
     let nowhere = story.store.set_archive_state(ArchiveState::Archived, &"nowhere".into()).await;
@@ -84,7 +93,11 @@ async fn what_waits_is_listed_wherever_it_lies() {
     story.says("t1", "Hello", 1).await;
     story.begins().await;
     story.asks("t1", "Which one?", 2).await;
-    story.store.set_archive_state(ArchiveState::Archived, &conversation()).await.expect("put away");
+    story
+        .store
+        .set_archive_state(ArchiveState::Archived, &conversation_id())
+        .await
+        .expect("put away");
     let waiting = story.store.conversations_needing_you().await.expect("read");
     let waiting: Vec<_> = waiting.iter().map(|row| (row.id.as_str(), row.archived)).collect();
     assert_eq!(waiting, [("c", true)]);
@@ -96,24 +109,27 @@ async fn what_is_deleted_is_in_no_list_or_search_and_comes_back_as_it_was() {
     story.says("t1", "Turmeric", 1).await;
     story.begins().await;
     story.ends("t1", &answered("t1", "Noted.", 2)).await;
-    let before = story.store.conversation(&conversation()).await.expect("read");
-    story.store.delete(&conversation(), Timestamp(5)).await.expect("deleted");
+    let before = story.store.conversation(&conversation_id()).await.expect("read");
+    story.store.delete(&conversation_id(), Timestamp(5)).await.expect("deleted");
     let gone = |story: &TestConversation| {
         let store = story.store.clone();
         async move {
             let found =
                 store.search_conversations("turmeric", 9).await.expect("searched").found.len();
-            (store.conversation(&conversation()).await.expect("read").is_none(), found)
+            (store.conversation(&conversation_id()).await.expect("read").is_none(), found)
         }
     };
     assert_eq!(gone(&story).await, (true, 0));
     assert_eq!(listed_in(&story, ArchiveState::Open).await, Vec::<String>::new());
     let late = story.store.submit_turn(&new_turn("t2", "Are you there?", 6)).await;
     assert!(matches!(late, Err(StoreError::NotFound { .. })), "nobody writes in it");
-    assert!(story.store.delete(&conversation(), Timestamp(6)).await.is_err(), "it is deleted once");
+    assert!(
+        story.store.delete(&conversation_id(), Timestamp(6)).await.is_err(),
+        "it is deleted once"
+    );
     let story = story.restart().await;
-    story.store.restore(&conversation()).await.expect("restored");
-    assert_eq!(story.store.conversation(&conversation()).await.expect("read"), before);
+    story.store.restore(&conversation_id()).await.expect("restored");
+    assert_eq!(story.store.conversation(&conversation_id()).await.expect("read"), before);
     assert_eq!(gone(&story).await, (false, 1));
 }
 
@@ -122,14 +138,14 @@ async fn a_conversation_that_works_is_not_deleted_and_what_is_queued_in_a_delete
     let story = TestConversation::begin().await;
     story.says("t1", "Hello", 1).await;
     story.begins().await;
-    let refused = story.store.delete(&conversation(), Timestamp(2)).await;
+    let refused = story.store.delete(&conversation_id(), Timestamp(2)).await;
     assert!(matches!(refused, Err(StoreError::Working)));
     story.says("t2", "And then", 2).await;
     story.asks("t1", "Which one?", 3).await;
-    story.store.delete(&conversation(), Timestamp(4)).await.expect("it waits for the user only");
+    story.store.delete(&conversation_id(), Timestamp(4)).await.expect("it waits for the user only");
     assert_eq!(story.begins().await, None);
     assert_eq!(story.store.conversations_needing_you().await.expect("read"), []);
-    story.store.restore(&conversation()).await.expect("restored");
+    story.store.restore(&conversation_id()).await.expect("restored");
     story.store.submit_turn(&new_turn("t3", "Something else", 5)).await.expect("stored");
     assert_eq!(story.begins().await, Some("t2".into()));
 }
@@ -155,7 +171,7 @@ async fn all_are_deleted_but_those_that_work_and_all_come_back() {
     assert_eq!(store.conversation_counts().await.expect("read"), (1, 2, Some(Timestamp(2))));
 
     story.ends("t1", &answered("t1", "So", 6)).await;
-    assert_eq!(store.delete_all(Timestamp(7)).await.expect("deleted"), [conversation()]);
+    assert_eq!(store.delete_all(Timestamp(7)).await.expect("deleted"), [conversation_id()]);
     assert_eq!(store.delete_all(Timestamp(8)).await.expect("deleted"), []);
     assert_eq!(store.conversation_counts().await.expect("read"), (0, 3, Some(Timestamp(2))));
     assert_eq!(store.restore_all().await.expect("brought back"), 3);
@@ -191,7 +207,7 @@ async fn with_every_table(conversation: &TestConversation) {
     let (id, text) = ("m1".to_owned(), "Buy a xylophone".to_owned());
     let message = DeliveredMessage { id, text, origin: Origin::HubText };
     store.inbox_insert("hub", &[message], 10, Timestamp(1)).await.expect("stored");
-    store.inbox_assign_turn("hub", "m1", &conversation(), &"t1".into()).await.expect("assigned");
+    store.inbox_assign_turn("hub", "m1", &conversation_id(), &"t1".into()).await.expect("assigned");
     conversation.says("t1", "A xylophone", 1).await;
     conversation.begins().await;
     let call = ("w", "edit_file", json!({ "path": "a.md", "text": "xylophone" }));
@@ -202,12 +218,12 @@ async fn with_every_table(conversation: &TestConversation) {
     let changes = [edit("a.md", "a", "drum")].into_iter().collect();
     let (set, turn, call) = ("s".into(), "t1".into(), "w".into());
     store
-        .add_planned_changes(&conversation(), &set, &changes, &turn, &call, Timestamp(2))
+        .add_planned_changes(&conversation_id(), &set, &changes, &turn, &call, Timestamp(2))
         .await
         .expect("planned");
     conversation.asks("t1", "A xylophone?", 3).await;
     store.submit_fork(&new_turn("t2", "A drum", 4), &"t1".into()).await.expect("stored");
-    store.begin_turn(&conversation()).await.expect("begun");
+    store.begin_turn(&conversation_id()).await.expect("begun");
     store.store_step(&"t2".into(), &step("t2", "t2-step", &[])).await.expect("stored");
     let end = ending(protocol::TurnStatus::Done, 5);
     let said = store::OutboxPush {
@@ -229,7 +245,7 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
     let spent = story.store.cost_between(Timestamp(0), Timestamp(100)).await.expect("read");
     assert!(spent.requests > 0);
     let first = story.store.first_cost_at().await.expect("read");
-    story.store.purge_conversation(&conversation()).await.expect("left alone");
+    story.store.purge_conversation(&conversation_id()).await.expect("left alone");
     assert_eq!(
         listed_in(&story, ArchiveState::Open).await,
         ["c"],
@@ -240,18 +256,21 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
         story.files().iter().any(|(_, bytes)| holds(bytes))
     };
     assert!(words(&story), "the control: the words stand in the file");
-    story.store.delete(&conversation(), Timestamp(6)).await.expect("deleted");
+    story.store.delete(&conversation_id(), Timestamp(6)).await.expect("deleted");
     assert_eq!(story.store.deleted_until(Timestamp(5)).await.expect("read"), []);
-    assert_eq!(story.store.deleted_until(Timestamp(6)).await.expect("read"), [conversation()]);
+    assert_eq!(story.store.deleted_until(Timestamp(6)).await.expect("read"), [conversation_id()]);
     while let Some(sent) = story.store.outbox_next(None, 100).await.expect("read") {
         story.store.outbox_sent(sent.id).await.expect("sent");
     }
-    story.store.purge_conversation(&conversation()).await.expect("removed");
+    story.store.purge_conversation(&conversation_id()).await.expect("removed");
     assert_eq!(tables_naming(&story).await, Vec::<String>::new());
     let after = story.store.cost_between(Timestamp(0), Timestamp(100)).await.expect("read");
     assert_eq!(after, spent);
     assert_eq!(story.store.first_cost_at().await.expect("read"), first);
-    assert!(matches!(story.store.restore(&conversation()).await, Err(StoreError::NotFound { .. })));
+    assert!(matches!(
+        story.store.restore(&conversation_id()).await,
+        Err(StoreError::NotFound { .. })
+    ));
     story.store.vacuum().await.expect("compacted");
     let story = story.restart().await;
     assert!(!words(&story), "no word of it is left");

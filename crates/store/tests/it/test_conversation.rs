@@ -17,7 +17,7 @@ pub(crate) struct TestConversation {
     folder: TempDir,
 }
 
-pub(crate) fn conversation() -> ConversationId {
+pub(crate) fn conversation_id() -> ConversationId {
     ConversationId::from("c")
 }
 
@@ -36,7 +36,7 @@ impl TestConversation {
         let story = Self { store, folder };
         story
             .store
-            .create_conversation(&conversation(), "Words", None, Timestamp(0))
+            .create_conversation(&conversation_id(), "Words", None, Timestamp(0))
             .await
             .expect("a conversation");
         story
@@ -73,7 +73,7 @@ impl TestConversation {
 
     /// The next turn begins; its id.
     pub(crate) async fn begins(&self) -> Option<TurnId> {
-        let begun = self.store.begin_turn(&conversation()).await.expect("begun");
+        let begun = self.store.begin_turn(&conversation_id()).await.expect("begun");
         begun.map(|turn| turn.turn)
     }
 
@@ -101,7 +101,7 @@ impl TestConversation {
 pub(crate) fn new_turn(id: &str, text: &str, at: i64) -> NewTurn {
     let message = Message {
         id: format!("{id}-asks").into(),
-        conversation: conversation(),
+        conversation: conversation_id(),
         turn: id.into(),
         role: Role::User,
         parts: vec![
@@ -125,7 +125,7 @@ pub(crate) fn question_of(turn: &str) -> QuestionId {
 pub(crate) fn question_asked(turn: &str, text: &str, at: i64) -> Question {
     Question {
         id: question_of(turn),
-        conversation: conversation(),
+        conversation: conversation_id(),
         turn: turn.into(),
         call: "ask".into(),
         original_message: format!("{turn}-asks").into(),
@@ -150,7 +150,7 @@ pub(crate) fn step(turn: &str, message: &str, calls: &[(&str, &str, Value)]) -> 
 pub(crate) fn message_of(turn: &str, message: &str, parts: Vec<MessagePart>) -> Message {
     Message {
         id: message.into(),
-        conversation: conversation(),
+        conversation: conversation_id(),
         turn: turn.into(),
         role: Role::Assistant,
         parts,

@@ -12,7 +12,7 @@ use serde_json::json;
 use store::StoreError;
 
 use crate::test_conversation::{
-    TestConversation, answered, conversation, ending, message_of, new_turn, path, read, result,
+    TestConversation, answered, conversation_id, ending, message_of, new_turn, path, read, result,
     step,
 };
 
@@ -21,7 +21,7 @@ async fn turns_run_one_at_a_time_in_the_order_they_were_queued() {
     let story = TestConversation::begin().await;
     story.says("t1", "First", 1).await;
     story.says("t2", "Second", 2).await;
-    let begun = story.store.begin_turn(&conversation()).await.expect("begun").expect("queued");
+    let begun = story.store.begin_turn(&conversation_id()).await.expect("begun").expect("queued");
     assert_eq!(
         (begun.turn.as_str(), begun.message.as_str(), begun.origin, begun.status, begun.at),
         ("t1", "t1-asks", Origin::Window, TurnStatus::Running, Timestamp(1))
@@ -85,7 +85,7 @@ async fn the_history_is_what_was_said_with_each_call_followed_by_its_one_result(
     story.says("t2", "Thanks", 10).await;
     story.begins().await;
 
-    let history = story.store.history(&conversation(), &"t2".into()).await.expect("read");
+    let history = story.store.history(&conversation_id(), &"t2".into()).await.expect("read");
     let answers = vec![
         MessagePart::Result { call: "c1".into(), output: "A".into(), is_error: false },
         MessagePart::Result { call: "c2".into(), output: "B".into(), is_error: false },
@@ -114,11 +114,11 @@ async fn what_is_queued_behind_a_turn_is_not_in_its_history() {
     let texts = |history: Vec<protocol::Message>| -> Vec<String> {
         history.iter().map(protocol::Message::text).collect()
     };
-    let history = story.store.history(&conversation(), &"t1".into()).await.expect("read");
+    let history = story.store.history(&conversation_id(), &"t1".into()).await.expect("read");
     assert_eq!(texts(history), ["First"]);
     story.ends("t1", &answered("t1", "Yes.", 3)).await;
     story.begins().await;
-    let history = story.store.history(&conversation(), &"t2".into()).await.expect("read");
+    let history = story.store.history(&conversation_id(), &"t2".into()).await.expect("read");
     assert_eq!(texts(history), ["First", "Yes.", "Second"]);
 }
 
@@ -137,7 +137,7 @@ async fn the_first_result_of_a_call_stands() {
     story.store.store_results(&turn, &[result("c1", "Other")]).await.expect("ignored");
     story.ends("t1", &answered("t1", "Done.", 3)).await;
 
-    let history = story.store.history(&conversation(), &turn).await.expect("read");
+    let history = story.store.history(&conversation_id(), &turn).await.expect("read");
     let results: Vec<(String, bool)> = history
         .iter()
         .flat_map(|message| &message.parts)
@@ -188,9 +188,9 @@ async fn a_message_given_up_at_any_point_is_stored_whole_or_not_at_all() {
         let new = new_turn(&id, "Hello", 1);
         let returned = polled(times, story.store.submit_turn(&new)).await;
         // The next commit has to wait until it is settled what became of this one.
-        story.store.rename(&conversation(), &id).await.expect("nothing holds it up");
+        story.store.rename(&conversation_id(), &id).await.expect("nothing holds it up");
         let status = story.store.turn_status(&new.turn).await.expect("read");
-        let history = story.store.history(&conversation(), &new.turn).await.expect("read");
+        let history = story.store.history(&conversation_id(), &new.turn).await.expect("read");
         let its_own = history.iter().filter(|message| message.turn == new.turn).count();
         assert_eq!(its_own, usize::from(status.is_some()), "after {times} polls");
         match returned {
@@ -215,7 +215,7 @@ async fn a_turn_ends_once() {
     assert!(matches!(again, Err(StoreError::NotFound { what: "open turn", .. })));
     let status = story.store.turn_status(&"t1".into()).await.expect("read");
     assert_eq!(status, Some(TurnStatus::Cancelled));
-    let history = story.store.history(&conversation(), &"t1".into()).await.expect("read");
+    let history = story.store.history(&conversation_id(), &"t1".into()).await.expect("read");
     assert_eq!(history.len(), 1);
 }
 
@@ -226,7 +226,7 @@ async fn a_queued_turn_that_is_cancelled_keeps_its_place() {
     story.ends("t1", &ending(TurnStatus::Cancelled, 2)).await;
     story.says("t2", "Hello", 3).await;
     story.begins().await;
-    let items = story.store.chat_items(&conversation()).await.expect("read");
+    let items = story.store.chat_items(&conversation_id()).await.expect("read");
     let cancelled = ChatItem::Ended {
         turn: "t1".into(),
         status: TurnStatus::Cancelled,
@@ -234,7 +234,7 @@ async fn a_queued_turn_that_is_cancelled_keeps_its_place() {
         offer: None,
     };
     assert_eq!(items.get(1), Some(&cancelled));
-    assert_eq!(story.store.last_turn(&conversation()).await.expect("read"), Some("t2".into()));
+    assert_eq!(story.store.last_turn(&conversation_id()).await.expect("read"), Some("t2".into()));
 }
 
 #[tokio::test]
@@ -253,12 +253,13 @@ async fn what_a_conversation_has_seen_is_the_latest_of_each_note() {
     story.steps("t2", "m2", &[("c1", "read_file", json!({}))]).await;
     story.store.store_results(&"t2".into(), &[read("c1", "a.md", "new")]).await.expect("stored");
 
-    let seen = story.store.read_state(&conversation()).await.expect("read");
+    let seen = story.store.read_state(&conversation_id()).await.expect("read");
     let hash = |text: &str| protocol::ContentHash::of(text.as_bytes());
     assert_eq!(seen.get(&path("a.md")), Some(&hash("new")));
     assert_eq!(seen.get(&path("U\u{308}ber.md")), Some(&hash("B")));
     assert_eq!(seen.len(), 2);
-    let before = story.store.read_state_before(&conversation(), &"t2".into()).await.expect("read");
+    let before =
+        story.store.read_state_before(&conversation_id(), &"t2".into()).await.expect("read");
     assert_eq!(before.get(&path("a.md")), Some(&hash("old")));
     assert_eq!(before.len(), 2);
     let own = story.store.read_state_of_turn(&"t2".into()).await.expect("read");
@@ -304,7 +305,7 @@ async fn the_chat_reads_as_it_was_told() {
         is_error: false,
         reactions: looked.reactions,
     };
-    let items = story.store.chat_items(&conversation()).await.expect("read");
+    let items = story.store.chat_items(&conversation_id()).await.expect("read");
     assert_eq!(
         items,
         [
@@ -333,13 +334,13 @@ async fn a_whole_result_is_known_by_its_handle_in_its_own_conversation_only() {
     let short = CallResult { whole: Some(whole), ..result("c1", "all") };
     story.store.store_results(&"t1".into(), &[short]).await.expect("stored");
     let story = story.restart().await;
-    let found = story.store.full_result(&conversation(), "result-1").await.expect("read");
+    let found = story.store.full_result(&conversation_id(), "result-1").await.expect("read");
     let found = found.expect("there");
     assert_eq!(found.turn, "t1".into());
     let part =
         MessagePart::Result { call: "c1".into(), output: "all of it".into(), is_error: false };
     assert_eq!(found.parts, [part]);
-    for (conversation, handle) in [(conversation(), "result-2"), ("other".into(), "result-1")] {
+    for (conversation, handle) in [(conversation_id(), "result-2"), ("other".into(), "result-1")] {
         assert_eq!(story.store.full_result(&conversation, handle).await.expect("read"), None);
     }
 }

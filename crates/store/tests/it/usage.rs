@@ -4,7 +4,7 @@ use protocol::chat::cost::ModelCost;
 use protocol::chat::model::Price;
 use protocol::{Timestamp, TokenUsage, TurnId};
 
-use crate::test_conversation::{TestConversation, answered, conversation};
+use crate::test_conversation::{TestConversation, answered, conversation_id};
 
 const USAGE: TokenUsage = TokenUsage { input: 5, output: 4, cache_read: 3, cache_write: 2 };
 const PRICE: Price = Price { input: 1_000, output: 5_000, cache_read: 100, cache_write: 1_250 };
@@ -54,7 +54,7 @@ async fn a_conversation_tells_what_each_turn_cost_and_a_time_what_fell_into_it()
     assert_eq!(story.store.first_cost_at().await.expect("read"), None);
     runs(&story, "t1", Some(PRICE), 1_000).await;
     runs(&story, "t2", None, 2_000).await;
-    let turns = story.store.turn_costs(&conversation()).await.expect("read");
+    let turns = story.store.turn_costs(&conversation_id()).await.expect("read");
     let cost = PRICE.cost(&STEP) + PRICE.cost(&USAGE);
     let told: Vec<_> = turns.iter().map(|turn| (turn.turn.clone(), turn.spent)).collect();
     assert_eq!(told, [("t1".into(), both(0, cost)), (TurnId::from("t2"), both(2, 0))]);

@@ -12,20 +12,8 @@ use llm::provider::{ModelStream, Provider};
 use protocol::{CallId, TokenUsage};
 use serde_json::{Value, json};
 
-mod append;
 mod changes;
-mod delete;
-mod find;
 mod help;
-mod links;
-mod list;
-mod move_note;
-mod new;
-mod open;
-mod replace;
-mod tags;
-mod tasks;
-mod today;
 
 /// The provider for those who have no model connected.
 pub struct CommandProvider {
@@ -98,18 +86,18 @@ struct CommandEntry {
 
 /// All commands, in the order that `help` shows them.
 const COMMANDS: [CommandEntry; 14] = [
-    find::ENTRY,
-    open::ENTRY,
-    list::ENTRY,
-    new::ENTRY,
-    append::ENTRY,
-    replace::ENTRY,
-    move_note::ENTRY,
-    delete::ENTRY,
-    tags::ENTRY,
-    links::ENTRY,
-    tasks::ENTRY,
-    today::ENTRY,
+    queries::find::ENTRY,
+    queries::open::ENTRY,
+    queries::list::ENTRY,
+    edits::new::ENTRY,
+    edits::append::ENTRY,
+    edits::replace::ENTRY,
+    edits::move_note::ENTRY,
+    edits::delete::ENTRY,
+    queries::tags::ENTRY,
+    queries::links::ENTRY,
+    queries::tasks::ENTRY,
+    edits::today::ENTRY,
     changes::ENTRY,
     help::ENTRY,
 ];
@@ -163,5 +151,7 @@ impl NextStep {
 }
 
 pub(crate) mod dialog;
+pub(crate) mod edits;
+pub(crate) mod queries;
 #[cfg(test)]
 mod tests;

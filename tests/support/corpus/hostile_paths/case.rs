@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
 
 use super::fixture::PathFixture;
 

@@ -1,11 +1,15 @@
 //! Whether what came of an operation is what the case expects.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 
-use super::case::{PathCase, PathOperation};
-use super::fixture::{FolderSnapshot, PathFixture};
+use super::PathResolver;
+use super::ResolverAnswer;
+use super::case::PathCase;
+use super::case::PathOperation;
+use super::fixture::FolderSnapshot;
+use super::fixture::PathFixture;
 use super::setup;
-use super::{PathResolver, ResolverAnswer};
 
 /// All expectations there are.
 pub(super) const EXPECTATIONS: [&str; 13] = [

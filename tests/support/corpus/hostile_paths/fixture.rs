@@ -1,11 +1,13 @@
 //! A vault, what lies beside it, and what may have changed there.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 
 use rustix::fs::OFlags;
 use tempfile::TempDir;

@@ -1,6 +1,7 @@
 //! Keys as WebDriver spells them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::json;
 
 /// A key of the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Another day on the wall clock of the programs that are started, and of nobody else.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! Which command a typed line is.
 
 use super::lexer::first_word;
-use crate::commands::find::FindCommand;
+use crate::commands::queries::find::FindCommand;
 use crate::commands::{COMMANDS, TypedCommand};
 
 /// Reads a line. What is no command is words to look for; a line that begins as a command does

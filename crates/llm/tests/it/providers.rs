@@ -1,0 +1,8 @@
+//! The providers of models against servers that answer as theirs do.
+
+pub(crate) mod anthropic;
+pub(crate) mod key_pool;
+pub(crate) mod ollama;
+pub(crate) mod openai;
+pub(crate) mod places;
+pub(crate) mod wait_notices;

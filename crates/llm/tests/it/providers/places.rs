@@ -1,0 +1,147 @@
+//! Where a model runs, as its server says it, or does not.
+
+use std::time::Duration;
+
+use llm::{Deadlines, Ollama, OllamaConfig, OpenAi, OpenAiConfig, Provider, RequestParameters};
+use serde_json::{Value, json};
+
+use crate::fixtures::byte_server::{AfterBytes, ByteServer, CannedAnswer, respond};
+use crate::fixtures::service_world::within;
+
+fn openai(server: &ByteServer) -> OpenAi {
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let parameters = RequestParameters::default();
+    OpenAi::new(OpenAiConfig { base_url, key: "".into(), deadlines, parameters }).unwrap()
+}
+
+fn value(value: &Value) -> CannedAnswer {
+    respond("200 OK", "content-type: application/json\r\n", &value.to_string())
+}
+
+/// A server that takes the question and says no more than this of its answer.
+fn begun(bytes: &str, then: AfterBytes) -> CannedAnswer {
+    CannedAnswer { bytes: bytes.to_owned(), at_a_time: usize::MAX, then }
+}
+
+/// Of which nobody can tell whose server lists it.
+fn models() -> CannedAnswer {
+    value(&json!({ "data": [{ "id": "foo", "owned_by": "somebody" }] }))
+}
+
+fn tags(entry: &Value) -> CannedAnswer {
+    value(&json!({ "models": [entry] }))
+}
+
+fn nothing() -> CannedAnswer {
+    respond("404 Not Found", "", "404 page not found")
+}
+
+async fn runs_elsewhere(provider: &dyn Provider) -> bool {
+    within(provider.capabilities("foo")).await.runs_elsewhere
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_say_where_a_model_runs_has_it_elsewhere_until_it_does() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{\"models\":";
+    for unknown in [
+        vec![begun("", AfterBytes::Hold)],
+        vec![begun("", AfterBytes::Close)],
+        vec![models(), begun("", AfterBytes::Hold)],
+        vec![models(), begun("", AfterBytes::Close)],
+        vec![models(), begun(head, AfterBytes::Close)],
+        vec![models(), respond("500 Internal Server Error", "", "{}")],
+    ] {
+        let asked = unknown.len();
+        let here = [models(), tags(&json!({ "name": "foo" }))];
+        let server = ByteServer::serving(unknown.into_iter().chain(here).collect()).await;
+        let provider = openai(&server);
+        assert!(runs_elsewhere(&provider).await, "{asked}");
+        // A server that did not answer once is not counted as elsewhere for good.
+        assert!(!runs_elsewhere(&provider).await, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_ollama_has_its_models_here() {
+    for no_tags in [nothing(), value(&json!({ "error": "Unexpected endpoint" }))] {
+        let server = ByteServer::serving(vec![models(), no_tags, nothing()]).await;
+        assert!(!runs_elsewhere(&openai(&server)).await);
+    }
+}
+
+async fn half_a_minute() {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_not_taken_at_its_older_word() {
+    let here = || tags(&json!({ "name": "foo" }));
+    let answers = vec![models(), here(), models(), begun("", AfterBytes::Close), models(), here()];
+    let server = ByteServer::serving(answers).await;
+    let provider = openai(&server);
+    for elsewhere in [false, true, false] {
+        assert_eq!(runs_elsewhere(&provider).await, elsewhere);
+        half_a_minute().await;
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_ollama_gives_to_a_model_elsewhere_is_asked_for_again() {
+    let size = json!({ "parameter_size": "3B" });
+    let here = value(&json!({ "details": size }));
+    let cloud = value(&json!({ "details": size, "remote_host": "https://ollama.com:443" }));
+    let server = ByteServer::serving(vec![here, cloud, begun("", AfterBytes::Close)]).await;
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let parameters = RequestParameters::default();
+    let config = OllamaConfig { base_url, key: "".into(), deadlines, parameters };
+    let provider = Ollama::new(config).unwrap();
+    for elsewhere in [false, true, true] {
+        assert_eq!(runs_elsewhere(&provider).await, elsewhere);
+        half_a_minute().await;
+    }
+}
+
+/// Set where this test runs itself with a proxy: the address that it asks then.
+const ASKS: &str = "LLM_TEST_ASKS";
+
+/// A proxy counts for a whole program, so the test runs itself once more for each address.
+#[tokio::test]
+async fn a_server_on_this_computer_is_asked_through_no_proxy() {
+    if let Ok(base_url) = std::env::var(ASKS) {
+        let (deadlines, parameters) = (Deadlines::default(), RequestParameters::default());
+        let config = OpenAiConfig { base_url, key: "key".into(), deadlines, parameters };
+        let _ = within(OpenAi::new(config).unwrap().models()).await;
+        return;
+    }
+    for (asks, through_proxy) in [
+        ("https://models.invalid", true),
+        ("https://localhost:1", false),
+        ("https://127.0.0.1:1", false),
+        ("https://[::1]:1", false),
+        ("http://localhost:1", false),
+    ] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = format!("http://{}", listener.local_addr().unwrap());
+        let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
+        again.args([
+            "--exact",
+            "providers::places::a_server_on_this_computer_is_asked_through_no_proxy",
+        ]);
+        again.env_remove("NO_PROXY").env_remove("no_proxy").kill_on_drop(true);
+        for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
+            again.env(name, &proxy);
+        }
+        let mut ran = again.env(ASKS, asks).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let is_asked = tokio::select! {
+            biased;
+            asked = listener.accept() => asked.is_ok(),
+            ended = within(ran.wait()) => {
+                assert!(ended.unwrap().success(), "{asks}");
+                false
+            }
+        };
+        assert_eq!(is_asked, through_proxy, "{asks}");
+    }
+}

@@ -1,0 +1,91 @@
+//! What happened and what was taken back, as the ledger tells it.
+
+use protocol::changes::history::{AppliedBy, UndoScope};
+use protocol::{FileId, IntentState, MovedNote, SettledIntent, Timestamp};
+use store::UserChangeSet;
+
+use crate::changes::ledger::intent;
+use crate::test_conversation::{TestConversation, edit, path};
+
+const fn file(number: i64) -> FileId {
+    FileId { inode: number.cast_unsigned(), born: Some(number) }
+}
+
+async fn happened(conversation: &TestConversation, effect: &str, set: &str, at: i64) {
+    let mut made = intent(effect, "c1", edit("a.md", "one", effect));
+    made.change_set = set.into();
+    conversation.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
+    let ended =
+        SettledIntent { effect: effect.into(), state: IntentState::Done, file: Some(file(at)) };
+    conversation.store.record_outcomes(&[ended]).await.expect("settled");
+}
+
+#[tokio::test]
+async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
+    let story = TestConversation::begin().await;
+    happened(&story, "e1", "s1", 1).await;
+    happened(&story, "e2", "s2", 2).await;
+    let turn =
+        story.store.effects_in_scope(&UndoScope::ChangeSet { change_set: "s1".into() }).await;
+    let turn = turn.expect("read").remove(0).turn;
+    let undoings = [(path("a.md"), "e1".into(), None)];
+    let moved = [MovedNote {
+        from: path("a.md"),
+        to: path("b.md"),
+        base: Some(file(1)),
+        file: Some(file(1)),
+    }];
+    let (id, by, at) = (&"s3".into(), AppliedBy::Undo, Timestamp(3));
+    let own = UserChangeSet { id, by, reverts: &undoings, moved: &moved, turn: &turn, at };
+    story.store.begin_user_change_set(&own).await.expect("stored");
+    assert_eq!(story.store.reverts().await.expect("read"), [], "it has not happened yet");
+    happened(&story, "e3", "s3", 4).await;
+
+    let [row] = story.store.reverts().await.expect("read").try_into().expect("one");
+    assert_eq!((row.by.as_str(), row.effect.as_str(), row.hunks), ("e3", "e1", None));
+    let found = story.store.effects_in_scope(&UndoScope::Turn { turn }).await.expect("read");
+    let ids: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
+    assert_eq!((ids, found[1].file), (vec!["e1", "e2"], Some(file(2))));
+    let past = story.store.effects_since(&"e1".into()).await.expect("read");
+    assert_eq!(past.len(), 4, "the move by hand is part of the past");
+    let sets = story.store.applied_sets(None, None, 2).await.expect("read");
+    let sets: Vec<_> = sets.iter().map(|set| set[0].change_set.as_str()).collect();
+    assert_eq!(sets, ["s3", "s2"], "newest first, without the move by hand");
+    let older = story.store.applied_sets(None, Some(&"s2".into()), 2).await.expect("read");
+    assert_eq!((older.len(), older[0][0].id.as_str()), (1, "e1"));
+}
+
+#[tokio::test]
+async fn the_past_of_a_note_is_told_newest_first_with_moves_to_its_path_and_before_an_effect() {
+    let story = TestConversation::begin().await;
+    happened(&story, "e1", "s1", 1).await;
+    happened(&story, "e2", "s2", 2).await;
+    let moved = [MovedNote {
+        from: path("a.md"),
+        to: path("b.md"),
+        base: Some(file(1)),
+        file: Some(file(1)),
+    }];
+    let (id, by, turn) = (&"s3".into(), AppliedBy::Undo, &"turn-e1".into());
+    let own = UserChangeSet { id, by, reverts: &[], moved: &moved, turn, at: Timestamp(3) };
+    story.store.begin_user_change_set(&own).await.expect("stored");
+    let ids = async |at: &str, before: Option<&str>| -> Vec<String> {
+        let before = before.map(Into::into);
+        let found = story.store.note_history(&path(at), before.as_ref()).await.expect("read");
+        found.iter().map(|effect| effect.id.to_string()).collect()
+    };
+    assert_eq!(ids("b.md", None).await, ["s3-by-hand-0"]);
+    assert_eq!(ids("a.md", Some("s3-by-hand-0")).await, ["e2", "e1"]);
+    assert_eq!(ids("a.md", Some("e2")).await, ["e1"]);
+    assert_eq!(ids("c.md", None).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_overwritten_change_is_noted_until_it_stands_again() {
+    let story = TestConversation::begin().await;
+    story.store.mark_overwritten(&"e1".into(), Timestamp(1)).await.expect("noted");
+    story.store.mark_overwritten(&"e1".into(), Timestamp(2)).await.expect("noted again");
+    assert!(story.store.overwritten_effects().await.expect("read").contains(&"e1".into()));
+    story.store.clear_overwritten(&"e1".into()).await.expect("cleared");
+    assert!(story.store.overwritten_effects().await.expect("read").is_empty());
+}

@@ -1,0 +1,112 @@
+//! A conversation goes on in branches: each hears what was said before it began, and nothing else.
+
+use protocol::TurnStatus;
+use protocol::chat::conversation::ChatItem;
+use serde_json::json;
+
+use crate::test_conversation::{
+    TestConversation, answer, conversation_id, ending, new_turn, result,
+};
+
+/// Turns `t1` and `t2` were answered.
+async fn two_answered_turns() -> TestConversation {
+    let story = TestConversation::begin().await;
+    for (turn, at) in [("t1", 1), ("t2", 3)] {
+        story.says(turn, turn, at).await;
+        story.begins().await;
+        story.ends(turn, &ending(TurnStatus::Done, at + 1)).await;
+    }
+    story
+}
+
+/// Turn `id` stands in for `old`, and is answered.
+async fn fork(conversation: &TestConversation, id: &str, old: &str, at: i64) {
+    conversation.store.submit_fork(&new_turn(id, id, at), &old.into()).await.expect("stored");
+    assert_eq!(conversation.begins().await, Some(id.into()));
+    conversation.ends(id, &ending(TurnStatus::Done, at + 1)).await;
+}
+
+async fn heard(conversation: &TestConversation, turn: &str) -> Vec<String> {
+    let history = conversation.store.history(&conversation_id(), &turn.into()).await.expect("read");
+    history.iter().map(|message| message.text()).collect()
+}
+
+async fn shown(conversation: &TestConversation) -> Vec<String> {
+    let items = conversation.store.chat_items(&conversation_id()).await.expect("read");
+    let words = items.into_iter().filter_map(|item| match item {
+        ChatItem::User { text, .. } => Some(text),
+        _ => None,
+    });
+    words.collect()
+}
+
+#[tokio::test]
+async fn branches_of_branches_hear_their_own_past_only() {
+    let story = two_answered_turns().await;
+    fork(&story, "t2b", "t2", 10).await;
+    story.says("t3b", "t3b", 12).await;
+    story.begins().await;
+    story.ends("t3b", &ending(TurnStatus::Done, 13)).await;
+    fork(&story, "t3c", "t3b", 14).await;
+    assert_eq!(heard(&story, "t3c").await, ["t1", "t2b", "t3c"]);
+    assert_eq!(heard(&story, "t3b").await, ["t1", "t2b", "t3b"]);
+    assert_eq!(heard(&story, "t2").await, ["t1", "t2"]);
+    // A variant of a variant stands beside it, not below.
+    fork(&story, "t2c", "t2b", 20).await;
+    assert_eq!(heard(&story, "t2c").await, ["t1", "t2c"]);
+    let variants = story.store.variants(&conversation_id()).await.expect("read");
+    let variants: Vec<_> =
+        variants.iter().map(|v| (v.message.as_str(), v.number, v.count)).collect();
+    assert_eq!(variants, [("t2c-asks", 3, 3)]);
+    story.store.show_variant(&"t2c-asks".into(), 2).await.expect("shown");
+    assert_eq!(shown(&story).await, ["t1", "t2b", "t3b"]);
+    let variants = story.store.variants(&conversation_id()).await.expect("read");
+    assert_eq!(variants.iter().map(|v| (v.number, v.count)).collect::<Vec<_>>(), [(2, 3), (1, 2)]);
+    let left = story.store.turns_from(&"t2b".into()).await.expect("read");
+    assert_eq!(left, ["t2b".into(), "t3b".into()]);
+}
+
+#[tokio::test]
+async fn the_first_message_can_be_put_in_other_words_too() {
+    let story = two_answered_turns().await;
+    fork(&story, "t1b", "t1", 10).await;
+    assert_eq!(heard(&story, "t1b").await, ["t1b"]);
+    assert_eq!(shown(&story).await, ["t1b"]);
+    let story = story.restart().await;
+    assert_eq!(shown(&story).await, ["t1b"]);
+    story.store.show_variant(&"t1b-asks".into(), 1).await.expect("shown");
+    assert_eq!(shown(&story).await, ["t1", "t2"]);
+}
+
+#[tokio::test]
+async fn what_was_read_in_another_branch_is_not_known() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "t1", 1).await;
+    story.begins().await;
+    story.steps("t1", "s1", &[("a", "read_file", json!({}))]).await;
+    let mut end = ending(TurnStatus::Done, 2);
+    let mut read = result("a", "read");
+    read.seen = vec![(crate::test_conversation::path("a.md"), protocol::ContentHash::of(b"1"))];
+    end.results = vec![read];
+    story.ends("t1", &end).await;
+    assert_eq!(story.store.read_state(&conversation_id()).await.expect("read").len(), 1);
+    fork(&story, "t1b", "t1", 10).await;
+    assert_eq!(story.store.read_state(&conversation_id()).await.expect("read").len(), 0);
+    let before =
+        story.store.read_state_before(&conversation_id(), &"t1b".into()).await.expect("read");
+    assert_eq!(before.len(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_goes_on_in_the_branch_that_asked() {
+    let story = two_answered_turns().await;
+    story.store.submit_fork(&new_turn("t2b", "t2b", 10), &"t2".into()).await.expect("stored");
+    story.begins().await;
+    story.asks("t2b", "Which?", 11).await;
+    story.store.show_variant(&"t2b-asks".into(), 1).await.expect("shown");
+    assert_eq!(shown(&story).await, ["t1", "t2"]);
+    story.store.submit_turn(&answer("t3b", "t2b", "This", 12)).await.expect("stored");
+    story.begins().await;
+    assert_eq!(shown(&story).await, ["t1", "t2b", "This"]);
+    assert_eq!(heard(&story, "t3b").await, ["t1", "t2b", "One moment.", "", "This"]);
+}

@@ -1,0 +1,180 @@
+//! Finding what was said and changed in conversations by its words.
+
+use protocol::chat::conversation_list::{ArchiveState, ConversationHit, HitLocation, HitSource};
+use protocol::{MessageId, Timestamp, ToolEvent, TurnStatus};
+use serde_json::json;
+
+use crate::test_conversation::{
+    TestConversation, answered, conversation_id, ending, new_turn, path, question_of, result,
+};
+
+async fn found(conversation: &TestConversation, query: &str) -> Vec<ConversationHit> {
+    conversation.store.search_conversations(query, 20).await.expect("searched").found
+}
+
+async fn places(conversation: &TestConversation, query: &str) -> Vec<(HitSource, HitLocation)> {
+    found(conversation, query).await.into_iter().map(|one| (one.by, one.place)).collect()
+}
+
+fn item(turn: &str, id: &str) -> HitLocation {
+    HitLocation::Item { turn: turn.into(), id: id.into() }
+}
+
+#[tokio::test]
+async fn words_are_found_where_they_stand_newest_first_with_their_marks() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "Is there any Crème brûlée?", 1).await;
+    story.begins().await;
+    story.ends("t1", &answered("t1", "One creme brulee, in the fridge.", 2)).await;
+    let all = found(&story, "CREME bru").await;
+    let places: Vec<_> = all.iter().map(|one| (one.by, one.place.clone())).collect();
+    assert_eq!(
+        places,
+        [(HitSource::Assistant, item("t1", "t1-end")), (HitSource::User, item("t1", "t1-asks"))]
+    );
+    let first = all.last().expect("two");
+    assert_eq!((first.title.as_str(), first.shelf), ("Words", ArchiveState::Open));
+    assert_eq!(first.text, "Is there any Crème brûlée?");
+    assert_eq!(first.marks, [(13, 18), (19, 25)]);
+    assert_eq!(found(&story, "creme cake").await, []);
+    // The context block was not said.
+    assert_eq!(found(&story, "Saturday").await, []);
+}
+
+#[tokio::test]
+async fn what_a_call_said_asked_or_changed_is_found_once_it_was_done() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "Hello", 1).await;
+    story.begins().await;
+    let calls = [
+        ("say", "send_message", json!({ "message": "The attic, then." })),
+        ("put", "append_file", json!({ "path": "Shop.md", "text": "- turmeric" })),
+        ("bad", "append_file", json!({ "path": "Shop.md", "text": "- arsenic" })),
+        ("look", "read_file", json!({ "path": "Attic.md" })),
+    ];
+    story.steps("t1", "m1", &calls).await;
+    assert_eq!(found(&story, "attic").await, [], "nothing was delivered yet");
+    let path = path("Shop.md");
+    let changed = ToolEvent::Changed { path, created: false, added: 1, removed: 0, waiting: false };
+    let mut put = result("put", "Added.");
+    put.reactions = vec![changed];
+    let mut bad = result("bad", "Refused.");
+    bad.is_error = true;
+    let results = [result("say", "Delivered."), put, bad, result("look", "Spiders.")];
+    story.store.store_results(&"t1".into(), &results).await.expect("stored");
+    let said: MessageId = store::chat_view::sent_message_id(&"t1".into(), &"say".into());
+    assert_eq!(places(&story, "attic").await, [(HitSource::Assistant, item("t1", said.as_str()))]);
+    let call = HitLocation::Call { turn: "t1".into(), call: "put".into() };
+    assert_eq!(places(&story, "turmeric").await, [(HitSource::Change, call.clone())]);
+    assert_eq!(places(&story, "shop").await, [(HitSource::Change, call)]);
+    assert_eq!(found(&story, "arsenic").await, []);
+    story.asks("t1", "Which spider?", 3).await;
+    let question = question_of("t1");
+    assert_eq!(
+        places(&story, "which spider").await,
+        [(HitSource::Assistant, item("t1", question.as_str()))]
+    );
+}
+
+#[tokio::test]
+async fn words_follow_what_is_reworded_removed_and_renamed() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "Hello", 1).await;
+    story.begins().await;
+    story.says("t2", "Buy quinces", 2).await;
+    let queued = MessageId::from("t2-asks");
+    story.store.edit_queued(&queued, "Buy medlars").await.expect("reworded");
+    assert_eq!(
+        (found(&story, "quinces").await.len(), found(&story, "medlars").await.len()),
+        (0, 1)
+    );
+    story.store.remove_queued(&queued).await.expect("removed");
+    assert_eq!(found(&story, "medlars").await, []);
+    assert_eq!(places(&story, "words").await, [(HitSource::Name, HitLocation::Whole)]);
+    story.store.rename(&conversation_id(), "Fruit").await.expect("renamed");
+    assert_eq!(found(&story, "words").await, []);
+    assert_eq!(places(&story, "fruit").await, [(HitSource::Name, HitLocation::Whole)]);
+    story.says("t3", "More fruit", 3).await;
+    let all = places(&story, "fruit").await;
+    assert_eq!(all, [(HitSource::User, item("t3", "t3-asks"))], "a name counts for want of words");
+}
+
+#[tokio::test]
+async fn a_search_is_cut_and_says_so_and_knows_no_unlisted_conversation() {
+    let story = TestConversation::begin().await;
+    for at in 0..3 {
+        story.says(&format!("t{at}"), "milk", at).await;
+    }
+    let cut = story.store.search_conversations("milk", 2).await.expect("searched");
+    assert_eq!((cut.found.len(), cut.more), (2, true));
+    let whole = story.store.search_conversations("milk", 3).await.expect("searched");
+    assert_eq!((whole.found.len(), whole.more), (3, false));
+    story
+        .store
+        .create_unlisted_conversation(&"ask".into(), "kefir", Timestamp(1))
+        .await
+        .expect("made");
+    let mut new = new_turn("u1", "kefir", 2);
+    new.message.conversation = "ask".into();
+    story.store.submit_turn(&new).await.expect("stored");
+    assert_eq!(found(&story, "kefir").await, []);
+}
+
+#[tokio::test]
+async fn what_was_found_in_another_branch_is_shown_with_it() {
+    let story = TestConversation::begin().await;
+    for (turn, words) in [("t1", "One"), ("t2", "Two")] {
+        story.says(turn, words, 1).await;
+        story.begins().await;
+        story.ends(turn, &answered(turn, "Yes.", 2)).await;
+    }
+    story.store.submit_fork(&new_turn("t3", "Other", 3), &"t2".into()).await.expect("stored");
+    story.begins().await;
+    story.ends("t3", &ending(TurnStatus::Cancelled, 4)).await;
+    let shown = async || -> Vec<String> {
+        let items = story.store.chat_items(&conversation_id()).await.expect("read");
+        let words = items.into_iter().filter_map(|item| match item {
+            protocol::chat::conversation::ChatItem::User { text, .. } => Some(text),
+            _ => None,
+        });
+        words.collect()
+    };
+    assert_eq!(shown().await, ["One", "Other"]);
+    let show = async |turn: &str| {
+        story.store.show_turn(&conversation_id(), &turn.into()).await.expect("shown");
+    };
+    show("t1").await;
+    assert_eq!(shown().await, ["One", "Other"], "it is heard there already");
+    show("t2").await;
+    assert_eq!(shown().await, ["One", "Two"]);
+    show("nowhere").await;
+    assert_eq!(shown().await, ["One", "Two"]);
+    show("t3").await;
+    assert_eq!(shown().await, ["One", "Other"]);
+}
+
+#[tokio::test]
+async fn a_word_of_a_script_without_spaces_is_found_inside_a_run() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "明日は牛乳とパンを買う", 1).await;
+    story.says("t2", "buy 豆腐 and milk", 2).await;
+    story.says("t3", "buy milk", 3).await;
+    let places = async |query: &str| places(&story, query).await;
+    let one = |turn: &str| vec![(HitSource::User, item(turn, &format!("{turn}-asks")))];
+    assert_eq!(places("牛乳").await, one("t1"), "in the middle of a run");
+    assert_eq!(places("パン 牛乳").await, one("t1"));
+    assert_eq!(places("豆腐 milk").await, one("t2"), "with a word of the index");
+    assert_eq!(places("豆腐 bread").await, []);
+    assert_eq!(places("砂糖").await, []);
+    let all = story.store.search_conversations("牛乳", 9).await.expect("searched").found;
+    assert_eq!(
+        (all[0].text.as_str(), &all[0].marks[..]),
+        ("明日は牛乳とパンを買う", &[(3, 5)][..])
+    );
+    let ended = protocol::ConversationState::Ended;
+    story.store.set_state(&conversation_id(), ended).await.expect("ended");
+    for (query, count) in [("牛乳 milk", 1), ("砂糖", 0)] {
+        let rows = story.store.ended_conversations(9, Some(query)).await.expect("searched");
+        assert_eq!(rows.len(), count, "{query}");
+    }
+}
