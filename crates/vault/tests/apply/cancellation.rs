@@ -1,6 +1,7 @@
 //! An order that is stopped in the middle: what is under way is finished, the rest is left alone.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::Mutex;

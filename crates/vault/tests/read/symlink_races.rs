@@ -10,8 +10,9 @@
     reason = "a test makes its own files and fails where it cannot go on"
 )]
 
-#[path = "support/blocked.rs"]
+#[path = "../support/blocked.rs"]
 mod blocked;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+#[path = "../support/mod.rs"]
 mod support;
 
 use rustix::process::{Resource, getrlimit, setrlimit};

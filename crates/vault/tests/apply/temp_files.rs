@@ -1,5 +1,6 @@
 //! Temporary files of changes that were cut are found wherever they lie, and stay.
 
+#[path = "../support/mod.rs"]
 mod support;
 
 use support::Folder;

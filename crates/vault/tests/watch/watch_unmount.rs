@@ -9,6 +9,7 @@
     reason = "a test makes its own files and fails where it cannot go on"
 )]
 
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
