@@ -84,7 +84,7 @@ async fn each_hunk_goes_its_own_way_and_the_model_is_told() {
     let told = last_message_text(model.requests().last().expect("a request"));
     for words in [
         "applied some of the changes to List.md and rejected the rest",
-        "put some lines in other words in List.md",
+        "edited some lines in List.md",
         "-two\n+TWO\n",
         "still waiting for the user's review: List.md",
     ] {

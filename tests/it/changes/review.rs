@@ -47,7 +47,7 @@ async fn waiting_edits_survive_a_kill_and_are_decided_note_by_note() {
     running.send_and_wait(Some(&conversation), "and now?").await;
     let told = last_message_text(model.requests().last().expect("a request"));
     for sentence in [
-        "Since then the user applied the changes to Alpha.md and rejected the changes to Beta.md; \
+        "After your last answer, the user applied the changes to Alpha.md and rejected the changes to Beta.md; \
          those notes are as they were.",
         "Changes still waiting for the user's review: Deep/Gamma.md",
     ] {
@@ -55,7 +55,7 @@ async fn waiting_edits_survive_a_kill_and_are_decided_note_by_note() {
     }
     running.send_and_wait(Some(&conversation), "go on").await;
     let told = last_message_text(model.requests().last().expect("a request"));
-    assert!(!told.contains("Since then"), "a verdict is told once: {told}");
+    assert!(!told.contains("After your last answer"), "a verdict is told once: {told}");
 
     running.decide(&conversation, &["Deep/Gamma.md"], &[]).await.expect("applied");
     assert_eq!(home.notes.read("Deep/Gamma.md"), edited_text("Deep/Gamma.md"));

@@ -94,7 +94,7 @@ async fn a_model_works_with_its_tools_and_its_words_come_out_of_the_hub() {
     );
     let request = model.wait_for_request(1).await;
     let system = request["system"].to_string();
-    assert!(system.contains("came over the hub"), "{system}");
+    assert!(system.contains("through their message hub"), "{system}");
     running.quit().await;
 }
 

@@ -182,7 +182,7 @@ async fn what_could_be_planned_beyond_its_places_is_not_told_to_the_hub_and_what
     for (call, told) in [
         (edit("Alpha.md", "first"), HELD),
         (edit("Alpha.md", "second"), HELD),
-        (("edit_file", property), HELD),
+        (("set_property", property), HELD),
         (("move_file", json!({ "source": "Alpha.md", "destination": "Beta.md" })), HELD),
         (("move_file", listed), HELD),
         (("delete_file", json!({ "path": "Alpha.md" })), HELD),
