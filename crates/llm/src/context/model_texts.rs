@@ -48,7 +48,7 @@ pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
 }
 
 pub(crate) fn too_many_in_message(cap: u32) -> String {
-    format!("Not run: at most {cap} calls of one message run. Call again with the rest.")
+    format!("Not run: at most {cap} calls per message. Repeat this one in your next message.")
 }
 
 pub(crate) fn broken_call(tool: &str, problem: &str) -> String {

@@ -73,13 +73,16 @@ impl SchemaCheck<'_> {
         schema: &Value,
     ) -> Result<(), String> {
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        for name in required.filter_map(Value::as_str) {
-            if !fields.contains_key(name) {
+        let required: Vec<&str> = required.filter_map(Value::as_str).collect();
+        for name in &required {
+            if !fields.contains_key(*name) {
                 return Err(format!("`{at}.{name}` is missing"));
             }
         }
         let properties = schema.get("properties");
-        for (name, value) in fields {
+        // A field that may be left out may as well be `null`.
+        let is_left_out = |name: &str, value: &Value| value.is_null() && !required.contains(&name);
+        for (name, value) in fields.iter().filter(|(name, value)| !is_left_out(name, value)) {
             match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => self.value(&format!("{at}.{name}"), value, schema)?,
                 None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {

@@ -200,8 +200,50 @@ fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
         if let Some(Value::String(text)) = root.remove("description") {
             description = text;
         }
+        if let Some(Value::Object(properties)) = root.get_mut("properties") {
+            properties.values_mut().for_each(simplify);
+        }
     }
     ToolSpec { name: name.to_owned(), description, input_schema: schema }
+}
+
+/// Takes out what says nothing to a model: a field that is not required may be left out, so it need not
+/// allow `null` as well, and Rust's widths of numbers are no limits of the tool.
+fn simplify(property: &mut Value) {
+    let Some(property) = property.as_object_mut() else { return };
+    property.remove("format");
+    if property.get("minimum").is_some_and(|least| least == 0) {
+        property.remove("minimum");
+    }
+    if property.get("maximum").is_some_and(|most| [255, 65_535].iter().any(|width| most == width)) {
+        property.remove("maximum");
+    }
+    if property.get("default").is_some_and(Value::is_null) {
+        property.remove("default");
+    }
+    if let Some(Value::Array(kinds)) = property.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = kinds.as_slice() {
+            let kind = kind.clone();
+            property.insert("type".to_owned(), kind);
+        }
+    }
+    if let Some(Value::Array(values)) = property.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    // `anyOf` of a type and `null`: the type alone.
+    if let Some(Value::Array(kinds)) = property.get_mut("anyOf") {
+        kinds.retain(|kind| kind.get("type").is_none_or(|kind| kind != "null"));
+        if let [kind] = kinds.as_mut_slice() {
+            let kind = std::mem::take(kind);
+            property.remove("anyOf");
+            if let Value::Object(kind) = kind {
+                for (name, value) in kind {
+                    property.entry(name).or_insert(value);
+                }
+            }
+        }
+    }
 }
 
 /// The arguments that `brief` names, as `spec` has them, without what is said of each.

@@ -98,8 +98,8 @@ async fn a_server_that_refuses_tools_is_asked_in_words_and_that_is_remembered() 
     assert_eq!(ending.message.unwrap().text(), "It is blue.");
     let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
     assert_eq!(with_tools, [true, false, false]);
-    assert!(bodies[1]["messages"][0]["content"].as_str().unwrap().contains("\n## look\n"));
-    assert_eq!(last_words(&bodies[2]), "Result of look:\nsky 0");
+    assert!(bodies[1]["messages"][0]["content"].as_str().unwrap().contains("\n## look("));
+    assert_eq!(last_words(&bodies[2]), "<tool_result tool=\"look\">\nsky 0\n</tool_result>");
     assert!(!bodies[2].to_string().contains("tool_call"), "{}", bodies[2]);
 
     let (ending, bodies) = turn(&no_tools, vec![say("Hello.")]).await;
@@ -162,7 +162,7 @@ async fn a_call_that_does_not_fit_is_sent_back_once() {
     assert_eq!(ending.message.unwrap().text(), "It is blue.");
     let told = last_words(&bodies[2]);
     assert!(told.contains("`parameters.what` is missing"), "{told}");
-    assert_eq!(last_words(&bodies[3]), "Result of look:\nsky 0");
+    assert_eq!(last_words(&bodies[3]), "<tool_result tool=\"look\">\nsky 0\n</tool_result>");
     assert!(!bodies[3].to_string().contains("no valid call"), "what was repaired is not kept");
 
     let answers = vec![say(BROKEN), say(BROKEN)];
