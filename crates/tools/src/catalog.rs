@@ -31,7 +31,9 @@ use crate::write_tools::append_file::AppendFile;
 use crate::write_tools::create_folder::CreateFolder;
 use crate::write_tools::delete_file::DeleteFile;
 use crate::write_tools::edit_file::EditFile;
+use crate::write_tools::edit_section::EditSection;
 use crate::write_tools::move_file::MoveFile;
+use crate::write_tools::set_property::SetProperty;
 use crate::write_tools::write_file::WriteFile;
 
 /// The tools for a model that loses its way among many: to find, to read, to change, to ask.
@@ -100,6 +102,8 @@ pub fn catalog(shelf: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
     tools.register(GetLinks(notes.clone()))?;
     tools.register(ListTags(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
+    tools.register_changing(EditSection(notes.clone()))?;
+    tools.register_changing(SetProperty(notes.clone()))?;
     tools.register_changing(AppendFile(notes.clone()))?;
     tools.register_changing(WriteFile(notes.clone()))?;
     tools.register_changing(MoveFile(notes.clone()))?;

@@ -2,7 +2,10 @@
 //!
 //! A plan that was applied is told by its own summary; one that waits is told by [`pending_text`].
 
-const PENDING_PREFIX: &str = "Planned, not yet done: ";
+const PENDING_PREFIX: &str = "Waiting for review, not applied: ";
+
+/// The prefix of results that older versions stored.
+const FORMER_PENDING_PREFIX: &str = "Planned, not yet done: ";
 
 /// How a change ended, as far as the text of its result says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +20,8 @@ pub enum PlanOutcome {
 #[must_use]
 pub fn pending_text(summary: &str) -> String {
     format!(
-        "{PENDING_PREFIX}{summary}. The user will review it; your later reads see the note as if it were \
-         applied."
+        "{PENDING_PREFIX}{summary}. read_file already shows the note with this change. Tell the user that \
+         it waits for review."
     )
 }
 
@@ -35,7 +38,9 @@ pub fn rebased_text(summary: &str) -> String {
 /// What the result of a plan says, if it is no error.
 #[must_use]
 pub fn parse(output: &str) -> PlanOutcome {
-    if output.starts_with(PENDING_PREFIX) { PlanOutcome::Waiting } else { PlanOutcome::Applied }
+    let is_pending =
+        [PENDING_PREFIX, FORMER_PENDING_PREFIX].iter().any(|it| output.starts_with(it));
+    if is_pending { PlanOutcome::Waiting } else { PlanOutcome::Applied }
 }
 
 #[cfg(test)]
@@ -48,5 +53,7 @@ mod tests {
         assert_eq!(parse(summary), PlanOutcome::Applied);
         assert_eq!(parse(&pending_text(summary)), PlanOutcome::Waiting);
         assert!(pending_text(summary).contains(summary));
+        let former = "Planned, not yet done: Appended 1 line to `Groceries.md`.";
+        assert_eq!(parse(former), PlanOutcome::Waiting);
     }
 }

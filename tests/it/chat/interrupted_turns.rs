@@ -174,7 +174,7 @@ async fn planned_changes_of_a_cut_turn_are_counted_and_wait_on() {
     running.app.continue_turn(&view.conversation.id).await.expect("it goes on");
     view_when_idle(&running).await;
     let told = result_texts(&model.wait_for_request(2).await);
-    assert!(told[0].starts_with("Planned, not yet done"), "{told:?}");
+    assert!(told[0].starts_with("Waiting for review, not applied"), "{told:?}");
     assert_eq!(running.pending_paths(&view.conversation.id).await, ["Alpha.md"]);
     running.quit().await;
     model.finish();

@@ -326,7 +326,7 @@ async fn what_is_to_be_approved_is_told_from_the_change_and_not_by_the_model() {
     assert_eq!(review.request, "look at Alpha.md");
     assert_eq!(review.notes[0].kind, ChangeKind::Trash);
     let verdict = model.wait_for_request(2).await.to_string();
-    assert!(verdict.contains("Planned, not yet done: "), "{verdict}");
+    assert!(verdict.contains("Waiting for review, not applied: "), "{verdict}");
     running.quit().await;
     model.finish();
 }

@@ -44,7 +44,7 @@ async fn a_model_is_told_what_a_person_sees_and_its_edit_finds_the_true_bytes() 
             ("search_files", json!({ "pattern": "Pay" })),
         ]),
         Reply::calls(vec![("edit_file", edit)]),
-        Reply::calls(vec![("edit_file", section)]),
+        Reply::calls(vec![("edit_section", section)]),
         Reply::text("Done."),
     ])
     .await;

@@ -118,20 +118,14 @@ impl FaultScenario {
 pub(super) fn all_scenarios() -> Vec<FaultScenario> {
     let mut scenes = vec![
         tool_scenario("edit text", "edit_file", json!({"old_text": "two", "new_text": "TWO"})),
-        tool_scenario("edit lines", "edit_file", json!({"start_line": 6, "end_line": 7})),
-        tool_scenario(
-            "insert line",
-            "edit_file",
-            json!({"line": 6, "action": "after", "text": "1½"}),
-        ),
         tool_scenario(
             "edit section",
-            "edit_file",
+            "edit_section",
             json!({"heading": "List", "action": "append", "text": "- four"}),
         ),
         tool_scenario(
             "edit property",
-            "edit_file",
+            "set_property",
             json!({"property": "tags", "action": "append", "value": "new"}),
         ),
         tool_scenario(

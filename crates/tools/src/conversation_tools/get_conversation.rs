@@ -26,8 +26,9 @@ const MAX_BYTES: usize = 20_000;
 pub(crate) struct GetConversationInput {
     /// The id of one conversation, from an earlier call, to get it in full.
     conversation_id: Option<String>,
-    /// How many conversations to list, at most 50.
+    /// How many conversations to list.
     #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 50))]
     list_recent: u32,
     /// Words that were said in it. Leave out to list the latest.
     query: Option<String>,

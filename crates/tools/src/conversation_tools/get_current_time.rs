@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use crate::ports::environment::Environment;
 
-/// Says the user's local date, time, weekday and time zone. Use it before you work out dates such
-/// as "next Friday".
+/// Returns the user's local date, time, weekday and time zone. The <context> block of each message has
+/// them already: call this only if they may be out of date.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetCurrentTimeInput {}

@@ -10,14 +10,14 @@ use serde::Deserialize;
 
 use crate::ports::conversation_archive::{ArchivedResult, ConversationArchive};
 
-/// Reads on in a long result of an earlier call: the result says its handle and how many parts it
-/// has.
+/// Reads another part of a long result of an earlier call. The result names its handle and how many
+/// parts it has.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadResultInput {
     /// The handle, such as `result-0123456789ab`.
     handle: String,
-    /// Which part, counted from 1; part 1 stands in the result itself.
+    /// Which part, counted from 1. Part 1 is in the result itself.
     part: u32,
 }
 

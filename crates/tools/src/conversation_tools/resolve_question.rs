@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::ports::question_resolver::{QuestionResolution, QuestionResolver};
 
-/// Says whether the user's message answers your question that still waits. Call it first, before
-/// anything else, and then go on: with what you asked about, or with the message as a request of its own.
+/// Records whether the user's message answers your open question. Call this before anything else, then
+/// continue with what you asked about, or with the message as a new request.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResolveQuestionInput {
@@ -29,7 +29,7 @@ impl Tool for ResolveQuestion {
     const EFFECT: ToolEffect = ToolEffect::Speak;
     type Input = ResolveQuestionInput;
     const BRIEF: Option<ToolBrief> = Some(ToolBrief {
-        description: "Says whether the message answers the question.",
+        description: "Records whether the message answers your open question.",
         required: &["question_id", "is_answer"],
         optional: &[],
     });
@@ -40,7 +40,7 @@ impl Tool for ResolveQuestion {
             true => (QuestionResolution::Answer, "Noted: the question is answered. Go on with it."),
             false => (
                 QuestionResolution::NoAnswer,
-                "Noted: the question waits on. Take the message as a request of its own.",
+                "The question stays open. Treat the message as a new request.",
             ),
         };
         match self.0.resolve(&context.turn, &question, verdict).await {

@@ -8,18 +8,18 @@ use serde::Deserialize;
 /// Ready answers at most.
 const MAX_OPTIONS: usize = 8;
 
-/// Says something to the user before you are done, or asks a question. A question ends your turn:
-/// call no tool after it, and go on when the answer comes.
+/// Asks the user a question, with `is_question`, or says something before your work is done. After a
+/// question, stop: the answer arrives as the next message. Do not send your final answer with this tool:
+/// just write it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SendMessageInput {
-    /// What to say or ask, Markdown.
+    /// The question or message, in Markdown.
     message: String,
     /// True if this is a question that you need answered to go on.
     #[serde(default)]
     is_question: bool,
-    /// Short ready answers to choose from, at most 8; only with is_question. The user may also
-    /// answer freely.
+    /// Short answers to choose from, only with is_question. The user may also answer freely.
     #[serde(default)]
     options: Vec<String>,
 }

@@ -23,7 +23,7 @@ impl NotesView {
         if is_folder && below.is_empty() {
             return Ok(match from {
                 None => ToolFailure::new(format!(
-                    "The folder `{there}` is there already, so nothing is to be done.\nList it \
+                    "The folder `{there}` already exists. No change needed.\nList it \
                      with list_files."
                 )),
                 Some(from) => into_folder(from, there),

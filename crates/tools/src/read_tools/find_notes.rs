@@ -19,16 +19,14 @@ use crate::notes::notes_view::{NotesView, run_blocking, search_failure};
 const MAX_RESULTS: u16 = 50;
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Finds the notes whose name, headings or text match the words best, each with its best passage;
-/// without words all notes that the filters let in. Begin here when you do not know which note to
-/// read.
+/// Finds notes by words in their name, headings or text, best match first, each with its best passage.
+/// Start here when you do not know which note to read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = require_query)]
 pub(crate) struct FindNotesInput {
-    /// A few words to look for, in the language of the notes. `"two words"` in quotes have to stand
-    /// like that, `-word` must not be there. Empty to find by `folder`, `tags`, `property` or
-    /// `linked_to` alone.
+    /// A few words to look for, in the language of the notes. Use "two words" for an exact phrase and
+    /// -word to exclude a word. Leave empty to filter only by folder, tags, property or linked_to.
     #[serde(default)]
     query: String,
     /// Only notes in this folder, such as `Projects`.
@@ -40,8 +38,9 @@ pub(crate) struct FindNotesInput {
     property: Option<String>,
     /// Only notes with a link to this note.
     linked_to: Option<String>,
-    /// How many notes to return, at most 50.
+    /// How many notes to return.
     #[serde(default = "seven")]
+    #[schemars(range(min = 1, max = 50))]
     limit: u16,
 }
 

@@ -13,8 +13,8 @@ use crate::notes::notes_view::{NotesView, run_blocking};
 use crate::notes::obsidian_workspace;
 use crate::ports::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
 
-/// Says which note the user has open, and the words that are selected in it. Use it when the user
-/// speaks of "this note". Read the note with read_file.
+/// Returns the note that the user has open, and the selected text. Use it when the user says "this
+/// note". Read the note itself with read_file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetActiveNoteInput {}

@@ -18,8 +18,8 @@ use crate::text::text_encoding::{decode, pluralize};
 /// Headings, and links in each direction, listed at most.
 const MAX_LISTED: usize = 30;
 
-/// Tells about a note without showing its text: dates, size, number of words, properties, tags,
-/// outline, links in it and to it.
+/// Returns the metadata of a note without its text: dates, size, number of words, properties, tags,
+/// outline, and links in both directions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetFileInfoInput {

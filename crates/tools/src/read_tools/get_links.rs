@@ -16,8 +16,8 @@ use crate::text::text_encoding::pluralize;
 /// Links listed at most in each direction.
 const MAX_LINKS: usize = 100;
 
-/// Shows the links of a note: those in it, with the note each leads to, and those in other notes
-/// that lead to it.
+/// Lists the links of a note: the links in it, each with the note it leads to, and the links in
+/// other notes that lead to it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetLinksInput {

@@ -23,14 +23,14 @@ const MAX_RESULTS: u16 = 1_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListFilesInput {
-    /// A file pattern such as `*`, `*.md`, `**/*.md` or `**/*garden*`; upper and lower case are
-    /// the same.
+    /// A file pattern such as `*`, `*.md`, `**/*.md` or `**/*garden*`. Case is ignored.
     #[serde(default = "everything")]
     pattern: String,
     /// The folder to list, such as `Projects`. Leave out for the top folder.
     path: Option<String>,
-    /// How many entries to return, at most 1000.
+    /// How many entries to return.
     #[serde(default = "hundred")]
+    #[schemars(range(min = 1, max = 1000))]
     max_results: u16,
 }
 

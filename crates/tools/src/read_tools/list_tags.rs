@@ -21,8 +21,9 @@ const MAX_RESULTS: u16 = 1_000;
 pub(crate) struct ListTagsInput {
     /// Only tags with this text in their name. Leave out for all.
     pattern: Option<String>,
-    /// How many tags to return, at most 1000.
+    /// How many tags to return.
     #[serde(default = "hundred")]
+    #[schemars(range(min = 1, max = 1000))]
     limit: u16,
 }
 

@@ -10,9 +10,9 @@ use crate::notes::notes_view::NotesView;
 use crate::text::numbered_page::NumberedPage;
 use crate::text::text_encoding::{decode, pluralize};
 
-/// Shows a note with numbered lines, at most 2,000 lines or 100 kB at a time. The first line of the
-/// result holds the note's real path, its length and its hash; a long note begins with its outline.
-/// Read a note before you edit it.
+/// Reads a note with numbered lines, at most 2,000 lines or 100 kB at a time. The first line of the
+/// result has the note's path, its length and its hash. The result for a long note starts with its
+/// outline. Read a note before you edit it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadFileInput {

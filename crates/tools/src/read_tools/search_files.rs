@@ -24,18 +24,19 @@ const DEADLINE: Duration = Duration::from_secs(4);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchFilesInput {
-    /// A regular expression, matched line by line. Put `\` before a sign such as `(`, `[`, `.` or
-    /// `?` to mean the sign itself.
+    /// A regular expression, matched line by line. Escape special characters such as `(` with `\`.
     pattern: String,
     /// Only notes whose path matches, such as `Projects/**/*.md`. Leave out for all notes.
     file_pattern: Option<String>,
-    /// Lines to show before and after each match, at most 10.
+    /// Lines to show before and after each match.
     #[serde(default = "two")]
+    #[schemars(range(max = 10))]
     context_lines: u8,
-    /// How many matches to show, at most 200 and at most 5 of one note.
+    /// How many matches to show, of one note at most 5.
     #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 200))]
     max_results: u16,
-    /// True if upper and lower case differ.
+    /// Match case.
     #[serde(default)]
     case_sensitive: bool,
 }

@@ -15,3 +15,28 @@ fn the_catalog_tells_a_model_exactly_this() {
     }
     insta::assert_snapshot!("catalog", told);
 }
+
+/// Whether a schema says what only Rust knows: widths of numbers, and `null` for what may be left out.
+fn is_plain(schema: &serde_json::Value) -> bool {
+    let text = schema.to_string();
+    !text.contains("\"format\"") && !text.contains("null") && !text.contains("65535")
+}
+
+#[test]
+fn schemas_have_real_limits_and_optional_parameters_may_be_left_out() {
+    let tools = ToolFixture::with(&[]).tools;
+    let names: Vec<String> = tools.names().into_iter().map(str::to_owned).collect();
+    for spec in tools.specs(&names) {
+        assert!(is_plain(&spec.input_schema), "{}: {}", spec.name, spec.input_schema);
+    }
+    let specs = tools.specs(&["find_notes".to_owned(), "edit_file".to_owned()]);
+    let find = &specs[0].input_schema;
+    assert_eq!(find["properties"]["limit"]["maximum"], 50);
+    assert_eq!(find["required"], serde_json::json!(["query"]));
+    assert_eq!(
+        specs[1].input_schema["required"],
+        serde_json::json!(["path", "old_text", "new_text"])
+    );
+    let former = serde_json::json!({ "type": ["string", "null"], "format": "uint16" });
+    assert!(!is_plain(&former));
+}

@@ -78,6 +78,6 @@ async fn a_message_answers_the_question_that_waits_or_does_not_and_no_other_one(
         }
     };
     assert!(say(" q-1 ", true).await.starts_with("Noted: the question is answered."));
-    assert!(say(" q-1 ", false).await.starts_with("Noted: the question waits on."));
+    assert!(say(" q-1 ", false).await.starts_with("The question stays open."));
     assert_eq!(say("q-2", true).await, "The one that waits is `q-1`.");
 }

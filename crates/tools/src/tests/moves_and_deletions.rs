@@ -45,7 +45,7 @@ async fn a_move_says_what_is_in_its_way() {
     for (source, destination, says) in [
         ("Garden", "Projects/Plan.md", "already exists"),
         ("Garden", "projects/plan.md", "already exists"),
-        ("Garden", "Garden.md", "is there already"),
+        ("Garden", "Garden.md", "is already there"),
         ("Garden", "Garden.txt", "Keep its extension `.md`"),
         ("Gardn", "x.md", "Garden.md"),
         ("Projects/", "Projects/Inner", "into itself"),
@@ -106,7 +106,7 @@ async fn a_folder_is_made_once() {
     assert_eq!(answer.effect, Some(ToolEffect::Folder));
     assert!(bench.file("New/Deep").is_dir());
     let again = bench.call_err("create_folder", json!({ "path": "new/deep" })).await;
-    assert!(again.contains("`New/Deep` is there already"), "{again}");
+    assert!(again.contains("`New/Deep` already exists"), "{again}");
     let note = bench.call_err("create_folder", json!({ "path": "Garden.md" })).await;
     assert_eq!(
         note,

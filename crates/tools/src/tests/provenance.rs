@@ -23,7 +23,7 @@ const NOTES: [(&str, &[u8]); 4] = [
 fn calls() -> Vec<(&'static str, Value)> {
     let near = ["Weekly plan", "Twin", "Plain", "Plain.md", "folder", "Weekly cnary plan", "daily"];
     let near = near.into_iter().flat_map(|near| {
-        let edit = |heading: &str| json!({ "path": near, "heading": heading, "text": "x" });
+        let edit = |heading: &str| json!({ "path": near, "heading": heading, "action": "append", "text": "x" });
         [
             ("read_file", json!({ "path": near })),
             ("read_file", json!({ "path": near, "start_line": 400 })),
@@ -36,7 +36,7 @@ fn calls() -> Vec<(&'static str, Value)> {
             ("append_file", json!({ "path": near, "content": "x", "heading": "Tasks" })),
             ("edit_file", json!({ "path": near, "old_text": "on", "new_text": "x" })),
             ("edit_file", json!({ "path": near, "old_text": "qqq", "new_text": "x" })),
-            ("edit_file", edit("Monday")),
+            ("edit_section", edit("Monday")),
             ("write_file", json!({ "path": near, "content": "x" })),
             ("move_file", json!({ "source": near, "destination": "Moved.md" })),
             ("move_file", json!({ "source": "Plain.md", "destination": near })),

@@ -93,16 +93,8 @@ fn shape(call: &mut RepairCall, failure: &str) -> Option<()> {
     Some(())
 }
 
-/// "Give x instead of y", "Leave out y", "set overwrite", and which fields go together.
+/// "Give x instead of y", "Leave out y" and "set overwrite".
 fn field(call: &mut RepairCall, failure: &str) -> Option<()> {
-    if let Some(rest) = failure.split(" are different edits").next().filter(|x| *x != failure) {
-        let place = rest.split(" and ").next()?;
-        let company = failure.lines().find(|line| line.starts_with(&format!("- {place}")))?;
-        let company = company.to_owned();
-        let is_meant = |name: &str| name == "path" || company.contains(name);
-        fields(call)?.retain(|name, _| is_meant(name));
-        return Some(());
-    }
     if let Some((before, after)) = failure.split_once(" instead of ")
         && let Some((_, name)) = before.rsplit_once("Give ")
     {

@@ -92,38 +92,32 @@ async fn edits_that_would_do_nothing_are_refused() {
 }
 
 #[tokio::test]
-async fn lines_and_sections_are_edited_only_as_they_were_read() {
-    let calls = [
-        json!({ "path": "n", "line": 1, "action": "after", "text": "x" }),
-        json!({ "path": "n", "start_line": 2 }),
-        json!({ "path": "n", "heading": "A", "action": "append", "text": "x" }),
-    ];
-    for call in calls {
-        let mut bench = ToolFixture::with(&[("n.md", b"# A\none\n")]);
-        assert!(bench.call_err("edit_file", call.clone()).await.contains("Read it first"));
-        bench.call_ok("read_file", json!({ "path": "n" })).await;
-        bench.write_externally("n.md", "zero\n# A\none\n");
-        assert!(bench.call_err("edit_file", call.clone()).await.contains("Read it again"));
-        let mut expecting = call.clone();
-        expecting["expect_hash"] = json!(protocol::ContentHash::of(b"# A\none\n").short());
-        assert!(bench.call_err("edit_file", expecting.clone()).await.contains("Read it again"));
-        assert_eq!(bench.text("n.md"), "zero\n# A\none\n");
-        let now = protocol::ContentHash::of(b"zero\n# A\none\n");
-        expecting["expect_hash"] = json!(now.short());
-        let answer = bench.call_ok("edit_file", expecting).await;
-        assert_eq!(answer.effect, Some(ToolEffect::Edit));
-    }
+async fn a_section_is_edited_only_as_it_was_read() {
+    let call = json!({ "path": "n", "heading": "A", "action": "append", "text": "x" });
+    let mut bench = ToolFixture::with(&[("n.md", b"# A\none\n")]);
+    assert!(bench.call_err("edit_section", call.clone()).await.contains("Read it first"));
+    bench.call_ok("read_file", json!({ "path": "n" })).await;
+    bench.write_externally("n.md", "zero\n# A\none\n");
+    assert!(bench.call_err("edit_section", call.clone()).await.contains("Read it again"));
+    let mut expecting = call.clone();
+    expecting["expect_hash"] = json!(protocol::ContentHash::of(b"# A\none\n").short());
+    assert!(bench.call_err("edit_section", expecting.clone()).await.contains("Read it again"));
+    assert_eq!(bench.text("n.md"), "zero\n# A\none\n");
+    let now = protocol::ContentHash::of(b"zero\n# A\none\n");
+    expecting["expect_hash"] = json!(now.short());
+    let answer = bench.call_ok("edit_section", expecting).await;
+    assert_eq!(answer.effect, Some(ToolEffect::Edit));
 }
 
 #[tokio::test]
 async fn a_property_is_set_without_a_reading_behind_a_byte_order_mark() {
     let mut bench = ToolFixture::with(&[("n.md", b"\xef\xbb\xbf---\r\na: 1\r\n---\r\ntext")]);
     let set = json!({ "path": "n", "property": "a", "action": "set", "value": 2 });
-    bench.call_ok("edit_file", set.clone()).await;
+    bench.call_ok("set_property", set.clone()).await;
     assert_eq!(bench.text("n.md"), "\u{feff}---\r\na: 2\r\n---\r\ntext");
-    assert!(bench.call_err("edit_file", set.clone()).await.contains("would not change"));
+    assert!(bench.call_err("set_property", set.clone()).await.contains("No change needed"));
     bench.write_externally("n.md", "---\na: 1\n---\nmore\n");
-    let answer = bench.call_ok("edit_file", set).await;
+    let answer = bench.call_ok("set_property", set).await;
     assert!(answer.text.contains("had changed since it was read"), "{}", answer.text);
 }
 

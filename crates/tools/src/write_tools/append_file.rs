@@ -14,18 +14,17 @@ use crate::ports::environment::means_today;
 use crate::text::heading_ref;
 use crate::text::text_encoding::{LineEnd, decode, pluralize};
 
-/// Adds lines to the end of a note, or to the end of the text under one heading of it. Creates the
-/// note when there is none. Nothing that stands in the note changes. Look at the note first to
-/// write in its form, such as `- [ ] ` before a task.
+/// Adds lines to the end of a note, or to the end of the text under one of its headings. Creates the
+/// note if there is none. Read the note first to match its form, such as `- [ ] ` before a task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AppendFileInput {
     /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`. `daily`
     /// means today's daily note.
     path: String,
-    /// The lines to add, Markdown. Begin with an empty line to start a new paragraph.
+    /// The lines to add, in Markdown. Begin with an empty line to start a new paragraph.
     content: String,
-    /// The heading to add under, as it stands in the note, with or without its `#` signs.
+    /// The heading to add under, with or without its `#` signs.
     heading: Option<String>,
 }
 

@@ -54,9 +54,7 @@ impl ChangingTool for MoveFile {
         }
         self.0.refuse_folder_destination(&thing, &asked, &to, context).await?;
         if to.as_str() == from.as_str() {
-            return Err(ToolFailure::new(format!(
-                "`{from}` is there already. Nothing is to be done."
-            )));
+            return Err(ToolFailure::new(format!("`{from}` is already there. No change needed.")));
         }
         let kept = self.0.updates_after_move(from, &to, context).await?;
         // That no link had to change is told of every note as well.

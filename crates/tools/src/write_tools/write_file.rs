@@ -12,13 +12,13 @@ use crate::notes::notes_view::{CurrentNote, NotesView, PathState};
 use crate::text::text_encoding::pluralize;
 
 /// Creates a note, with the folders it needs. An existing note is replaced only with
-/// overwrite: true, and only after it was read; for smaller changes use edit_file or append_file.
+/// overwrite: true, and only after it was read. For smaller changes use edit_file or append_file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WriteFileInput {
     /// The note's whole path from the top folder, such as `Projects/Garden.md`.
     path: String,
-    /// All that the note shall say, Markdown.
+    /// The full content of the note, in Markdown.
     content: String,
     /// True to replace a note that exists.
     #[serde(default)]
@@ -102,7 +102,7 @@ fn require_overwrite(
         ));
     }
     if note.bytes == input.content.as_bytes() {
-        return Err(format!("`{path}` already says exactly this. Nothing is to be done."));
+        return Err(format!("No change needed: `{path}` already has this content."));
     }
     Ok(())
 }

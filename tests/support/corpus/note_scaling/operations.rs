@@ -94,14 +94,19 @@ fn edit_note(stage: &ScalingFixture) {
         json!({ "path": NOTE, "old_text": "a", "new_text": "bb" }),
         json!({ "path": NOTE, "old_text": "a line that is not there", "new_text": "" }),
         json!({ "path": NOTE, "old_text": format!("{}.", first_half(&stage.text)), "new_text": "" }),
-        json!({ "path": NOTE, "heading": "Same", "action": "append", "text": "x" }),
-        json!({ "path": NOTE, "heading": "^id1", "action": "append", "text": "x" }),
-        json!({ "path": NOTE, "property": "aliases", "action": "append", "value": ["x", "y"] }),
-        json!({ "path": NOTE, "property": "status", "action": "set", "value": "open" }),
-        json!({ "path": NOTE, "line": 2, "action": "after", "text": "x" }),
     ];
     for call in calls {
         stage.call_tool("edit_file", call);
+    }
+    for heading in ["Same", "^id1"] {
+        let call = json!({ "path": NOTE, "heading": heading, "action": "append", "text": "x" });
+        stage.call_tool("edit_section", call);
+    }
+    for call in [
+        json!({ "path": NOTE, "property": "aliases", "action": "append", "value": ["x", "y"] }),
+        json!({ "path": NOTE, "property": "status", "action": "set", "value": "open" }),
+    ] {
+        stage.call_tool("set_property", call);
     }
     stage.call_tool("append_file", json!({ "path": NOTE, "text": "x" }));
 }

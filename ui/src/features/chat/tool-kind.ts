@@ -44,6 +44,8 @@ const kinds: Record<string, ToolKind> = {
   get_conversation: { ...look, icon: 'chat' },
   read_result: look,
   edit_file: change,
+  edit_section: change,
+  set_property: change,
   write_file: change,
   append_file: change,
   move_file: {

@@ -1,12 +1,9 @@
-//! The kinds of edit that `edit_file` knows, one file each, and how a call says which it means.
+//! The edits of a note: a text, a section or a property, and how one becomes a plan.
 
-mod arguments;
-mod delete_lines;
-mod frontmatter;
-mod insert_lines;
-mod property;
-mod replace_text;
-mod section;
+pub(crate) mod frontmatter;
+pub(crate) mod property;
+pub(crate) mod replace_text;
+pub(crate) mod section;
 mod yaml;
 
 #[cfg(test)]
@@ -14,33 +11,17 @@ mod tests;
 
 use std::ops::Range;
 
-use llm::tool_api::tool::ToolContext;
-use protocol::NotePath;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use llm::tool_api::tool::{ChangePlan, SourceLabels, ToolContext, ToolEffect, ToolFailure};
+use protocol::{Change, ChangeSet, NotePath};
+use serde_json::Value;
 
-use crate::notes::notes_view::CurrentNote;
-use crate::text::text_encoding::LineEnd;
+use crate::notes::notes_view::{CurrentNote, NotesView};
+use crate::text::text_encoding::{LineEnd, decode};
 
-/// What to do at a line, with a section or with a property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Action {
-    Before,
-    After,
-    Replace,
-    Append,
-    Prepend,
-    Set,
-    Remove,
-}
-
-/// One edit, its fields checked against each other; read from a call by `NoteEdit::of`.
+/// One edit of one note.
 #[derive(Debug)]
 pub(crate) enum NoteEdit<'a> {
     Text(replace_text::TextReplacement<'a>),
-    InsertLines(insert_lines::InsertLines<'a>),
-    DeleteLines(delete_lines::DeleteLines),
     Section(section::SectionEdit<'a>),
     Property(property::PropertyEdit<'a>),
 }
@@ -65,13 +46,7 @@ impl NoteEdit<'_> {
         match self {
             Self::Text(edit) => edit.apply(path, text, freshness),
             Self::Property(edit) => edit.apply(path, text),
-            // Their place was taken from a reading: without one it means nothing.
-            Self::InsertLines(edit) => {
-                freshness.require(path).and_then(|()| edit.apply(path, text))
-            }
-            Self::DeleteLines(edit) => {
-                freshness.require(path).and_then(|()| edit.apply(path, text))
-            }
+            // The section was taken from a reading: without one nobody knows what is in it.
             Self::Section(edit) => freshness.require(path).and_then(|()| edit.apply(path, text)),
         }
     }
@@ -105,15 +80,71 @@ impl Freshness {
         match self {
             Self::Current => Ok(()),
             Self::Never => Err(format!(
-                "`{path}` was not read yet, so its lines and sections are not known.\nRead it \
+                "`{path}` was not read yet, so its sections are not known.\nRead it \
                  first with read_file, then call again."
             )),
             Self::Outdated => Err(format!(
-                "`{path}` changed since it was read, so its lines and sections may be others \
-                 now.\nRead it again with read_file, then call again with the new hash, or without \
+                "`{path}` changed since it was read, so its sections may be others now.\nRead it again with read_file, then call again with the new hash, or without \
                  expect_hash."
             )),
         }
+    }
+}
+
+/// Plans `edit` on the note that `name` means, if it may be changed.
+pub(crate) async fn plan_edit(
+    notes: &NotesView,
+    name: &str,
+    edit: &NoteEdit<'_>,
+    expected: Option<&str>,
+    context: &ToolContext,
+) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+    let note = notes.find_note(name, context).await?;
+    notes.require_writable(&note).await?;
+    let reading = Freshness::of_note(&note, expected, context);
+    if matches!(edit, NoteEdit::Section(_)) {
+        // The result names the heading as it is in the note.
+        context.sources.record_name(&note.path);
+    }
+    changed_note(note, edit, reading)
+        .map(|plan| (ToolEffect::Edit, plan))
+        .map_err(ToolFailure::labeled)
+}
+
+fn changed_note(
+    note: CurrentNote,
+    edit: &NoteEdit<'_>,
+    reading: Freshness,
+) -> Result<ChangePlan, String> {
+    let text = decode(&note.path, &note.bytes)?;
+    let edited = edit.apply(&note.path, text, reading)?;
+    if edited.text == text {
+        return Err(format!(
+            "No change needed: `{}` already has this content.\nSend different text, or continue \
+             without this edit.",
+            note.path
+        ));
+    }
+    let mark = note.bytes.len() - text.len();
+    let mut after = note.bytes.get(..mark).unwrap_or_default().to_vec();
+    after.extend_from_slice(edited.text.as_bytes());
+    let mut summary = edited.summary;
+    if reading == Freshness::Outdated {
+        summary.push_str(
+            "; the note had changed since it was read, and the edit was made on what is there now",
+        );
+    }
+    let change = Change::replace(note.path, note.bytes, after);
+    Ok(ChangePlan { change_set: ChangeSet::one(change), summary, labels: SourceLabels::Complete })
+}
+
+/// A value that a model gives where it means none.
+pub(crate) fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        _ => false,
     }
 }
 

@@ -17,13 +17,13 @@ const MAX_LISTED: usize = 50;
 /// `property`, `action` and `value`.
 #[derive(Debug)]
 pub(crate) struct PropertyEdit<'a> {
-    pub(super) name: &'a str,
-    pub(super) action: PropertyAction<'a>,
+    pub(crate) name: &'a str,
+    pub(crate) action: PropertyAction<'a>,
 }
 
 /// What to do with it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum PropertyAction<'a> {
+pub(crate) enum PropertyAction<'a> {
     Set(&'a Value),
     Append(&'a Value),
     Remove,
@@ -234,8 +234,8 @@ fn refuse_duplicates(
 ) -> Result<(), String> {
     match news.iter().find(|item| there.contains(item.as_str())) {
         Some(item) => Err(format!(
-            "{item} is in the property {} of `{path}` already.\nLeave it out of value; if nothing \
-             else is to be added, nothing is to be done.",
+            "{item} is in the property {} of `{path}` already.\nLeave it out of value. If nothing \
+             else is to be added, no change is needed.",
             entry.key
         )),
         None => Ok(()),

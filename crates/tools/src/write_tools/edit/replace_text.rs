@@ -16,9 +16,9 @@ const MAX_LISTED: usize = 10;
 /// `old_text` and `new_text`.
 #[derive(Debug)]
 pub(crate) struct TextReplacement<'a> {
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
-    pub(super) replace_all: bool,
+    pub(crate) old: &'a str,
+    pub(crate) new: &'a str,
+    pub(crate) replace_all: bool,
 }
 
 impl TextReplacement<'_> {

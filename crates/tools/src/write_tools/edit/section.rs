@@ -15,14 +15,14 @@ const MAX_LISTED: usize = 50;
 /// `heading`, `action` and `text`.
 #[derive(Debug)]
 pub(crate) struct SectionEdit<'a> {
-    pub(super) heading: &'a str,
-    pub(super) part: SectionPart,
-    pub(super) text: &'a str,
+    pub(crate) heading: &'a str,
+    pub(crate) part: SectionPart,
+    pub(crate) text: &'a str,
 }
 
 /// Where in the section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SectionPart {
+pub(crate) enum SectionPart {
     /// In place of all its text, the sections below it included.
     Whole,
     /// Behind the text that stands directly under the heading.

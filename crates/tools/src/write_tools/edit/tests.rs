@@ -4,15 +4,27 @@ use proptest::prelude::*;
 use protocol::NotePath;
 use serde_json::{Value, json};
 
-use super::{Freshness, NoteEdit};
+use super::Freshness;
 use crate::write_tools::edit_file::EditFileInput;
+use crate::write_tools::edit_section::EditSectionInput;
+use crate::write_tools::set_property::SetPropertyInput;
 
 fn edit(text: &str, call: Value) -> Result<String, String> {
     let mut call = call;
     call["path"] = json!("n.md");
-    let input: EditFileInput = serde_json::from_value(call).unwrap();
     let path = NotePath::parse("n.md").unwrap();
-    NoteEdit::from_input(&input)?.apply(&path, text, Freshness::Current).map(|edited| edited.text)
+    let given = |name: &str| call[name].as_str().is_some_and(|it| !it.is_empty());
+    let edited = if given("heading") && !given("old_text") {
+        let input: EditSectionInput = serde_json::from_value(call).unwrap();
+        input.edit()?.apply(&path, text, Freshness::Current)
+    } else if given("property") && !given("old_text") {
+        let input: SetPropertyInput = serde_json::from_value(call).unwrap();
+        input.edit()?.apply(&path, text, Freshness::Current)
+    } else {
+        let input: EditFileInput = serde_json::from_value(call).unwrap();
+        input.edit()?.apply(&path, text, Freshness::Current)
+    };
+    edited.map(|edited| edited.text)
 }
 
 fn check(text: &str, call: Value, expected: &str) {
@@ -22,33 +34,6 @@ fn check(text: &str, call: Value, expected: &str) {
 fn refused(text: &str, call: Value, part: &str) {
     let words = edit(text, call.clone()).expect_err(&call.to_string());
     assert!(words.contains(part), "{call}: {words}");
-}
-
-fn lines(line: u32, action: &str, text: &str) -> Value {
-    json!({ "line": line, "action": action, "text": text })
-}
-
-#[test]
-fn lines_are_added_before_or_after_a_line() {
-    check("a\nb\n", lines(1, "after", "x"), "a\nx\nb\n");
-    check("a\nb\n", lines(1, "before", "x\ny\n"), "x\ny\na\nb\n");
-    check("a\nb", lines(2, "after", "x"), "a\nb\nx");
-    check("a\r\nb\r\n", lines(1, "after", "x\ny"), "a\r\nx\r\ny\r\nb\r\n");
-    check("", lines(1, "before", "x"), "x\n");
-    check("---\na: 1\n---\nb\n", lines(3, "after", "x"), "---\na: 1\n---\nx\nb\n");
-    refused("a\nb\n", lines(3, "after", "x"), "The last line is 2");
-    refused("a\n", lines(0, "after", "x"), "counted from 1");
-    refused("---\na: 1\n---\nb\n", lines(1, "after", "x"), "line 1 is 4");
-    refused("---\na: 1\n---\nb\n", lines(1, "before", "x"), "lines 1 to 3");
-}
-
-#[test]
-fn lines_are_deleted_with_their_ends() {
-    check("a\nb\nc\n", json!({ "start_line": 2 }), "a\nc\n");
-    check("a\r\nb\r\nc", json!({ "start_line": 2, "end_line": 3 }), "a\r\n");
-    refused("a\nb\n", json!({ "start_line": 2, "end_line": 5 }), "end_line 5 is beyond the end");
-    refused("a\nb\n", json!({ "start_line": 2, "end_line": 1 }), "is no range");
-    refused("---\na: 1\n---\nb\n", json!({ "start_line": 1 }), "frontmatter");
 }
 
 fn section(heading: &str, action: &str, text: &str) -> Value {
@@ -154,16 +139,19 @@ fn yaml_that_is_not_understood_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_call_that_combines_the_wrong_fields_is_told_which_go_together() {
-    refused("a", json!({}), "does not say where to edit");
-    refused("a", json!({ "old_text": "a", "line": 1 }), "old_text and line are different edits");
-    refused("a", json!({ "old_text": "a", "text": "b" }), "Give new_text instead of text.");
+fn a_call_with_the_fields_of_another_edit_is_told_where_they_belong() {
+    refused("a", json!({ "old_text": "" }), "old_text is empty");
     refused("a", json!({ "old_text": "a" }), "give new_text \"\"");
-    refused("a", json!({ "line": 1, "text": "x" }), "one of: before or after");
-    refused("a", json!({ "line": 1, "action": "after" }), "text is missing");
-    refused("a", json!({ "end_line": 1 }), "needs a start_line");
-    refused("a", json!({ "start_line": 1, "text": "x" }), "only delete");
+    refused("a", json!({ "old_text": "a", "text": "b" }), "Give new_text instead of text.");
+    refused("a", json!({ "old_text": "a", "line": 1 }), "Leave out line.");
+    refused("a", json!({ "old_text": "a", "start_line": 1 }), "Leave out start_line.");
+    refused("a", json!({ "old_text": "a", "heading": "A" }), "call edit_section");
+    refused("a", json!({ "old_text": "a", "property": "A" }), "call set_property");
+    refused("# A", json!({ "heading": "A", "text": "x" }), "append, prepend or replace");
+    refused("# A", json!({ "heading": "A", "action": "append" }), "text is missing");
+    refused("# A", json!({ "heading": "A", "action": "append", "new_text": "x" }), "Give text");
     refused("a", json!({ "property": "a", "action": "set" }), "value is missing");
+    refused("a", json!({ "property": "a", "action": "set", "text": "x" }), "Give value");
     let all =
         json!({ "old_text": "a", "new_text": "b", "heading": "", "text": "", "property": "" });
     check("a", all, "b");
@@ -202,20 +190,6 @@ fn changes_one_stretch(before: &str, after: &str, new: &str) -> bool {
 }
 
 proptest! {
-    #[test]
-    fn adding_lines_and_deleting_them_again_gives_the_same_bytes(
-        note in note(),
-        line in 1..12_u32,
-    ) {
-        let text = written(&note);
-        let Ok(after) = edit(&text, lines(line, "before", "new\nlines")) else { return Ok(()) };
-        let new = if after.contains("new\r\nlines") { "new\r\nlines" } else { "new\nlines" };
-        let is_one = changes_one_stretch(&text, &after, new);
-        prop_assert!(is_one, "{:?} {:?}", text, after);
-        let back = edit(&after, json!({ "start_line": line, "end_line": line + 1 }));
-        prop_assert_eq!(back, Ok(text));
-    }
-
     #[test]
     fn an_edit_of_a_section_or_block_leaves_all_bytes_around_it(
         note in note(),

@@ -1,0 +1,80 @@
+//! `edit_section`: the text under one heading, or one block with an id.
+
+use async_trait::async_trait;
+use llm::tool_api::tool::{
+    ChangePlan, ChangingTool, ToolBrief, ToolContext, ToolEffect, ToolFailure,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::notes::notes_view::NotesView;
+use crate::write_tools::edit::section::{SectionEdit, SectionPart};
+use crate::write_tools::edit::{NoteEdit, plan_edit};
+
+/// Changes the text under one heading of a note, or one block with an id. The heading itself stays.
+/// Read the note first.
+/// Example: {"path": "Garden", "heading": "Tasks", "action": "append", "text": "- [ ] Water the roses"}
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditSectionInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`.
+    path: String,
+    /// The heading, such as `Tasks`. If it occurs more than once, give it with the headings above it,
+    /// such as `Monday > Tasks`. Or a block id, such as `^a1b2`.
+    heading: String,
+    /// `append` and `prepend` add lines at the end or the beginning of the text directly under the
+    /// heading. `replace` replaces all of its text, the headings below it included.
+    #[schemars(required)]
+    action: Option<SectionAction>,
+    /// The lines, in Markdown, without the heading itself.
+    #[schemars(required)]
+    text: Option<String>,
+    /// The hash that read_file showed, to fail if the note has changed since.
+    expect_hash: Option<String>,
+    /// A field of `edit_file`.
+    #[schemars(skip)]
+    new_text: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SectionAction {
+    Append,
+    Prepend,
+    Replace,
+}
+
+impl EditSectionInput {
+    pub(crate) fn edit(&self) -> Result<NoteEdit<'_>, String> {
+        let part = match self.action {
+            Some(SectionAction::Replace) => SectionPart::Whole,
+            Some(SectionAction::Append) => SectionPart::End,
+            Some(SectionAction::Prepend) => SectionPart::Beginning,
+            None => return Err("action is one of: append, prepend or replace.".to_owned()),
+        };
+        let text = match self.text.as_deref() {
+            Some(text) if part == SectionPart::Whole || !text.is_empty() => text,
+            _ if self.new_text.is_some() => return Err("Give text instead of new_text.".to_owned()),
+            _ => return Err("text is missing: the lines, in Markdown.".to_owned()),
+        };
+        Ok(NoteEdit::Section(SectionEdit { heading: &self.heading, part, text }))
+    }
+}
+
+pub(crate) struct EditSection(pub(crate) NotesView);
+
+#[async_trait]
+impl ChangingTool for EditSection {
+    const NAME: &'static str = "edit_section";
+    type Input = EditSectionInput;
+    const BRIEF: Option<ToolBrief> = None;
+
+    async fn plan(
+        &self,
+        input: EditSectionInput,
+        context: &ToolContext,
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let edit = input.edit().map_err(ToolFailure::labeled)?;
+        plan_edit(&self.0, &input.path, &edit, input.expect_hash.as_deref(), context).await
+    }
+}
