@@ -163,7 +163,7 @@ async fn a_call_that_does_not_fit_is_sent_back_once() {
     let told = last_words(&bodies[2]);
     assert!(told.contains("`parameters.what` is missing"), "{told}");
     assert_eq!(last_words(&bodies[3]), "<tool_result tool=\"look\">\nsky 0\n</tool_result>");
-    assert!(!bodies[3].to_string().contains("no valid call"), "what was repaired is not kept");
+    assert!(!bodies[3].to_string().contains("Invalid tool call"), "what was repaired is not kept");
 
     let answers = vec![say(BROKEN), say(BROKEN)];
     let (ending, bodies) = turn(&no_tools, answers).await;
