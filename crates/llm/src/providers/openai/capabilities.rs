@@ -131,9 +131,25 @@ fn from_entry(entry: &Value) -> Capabilities {
     Capabilities {
         window: model_list::window(entry),
         tools: named.map(|named| named.iter().any(|capability| capability == "tool_use")),
-        parameters: entry.pointer("/meta/n_params").and_then(Value::as_u64),
+        parameters: entry
+            .pointer("/meta/n_params")
+            .and_then(Value::as_u64)
+            .or_else(|| parameters_in_name(entry.get("id")?.as_str()?)),
         runs_elsewhere: false,
     }
+}
+
+/// How many parameters the name of a model says that it has: `qwen2.5-3b-instruct`. LM Studio and other
+/// servers tell it nowhere else.
+fn parameters_in_name(name: &str) -> Option<u64> {
+    let parts = name.split(['-', '_', '/', ':', ' ', '@']);
+    let billions = parts.filter_map(|part| {
+        let number = part.strip_suffix(['b', 'B'])?;
+        number.parse::<f64>().ok().filter(|number| (0.01..=10_000.0).contains(number))
+    });
+    // Whole and in range: checked just before.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+    billions.last().map(|number| (number * 1e9).round() as u64)
 }
 
 /// llama.cpp's `/props`: the window of one request, which is a part of the whole where several are
@@ -152,6 +168,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_name_says_how_many_parameters_a_model_has() {
+        for (name, count) in [
+            ("qwen2.5-3b-instruct", Some(3_000_000_000)),
+            ("SmolLM2-1.7B-Instruct", Some(1_700_000_000)),
+            ("lmstudio-community/Llama-3.2-1B-Instruct-GGUF", Some(1_000_000_000)),
+            ("gemma3:270m", None),
+            ("mixtral-8x7b", None),
+            ("gpt-4o", None),
+            ("b", None),
+        ] {
+            assert_eq!(parameters_in_name(name), count, "{name}");
+        }
+        let studio = json!({ "id": "qwen2.5-3b-instruct", "loaded_context_length": 32_768 });
+        assert_eq!(from_entry(&studio).parameters, Some(3_000_000_000));
+    }
 
     #[test]
     fn each_server_says_it_in_its_own_place() {
