@@ -94,7 +94,11 @@ async fn check_with_open_note(
         other => panic!("{case}: {other:?}, {result}"),
     };
     assert_eq!(fate, expected, "{case}: {result}");
-    assert_eq!(result.contains("Waiting for review, not applied"), fate == Waits, "{case}: {result}");
+    assert_eq!(
+        result.contains("Waiting for review, not applied"),
+        fate == Waits,
+        "{case}: {result}"
+    );
     running.quit().await;
     model.finish();
 }
