@@ -1,4 +1,7 @@
-//! Pictures of the vault, for the page: a scheme of our own that answers with nothing else.
+//! Serves images of the vault to the page, over a URI scheme of its own.
+//!
+//! Only the window `main` gets them, while it shows the application's page, and only with GET: the file that the link means
+//! in its note, with the type that its bytes have. Any other request gets 404.
 
 use app::{App, NoteImage};
 use protocol::NotePath;

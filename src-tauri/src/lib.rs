@@ -1,4 +1,8 @@
-//! The desktop host: one window over the application, its commands one line each.
+//! The desktop host: one window over [`app::App`].
+//!
+//! Each IPC command in `commands` is one line that calls the application; a second line belongs in `app`. The rest is
+//! what only a host can do: the window and its limits (`navigation`, `webview_limits`), the tray and notifications
+//! (`lifecycle`, `notification_text`), and images of the vault (`image_protocol`).
 
 mod close_policy;
 mod commands;

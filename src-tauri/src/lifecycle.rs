@@ -1,4 +1,7 @@
-//! The program on the desktop: its window, its place in the tray, what the desktop is told.
+//! The program on the desktop: its window, its item in the system tray, its notifications.
+//!
+//! The window is shown once its page is loaded. It hides only while a tray is there, and comes back when the tray goes. Calls
+//! about the window run on its own thread, which creates the window first, so an early call is not lost.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,5 +1,25 @@
-//! The application without a window: owns every task, implements the seams of the crates below
-//! over the store, and tells one numbered feed what happened. Knows no windows.
+//! The application without a window. It joins the crates below and knows no windows.
+//!
+//! [`App`] is the one value that a host holds: it owns every task, opens and closes the vault, and answers each request
+//! with a plain method. Events go up through one numbered feed. `adapters` implements the traits of the crates below
+//! over the store, the vault and the settings; each other folder is one part of the product (`chat`, `changes`, `notes`,
+//! `hub`, `models`, `privacy`, `settings`, `workspace`, `events`).
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use app::{App, DataDir};
+//!
+//! # async fn example() -> Result<(), protocol::UserError> {
+//! let app = App::start(DataDir::locate()?);
+//! app.open_vault(Path::new("Notes")).await?;
+//! for passage in app.find_passages("green tea").await? {
+//!     println!("{}", passage.path);
+//! }
+//! app.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
 
 mod adapters;
 mod app;

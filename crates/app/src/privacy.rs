@@ -1,7 +1,10 @@
-//! Who may see what: the private rules in force, the turns that run, and what was said before.
+//! Who may see what: the private rules in force, the running turns, and the filter over the history.
 //!
-//! Tools read through a screen, so a private note is not there for them. What was read when other
-//! rules held, or by another provider, is filtered out of the history on its way to a model.
+//! Tools read through a privacy filter, so a private note does not exist for them; it shows what the strictest running turn
+//! may see. Text that was read under other rules, or by another provider, is filtered out of the history on its way to a
+//! model. A summary is sent to models with the same view as its author's, and to those that may see everything it stands
+//! for; others get the turns themselves, filtered. A note that was read and is gone, or that another file replaced, counts
+//! as private in doubt ([`missing_notes`], [`replaced`]).
 
 mod hidden_names;
 mod history_filter;

@@ -1,5 +1,15 @@
-//! What the desktop offers to whoever runs on it, over its message buses. A desktop without a
-//! service, a service that never answers and no bus at all hold up nothing and are no error.
+//! The services of the desktop: notifications, tray, keyring, autostart, portal, sleep and network.
+//!
+//! On Linux they are reached over D-Bus (ADR 0012). A missing service, a service that never answers and a missing
+//! bus are no errors and hold up nothing: every wait for one of them is bounded.
+//!
+//! ```no_run
+//! # async fn example() {
+//! let mut resumed = desktop::ResumeEvents::subscribe(desktop::Bus::system()).await;
+//! resumed.next().await;
+//! println!("The computer woke up.");
+//! # }
+//! ```
 
 mod autostart;
 mod bus;

@@ -1,4 +1,4 @@
-//! The way to a hub: in plain words to one on this computer, over TLS to any other.
+//! Where a hub is: without TLS only on this computer, over TLS anywhere else.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

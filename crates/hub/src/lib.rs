@@ -1,8 +1,18 @@
-//! The hub link: a client that stays connected by itself, and a small hub for those without one.
+//! The link to a message hub, a client that reconnects by itself, and a small local hub.
 //!
-//! [`start`] runs the link as one task. It dials only what a [`LinkConfig`] has proven to be sound,
-//! tells through [`HubEvent`]s how it stands and what came, and acknowledges a message only when
-//! the [`Receipt`] is given back. What a message is for, and where it is kept, is not known here.
+//! [`start`] runs the link as one task. It connects only with a [`LinkConfig`], which proves that address, name and
+//! description are sound; it reports its state and each message as a [`HubEvent`]; and it acknowledges a message only when
+//! the [`Receipt`] is given back. The purpose of a message, and where it is kept, are not known here.
+//!
+//! ```
+//! use hub::LinkConfig;
+//!
+//! let local = LinkConfig::new("ws://127.0.0.1:9473", "garden", "Notes about the garden").unwrap();
+//! assert!(local.is_loopback());
+//!
+//! // Without TLS, only a hub on this computer is accepted.
+//! assert!(LinkConfig::new("ws://hub.example", "garden", "Notes about the garden").is_err());
+//! ```
 
 mod config;
 mod driver;

@@ -1,7 +1,19 @@
-//! What the notes mean and where words are: search, ranked finding and file patterns.
+//! Search, links, tags, properties and tasks of a vault's notes.
 //!
-//! Works on bytes that the vault hands out and sees planned changes as if they were applied.
-//! Everything blocks and stops at the deadline it is given, saying that it was cut.
+//! It works on the bytes that the vault hands out, and sees planned changes as if they were applied. Every search
+//! blocks, stops at the deadline that it is given, and says so when its result was cut. [`Index`] serves models and
+//! leaves private notes out; [`UserIndex`] serves the user.
+//!
+//! [`parser`] reads one note, [`links`] resolves and rewrites links, [`fulltext`] ranks notes by words.
+//!
+//! ```
+//! use index::parser::Document;
+//!
+//! let note = Document::parse("# Beds\n\nSee [[Herbs]]. #garden\n");
+//! assert_eq!(note.headings[0].title, "Beds");
+//! assert_eq!(note.links[0].path(note.text), "Herbs");
+//! assert_eq!(note.tag_names(), ["garden"]);
+//! ```
 
 mod error;
 pub mod fulltext;

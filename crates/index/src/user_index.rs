@@ -1,4 +1,6 @@
-//! The index as the user sees it: what no model may see is found too, and is on no disk but his own.
+//! The index as the user sees it: private notes are found too, and are written to no index file.
+//!
+//! Code that serves a model takes [`UserIndex::for_models`], which cannot be reversed.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

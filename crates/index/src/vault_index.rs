@@ -1,7 +1,8 @@
-//! The index of one vault: what its notes hold, kept beside them and never behind for long.
+//! The index of one vault: a snapshot on disk, and in memory the files that changed since.
 //!
-//! It can be deleted at any time and is built again. Until it stands, and where it cannot be
-//! written, searches read the notes themselves.
+//! It can be deleted at any time and is built again. Until it is ready, and where it cannot be written, searches read the
+//! notes themselves. A view of it never changes; a plan is searched as if it were applied. Notes that no model may see are
+//! in no file of it; when a rule starts to apply, their text is purged.
 #![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
 
 use std::collections::BTreeSet;

@@ -1,9 +1,24 @@
-//! Whether another program has a file open for writing, by read leases (`F_SETLEASE` in `fcntl(2)`).
+//! Tells whether another program has a file open for writing, by read leases (`F_SETLEASE` in `fcntl(2)`).
 //!
 //! The kernel grants a read lease only while nobody has the file open for writing. While the lease
-//! is held, whoever opens the file for writing, or truncates it, waits until the lease is given back
+//! is held, a program that opens the file for writing, or truncates it, waits until the lease is given back
 //! (or for `/proc/sys/fs/lease-break-time`, 45 s by default). So a lease should be held for
 //! milliseconds.
+//!
+//! ```no_run
+//! use std::fs::File;
+//!
+//! use lease::{LeaseError, ReadLease};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! match ReadLease::take(File::open("Tea.md")?) {
+//!     Ok(lease) => assert!(lease.is_unbroken()),
+//!     Err(LeaseError::OpenForWriting) => println!("A program has the file open for writing."),
+//!     Err(LeaseError::Unsupported) => println!("The file system grants no leases."),
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use std::fs::File;
 use std::io;

@@ -1,10 +1,27 @@
-//! Asks models and runs the turn. Knows nothing of notes, files, SQL or windows.
+//! Calls models and runs turns. Knows no notes, files, SQL or windows.
 //!
-//! [`turn`] is the rule book: a pure machine. [`service`] drives it, one session task a
-//! conversation. A [`provider::Provider`] translates one vendor's wire; a [`tool_api::tool::Tool`] is
-//! something the model may do. What must be durable goes through [`ports::transcript::Transcript`], what
-//! changes notes through [`ports::change_applier::ChangeApplier`], what the application decides through
-//! [`ports::turn_policy::TurnPolicy`].
+//! [`turn`] is a pure state machine with the rules of a turn. [`service`] drives it, with one session task per
+//! conversation. A [`provider::Provider`] translates one vendor's wire format; a [`tool_api::tool::Tool`] is one thing that
+//! the model may do. The application implements three ports: [`ports::transcript::Transcript`] stores what must be
+//! durable, [`ports::change_applier::ChangeApplier`] changes notes, and [`ports::turn_policy::TurnPolicy`] decides which
+//! model answers, with which tools and limits.
+//!
+//! ```
+//! use llm::TurnLimits;
+//! use llm::turn::{AskMode, ResumeState, Turn, TurnEffect, TurnInput, TurnRules};
+//!
+//! let mut turn = Turn::new(TurnRules {
+//!     limits: TurnLimits::default(),
+//!     spending_limit: None,
+//!     maker: Default::default(),
+//!     kinds: Default::default(),
+//!     question: "q1".into(),
+//!     spread: 0,
+//!     resume: ResumeState::default(),
+//! });
+//! // The machine does nothing itself: it returns the effects that its driver carries out.
+//! assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(AskMode::Plain)]);
+//! ```
 
 mod compaction;
 pub mod context;

@@ -1,4 +1,6 @@
-//! Asks a model what a conversation is called and was about, beside the turns.
+//! Asks a model for a conversation's title and summary, outside of turns.
+//!
+//! It is one request without tools, made only while no turn runs. A message in any conversation cancels it.
 
 use protocol::{
     GeneratedTitle, OpenTurn, Role, Timestamp, TitleRequest, UserError, UtilityRequest,

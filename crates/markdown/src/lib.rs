@@ -1,11 +1,11 @@
-//! The one reader of what a note says about itself: its frontmatter, properties and tags.
+//! The one reader of a note's frontmatter, properties and tags.
 //!
-//! The index, the editing tools and the rules for private notes all ask here, so that they cannot
-//! disagree about what a property is.
+//! The index, the editing tools and the rules for private notes all use it, so that they cannot disagree about
+//! what a property is (ADR 0020).
 //!
 //! ```
-//! let properties = markdown::Properties::of("---\ntags: [garden, \"\\x73pring\"]\n---\n# Beds\n");
-//! assert_eq!(properties.top()[0].values, ["garden", "spring"]);
+//! let properties = markdown::Properties::parse("---\ntags: [garden, \"\\x73pring\"]\n---\n# Beds\n");
+//! assert_eq!(properties.top_level()[0].values, ["garden", "spring"]);
 //! ```
 
 mod entry;

@@ -1,7 +1,17 @@
-//! The nouns that all sides speak: ids, paths, messages, change sets, events, requests, errors.
+//! The types that all parts of Vaultmate share: ids, paths, messages, change sets, events, requests, errors.
 //!
-//! Nothing here is async, does IO or reads a clock. What the window needs is exported to
-//! TypeScript (`./dev bindings`); a test compares the checked-in bindings with the types.
+//! Nothing here is async, does IO or reads a clock. `./dev bindings` exports the types that the window needs to
+//! TypeScript; a test compares the checked-in file with them.
+//!
+//! A fact that was checked once is carried in a type: a [`NotePath`] cannot name anything outside a vault.
+//!
+//! ```
+//! use protocol::NotePath;
+//!
+//! let path = NotePath::parse("Projects/Harbor.md").unwrap();
+//! assert_eq!((path.folder(), path.title()), (Some("Projects"), "Harbor"));
+//! assert!(NotePath::parse("../outside.md").is_err());
+//! ```
 
 pub mod changes;
 pub mod chat;

@@ -1,10 +1,25 @@
-//! What must not be lost, in one SQLite file a vault: conversations, turns, tool calls, questions,
-//! change sets, the ledger of effects, the hub's inbox and outbox, usage. All durable SQL is here.
+//! One SQLite file per vault: conversations, turns, tool calls, questions, change sets, the ledger of effects,
+//! the hub's inbox and outbox, usage. All durable SQL is here.
 //!
-//! A table is a module. [`Store`]'s methods stand in the module of the table they are about; what
-//! a turn stores, over several tables, stands in `transcript`; what the chat shows is put
-//! together in [`chat_view`]. Each writing method is one commit that is durable when it returns and
-//! that leaves nothing behind when it fails or is dropped. Times are handed in.
+//! A table is a module, and [`Store`]'s methods stand in the module of their table. `turns::transcript` holds the
+//! commits of a turn that touch several tables; [`chat_view`] builds the items that the chat shows. Each writing
+//! method is one commit. It is durable when the method returns, and it leaves nothing behind when it fails or is
+//! dropped. Times are passed in.
+//!
+//! ```
+//! use protocol::{ConversationId, Timestamp};
+//! use store::Store;
+//!
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let folder = tempfile::tempdir().unwrap();
+//! let store = Store::open(&folder.path().join("vault.db")).await.unwrap();
+//!
+//! let id = ConversationId::from("c1");
+//! store.create_conversation(&id, "Garden", None, Timestamp(0)).await.unwrap();
+//! let stored = store.conversation(&id).await.unwrap().unwrap();
+//! assert_eq!(stored.title, "Garden");
+//! # });
+//! ```
 
 mod changes;
 pub mod chat_view;

@@ -1,8 +1,17 @@
-//! What the model may do: one file per tool, the catalog, and the commands that work without one.
+//! The tools that a model may use, one file each, their catalog, and the commands that work without a model.
 //!
-//! A tool that looks returns text; a tool that changes returns a plan and writes nothing. All of
-//! them see the notes as the conversation does: the files with the waiting changes on top. A
-//! failure is text that says what to do next, well enough for a weak model to repair its call.
+//! A read tool returns text. A write tool returns a plan and writes nothing. All of them see the notes as the
+//! conversation does: the files with the pending changes on top. A failure is text that says what to do next, so that
+//! a weak model can repair its call.
+//!
+//! ```
+//! use tools::catalog::{MINIMAL_TOOLS, READ_ONLY_TOOLS, SMALL_MODEL_TOOLS};
+//!
+//! assert!(READ_ONLY_TOOLS.contains(&"read_file"));
+//! assert!(!READ_ONLY_TOOLS.contains(&"edit_file"));
+//! // A model with little room is offered few tools.
+//! assert!(MINIMAL_TOOLS.iter().all(|tool| SMALL_MODEL_TOOLS.contains(tool)));
+//! ```
 
 pub mod catalog;
 pub mod commands;

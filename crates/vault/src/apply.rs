@@ -1,4 +1,9 @@
-//! Changing notes: intents first, then every temporary file, then one atomic step a note.
+//! Applies planned changes: intents first, then every temporary file, then one atomic step for each note.
+//!
+//! Contents come first and renames last (ADR 8). Changes with the same unit are an atomic group: they happen all or not at
+//! all. A stop takes effect between two notes or groups; the rest is reported as not done. Before a batch begins, every
+//! intent with an unknown outcome is resolved. A note that changed since the plan was made gets the change merged into
+//! its newer text.
 
 pub(crate) mod atomic_file;
 pub(crate) mod atomic_group;

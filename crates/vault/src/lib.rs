@@ -1,8 +1,25 @@
-//! A folder of notes that cannot be escaped, lost or torn. Knows no models, windows or SQL.
+//! Reads, changes and watches one folder of notes. Knows no models, windows or SQL.
 //!
-//! [`Vault`] is the only way to the notes' files. It holds the folder as an open handle and lets
-//! the kernel resolve every path beneath it, so a link or a rename cannot lead outside. Notes
-//! change through [`Vault::apply`] alone, which records its intent in a [`ledger::Ledger`] first.
+//! [`Vault`] is the only way to the notes' files. It holds the folder as an open handle and lets the kernel resolve
+//! every path beneath it, so a symlink or a rename cannot lead outside. Notes change through [`Vault::apply`]
+//! alone, which records each intent in a [`ledger::Ledger`] before it touches a file. [`undo`] plans reverts,
+//! [`merge`] brings two versions of one note together.
+//!
+//! ```
+//! use protocol::NotePath;
+//! use vault::Vault;
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! std::fs::write(folder.path().join("Tea.md"), "Green\n").unwrap();
+//!
+//! let vault = Vault::open(folder.path()).unwrap();
+//! let note = vault.read(&NotePath::parse("Tea.md").unwrap()).unwrap();
+//! assert_eq!(note.bytes, b"Green\n");
+//!
+//! // The user wrote above, the assistant below: both changes are kept.
+//! let merged = vault::merge::merge(b"a\nb\nc\n", b"A\nb\nc\n", b"a\nb\nC\n");
+//! assert_eq!(merged.without_conflicts().unwrap(), b"A\nb\nC\n");
+//! ```
 
 mod apply;
 mod error;

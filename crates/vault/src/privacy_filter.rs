@@ -1,8 +1,9 @@
-//! A screen before the notes: who reads through it does not see what the rules keep private.
+//! A view of the vault that leaves out the notes which the privacy rules hide.
 //!
-//! Every way of reading in this crate asks the screen, so whoever holds a screened [`Vault`] can
-//! ask for anything. What is kept back looks as if it were not there: by its path, or by its text
-//! whenever that would be shown, whatever the file is called.
+//! Every way of reading in this crate asks the filter, so no caller of a filtered [`Vault`] can forget a rule. A hidden note
+//! looks as if it did not exist: by its path, or by its text whenever that would be shown, whatever the file is called. A
+//! note that was not checked yet is hidden. [`Vault::unfiltered`] is for what the user sees, and for links that must be
+//! kept in private notes too.
 
 use std::collections::HashMap;
 use std::fs::File;

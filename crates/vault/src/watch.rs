@@ -1,4 +1,9 @@
-//! Being told when files in the vault change, whoever changes them.
+//! Reports changes of files in the vault, whichever program makes them.
+//!
+//! A finished save is reported at once, an unfinished one after 5 ms, and [`VaultChange::Everything`] when the system lost
+//! reports. Of many files at once, those that changed last come first, so that a save is not behind a checkout of
+//! thousands of files. Folders that the kernel cannot watch, and extra roots, are polled with a twentieth of a core at
+//! most.
 
 mod event;
 mod extra_roots;

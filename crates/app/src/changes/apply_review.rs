@@ -1,4 +1,7 @@
-//! What the user decides about waiting changes, carried out: whole notes, and single hunks.
+//! Carries out the user's decisions about pending changes: whole notes and single hunks.
+//!
+//! A decision names the text that the user saw and is refused if it changed since. Decisions about hunks are stored
+//! before anything is applied.
 
 use protocol::job::JobKind;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};

@@ -1,4 +1,7 @@
-//! Another program wrote a note as if our change had never been: a pane that was open, a sync.
+//! Notices that another program wrote a note as if our change had never been: an open editor, a sync.
+//!
+//! It looks at notes that change within minutes of a change of ours, and marks the change if every hunk of it is gone and could
+//! be applied again.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

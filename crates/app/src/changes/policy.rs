@@ -44,7 +44,7 @@ pub(crate) enum Decision {
 /// From this many notes a turn on, everything waits.
 const MAX_NOTES_WITHOUT_REVIEW: usize = 11;
 
-/// The table of `docs/architecture.md`, "What waits".
+/// The table of `docs/architecture.md`, "When changes need review".
 pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
     use llm::tool_api::tool::ToolEffect::{
         Create, Delete, Edit, End, Folder, Move, Overwrite, Read, Speak,

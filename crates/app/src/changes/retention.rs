@@ -1,4 +1,9 @@
-//! How long earlier versions of notes are kept, and forgetting them when the user wants it.
+//! How long old contents of notes are kept, and their deletion.
+//!
+//! At start and once a day, contents beyond both 90 days and 2 GB are purged, part by part, after the lines of their changes
+//! were counted. `App::delete_history` does the same for an age that the user chooses, without the 2 GB, and then compacts the
+//! file. Contents that are in use stay: of running, parked and pending changes, and of turns that wait for an answer.
+//! Conversations are not part of the history.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
-//! The user takes changes back, puts them in again, or settles what conflicts.
+//! Undo, redo, reapply and the user's answers to conflicts.
+//!
+//! `Store::effects_in_scope`, less the effects that were undone already, goes to `vault::undo::plan_undo` with the ledger's past
+//! and the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
+//! and `undoing` record it. Redo undoes the set that undid.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
-//! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
+//! The list of conversations: pages, search, names, archive, end, deletion.
+//!
+//! Once a minute idle hub conversations end, and conversations whose time for restoring has passed are removed.
 
 use std::sync::Arc;
 use std::time::Duration;

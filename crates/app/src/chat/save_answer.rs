@@ -1,4 +1,6 @@
-//! An answer becomes a note: a change of the user's own, beside the turn that answered.
+//! Saves an answer as a note: a change set of the user's own, beside the turn that answered.
+//!
+//! The note inherits that text came from the hub. It is never a rules file, under any name.
 
 use protocol::changes::history::AppliedBy;
 use protocol::request::SavedAnswer;

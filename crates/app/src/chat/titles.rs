@@ -1,5 +1,8 @@
-//! Conversations get a title and a summary from a model, in the background: one at a time, while
-//! nothing else is done, and so that nobody ever waits for it.
+//! Gives conversations a title and a summary by a model, in the background, one at a time, while no turn runs.
+//!
+//! The commit that ends a turn leaves a row in the table `untold`. The row stays until a title and, when the conversation has
+//! ended or is idle, a summary are stored, or until that failed three times. A model that may see less of the conversation
+//! than the author of the title gets neither.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,8 @@
-//! What is told to the desktop, and when: rules without a clock. What somebody looks at is not told.
+//! Which notifications the desktop gets, and when: pure rules without a clock.
+//!
+//! The desktop is notified when something begins to need the user (a question, changes, an answer for the hub), when the work
+//! on a hub message is done, and when an answer fails; not of what the user is looking at. No text of a model or a note is in a
+//! notification, and a conversation's name only where nothing is private.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What the user decides about what of the hub waits.
+//! The user's decisions about hub messages and answers that need approval.
 
 use protocol::UserError;
 use protocol::hub::approval::ApprovalDecision;

@@ -1,4 +1,4 @@
-//! Has a model write the description that a hub's router reads, from how the notes are organised.
+//! Has a model write the description that a hub's router reads, from the user's text about the notes and nothing else.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

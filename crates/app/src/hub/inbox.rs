@@ -1,4 +1,7 @@
-//! Hub messages: durable, then acknowledged, then worked on. Nothing lost, nothing twice.
+//! Hub messages: stored, then acknowledged, then worked on one at a time. None is lost, none is worked on twice.
+//!
+//! At most a thousand wait; any further one is refused as busy, unless it was delivered before. After three failed turns the
+//! text of a message is kept as it is.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,7 @@
-//! What the hub hears of a turn, and the pace at which it is told.
+//! Notifications for the hub about turns, and the pace at which they are sent.
+//!
+//! The oldest goes first, until the hub is about to forget the messages that are answered: then the newest. The number of answers
+//! that the hub no longer shows is reported once, when everything that came is being worked on.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
-//! Whether a message of the hub may be the answer to a question that waits: its protocol has no
-//! reply-to, so the channel, the order and the time decide who is asked, and the model decides.
+//! Whether a hub message may answer an open question: the hub's protocol has no reply-to.
+//!
+//! While a question of a hub turn is open that was asked at most an hour before the message came, the tool `resolve_question`
+//! is offered, and the model decides. A question of the window is never offered to the hub.
 
 use protocol::{OpenTurn, Timestamp, TurnId, UserError};
 use store::{AnswerableQuestion, Store};

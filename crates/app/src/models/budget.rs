@@ -1,4 +1,6 @@
-//! What models may cost and have cost, and the switch that keeps them from being asked.
+//! Costs of models: the limits per answer and month, the totals, and the pause that stops every request.
+//!
+//! A row of `usage` holds the cost at the price that its turn began with.
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
-//! Keeping the index beside the notes: at start, when files change, and on disk for the next start.
+//! Keeps the index up to date: at start by the fingerprints of all files, then by the reports of the watch.
+//!
+//! Full-text ranking is built beside that. Changes are saved for the next start when nothing changed for 5 s, and after a
+//! minute of changes at the latest.
 
 use std::path::Path;
 use std::sync::Arc;

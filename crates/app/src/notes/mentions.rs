@@ -1,4 +1,7 @@
 //! Which notes the user's words name. Only words that the user typed or chose from a list count.
+//!
+//! Attachments, quotes, code and HTML, forwarded mail, parts of addresses, options that a model worded, and titles of
+//! several notes name none.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;

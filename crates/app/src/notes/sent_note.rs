@@ -1,4 +1,7 @@
-//! Which open note a message is sent with, and what of it a model is told.
+//! Which open note is sent with a message, and what of it a model sees.
+//!
+//! Only the note that the composer shows is sent. The message keeps which one it was (`MessagePart::OpenNote`), so that tools,
+//! Auto mode, a queued message and a regenerated answer mean the same note, whichever is open by then.
 
 use protocol::{MessagePart, NotePath, OpenNote, UserError};
 

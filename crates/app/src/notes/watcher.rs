@@ -1,4 +1,8 @@
-//! What the open vault does when its files change, whoever changes them.
+//! Reacts to changes of the vault's files, whichever program makes them.
+//!
+//! The index is refreshed first, then the note on display. `VaultInfo::revision` has risen by then, and the window queries again
+//! what it shows. Counting the notes is a task of its own with a tenth of a core at most. If the folder is gone, the vault
+//! reports trouble until a folder is there again.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,9 @@
-//! Links between files: which file a link means, and what must be written anew when files move.
+//! Links between files: which file a link means, and how links are rewritten when files move.
 //!
-//! A link resolves as in Obsidian. After a move every link that led to a file leads to the same
-//! file, in the manner it was written; nothing but the targets of such links changes.
+//! A link resolves as in Obsidian. After a move every link that led to a file leads to the same file, written in the same
+//! form; nothing but the targets of such links changes. New bytes are parsed again before they are returned. Notes in extra
+//! roots, notes that are not UTF-8 and write-protected notes are never rewritten; they are reported by name. A pattern over
+//! the bytes finds the notes that a move may touch, so most are never parsed.
 
 mod canvas;
 mod graph;

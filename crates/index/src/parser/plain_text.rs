@@ -1,4 +1,4 @@
-//! Markdown as plain text, for whoever shows it as it comes.
+//! Markdown as plain text, for notifications: a hub shows markup as it is and drops text that looks like a tag.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
-//! Makes room in a long conversation: its oldest exchanges are put together, and a model is told that
-//! in their place.
+//! Makes room in a long conversation: its oldest exchanges are replaced by a shorter text for the model.
 //!
-//! [`plan`] says which exchanges, and writes each as one line that keeps paths, ids and questions
-//! ([`outline`]). Where those lines leave the exchanges too long still, a model sums them up
-//! ([`summary_request`]); paths, ids and questions stand behind its words, whatever it says. The rows stay
-//! as they are, and what comes to nothing changes nothing.
+//! It runs at rest from 70% of the budget on, and before a request from 80%. [`plan`] chooses the exchanges and writes each
+//! as one line that keeps paths, ids and questions ([`outline`]). If the history still takes more than half of the budget,
+//! a model summarizes them ([`summary_request`]); paths, ids and questions follow its text, whatever it says. The six newest
+//! exchanges, the open turn and an open question stay. Rows are not changed, and a summary that fails, is empty or is
+//! not shorter has no effect. At rest the work is given up as soon as a message arrives.
 
 mod job;
 mod outline;

@@ -1,4 +1,6 @@
-//! What of a history fits the model: the newest exchanges, whole, in front of what must be there.
+//! Cuts a history to the context window: the newest exchanges, whole, before the parts that must be there.
+//!
+//! The oldest exchanges go in large steps, so that the start of the next requests stays the same for the vendor's cache.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
-//! Tokens in the context window by kind, by the estimate that the budget uses.
+//! Estimates the tokens in the context window by kind: instructions, summary, messages, tool results, the open turn.
+//!
+//! The same estimate decides when earlier messages are summarized and is shown to the user.
 
 use std::collections::BTreeSet;
 

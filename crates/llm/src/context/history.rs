@@ -1,5 +1,6 @@
-//! Stored messages as a model is sent them. The same rows give the same bytes, so that a vendor's
-//! prompt cache hits.
+//! Stored messages as a model is sent them. The same rows give the same bytes, so that a vendor's prompt cache hits.
+//!
+//! Blocks that a vendor keeps verbatim, such as its thinking, carry their author and are sent back to no other provider.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,7 @@
-//! The table `forgotten`: effects that have lost their contents, and how contents go.
+//! The table `forgotten`: effects that have lost their contents, and the deletion of contents.
+//!
+//! An effect keeps its row and its counts of lines; it cannot be undone. Contents go in small commits on a connection that
+//! overwrites deleted data. The file does not shrink by that: its room is used again, until `db::vacuum` writes it anew.
 
 use std::collections::HashSet;
 

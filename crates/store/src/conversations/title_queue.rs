@@ -1,6 +1,6 @@
-//! The table `untold`: conversations of which more is known than their title and summary tell.
+//! The table `untold`: conversations that need a title or a summary.
 //!
-//! A trigger takes note of them in the commit that ends a turn, so none is forgotten over a restart.
+//! A trigger adds a row in the commit that ends a turn, so none is lost over a restart.
 
 use protocol::{
     Conversation, GeneratedTitle, Timestamp, TitleRequest, TitleTask, TurnId, UtilityRequest,

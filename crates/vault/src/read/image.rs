@@ -1,4 +1,7 @@
-//! Reading a picture that lies among the notes: told by its first bytes, whatever it is called.
+//! Reads images of the vault, as strictly as notes: at most 32 MB and 120 million pixels (ADR 15).
+//!
+//! The type comes from the first bytes, not from the name. Only raster images are accepted, so SVG and HTML are not. A
+//! [`NoteImage`] proves both.
 
 use std::fs::File;
 use std::io::Read;

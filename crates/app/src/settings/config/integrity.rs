@@ -1,5 +1,7 @@
-//! Whether the settings file says all that it is to say. A file that may have lost a part counts for nothing:
-//! the part could be a rule for private notes.
+//! Whether the settings file is complete. A file that may have lost a part counts for nothing, because the part could be a
+//! rule for private notes.
+//!
+//! A file is complete if it ends with our last line, or if it lost no key and no private rule of `config.toml.last-good`.
 
 use protocol::settings::SettingsChoice;
 use protocol::{PrivateRules, Settings};

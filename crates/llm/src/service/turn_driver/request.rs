@@ -1,4 +1,4 @@
-//! What a turn's model is sent, and what is done when that has become too much.
+//! Builds the request for a turn's model, and makes room when the history has become too long.
 
 use protocol::{Role, UserError};
 
