@@ -1,6 +1,6 @@
 import { render } from '@testing-library/svelte';
 
-import cases from '../../../crates/protocol/src/invisible/cases.json';
+import cases from '../../../crates/protocol/src/notes/invisible/cases.json';
 import DiffLines from '../../src/shared/DiffLines.svelte';
 import { seenAndUnseen } from '../../src/shared/invisible';
 import { renderClosed } from '../../src/shared/markdown/render';
