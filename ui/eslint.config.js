@@ -45,12 +45,12 @@ export default ts.config(
   doors(['src/**/*.ts', 'src/**/*.svelte'], tauri, onlyDoor),
   doors(
     ['src/shared/**'],
-    [...tauri, '**/ipc/*', '**/state/*', '**/features/**', '**/views/*'],
+    [...tauri, '**/ipc/*', '**/state/**', '**/features/**', '**/views/**'],
     'shared/ knows no domain word.',
   ),
   doors(
     ['src/state/**'],
-    [...tauri, '**/features/**', '**/views/*', '**/shared/*.svelte'],
+    [...tauri, '**/features/**', '**/views/**', '**/shared/**/*.svelte'],
     'state/ knows no component.',
   ),
   doors(

@@ -23,10 +23,10 @@ import type {
 import { m } from '../messages/messages';
 import { plainWords } from '../shared/plain-words';
 import { worded } from '../shared/worded';
-import { Changes } from './changes.svelte';
-import { type ChatEvent, OpenConversation } from './conversation.svelte';
-import { questionWords } from './own-words';
-import { waitWords } from './wait-words';
+import { Changes } from './changes/changes.svelte';
+import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
+import { questionWords } from './chat/builtin-replies';
+import { waitWords } from './chat/model-wait-text';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {

@@ -11,14 +11,14 @@ import type {
   TurnId,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
-import { AnswerLinks } from './answer-links.svelte';
-import { Answering } from './answering.svelte';
+import { AnswerLinks } from './chat/answer-links.svelte';
+import { Answering } from './settings/provider.svelte';
 import { AppState } from './app.svelte';
-import { Clearing } from './clearing.svelte';
-import { Describing } from './describing.svelte';
-import { Desktop } from './desktop.svelte';
-import { chosenOption, Drafts, type Sending } from './drafts.svelte';
-import { HubToken } from './hub-token.svelte';
+import { Clearing } from './conversations/delete-all.svelte';
+import { Describing } from './hub/hub-description.svelte';
+import { Desktop } from './settings/desktop.svelte';
+import { chosenOption, Drafts, type Sending } from './composer/drafts.svelte';
+import { HubToken } from './hub/hub-token.svelte';
 import {
   hasChanged,
   hasEnded,
@@ -27,29 +27,29 @@ import {
   isAnother,
   knowsMore,
   sameVault,
-} from './heard';
-import { History } from './history.svelte';
-import { Keeping } from './keeping.svelte';
-import { Mentioning } from './mentioning.svelte';
-import { linkedConversation } from './mentions';
-import { OpenNote } from './open-note.svelte';
-import { Opening } from './opening';
-import type { Place } from './place';
-import { Pace } from './pace';
-import { Palette } from './palette.svelte';
-import { VaultPictures } from './pictures.svelte';
-import { Said } from './said.svelte';
-import { Saving } from './saving.svelte';
-import { type Row, Search, type SearchKind } from './search.svelte';
-import { soon } from './soon';
-import { Spending } from './spending.svelte';
-import { Switcher } from './switcher.svelte';
-import { TrashedNotes } from './trashed-notes.svelte';
-import { Turns } from './turns.svelte';
-import { Undoing } from './undoing.svelte';
-import { Works } from './works.svelte';
-import { SettingsSaving } from './settings-saving';
-import type { SettingsPlace, SettingsSection } from './settings-place';
+} from './event-predicates';
+import { History } from './changes/stored-history.svelte';
+import { Keeping } from './conversations/conversation-actions.svelte';
+import { Mentioning } from './composer/mention-search.svelte';
+import { linkedConversation } from './composer/mentions';
+import { OpenNote } from './notes/open-note.svelte';
+import { Opening } from './chat/tool-views';
+import type { Place } from './route';
+import { Pace } from '../shared/async/throttle';
+import { Palette } from './search/palette.svelte';
+import { VaultPictures } from './notes/pictures.svelte';
+import { Said } from './conversations/conversation-search.svelte';
+import { Saving } from './chat/save-answer.svelte';
+import { type Row, Search, type SearchKind } from './search/search.svelte';
+import { soon } from '../shared/async/with-timeout';
+import { Spending } from './settings/spending.svelte';
+import { Switcher } from './search/switcher.svelte';
+import { TrashedNotes } from './review/trashed-notes.svelte';
+import { Turns } from './chat/turn-actions.svelte';
+import { Undoing } from './changes/undo.svelte';
+import { Works } from './jobs.svelte';
+import { SettingsSaving } from './settings/settings-queue';
+import type { SettingsPlace, SettingsSection } from './settings/settings-route';
 import { userError } from './user-error';
 
 export class Session {

@@ -1,6 +1,6 @@
 /** Turns whatever a call threw into the one shape that the window shows. */
 import type { ErrorCode, UserError } from '../ipc/bindings';
-import type { SettingsPlace } from './settings-place';
+import type { SettingsPlace } from './settings/settings-route';
 
 /** Each code, with the place in the settings where it is mended, if there is one. */
 const codes: Readonly<Record<ErrorCode, SettingsPlace | null>> = {

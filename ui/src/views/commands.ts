@@ -6,7 +6,7 @@ import type { Command } from '../shared/command';
 import type { IconName } from '../shared/icons';
 import type { Keys } from '../shared/shortcut';
 import type { Session } from '../state/session.svelte';
-import { settingsSections } from '../state/settings-place';
+import { settingsSections } from '../state/settings/settings-route';
 import { sectionWords } from './settings-words';
 
 /** What only the window around the session can do. */

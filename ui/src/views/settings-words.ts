@@ -1,6 +1,6 @@
 /** The parts of the settings by their names. */
 import { m } from '../messages/messages';
-import type { SettingsSection } from '../state/settings-place';
+import type { SettingsSection } from '../state/settings/settings-route';
 
 const words: Readonly<Record<SettingsSection, () => string>> = {
   vault: () => m.settings_vault(),

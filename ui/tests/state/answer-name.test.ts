@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { answerName } from '../../src/state/answer-name';
+import { answerName } from '../../src/state/chat/propose-name';
 
 const long = `${'word '.repeat(30)}`;
 

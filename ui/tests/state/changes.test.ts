@@ -4,9 +4,9 @@ import type { AppliedSet } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { changes as story } from '../../src/ipc/stories/changes';
 import { question } from '../../src/ipc/stories/question';
-import { redoCount, toDone, undoCount } from '../../src/state/applied';
-import { Changes } from '../../src/state/changes.svelte';
-import { doneWords } from '../../src/state/effect-words';
+import { redoCount, toDone, undoCount } from '../../src/state/changes/undo-counts';
+import { Changes } from '../../src/state/changes/changes.svelte';
+import { doneWords } from '../../src/state/changes/effect-text';
 import { Session } from '../../src/state/session.svelte';
 
 function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedSet {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { NoteHunk, DiffLineKind } from '../../src/ipc/bindings';
 import { line, noteDiff } from '../../src/ipc/stories/diff';
-import { decisions } from '../../src/state/decisions';
-import { equalChange } from '../../src/state/equal-change';
+import { decisions } from '../../src/state/review/decisions';
+import { equalChange } from '../../src/state/review/equal-change';
 
 /** A hunk as a diff is written: a sign before each line. */
 function hunk(text: string, properties = false): NoteHunk {

@@ -1,5 +1,5 @@
 import cases from '../../../crates/markdown/src/frontmatter/cases.json';
-import { frontMatter } from '../../src/state/front-matter';
+import { frontMatter } from '../../src/state/notes/front-matter';
 
 describe('frontmatter', () => {
   it.each(cases)('is where the program finds it: $name', ({ text, yaml, body }) => {

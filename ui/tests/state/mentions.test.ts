@@ -8,7 +8,7 @@ import {
   mentionText,
   placeOfText,
   withMentions,
-} from '../../src/state/mentions';
+} from '../../src/state/composer/mentions';
 
 describe('what a message mentions', () => {
   it('stands in the sentence, and behind it where it was attached', () => {

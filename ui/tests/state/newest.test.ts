@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Newest } from '../../src/state/newest';
-import { Pace } from '../../src/state/pace';
+import { Newest } from '../../src/shared/async/latest-only';
+import { Pace } from '../../src/shared/async/throttle';
 
 describe('asking while an answer is awaited', () => {
   it('asks only the newest question next, and drops what was overtaken', async () => {

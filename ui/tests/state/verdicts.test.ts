@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { NoteDiff, Review } from '../../src/ipc/bindings';
 import { moves as movesStory } from '../../src/ipc/stories/moves';
 import { review as story } from '../../src/ipc/stories/review';
-import { decisions } from '../../src/state/decisions';
-import { KeptDecisions } from '../../src/state/kept-decisions';
-import { Verdicts } from '../../src/state/verdicts.svelte';
+import { decisions } from '../../src/state/review/decisions';
+import { KeptDecisions } from '../../src/state/review/stored-decisions';
+import { Verdicts } from '../../src/state/review/review-decisions.svelte';
 
 function waiting(): Review {
   const review = story().views[0]?.review;

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 
 import InboxLine from '../../src/features/settings/InboxLine.svelte';
-import { pathFault } from '../../src/state/inbox-path';
+import { pathFault } from '../../src/state/hub/inbox-path';
 
 describe('the path of the inbox note', () => {
   it.each([

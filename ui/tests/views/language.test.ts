@@ -12,7 +12,7 @@ import { numberWords } from '../../src/shared/number';
 import { sizeWords } from '../../src/shared/size';
 import { dateWords } from '../../src/shared/when';
 import { wordedAnswer } from '../../src/shared/worded';
-import { questionWords } from '../../src/state/own-words';
+import { questionWords } from '../../src/state/chat/builtin-replies';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

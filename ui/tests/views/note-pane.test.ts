@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { search } from '../../src/ipc/stories/search';
-import { linkLine, placeOf } from '../../src/state/note-place';
+import { linkLine, placeOf } from '../../src/state/notes/note-anchor';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeHost } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
 import { Session } from '../../src/state/session.svelte';
-import { settingsSections } from '../../src/state/settings-place';
+import { settingsSections } from '../../src/state/settings/settings-route';
 import App from '../../src/views/App.svelte';
 
 /** The window over a story. */

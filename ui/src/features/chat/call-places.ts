@@ -11,7 +11,7 @@ import type {
   ChatItem,
   NotePath,
 } from '../../ipc/bindings';
-import { itemKey } from '../../state/conversation.svelte';
+import { itemKey } from '../../state/chat/open-conversation.svelte';
 import { argumentsOf } from './call-argument';
 import { preparedPaths, type Verdict } from './outcome';
 import type { ToolItem } from './rows';

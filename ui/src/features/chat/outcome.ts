@@ -1,6 +1,6 @@
 /** The state that the changes of tool calls are in by now: applied, rejected, undone. */
 import type { AppliedSet, ChatItem, NotePath, TurnId } from '../../ipc/bindings';
-import { itemKey } from '../../state/conversation.svelte';
+import { itemKey } from '../../state/chat/open-conversation.svelte';
 import type { Places } from './call-places';
 import type { ToolItem } from './rows';
 

@@ -8,8 +8,8 @@ import {
   plannedWords,
   type Sentence,
   sentence,
-} from '../../state/effect-words';
-import { isNote } from '../../state/note-path';
+} from '../../state/changes/effect-text';
+import { isNote } from '../../state/notes/note-path';
 import { argumentsOf, callArgument } from './call-argument';
 import type { ToolItem } from './rows';
 import { toolKind } from './tool-kind';

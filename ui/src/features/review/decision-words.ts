@@ -1,9 +1,9 @@
 /** How a decision of a review reads: its place, what accepting it says and does. */
 import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import type { Decision } from '../../state/decisions';
-import { isNote, moveOf, noteFolder } from '../../state/note-path';
-import type { ReviewVerdict } from '../../state/verdicts.svelte';
+import type { Decision } from '../../state/review/decisions';
+import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
+import type { ReviewVerdict } from '../../state/review/review-decisions.svelte';
 
 /** What stands beside the name. */
 export function aboutWords({ path, to, kind }: NoteDiff): string {

@@ -1,7 +1,7 @@
 /** How a change that is the same in many notes reads. */
 import { m } from '../../messages/messages';
 import type { IconName } from '../../shared/icons';
-import type { EqualChange } from '../../state/equal-change';
+import type { EqualChange } from '../../state/review/equal-change';
 
 interface SameWords {
   readonly icon: IconName;

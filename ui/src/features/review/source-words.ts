@@ -1,7 +1,7 @@
 /** What was read before changes were planned, in a sentence. */
 import type { Source } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { noteLabel } from '../../state/note-path';
+import { noteLabel } from '../../state/notes/note-path';
 
 /** More are counted. */
 const most = 5;

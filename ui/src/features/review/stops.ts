@@ -6,7 +6,7 @@ import {
   isByHunk,
   type Place,
   type Same,
-} from '../../state/decisions';
+} from '../../state/review/decisions';
 
 type Stop =
   | { readonly type: 'same'; readonly id: string; readonly same: Same }

@@ -1,7 +1,7 @@
 /** The words around what was found. */
 import { m } from '../../messages/messages';
 import { numberWords } from '../../shared/number';
-import type { Found, Into, Search, SearchKind } from '../../state/search.svelte';
+import type { Found, Into, Search, SearchKind } from '../../state/search/search.svelte';
 
 export function kindName(kind: SearchKind): string {
   switch (kind) {

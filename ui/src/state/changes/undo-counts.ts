@@ -1,0 +1,41 @@
+/** Applied changes, read: what can still be taken back, and what can be put back. */
+import type { AppliedNote, AppliedSet } from '../../ipc/bindings';
+import { together } from '../review/decisions';
+import type { Done } from './effect-text';
+
+export function canUndo({ standing, tooOld }: AppliedNote): boolean {
+  if (tooOld) return false;
+  return standing === 'stands' || standing === 'partly_undone';
+}
+
+export function canRedo({ standing, tooOld }: AppliedNote): boolean {
+  if (tooOld) return false;
+  return standing === 'undone' || standing === 'partly_undone';
+}
+
+/** Whether another program overwrote it, and it can be put in again. */
+export function canReapply({ standing, tooOld }: AppliedNote): boolean {
+  return standing === 'overwritten' && !tooOld;
+}
+
+/** How much there is to take back; a move with its links counts once. */
+export function undoCount(sets: readonly AppliedSet[]): number {
+  return countOf(sets, canUndo);
+}
+
+/** How much was taken back. */
+export function redoCount(sets: readonly AppliedSet[]): number {
+  return countOf(sets, canRedo);
+}
+
+function countOf(sets: readonly AppliedSet[], wanted: (note: AppliedNote) => boolean): number {
+  const leads = sets.flatMap((set) => together(set.notes.filter(wanted))).map(({ lead }) => lead);
+  return new Set(leads.map(({ path }) => path)).size;
+}
+
+/** The changes as a sentence tells of them. */
+export function toDone(notes: readonly AppliedNote[]): Done[] {
+  return notes.map(({ path, kind, target, added, removed }) => {
+    return { path, kind, to: target, added, removed };
+  });
+}

@@ -1,0 +1,37 @@
+/** What the application says itself where no model is connected: known by how it names its calls. */
+import type { CallId, ChatItem, Question } from '../../ipc/bindings';
+import { worded } from '../../shared/worded';
+
+/** Commands, and what keeps the hub's messages. */
+const named = /^(cmd|capture)-\d+$/;
+
+/** How replies of commands begin that need no call; no model says this. */
+const replies = /^(No model connected\. |This is not possible here: `)/;
+
+/** Whether no model made the call. */
+export function isOwnCall(call: CallId): boolean {
+  return named.test(call);
+}
+
+/** Whether no model worded what is said after a call, or without one. */
+export function isOwnReply(text: string, afterOwnCall: boolean): boolean {
+  return afterOwnCall || replies.test(text);
+}
+
+/** The last answer that a model worded. */
+export function lastOfModel(
+  items: readonly ChatItem[],
+): Extract<ChatItem, { type: 'assistant' }> | null {
+  let [last, own]: [Extract<ChatItem, { type: 'assistant' }> | null, boolean] = [null, false];
+  for (const item of items) {
+    if (item.type === 'user' && !item.queued) own = false;
+    if (item.type === 'tool') own ||= isOwnCall(item.call);
+    if (item.type === 'assistant') last = isOwnReply(item.text, own) ? null : item;
+  }
+  return last;
+}
+
+/** A question as it is asked: in the language that is spoken, unless a model worded it. */
+export function questionWords({ call, text }: Question): string {
+  return isOwnCall(call) ? worded(text) : text;
+}

@@ -1,0 +1,51 @@
+/** Looking for what was said and changed in conversations. */
+import type { ConversationHits } from '../../ipc/bindings';
+import type { Host } from '../../ipc/host';
+import { plainWords } from '../../shared/plain-words';
+import type { AppState } from '../app.svelte';
+import { Newest } from '../../shared/async/latest-only';
+import { userError } from '../user-error';
+
+export class Said {
+  query = $state('');
+  /** What was found; `null` while nothing is looked for, or before the first answer. */
+  found = $state.raw<ConversationHits | null>(null);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #newest = new Newest();
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** Whether something is looked for. */
+  get looking(): boolean {
+    return this.query.trim() !== '';
+  }
+
+  clear(): void {
+    this.query = '';
+    this.found = null;
+  }
+
+  async type(query: string): Promise<void> {
+    this.query = query;
+    if (!this.looking) {
+      this.found = null;
+      return;
+    }
+    await this.#newest.ask(async () => {
+      try {
+        const { found, more } = await this.#host.searchSaid(this.query);
+        const titled = found.map((one) => ({ ...one, title: plainWords(one.title) }));
+        return () => {
+          if (this.looking) this.found = { found: titled, more };
+        };
+      } catch (thrown) {
+        return () => this.#app.report(userError(thrown));
+      }
+    });
+  }
+}

@@ -1,0 +1,40 @@
+/** What something cost, in words: the amount, or that the price is not known; and the tokens. */
+import type { ModelCost } from '../../ipc/bindings';
+import { m } from '../../messages/messages';
+import { moneyWords } from '../../shared/money';
+import { numberWords } from '../../shared/number';
+
+export function costWords({ cost, requests, unpriced }: ModelCost): string {
+  if (requests === 0) return moneyWords(0);
+  if (unpriced === requests) return m.spent_unpriced();
+  if (unpriced > 0) return m.spent_partly({ cost: moneyWords(cost) });
+  return moneyWords(cost);
+}
+
+export function tokenWords({ requests, usage }: ModelCost): string {
+  return m.spent_tokens({
+    count: requests,
+    sent: numberWords(usage.input + usage.cacheRead + usage.cacheWrite),
+    cached: numberWords(usage.cacheRead),
+    said: numberWords(usage.output),
+  });
+}
+
+export function total(all: readonly ModelCost[]): ModelCost {
+  const sum: ModelCost = {
+    requests: 0,
+    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    cost: 0,
+    unpriced: 0,
+  };
+  for (const { requests, usage, cost, unpriced } of all) {
+    sum.requests += requests;
+    sum.usage.input += usage.input;
+    sum.usage.output += usage.output;
+    sum.usage.cacheRead += usage.cacheRead;
+    sum.usage.cacheWrite += usage.cacheWrite;
+    sum.cost += cost;
+    sum.unpriced += unpriced;
+  }
+  return sum;
+}
