@@ -25,8 +25,8 @@ import { plainWords } from '../shared/plain-words';
 import { worded } from '../shared/worded';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
-import { questionWords } from './chat/builtin-replies';
-import { waitWords } from './chat/model-wait-text';
+import { questionText } from './chat/builtin-replies';
+import { modelWaitText } from './chat/model-wait-text';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -84,7 +84,7 @@ export class AppState {
   /** Whether the user is asked what closing the window means. */
   closing = $state(false);
   /** What is under way and may take long, the oldest first. */
-  works = $state.raw<readonly JobProgress[]>([]);
+  jobs = $state.raw<readonly JobProgress[]>([]);
   /** What a screen reader is told, at boundaries only; the newest last. */
   announcements = $state.raw<readonly Announcement[]>([]);
 
@@ -119,7 +119,7 @@ export class AppState {
     this.conversations = snapshot.conversations.map(titled);
     this.behind = snapshot.behind;
     this.changes.clear();
-    this.works = snapshot.works;
+    this.jobs = snapshot.works;
     this.problems = [];
     for (const error of snapshot.problems) this.#addProblem(error, false);
     this.ready = true;
@@ -167,7 +167,7 @@ export class AppState {
         this.changes.clear();
         return;
       case 'work_changed':
-        this.works = event.works;
+        this.jobs = event.works;
         return;
       case 'hub_changed':
         this.hub = event.hub;
@@ -413,9 +413,9 @@ function isAnswer(event: ChatEvent): boolean {
 function boundary(event: ChatEvent): string | null {
   switch (event.type) {
     case 'wait_changed':
-      return event.wait && waitWords(event.wait);
+      return event.wait && modelWaitText(event.wait);
     case 'question_changed':
-      return event.question && m.said_question({ question: questionWords(event.question) });
+      return event.question && m.said_question({ question: questionText(event.question) });
     case 'review_changed':
       return event.review && m.said_review({ count: event.review.notes.length });
     case 'held_changed':

@@ -2,16 +2,16 @@
 import type { AppEvent, ConversationId, ConversationView, VaultInfo } from '../ipc/bindings';
 
 /** Whether other things stand in the conversation now. */
-export function isAnother(event: AppEvent, conversation: ConversationId): boolean {
+export function isConversationReplaced(event: AppEvent, conversation: ConversationId): boolean {
   return event.type === 'chat_changed' && event.conversation === conversation;
 }
 
 /** Whether another model may answer from now on, or by other rules. */
-export function hasOtherReader(event: AppEvent): boolean {
+export function changesModel(event: AppEvent): boolean {
   return event.type === 'provider_changed' || event.type === 'settings_changed';
 }
 
-export function hasForgotten(event: AppEvent): boolean {
+export function isHistoryDeleted(event: AppEvent): boolean {
   return event.type === 'history_changed';
 }
 
@@ -20,7 +20,7 @@ export function sameVault(one: VaultInfo | null, other: VaultInfo | null): boole
 }
 
 /** Whether what was looked up before may stand differently. */
-export function knowsMore(before: VaultInfo | null, now: VaultInfo | null): boolean {
+export function hasNewIndex(before: VaultInfo | null, now: VaultInfo | null): boolean {
   const stood = before?.indexing === null;
   return before?.revision !== now?.revision || stood !== (now?.indexing === null);
 }
@@ -35,6 +35,6 @@ export function hasChanged({ items }: ConversationView): boolean {
 }
 
 /** Whether a turn has ended: then something may have been spent. */
-export function hasEnded(event: AppEvent): boolean {
+export function isTurnEnd(event: AppEvent): boolean {
   return event.type === 'item_changed' && event.item.type === 'ended';
 }

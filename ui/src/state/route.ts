@@ -1,9 +1,9 @@
 /** The views of the main column. */
 import type { ChangeSetId, ConversationId } from '../ipc/bindings';
-import type { SettingsWay } from './settings/settings-route';
+import type { SettingsRoute } from './settings/settings-route';
 
 /** What fills the main column. */
-export type Place =
+export type Route =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
   | { readonly name: 'search' }
@@ -15,4 +15,4 @@ export type Place =
       readonly at: ChangeSetId | null;
     }
   /** Without a section the list of them leads on, where the window has no room for both. */
-  | ({ readonly name: 'settings' } & SettingsWay);
+  | ({ readonly name: 'settings' } & SettingsRoute);

@@ -12,49 +12,49 @@ import type {
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { AnswerLinks } from './chat/answer-links.svelte';
-import { Answering } from './settings/provider.svelte';
+import { Provider } from './settings/provider.svelte';
 import { AppState } from './app.svelte';
-import { Clearing } from './conversations/delete-all.svelte';
-import { Describing } from './hub/hub-description.svelte';
+import { DeleteAll } from './conversations/delete-all.svelte';
+import { HubDescription } from './hub/hub-description.svelte';
 import { Desktop } from './settings/desktop.svelte';
 import { chosenOption, Drafts, type Sending } from './composer/drafts.svelte';
 import { HubToken } from './hub/hub-token.svelte';
 import {
   hasChanged,
-  hasEnded,
-  hasForgotten,
-  hasOtherReader,
-  isAnother,
-  knowsMore,
+  isTurnEnd,
+  isHistoryDeleted,
+  changesModel,
+  isConversationReplaced,
+  hasNewIndex,
   sameVault,
 } from './event-predicates';
-import { History } from './changes/stored-history.svelte';
-import { Keeping } from './conversations/conversation-actions.svelte';
-import { Mentioning } from './composer/mention-search.svelte';
+import { StoredHistory } from './changes/stored-history.svelte';
+import { ConversationActions } from './conversations/conversation-actions.svelte';
+import { MentionSearch } from './composer/mention-search.svelte';
 import { linkedConversation } from './composer/mentions';
 import { OpenNote } from './notes/open-note.svelte';
-import { Opening } from './chat/tool-views';
-import type { Place } from './route';
-import { Pace } from '../shared/async/throttle';
+import { ToolViews } from './chat/tool-views';
+import type { Route } from './route';
+import { Throttle } from '../shared/async/throttle';
 import { Palette } from './search/palette.svelte';
 import { VaultPictures } from './notes/pictures.svelte';
-import { Said } from './conversations/conversation-search.svelte';
-import { Saving } from './chat/save-answer.svelte';
-import { type Row, Search, type SearchKind } from './search/search.svelte';
-import { soon } from '../shared/async/with-timeout';
+import { ConversationSearch } from './conversations/conversation-search.svelte';
+import { AnswerSaver } from './chat/save-answer.svelte';
+import { type SearchRow, Search, type SearchKind } from './search/search.svelte';
+import { withTimeout } from '../shared/async/with-timeout';
 import { Spending } from './settings/spending.svelte';
 import { Switcher } from './search/switcher.svelte';
 import { TrashedNotes } from './review/trashed-notes.svelte';
-import { Turns } from './chat/turn-actions.svelte';
-import { Undoing } from './changes/undo.svelte';
-import { Works } from './jobs.svelte';
-import { SettingsSaving } from './settings/settings-queue';
-import type { SettingsPlace, SettingsSection } from './settings/settings-route';
+import { TurnActions } from './chat/turn-actions.svelte';
+import { Undo } from './changes/undo.svelte';
+import { Jobs } from './jobs.svelte';
+import { SettingsQueue } from './settings/settings-queue';
+import type { SettingsTarget, SettingsSection } from './settings/settings-route';
 import { userError } from './user-error';
 
 export class Session {
   readonly app = new AppState();
-  place = $state.raw<Place>({ name: 'chat' });
+  place = $state.raw<Route>({ name: 'chat' });
   /** The section of the settings that is shown, or was shown last. */
   settingsRead = $state<SettingsSection>('vault');
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
@@ -64,62 +64,62 @@ export class Session {
   /** Whether a message is on its way to the store. */
   sending = $state(false);
 
-  readonly answering: Answering;
+  readonly provider: Provider;
   readonly trashed: TrashedNotes;
-  readonly undoing: Undoing;
-  readonly turns: Turns;
-  readonly history: History;
-  readonly clearing: Clearing;
-  readonly describing: Describing;
+  readonly undo: Undo;
+  readonly turnActions: TurnActions;
+  readonly history: StoredHistory;
+  readonly deleteAll: DeleteAll;
+  readonly hubDescription: HubDescription;
   readonly desktop: Desktop;
   readonly hubToken: HubToken;
   readonly spending: Spending;
   readonly switcher: Switcher;
   readonly palette: Palette;
-  readonly mentioning: Mentioning;
+  readonly mentionSearch: MentionSearch;
   readonly drafts: Drafts;
   readonly search: Search;
-  readonly keeping: Keeping;
-  readonly said: Said;
-  readonly works: Works;
-  readonly saving: Saving;
+  readonly conversationActions: ConversationActions;
+  readonly conversationSearch: ConversationSearch;
+  readonly jobs: Jobs;
+  readonly answerSaver: AnswerSaver;
   readonly note: OpenNote;
   readonly answerLinks: AnswerLinks;
   readonly pictures: VaultPictures;
   /** What was found and is in front of the user. */
   found = $state.raw<ConversationHit | null>(null);
   /** Notes changed: what is looked up is asked anew. */
-  readonly #lookups = new Pace(() => this.#lookAgain());
-  readonly #opening = new Opening((what) => {
+  readonly #lookups = new Throttle(() => this.#lookAgain());
+  readonly #opening = new ToolViews((what) => {
     if (what.type === 'show_changes') this.openChanges(what.conversation);
     else void this.showNote(what.path, what.line);
   });
   readonly #host: Host;
-  readonly #saving: SettingsSaving;
+  readonly #settingsQueue: SettingsQueue;
   #feed = 0;
 
   constructor(host: Host) {
     this.#host = host;
-    this.#saving = new SettingsSaving(host, this.app);
-    this.answering = new Answering(host, this.app, this.#saving);
+    this.#settingsQueue = new SettingsQueue(host, this.app);
+    this.provider = new Provider(host, this.app, this.#settingsQueue);
     this.trashed = new TrashedNotes(host);
-    this.undoing = new Undoing(host, this.app);
-    this.turns = new Turns(host, this.app, this.#saving, this.undoing);
-    this.history = new History(host, this.app);
-    this.describing = new Describing(host, this.app, this.#saving);
+    this.undo = new Undo(host, this.app);
+    this.turnActions = new TurnActions(host, this.app, this.#settingsQueue, this.undo);
+    this.history = new StoredHistory(host, this.app);
+    this.hubDescription = new HubDescription(host, this.app, this.#settingsQueue);
     this.desktop = new Desktop(host, this.app);
-    this.hubToken = new HubToken(host, this.app, this.answering.keyring);
+    this.hubToken = new HubToken(host, this.app, this.provider.keyring);
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.palette = new Palette(host, this.app);
-    this.mentioning = new Mentioning(host, this.app);
+    this.mentionSearch = new MentionSearch(host, this.app);
     this.drafts = new Drafts(host, this.app);
-    this.keeping = new Keeping(host, this.app);
-    this.search = new Search(host, this.app, this.keeping, this.undoing);
-    this.clearing = new Clearing(host, this.app, this.keeping);
-    this.said = new Said(host, this.app);
-    this.works = new Works(host, this.app, this.keeping);
-    this.saving = new Saving(host, this.app, this.keeping, this.undoing);
+    this.conversationActions = new ConversationActions(host, this.app);
+    this.search = new Search(host, this.app, this.conversationActions, this.undo);
+    this.deleteAll = new DeleteAll(host, this.app, this.conversationActions);
+    this.conversationSearch = new ConversationSearch(host, this.app);
+    this.jobs = new Jobs(host, this.app, this.conversationActions);
+    this.answerSaver = new AnswerSaver(host, this.app, this.conversationActions, this.undo);
     this.note = new OpenNote(host, this.app);
     this.answerLinks = new AnswerLinks(host, this.app);
     this.pictures = new VaultPictures(host, this.app);
@@ -139,7 +139,7 @@ export class Session {
       if (feed !== this.#feed) return;
       this.app.restore(snapshot);
       this.#host.shows(this.app.shown);
-      this.undoing.dismiss();
+      this.undo.dismiss();
       if (!snapshot.vault) this.firstRun = true;
       void this.spending.again();
       const waiting = early ?? [];
@@ -167,8 +167,8 @@ export class Session {
     this.#go({ name: 'chat' });
     if (conversation !== this.app.chat?.id) this.app.leaveView();
     this.found = null;
-    this.undoing.dismiss();
-    this.saving.cancel();
+    this.undo.dismiss();
+    this.answerSaver.cancel();
     await this.#fetch(conversation, turn);
   }
 
@@ -184,12 +184,12 @@ export class Session {
     this.app.leaveView();
     this.notAnAnswer = false;
     this.found = null;
-    this.undoing.dismiss();
-    this.saving.cancel();
+    this.undo.dismiss();
+    this.answerSaver.cancel();
     this.app.showNew();
   }
 
-  openSettings(section: SettingsSection | null = null, field?: SettingsPlace['field']): void {
+  openSettings(section: SettingsSection | null = null, field?: SettingsTarget['field']): void {
     if (this.place.name !== 'settings') {
       this.#lookAtSettings();
       this.settingsRead = 'vault';
@@ -202,13 +202,13 @@ export class Session {
   openSearch(kind: SearchKind | null = null): void {
     this.#go({ name: 'search' });
     this.switcher.close();
-    this.undoing.dismiss();
+    this.undo.dismiss();
     if (kind === null || kind === this.search.kind) void this.search.again();
     else void this.search.show(kind);
   }
 
   /** Shows the note of a row beside the chat, or goes into the word. */
-  async openRow(row: Row): Promise<void> {
+  async openRow(row: SearchRow): Promise<void> {
     if (row.type === 'word') {
       await this.search.enter(row.word);
       return;
@@ -240,14 +240,14 @@ export class Session {
   /** Shows what was applied: all of it, or what one conversation led to. */
   openChanges(conversation: ConversationId | null = null, at: ChangeSetId | null = null): void {
     this.#go({ name: 'changes', conversation, at });
-    this.undoing.dismiss();
-    if (conversation !== null) void this.undoing.listOf(conversation);
-    else if (this.app.changes.oldest === null) void this.undoing.listMore();
+    this.undo.dismiss();
+    if (conversation !== null) void this.undo.listOf(conversation);
+    else if (this.app.changes.oldest === null) void this.undo.listMore();
   }
 
   /** Shows the change that a notice says needs the user. */
   openConflict(): void {
-    const effect = this.undoing.notice?.conflict ?? null;
+    const effect = this.undo.notice?.conflict ?? null;
     const set = effect === null ? null : this.app.changes.setOf(effect);
     this.openChanges(set?.conversation ?? null, set?.id ?? null);
   }
@@ -257,7 +257,7 @@ export class Session {
   }
 
   /** What went wrong in one view is not told in the next. */
-  #go(place: Place): void {
+  #go(place: Route): void {
     if (place.name !== this.place.name) this.app.leaveView();
     this.place = place;
   }
@@ -312,7 +312,7 @@ export class Session {
 
   /** Saves the answer that is being named as a note, and shows it. */
   async saveAnswer(name: string): Promise<void> {
-    const path = await this.saving.save(name);
+    const path = await this.answerSaver.save(name);
     if (path !== null) await this.showNote(path);
   }
 
@@ -323,7 +323,7 @@ export class Session {
   }
 
   async save(change: Partial<Settings>): Promise<void> {
-    await this.#ask(() => this.#saving.save(change));
+    await this.#ask(() => this.#settingsQueue.save(change));
   }
 
   async retryHub(): Promise<void> {
@@ -367,13 +367,13 @@ export class Session {
   async #send(sending: Sending): Promise<void> {
     this.sending = true;
     this.found = null;
-    this.undoing.dismiss();
-    this.keeping.dismiss();
+    this.undo.dismiss();
+    this.conversationActions.dismiss();
     const from = this.app.chat?.id ?? null;
     const vault = this.app.shown;
     await this.#ask(async () => {
       // What was set before, like a private note, counts for what is said after it.
-      await this.#saving.done;
+      await this.#settingsQueue.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
       this.note.sent.beginAnew();
@@ -396,23 +396,23 @@ export class Session {
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
       this.#opening.hear(events, open);
-      if (open !== null && events.some(({ event }) => isAnother(event, open))) {
+      if (open !== null && events.some(({ event }) => isConversationReplaced(event, open))) {
         void this.#fetch(open);
       }
       const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
       if (called) void this.open(called.conversation);
-      if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
-      if (events.some(({ event }) => hasEnded(event))) void this.spending.again();
+      if (events.some(({ event }) => isHistoryDeleted(event))) this.#listAgain();
+      if (events.some(({ event }) => isTurnEnd(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');
-      if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
-      if (events.some(({ event }) => hasOtherReader(event))) void this.note.sent.look();
+      if (touched || hasNewIndex(before, this.app.vault)) this.#lookups.ring();
+      if (events.some(({ event }) => changesModel(event))) void this.note.sent.look();
       return;
     }
     // It was a note of the vault before.
     this.app.closeNote();
     this.search.clear();
-    this.said.clear();
-    this.keeping.clear();
+    this.conversationSearch.clear();
+    this.conversationActions.clear();
     this.switcher.close();
     this.palette.close();
     this.drafts.forgetMentions();
@@ -420,7 +420,7 @@ export class Session {
   }
 
   #lookAtSettings(): void {
-    void this.clearing.look();
+    void this.deleteAll.look();
     void this.history.look();
     void this.spending.look();
     void this.desktop.look();
@@ -431,7 +431,7 @@ export class Session {
   #listAgain(): void {
     if (this.place.name === 'changes') this.openChanges(this.place.conversation, this.place.at);
     const chat = this.app.chat?.id ?? null;
-    if (chat !== null) void this.undoing.listOf(chat);
+    if (chat !== null) void this.undo.listOf(chat);
   }
 
   #lookAgain(): void {
@@ -460,7 +460,7 @@ export class Session {
           ? await this.#host.openConversation(conversation, whole)
           : await this.#host.openConversationAt(conversation, turn);
       // What it changed stands below its answers: later it would move what is read by then.
-      if (hasChanged(view)) await soon(this.undoing.listOf(conversation));
+      if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
       this.notAnAnswer = false;
       // The rest of a long one comes behind its end.

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { FakeHost } from '../../src/ipc/fake';
 import { search } from '../../src/ipc/stories/search';
 import { AppState } from '../../src/state/app.svelte';
-import { Mentioning } from '../../src/state/composer/mention-search.svelte';
+import { MentionSearch } from '../../src/state/composer/mention-search.svelte';
 import Composer from '../../src/features/composer/Composer.svelte';
 
 const host = new FakeHost(search());
@@ -13,7 +13,7 @@ function show(change: Record<string, unknown> = {}) {
   const props = {
     draft: 'Hello',
     mentions: [],
-    mentioning: new Mentioning(host, new AppState()),
+    mentioning: new MentionSearch(host, new AppState()),
     onmention: vi.fn(),
     ondropmention: vi.fn(),
     openNote: null,

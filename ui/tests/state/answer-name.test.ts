@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { answerName } from '../../src/state/chat/propose-name';
+import { proposeName } from '../../src/state/chat/propose-name';
 
 const long = `${'word '.repeat(30)}`;
 
@@ -19,10 +19,10 @@ describe('the name that is proposed for an answer', () => {
     ['No heading', 'The title'],
     [`# ${long}`, long.slice(0, 79)],
   ])('%j is called %j', (text, name) => {
-    expect(answerName(text, 'The title')).toBe(name);
+    expect(proposeName(text, 'The title')).toBe(name);
   });
 
   it('is a plain word where nothing names it', () => {
-    expect(answerName('Soup.', ' / ')).toBe('Answer');
+    expect(proposeName('Soup.', ' / ')).toBe('Answer');
   });
 });

@@ -4,9 +4,9 @@ import type { AppliedSet } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { changes as story } from '../../src/ipc/stories/changes';
 import { question } from '../../src/ipc/stories/question';
-import { redoCount, toDone, undoCount } from '../../src/state/changes/undo-counts';
+import { redoCount, toEffects, undoCount } from '../../src/state/changes/undo-counts';
 import { Changes } from '../../src/state/changes/changes.svelte';
-import { doneWords } from '../../src/state/changes/effect-text';
+import { effectText } from '../../src/state/changes/effect-text';
 import { Session } from '../../src/state/session.svelte';
 
 function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedSet {
@@ -96,14 +96,14 @@ describe('a set in one sentence', () => {
     ['s2', 'Made the folder 2026'],
   ])('%s says: %s', (id, words) => {
     const found = story().applied?.sets.find((one) => one.id === id);
-    const { before, note, after } = doneWords(toDone(found?.notes ?? []));
+    const { before, note, after } = effectText(toEffects(found?.notes ?? []));
     expect(before + note + after).toBe(words);
   });
 
   it('counts what is not only notes', () => {
     const sets = story().applied?.sets ?? [];
     const mixed = sets.filter(({ id }) => ['s2', 's3', 's5'].includes(id));
-    const { before } = doneWords(toDone(mixed.flatMap(({ notes }) => notes)));
+    const { before } = effectText(toEffects(mixed.flatMap(({ notes }) => notes)));
     expect(before).toBe('Made 3 changes');
   });
 });
@@ -136,90 +136,90 @@ describe('undoing', () => {
 
   it('lists the next page from where the last one ended', async () => {
     session.openChanges();
-    await session.undoing.listMore();
+    await session.undo.listMore();
     expect(session.app.changes.listed.length).toBeGreaterThan(8);
     const before = session.app.changes.oldest;
-    await session.undoing.listMore();
+    await session.undo.listMore();
     expect(host.asked('listApplied').at(-1)).toEqual({ conversation: null, before });
   });
 
   it('takes back the newest set that stands, and then the one before it', async () => {
-    await session.undoing.undoLast();
+    await session.undo.undoLast();
     expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undoing.notice?.words()).toBe('Undone in 1 note');
-    await session.undoing.undoLast();
+    expect(session.undo.notice?.words()).toBe('Undone in 1 note');
+    await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
   });
 
   it('redoes by undoing the undo', async () => {
-    await session.undoing.undoLast();
-    await session.undoing.redoLast();
+    await session.undo.undoLast();
+    await session.undo.redoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
     expect(standing('s9')).toEqual(['stands']);
-    expect(session.undoing.notice?.words()).toBe('Redone in 1 note');
+    expect(session.undo.notice?.words()).toBe('Redone in 1 note');
   });
 
   it('undoes what was just redone, and redoes that', async () => {
-    await session.undoing.undoLast();
-    await session.undoing.redoLast();
-    expect(session.undoing.canRedoLast).toBe(false);
-    await session.undoing.redoLast();
+    await session.undo.undoLast();
+    await session.undo.redoLast();
+    expect(session.undo.canRedoLast).toBe(false);
+    await session.undo.redoLast();
     expect(standing('s9')).toEqual(['stands']);
-    await session.undoing.undoLast();
+    await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-2' });
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undoing.notice?.words()).toBe('Undone in 1 note');
-    await session.undoing.redoLast();
+    expect(session.undo.notice?.words()).toBe('Undone in 1 note');
+    await session.undo.redoLast();
     expect(standing('s9')).toEqual(['stands']);
   });
 
   it('does what comes while something is under way after it, and nothing twice', async () => {
     const scope = { type: 'change_set', changeSet: 's9' } as const;
-    const { undoing } = session;
-    await undoing.listMore();
-    await Promise.all([undoing.undo(scope), undoing.undo(scope), undoing.redo(scope)]);
+    const { undo } = session;
+    await undo.listMore();
+    await Promise.all([undo.undo(scope), undo.undo(scope), undo.redo(scope)]);
     expect([host.asked('undo'), host.asked('redo')]).toEqual([[scope], [scope]]);
     expect(standing('s9')).toEqual(['stands']);
-    expect(undoing.notice?.words()).toBe('Redone in 1 note');
+    expect(undo.notice?.words()).toBe('Redone in 1 note');
   });
 
   it('keeps a conflict until it is decided, and says where it stopped', async () => {
-    await session.undoing.undo({ type: 'change_set', changeSet: 's7' });
-    expect(session.undoing.notice?.words()).toBe(
+    await session.undo.undo({ type: 'change_set', changeSet: 's7' });
+    expect(session.undo.notice?.words()).toBe(
       'Undone in 1 note. Stopped at 1 change that needs you',
     );
     const [conflict] = session.app.changes.conflicts.values();
     if (!conflict) throw new Error('no conflict');
-    await session.undoing.settle(conflict);
+    await session.undo.settle(conflict);
     expect(host.asked('settleConflict')).toEqual([conflict]);
     expect(session.app.changes.conflicts.size).toBe(0);
   });
 
   it('leaves the note alone when the user keeps it', async () => {
-    await session.undoing.undo({ type: 'change_set', changeSet: 's7' });
-    session.undoing.keep('e-letter');
+    await session.undo.undo({ type: 'change_set', changeSet: 's7' });
+    session.undo.keep('e-letter');
     expect(session.app.changes.conflicts.size).toBe(0);
     expect(host.asked('settleConflict')).toEqual([]);
   });
 
   it('says what was refused, and can be asked again', async () => {
     host.refusals.set('undo', { code: 'write', message: 'The disk is full.' });
-    await session.undoing.undoLast();
+    await session.undo.undoLast();
     expect(session.app.problems[0]?.error.message).toBe('The disk is full.');
-    expect(session.undoing.notice).toBeNull();
-    await session.undoing.undoLast();
+    expect(session.undo.notice).toBeNull();
+    await session.undo.undoLast();
     expect(standing('s9')).toEqual(['undone']);
   });
 
   it('looks for it on older pages, and stops where it cannot look', async () => {
     for (const id of ['s9', 's7', 's6']) {
-      await session.undoing.undo({ type: 'change_set', changeSet: id });
+      await session.undo.undo({ type: 'change_set', changeSet: id });
     }
     host.refusals.set('listApplied', { code: 'vault', message: 'The vault is gone.' });
-    await session.undoing.undoLast();
+    await session.undo.undoLast();
     expect(session.app.problems[0]?.error.message).toBe('The vault is gone.');
-    await session.undoing.undoLast();
+    await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
   });
 
@@ -228,14 +228,14 @@ describe('undoing', () => {
       new FakeHost({ ...story(), applied: { sets: [], hunks: {}, conflicts: {} } }),
     );
     await bare.start();
-    await bare.undoing.undoLast();
-    expect(bare.undoing.notice?.words()).toBe('There was nothing to undo');
+    await bare.undo.undoLast();
+    expect(bare.undo.notice?.words()).toBe('There was nothing to undo');
   });
 
   it('forgets everything with the vault', async () => {
-    await session.undoing.undo({ type: 'change_set', changeSet: 's7' });
+    await session.undo.undo({ type: 'change_set', changeSet: 's7' });
     await session.pickVault();
     expect(session.app.changes.conflicts.size).toBe(0);
-    expect(session.undoing.notice).toBeNull();
+    expect(session.undo.notice).toBeNull();
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import {
-  askedAt,
+  mentionQueryAt,
   attachedIn,
   linkedConversation,
   type Mention,
   mentionText,
-  placeOfText,
+  findMentionText,
   withMentions,
 } from '../../src/state/composer/mentions';
 
@@ -47,7 +47,7 @@ describe('what a message mentions', () => {
     ['my-House/', 'House/', -1],
     ['', '', -1],
   ])('is found where it stands by itself: %s', (text, part, at) => {
-    expect(placeOfText(text, part)).toBe(at);
+    expect(findMentionText(text, part)).toBe(at);
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe('what is being mentioned', () => {
     ['see [[House of', 14, { from: 4, query: 'House of' }],
     ['@one and @two', 4, { from: 0, query: 'one' }],
   ])('%s', (text, caret, asked) => {
-    expect(askedAt(text, caret)).toEqual(asked);
+    expect(mentionQueryAt(text, caret)).toEqual(asked);
   });
 
   it.each([
@@ -93,6 +93,6 @@ describe('what is being mentioned', () => {
     ['[[one\ntwo', 9],
     ['plain', 5],
   ])('nothing in %s', (text, caret) => {
-    expect(askedAt(text, caret)).toBeNull();
+    expect(mentionQueryAt(text, caret)).toBeNull();
   });
 });

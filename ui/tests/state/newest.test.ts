@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Newest } from '../../src/shared/async/latest-only';
-import { Pace } from '../../src/shared/async/throttle';
+import { LatestOnly } from '../../src/shared/async/latest-only';
+import { Throttle } from '../../src/shared/async/throttle';
 
 describe('asking while an answer is awaited', () => {
   it('asks only the newest question next, and drops what was overtaken', async () => {
-    const newest = new Newest();
+    const newest = new LatestOnly();
     const asked: string[] = [];
     const taken: string[] = [];
     const answers = new Map<string, () => void>();
@@ -33,7 +33,7 @@ describe('a pace', () => {
 
   it('lets something happen at once, then at most once a second, and never forgets the last', () => {
     const work = vi.fn();
-    const pace = new Pace(work);
+    const pace = new Throttle(work);
     for (let ring = 0; ring < 5; ring += 1) pace.ring();
     expect(work).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(999);

@@ -261,11 +261,11 @@ describe('a review', () => {
 describe('a key', () => {
   it('may lie elsewhere when there is no keyring, and that is not a problem', async () => {
     host.refusals.set('setKey', { code: 'key', message: 'No keyring.' });
-    expect(await session.answering.setKey('secret', 'keyring')).toMatchObject({
+    expect(await session.provider.setKey('secret', 'keyring')).toMatchObject({
       state: 'elsewhere',
     });
     expect(session.app.problems).toEqual([]);
-    expect(await session.answering.setKey('secret', 'file')).toEqual({ state: 'kept' });
+    expect(await session.provider.setKey('secret', 'file')).toEqual({ state: 'kept' });
     expect(session.app.provider.keySource).toBe('file');
   });
 });
@@ -393,10 +393,10 @@ describe('settings that are changed', () => {
 
   it.each<[string, keyof Host, (conversation: ConversationId) => Promise<void>]>([
     ['is said', 'sendMessage', () => session.send()],
-    ['is asked anew', 'askAnew', () => session.turns.askAnew('m-1', null)],
-    ['goes on', 'continueTurn', () => session.turns.goOn()],
-    ['is summed up', 'sumUp', (conversation) => session.turns.sumUp(conversation)],
-    ['is described', 'writeDescription', () => session.describing.write()],
+    ['is asked anew', 'askAnew', () => session.turnActions.askAnew('m-1', null)],
+    ['goes on', 'continueTurn', () => session.turnActions.goOn()],
+    ['is summed up', 'sumUp', (conversation) => session.turnActions.sumUp(conversation)],
+    ['is described', 'writeDescription', () => session.hubDescription.write()],
   ])('count for what %s after them, however long they take', async (_, call, act) => {
     const [row] = session.app.conversations;
     if (!row) throw new Error('there is no conversation');

@@ -4,8 +4,8 @@ import type { NoteDiff, Review } from '../../src/ipc/bindings';
 import { moves as movesStory } from '../../src/ipc/stories/moves';
 import { review as story } from '../../src/ipc/stories/review';
 import { decisions } from '../../src/state/review/decisions';
-import { KeptDecisions } from '../../src/state/review/stored-decisions';
-import { Verdicts } from '../../src/state/review/review-decisions.svelte';
+import { StoredDecisions } from '../../src/state/review/stored-decisions';
+import { ReviewDecisions } from '../../src/state/review/review-decisions.svelte';
 
 function waiting(): Review {
   const review = story().views[0]?.review;
@@ -14,10 +14,10 @@ function waiting(): Review {
 }
 
 const [library = '', plan = '', invitation = ''] = waiting().notes.map((note) => note.path);
-let verdicts: Verdicts;
+let verdicts: ReviewDecisions;
 
 beforeEach(() => {
-  verdicts = new Verdicts();
+  verdicts = new ReviewDecisions();
   verdicts.follow(waiting());
 });
 
@@ -130,8 +130,8 @@ describe('what belongs together', () => {
 
 describe('decisions that were not submitted', () => {
   /** The window begins anew, with the review as it is now. */
-  function reload(review: Review | null): Verdicts {
-    const anew = new Verdicts(new KeptDecisions('c'));
+  function reload(review: Review | null): ReviewDecisions {
+    const anew = new ReviewDecisions(new StoredDecisions('c'));
     anew.follow(review);
     return anew;
   }

@@ -82,7 +82,7 @@ describe('the settings', () => {
     session.openSettings('answering');
     await screen.findByLabelText('Provider');
     expect(screen.queryByLabelText('Several keys')).toBeNull();
-    await session.answering.setKey('one two', 'file');
+    await session.provider.setKey('one two', 'file');
     await keys.selectOptions(await screen.findByLabelText('Several keys'), 'round_robin');
     expect(session.app.settings.keyPolicy).toBe('round_robin');
   });

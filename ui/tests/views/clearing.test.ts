@@ -52,8 +52,8 @@ describe('deleting all conversations', () => {
     // A page of the application in memory has three rows.
     expect(session.app.conversations).toHaveLength(3);
     expect(session.app.behind).not.toBeNull();
-    await session.keeping.listMore();
-    await session.keeping.listMore();
+    await session.conversationActions.listMore();
+    await session.conversationActions.listMore();
     expect(session.app.conversations).toHaveLength(7);
     expect(screen.getByTestId('kept-conversations')).toHaveTextContent('7 conversations');
     expect(host.asked('restoreConversations')).toHaveLength(1);

@@ -63,7 +63,7 @@ describe('the results of commands', () => {
     const log = screen.getByTestId('chat-log');
     expect(log.querySelector('.says')).toBeNull();
     expect(within(log).queryByRole('button', { name: /^Save as note/ })).toBeNull();
-    expect(session.saving.last, 'no reply of a command becomes a note').toBeNull();
+    expect(session.answerSaver.last, 'no reply of a command becomes a note').toBeNull();
   });
 
   it('open to the note, the arguments and the result', async () => {

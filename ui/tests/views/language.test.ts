@@ -12,7 +12,7 @@ import { numberWords } from '../../src/shared/number';
 import { sizeWords } from '../../src/shared/size';
 import { dateWords } from '../../src/shared/when';
 import { wordedAnswer } from '../../src/shared/worded';
-import { questionWords } from '../../src/state/chat/builtin-replies';
+import { questionText } from '../../src/state/chat/builtin-replies';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
@@ -80,8 +80,8 @@ describe('the language', () => {
       toolCallsCompleted: 1,
       askedAt: 0,
     };
-    expect(questionWords(asked)).toBe('Mehrere Notizen heißen „Plan“. Welche?');
-    expect(questionWords({ ...asked, call: 'toolu_1' })).toBe(asked.text);
+    expect(questionText(asked)).toBe('Mehrere Notizen heißen „Plan“. Welche?');
+    expect(questionText({ ...asked, call: 'toolu_1' })).toBe(asked.text);
     const noteOf = (body: string): string => `**Plan**\n\n${body}`;
     expect(wordedAnswer(noteOf('It failed.'))).toBe(noteOf('It failed.'));
     expect(wordedAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));

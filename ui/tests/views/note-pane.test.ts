@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { search } from '../../src/ipc/stories/search';
-import { linkLine, placeOf } from '../../src/state/notes/note-anchor';
+import { lineOfLink, lineOfTarget } from '../../src/state/notes/note-anchor';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
@@ -77,7 +77,7 @@ describe('the place that a link names', () => {
     ['Note', null],
     ['Note#', null],
   ])('%s', (target, line) => {
-    expect(placeOf(text, target)).toBe(line);
+    expect(lineOfTarget(text, target)).toBe(line);
   });
 });
 
@@ -90,6 +90,6 @@ describe('the line of a link', () => {
     ['[there]: Tool%20cupboard', 1],
     ['The Tool cupboard', null],
   ])('in %j is %s', (text, line) => {
-    expect(linkLine(text, 'Tool cupboard')).toBe(line);
+    expect(lineOfLink(text, 'Tool cupboard')).toBe(line);
   });
 });

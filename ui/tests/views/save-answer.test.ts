@@ -137,7 +137,7 @@ describe('an answer', () => {
     render(App, { session });
     await session.start();
     await screen.findByText('Answer 149');
-    session.turns.editing = 'q0';
+    session.turnActions.editing = 'q0';
     await screen.findByText('Answer 1');
     expect(screen.queryByText('Answer 149')).toBeNull();
     await userEvent.setup().keyboard('{Control>}{Shift>}S{/Shift}{/Control}');
@@ -149,8 +149,8 @@ describe('an answer', () => {
     const { host, session } = await open();
     const { current } = session.app;
     if (!current) throw new Error('no conversation');
-    expect(session.saving.last).toBe('s2');
+    expect(session.answerSaver.last).toBe('s2');
     host.tell({ type: 'conversation_changed', conversation: { ...current, working: true } });
-    await waitFor(() => expect(session.saving.last).toBeNull());
+    await waitFor(() => expect(session.answerSaver.last).toBeNull());
   });
 });

@@ -97,7 +97,7 @@ describe('work that takes long', () => {
     const { host, session } = await open();
     const undo = host.undo.bind(host);
     host.undo = async (scope) => ({ ...(await undo(scope)), left: 928 });
-    await session.undoing.undoLast();
+    await session.undo.undoLast();
     const said = await screen.findByTestId('undo-notice');
     expect(said).toHaveTextContent(/Undone in .*\. 928 notes were left as they were/);
   });

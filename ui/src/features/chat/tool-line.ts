@@ -2,10 +2,10 @@
 import type { NotePath, ToolEvent } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import {
-  about,
-  type Done,
-  doneWords,
-  plannedWords,
+  noteSentence,
+  type NoteEffect,
+  effectText,
+  plannedText,
   type Sentence,
   sentence,
 } from '../../state/changes/effect-text';
@@ -86,7 +86,7 @@ function words(group: readonly ToolItem[]): Words {
 function failure(call: ToolItem): Sentence {
   const { failed, failedOf } = toolKind(call.tool);
   const path = callArgument(call, 'path') ?? callArgument(call, 'source');
-  return path && failedOf ? about(path, 'cross', failedOf) : sentence('cross', failed());
+  return path && failedOf ? noteSentence(path, 'cross', failedOf) : sentence('cross', failed());
 }
 
 /** What was changed, or waits to be. */
@@ -103,11 +103,11 @@ function changes(reactions: readonly ToolEvent[]): Words | null {
     return kind === 'trash' ? [] : [to ?? path];
   });
   const notes = [...new Set(there)].filter(isNote);
-  if (!waits) return { ...line(doneWords(changed), notes), changed: paths };
-  return { ...line(plannedWords(changed), notes), tone: 'waiting', changed: paths };
+  if (!waits) return { ...line(effectText(changed), notes), changed: paths };
+  return { ...line(plannedText(changed), notes), tone: 'waiting', changed: paths };
 }
 
-function change(reaction: ToolEvent): (Done & { readonly waiting: boolean }) | null {
+function change(reaction: ToolEvent): (NoteEffect & { readonly waiting: boolean }) | null {
   const plain = { to: null, added: 0, removed: 0 } as const;
   switch (reaction.type) {
     case 'changed':
@@ -137,7 +137,7 @@ function found(reactions: readonly ToolEvent[], tool: string): Words | null {
   const [first] = reactions;
   if (first?.type === 'open_note') {
     return line(
-      about(first.path, 'note', (note) => m.tool_shown({ note })),
+      noteSentence(first.path, 'note', (note) => m.tool_shown({ note })),
       [first.path],
     );
   }
@@ -152,7 +152,7 @@ function found(reactions: readonly ToolEvent[], tool: string): Words | null {
 
 function searched({ query, hits }: Extract<ToolEvent, { type: 'searched' }>, tool: string): Words {
   if (tool === 'get_links') {
-    return line(about(query, 'link', (note) => m.tool_links({ count: hits, note })));
+    return line(noteSentence(query, 'link', (note) => m.tool_links({ count: hits, note })));
   }
   // Which pattern the files were listed by is in the details.
   return line(sentence('search', hitWords(tool === 'list_files' ? '' : query, hits)));
@@ -162,7 +162,7 @@ function reads(paths: readonly NotePath[]): Words {
   const [first] = paths;
   if (first && paths.length === 1) {
     return line(
-      about(first, 'book', (note) => m.tool_read({ note })),
+      noteSentence(first, 'book', (note) => m.tool_read({ note })),
       paths,
     );
   }

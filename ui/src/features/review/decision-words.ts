@@ -3,7 +3,7 @@ import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import type { Decision } from '../../state/review/decisions';
 import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
-import type { ReviewVerdict } from '../../state/review/review-decisions.svelte';
+import type { Acceptance } from '../../state/review/review-decisions.svelte';
 
 /** What stands beside the name. */
 export function aboutWords({ path, to, kind }: NoteDiff): string {
@@ -58,7 +58,7 @@ function placeWords(path: string, to: string): string {
 /** The two buttons, as they stand after this verdict. */
 export function verdictWords(
   { group }: Decision,
-  verdict: ReviewVerdict | 'part' | null,
+  verdict: Acceptance | 'part' | null,
 ): [string, string] {
   if (group === 'removed') {
     return [

@@ -4,14 +4,14 @@ import {
   type Decision,
   type Decisions,
   isByHunk,
-  type Place,
-  type Same,
+  type HunkPosition,
+  type RepeatedChange,
 } from '../../state/review/decisions';
 
 type Stop =
-  | { readonly type: 'same'; readonly id: string; readonly same: Same }
+  | { readonly type: 'same'; readonly id: string; readonly same: RepeatedChange }
   | { readonly type: 'note'; readonly id: string; readonly path: NotePath }
-  | { readonly type: 'hunk'; readonly id: string; readonly place: Place };
+  | { readonly type: 'hunk'; readonly id: string; readonly place: HunkPosition };
 
 export function stopsOf({ same, notes }: Decisions): Stop[] {
   return [

@@ -1,7 +1,7 @@
 /** The words around what was found. */
 import { m } from '../../messages/messages';
 import { numberWords } from '../../shared/number';
-import type { Found, Into, Search, SearchKind } from '../../state/search/search.svelte';
+import type { SearchFound, WordSearch, Search, SearchKind } from '../../state/search/search.svelte';
 
 export function kindName(kind: SearchKind): string {
   switch (kind) {
@@ -21,7 +21,7 @@ export function kindName(kind: SearchKind): string {
 }
 
 /** What the list is of, once something was gone into. */
-export function intoWords(into: Into): string {
+export function intoWords(into: WordSearch): string {
   switch (into.type) {
     case 'tag':
       return m.search_tag_notes({ word: into.tag });
@@ -62,7 +62,7 @@ export function summary(search: Search): string {
   }
 }
 
-function linesFound(search: Search, { lines }: Extract<Found, { type: 'lines' }>): string {
+function linesFound(search: Search, { lines }: Extract<SearchFound, { type: 'lines' }>): string {
   const { cut } = lines;
   const more = cut === 'time' ? [m.search_cut_time()] : cut ? [m.search_cut_length()] : [];
   if (lines.lines === 0) {

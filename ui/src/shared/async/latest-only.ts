@@ -1,5 +1,5 @@
 /** Asks one thing at a time: while an answer is awaited, only the newest question is kept. */
-export class Newest {
+export class LatestOnly {
   #asking = false;
   #next: Question | null = null;
 

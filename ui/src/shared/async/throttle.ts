@@ -1,7 +1,7 @@
 const pause = 1000;
 
 /** Does something when it is rung: at once, but at most once a second. */
-export class Pace {
+export class Throttle {
   readonly #work: () => void;
   #resting = false;
   #rung = false;

@@ -4,6 +4,6 @@
 const moment = 100;
 
 /** Resolves with it, or after a moment. */
-export async function soon(done: Promise<void>): Promise<void> {
+export async function withTimeout(done: Promise<void>): Promise<void> {
   await Promise.race([done, new Promise((resolve) => setTimeout(resolve, moment))]);
 }

@@ -7,7 +7,7 @@ import { changeIcon } from './change-icon';
 import { moveOf, noteName } from '../notes/note-path';
 
 /** A change as far as a sentence tells of it. */
-export interface Done {
+export interface NoteEffect {
   readonly path: NotePath;
   readonly kind: ChangeKind;
   /** Where it went, if it moved. */
@@ -32,43 +32,43 @@ export function sentence(icon: IconName, before: string): Sentence {
 }
 
 /** A sentence about a note or folder. */
-export function about(path: NotePath, icon: IconName, message: Message): Sentence {
+export function noteSentence(path: NotePath, icon: IconName, message: Message): Sentence {
   const [before, after] = around(message);
   return { icon, before, note: noteName(path), after };
 }
 
 /** What was done. */
-export function doneWords(done: readonly Done[]): Sentence {
+export function effectText(done: readonly NoteEffect[]): Sentence {
   const { lead, paths, others } = told(done);
-  if (lead?.to) return about(lead.path, 'move', moved(lead.path, lead.to, others));
-  if (lead) return about(lead.path, iconOf(lead), single(lead));
+  if (lead?.to) return noteSentence(lead.path, 'move', moved(lead.path, lead.to, others));
+  if (lead) return noteSentence(lead.path, iconOf(lead), single(lead));
   const count = paths.length;
   const notes = done.every(isContent);
   return sentence('pen', notes ? m.tool_changed_many({ count }) : m.changes_made({ count }));
 }
 
 /** Why a change can be neither taken back nor put back. */
-export function tooOldWords({ standing }: AppliedNote): string {
+export function tooOldText({ standing }: AppliedNote): string {
   return standing === 'undone' ? m.standing_too_old_undone() : m.standing_too_old();
 }
 
 /** What was prepared for the user's verdict. */
-export function plannedWords(done: readonly Done[]): Sentence {
+export function plannedText(done: readonly NoteEffect[]): Sentence {
   const { lead, paths } = told(done);
-  if (lead?.to) return about(lead.path, 'move', plannedMove(lead.path, lead.to));
-  if (lead) return about(lead.path, iconOf(lead), planned(lead));
+  if (lead?.to) return noteSentence(lead.path, 'move', plannedMove(lead.path, lead.to));
+  if (lead) return noteSentence(lead.path, iconOf(lead), planned(lead));
   return sentence('pen', m.tool_planned_many({ count: paths.length }));
 }
 
 interface Told {
   /** The one that the sentence is about, if there is one. */
-  readonly lead: Done | null;
+  readonly lead: NoteEffect | null;
   readonly paths: readonly NotePath[];
   /** How many notes follow a move with their links. */
   readonly others: number;
 }
 
-function told(done: readonly Done[]): Told {
+function told(done: readonly NoteEffect[]): Told {
   const paths = [...new Set(done.map(({ path }) => path))];
   const moves = done.filter(({ to }) => to !== null);
   const [move] = moves;
@@ -78,7 +78,7 @@ function told(done: readonly Done[]): Told {
   return { lead, paths, others: paths.filter((path) => path !== lead?.path).length };
 }
 
-function isContent({ kind }: Done): boolean {
+function isContent({ kind }: NoteEffect): boolean {
   return kind === 'create' || kind === 'replace';
 }
 
@@ -103,7 +103,7 @@ function plannedMove(from: NotePath, to: NotePath): Message {
   };
 }
 
-function single({ kind, added, removed }: Done): Message {
+function single({ kind, added, removed }: NoteEffect): Message {
   switch (kind) {
     case 'create':
       return (note) => m.tool_created({ note });
@@ -125,7 +125,7 @@ function single({ kind, added, removed }: Done): Message {
   }
 }
 
-function planned({ kind }: Done): Message {
+function planned({ kind }: NoteEffect): Message {
   switch (kind) {
     case 'create':
       return (note) => m.tool_planned_new({ note });
@@ -144,7 +144,7 @@ function planned({ kind }: Done): Message {
   }
 }
 
-function iconOf({ kind, added, removed }: Done): IconName {
+function iconOf({ kind, added, removed }: NoteEffect): IconName {
   if (kind !== 'replace') return changeIcon(kind);
   return removed === 0 && added > 0 ? 'plus' : 'pen';
 }

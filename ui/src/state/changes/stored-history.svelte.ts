@@ -4,7 +4,7 @@ import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
-export class History {
+export class StoredHistory {
   /** What is kept; `null` until it was looked at. */
   kept = $state.raw<HistoryStats | null>(null);
   /** What was forgotten last, since the settings were opened. */

@@ -1,7 +1,7 @@
 /** Applied changes, read: what can still be taken back, and what can be put back. */
 import type { AppliedNote, AppliedSet } from '../../ipc/bindings';
-import { together } from '../review/decisions';
-import type { Done } from './effect-text';
+import { groupByUnit } from '../review/decisions';
+import type { NoteEffect } from './effect-text';
 
 export function canUndo({ standing, tooOld }: AppliedNote): boolean {
   if (tooOld) return false;
@@ -29,12 +29,14 @@ export function redoCount(sets: readonly AppliedSet[]): number {
 }
 
 function countOf(sets: readonly AppliedSet[], wanted: (note: AppliedNote) => boolean): number {
-  const leads = sets.flatMap((set) => together(set.notes.filter(wanted))).map(({ lead }) => lead);
+  const leads = sets
+    .flatMap((set) => groupByUnit(set.notes.filter(wanted)))
+    .map(({ lead }) => lead);
   return new Set(leads.map(({ path }) => path)).size;
 }
 
 /** The changes as a sentence tells of them. */
-export function toDone(notes: readonly AppliedNote[]): Done[] {
+export function toEffects(notes: readonly AppliedNote[]): NoteEffect[] {
   return notes.map(({ path, kind, target, added, removed }) => {
     return { path, kind, to: target, added, removed };
   });

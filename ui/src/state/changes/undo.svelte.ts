@@ -30,7 +30,7 @@ interface Reverse {
   readonly name: 'undo' | 'redo';
 }
 
-export class Undoing {
+export class Undo {
   notice = $state.raw<Notice | null>(null);
   /** Whether a page is on its way. */
   listing = $state(false);
@@ -162,13 +162,13 @@ export class Undoing {
       await this.reverseLast();
       return;
     }
-    const last = await this.#newest();
+    const last = await this.#latest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
     else this.notice = { words: m.notice_nothing, reverse: null, conflict: null };
   }
 
   /** The newest set that still stands, as far back as it takes. */
-  async #newest(): Promise<AppliedSet | null> {
+  async #latest(): Promise<AppliedSet | null> {
     const { changes } = this.#app;
     for (;;) {
       const found = changes.listed.find((set) => undoCount([set]) > 0);

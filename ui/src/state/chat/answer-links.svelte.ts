@@ -5,7 +5,7 @@ import type { ConversationId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { linkedConversation } from '../composer/mentions';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { linkedName } from '../notes/note-path';
 import { userError } from '../user-error';
 
@@ -15,7 +15,7 @@ export class AnswerLinks {
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
   /** The conversation that they stand in. */
   #of: ConversationId | null = null;
   readonly #met = new SvelteSet<string>();
@@ -52,7 +52,7 @@ export class AnswerLinks {
   }
 
   async #ask(): Promise<void> {
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       // What is drawn at once is asked about at once.
       await Promise.resolve();
       const links = [...this.#met].filter((name) => !this.#asked.has(name));

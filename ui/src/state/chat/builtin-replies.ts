@@ -9,12 +9,12 @@ const named = /^(cmd|capture)-\d+$/;
 const replies = /^(No model connected\. |This is not possible here: `)/;
 
 /** Whether no model made the call. */
-export function isOwnCall(call: CallId): boolean {
+export function isBuiltinCall(call: CallId): boolean {
   return named.test(call);
 }
 
 /** Whether no model worded what is said after a call, or without one. */
-export function isOwnReply(text: string, afterOwnCall: boolean): boolean {
+export function isBuiltinReply(text: string, afterOwnCall: boolean): boolean {
   return afterOwnCall || replies.test(text);
 }
 
@@ -25,13 +25,13 @@ export function lastOfModel(
   let [last, own]: [Extract<ChatItem, { type: 'assistant' }> | null, boolean] = [null, false];
   for (const item of items) {
     if (item.type === 'user' && !item.queued) own = false;
-    if (item.type === 'tool') own ||= isOwnCall(item.call);
-    if (item.type === 'assistant') last = isOwnReply(item.text, own) ? null : item;
+    if (item.type === 'tool') own ||= isBuiltinCall(item.call);
+    if (item.type === 'assistant') last = isBuiltinReply(item.text, own) ? null : item;
   }
   return last;
 }
 
 /** A question as it is asked: in the language that is spoken, unless a model worded it. */
-export function questionWords({ call, text }: Question): string {
-  return isOwnCall(call) ? worded(text) : text;
+export function questionText({ call, text }: Question): string {
+  return isBuiltinCall(call) ? worded(text) : text;
 }

@@ -7,17 +7,17 @@ import { numberWords } from '../../shared/number';
 const calm = 80;
 
 /** Percent of the window that is used, when that is more than anybody can stay calm about; else `null`. */
-export function nearlyFull(context: ContextUse | null): number | null {
+export function nearlyFullPercent(context: ContextUse | null): number | null {
   if (!context || context.used * 100 <= calm * context.window) return null;
   return Math.min(100, Math.floor((context.used * 100) / context.window));
 }
 
 /** An estimate: more than two digits would promise too much. */
-export function aboutTokens(tokens: number): string {
+export function approximateTokens(tokens: number): string {
   return numberWords(Math.ceil(tokens / 100) * 100);
 }
 
-export function contextKind(kind: ContextKind): string {
+export function contextKindText(kind: ContextKind): string {
   switch (kind) {
     case 'instructions':
       return m.context_instructions();

@@ -3,7 +3,7 @@ import type { ModelWait } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { numberWords } from '../../shared/number';
 
-export function waitWords(wait: ModelWait): string {
+export function modelWaitText(wait: ModelWait): string {
   if (wait.type === 'loading') return m.working_loading();
   // An estimate: more than two digits would promise too much.
   return m.working_reading({ tokens: numberWords(Math.ceil(wait.tokens / 100) * 100) });

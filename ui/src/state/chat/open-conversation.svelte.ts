@@ -12,8 +12,8 @@ import type {
   Review,
   MessageVariant,
 } from '../../ipc/bindings';
-import { KeptDecisions } from '../review/stored-decisions';
-import { Verdicts } from '../review/review-decisions.svelte';
+import { StoredDecisions } from '../review/stored-decisions';
+import { ReviewDecisions } from '../review/review-decisions.svelte';
 
 /** The events that belong to one conversation's chat. */
 export type ChatEvent = Extract<
@@ -67,14 +67,14 @@ export class OpenConversation {
   review = $state.raw<Review | null>(null);
   /** What the hub is not told before the user has said so. */
   held = $state.raw<readonly PendingApproval[]>([]);
-  readonly verdicts: Verdicts;
+  readonly verdicts: ReviewDecisions;
 
   /** Events up to this number are in the view already. */
   #seq = 0;
 
   constructor(view: ConversationView) {
     this.id = view.conversation.id;
-    this.verdicts = new Verdicts(new KeptDecisions(this.id));
+    this.verdicts = new ReviewDecisions(new StoredDecisions(this.id));
     this.renew(view);
   }
 

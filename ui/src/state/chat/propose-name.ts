@@ -5,7 +5,7 @@ import { m } from '../../messages/messages';
 const longest = 80;
 
 /** From its first heading, else from the conversation's title. No folder, no `.md`. */
-export function answerName(text: string, title: string): string {
+export function proposeName(text: string, title: string): string {
   return fileName(firstHeading(text)) || fileName(title) || m.answer_name_default();
 }
 

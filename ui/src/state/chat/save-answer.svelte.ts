@@ -2,12 +2,12 @@
 import type { ChatItem, MessageId, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { answerName } from './propose-name';
+import { proposeName } from './propose-name';
 import type { AppState } from '../app.svelte';
-import type { Keeping } from '../conversations/conversation-actions.svelte';
+import type { ConversationActions } from '../conversations/conversation-actions.svelte';
 import { noteName } from '../notes/note-path';
 import { lastOfModel } from './builtin-replies';
-import type { Undoing } from '../changes/undo.svelte';
+import type { Undo } from '../changes/undo.svelte';
 import { userError } from '../user-error';
 
 /** An answer whose note is being named. */
@@ -21,21 +21,21 @@ export interface Naming {
 
 type Answer = Extract<ChatItem, { type: 'assistant' }>;
 
-export class Saving {
+export class AnswerSaver {
   naming = $state.raw<Naming | null>(null);
   /** Whether a note is on its way to the vault. */
   saving = $state(false);
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #keeping: Keeping;
-  readonly #undoing: Undoing;
+  readonly #conversationActions: ConversationActions;
+  readonly #undo: Undo;
 
-  constructor(host: Host, app: AppState, keeping: Keeping, undoing: Undoing) {
+  constructor(host: Host, app: AppState, conversationActions: ConversationActions, undo: Undo) {
     this.#host = host;
     this.#app = app;
-    this.#keeping = keeping;
-    this.#undoing = undoing;
+    this.#conversationActions = conversationActions;
+    this.#undo = undo;
   }
 
   /** The answer that the last turn ended with; `null` while one is being written, and after a command. */
@@ -48,7 +48,7 @@ export class Saving {
   begin(answer: MessageId): void {
     const text = wholeAnswer(this.#app.chat?.items ?? [], answer);
     if (text === null) return;
-    const name = answerName(text, this.#app.current?.title ?? '');
+    const name = proposeName(text, this.#app.current?.title ?? '');
     this.naming = { answer, name, taken: null };
   }
 
@@ -76,9 +76,9 @@ export class Saving {
       }
       if (still) this.cancel();
       const { path, changeSet } = saved;
-      this.#keeping.notice = {
+      this.#conversationActions.notice = {
         words: () => m.answer_saved({ note: noteName(path) }),
-        undo: () => this.#undoing.undo({ type: 'change_set', changeSet }),
+        undo: () => this.#undo.undo({ type: 'change_set', changeSet }),
       };
       return path;
     } catch (thrown) {

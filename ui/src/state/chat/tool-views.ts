@@ -6,7 +6,7 @@ import { itemKey } from './open-conversation.svelte';
 /** The view to show. */
 type ToShow = Extract<ToolEvent, { type: 'open_note' | 'show_changes' }>;
 
-export class Opening {
+export class ToolViews {
   readonly #show: (what: ToShow) => void;
   /** The calls that were heard of. */
   readonly #heard = new Set<string>();

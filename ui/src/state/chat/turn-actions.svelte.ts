@@ -5,8 +5,8 @@
 import type { RegenerateRequest, ConversationId, MessageId, TurnId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import type { SettingsSaving } from '../settings/settings-queue';
-import type { Undoing } from '../changes/undo.svelte';
+import type { SettingsQueue } from '../settings/settings-queue';
+import type { Undo } from '../changes/undo.svelte';
 import { userError } from '../user-error';
 
 /** A message that is to be answered anew, while the user is asked about the old answer. */
@@ -17,21 +17,21 @@ interface Old {
   readonly waiting: number;
 }
 
-export class Turns {
+export class TurnActions {
   old = $state.raw<Old | null>(null);
   /** The message whose words are being changed. */
   editing = $state<MessageId | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #saving: SettingsSaving;
-  readonly #undoing: Undoing;
+  readonly #settingsQueue: SettingsQueue;
+  readonly #undo: Undo;
 
-  constructor(host: Host, app: AppState, saving: SettingsSaving, undoing: Undoing) {
+  constructor(host: Host, app: AppState, settingsQueue: SettingsQueue, undo: Undo) {
     this.#host = host;
     this.#app = app;
-    this.#saving = saving;
-    this.#undoing = undoing;
+    this.#settingsQueue = settingsQueue;
+    this.#undo = undo;
   }
 
   /** Whether the last message can be put in other words now: it waits, or it was answered. */
@@ -72,7 +72,7 @@ export class Turns {
 
   async #anew(request: RegenerateRequest): Promise<void> {
     await this.#ask(async () => {
-      await this.#saving.done;
+      await this.#settingsQueue.done;
       const asked = await this.#host.askAnew(request);
       if (asked.type === 'begun') return;
       const conversation = this.#app.chat?.id ?? null;
@@ -83,7 +83,7 @@ export class Turns {
   /** Puts the earlier messages together, so that the model hears less. */
   async sumUp(conversation: ConversationId): Promise<void> {
     await this.#ask(async () => {
-      await this.#saving.done;
+      await this.#settingsQueue.done;
       await this.#host.sumUp(conversation);
     });
   }
@@ -93,7 +93,7 @@ export class Turns {
     const chat = this.#app.chat;
     if (!chat) return;
     await this.#ask(async () => {
-      await this.#saving.done;
+      await this.#settingsQueue.done;
       await this.#host.continueTurn(chat.id);
     });
   }
@@ -105,7 +105,7 @@ export class Turns {
 
   /** Takes back what a cut turn changed, and leaves the rest of it. */
   async undoCut(turn: TurnId): Promise<void> {
-    if (await this.#undoing.undo({ type: 'turn', turn })) await this.leave(turn);
+    if (await this.#undo.undo({ type: 'turn', turn })) await this.leave(turn);
   }
 
   async #ask(request: () => Promise<void>): Promise<void> {

@@ -9,7 +9,7 @@ import type { Mention } from './mentions';
 /** A longer text would crowd out what was said: it is asked for as a note instead. */
 const longest = 64 * 1024;
 
-export async function mentionOf(file: File, host: Host): Promise<Mention> {
+export async function mentionFile(file: File, host: Host): Promise<Mention> {
   const { name } = file;
   const isNote = /\.(?:md|markdown)$/i.test(name);
   if (file.size > longest && !isNote)

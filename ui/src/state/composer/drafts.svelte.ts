@@ -4,8 +4,8 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { ConversationId, NotePath, Question, SendMessageRequest } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { mentionOf } from './attachments';
-import { type Mention, mentionKey, mentionText, placeOfText, withMentions } from './mentions';
+import { mentionFile } from './attachments';
+import { type Mention, mentionKey, mentionText, findMentionText, withMentions } from './mentions';
 import { userError } from '../user-error';
 
 /** The conversation; `null` is a new one. */
@@ -67,7 +67,7 @@ export class Drafts {
     const here = this.#here;
     for (const file of files) {
       try {
-        this.attach(await mentionOf(file, this.#host), here);
+        this.attach(await mentionFile(file, this.#host), here);
       } catch (thrown) {
         this.#app.report(userError(thrown));
       }
@@ -117,7 +117,7 @@ export class Drafts {
   get #inWords(): readonly Mention[] {
     const { text } = this;
     const chosen = this.#chosen.get(this.#here) ?? [];
-    return chosen.filter((one) => placeOfText(text, mentionText(one)) >= 0);
+    return chosen.filter((one) => findMentionText(text, mentionText(one)) >= 0);
   }
 
   /** Attachments that the sentence does not mention as well. */

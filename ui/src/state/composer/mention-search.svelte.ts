@@ -4,7 +4,7 @@ import type { Host } from '../../ipc/host';
 import { fuzzy, type Mark } from '../../shared/fuzzy';
 import type { AppState } from '../app.svelte';
 import { type Mention, mentionKey, mentionName } from './mentions';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { noteFolder } from '../notes/note-path';
 import { userError } from '../user-error';
 
@@ -21,7 +21,7 @@ export interface MentionRow {
 /** So many of a kind are shown. */
 const shown = { note: 6, folder: 3, tag: 4, conversation: 4 } as const;
 
-export class Mentioning {
+export class MentionSearch {
   /** What fits; empty while nothing is looked for. */
   rows = $state.raw<readonly MentionRow[]>([]);
   /** Which of them is chosen. */
@@ -30,7 +30,7 @@ export class Mentioning {
   #query: string | null = null;
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -49,7 +49,7 @@ export class Mentioning {
       this.rows = [];
       return;
     }
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       try {
         const rows = await this.#find(query);
         return () => {

@@ -83,7 +83,7 @@ export function mentionText(mention: Mention): string {
 }
 
 /** Where a text stands in another one, not as a part of a longer name; -1 where it does not. */
-export function placeOfText(text: string, part: string): number {
+export function findMentionText(text: string, part: string): number {
   const goesOn = (sign: string | undefined): boolean => /[\p{L}\p{N}/_-]/u.test(sign ?? '');
   const [first, last] = [part.at(0), part.at(-1)];
   let at = part === '' ? -1 : text.indexOf(part);
@@ -158,14 +158,14 @@ export function attachedIn(message: string): { words: string; files: readonly At
 }
 
 /** What is being mentioned where the caret stands. */
-export interface Asking {
+export interface MentionQuery {
   /** Where `@` or `[[` begins. */
   readonly from: number;
   readonly query: string;
 }
 
 /** `@` at the beginning of a word, up to a blank; `[[` up to the end of the line. */
-export function askedAt(text: string, caret: number): Asking | null {
+export function mentionQueryAt(text: string, caret: number): MentionQuery | null {
   const before = text.slice(0, caret);
   const link = /\[\[([^\][\n]{0,80})$/.exec(before);
   if (link) return { from: link.index, query: link[1] ?? '' };

@@ -2,7 +2,7 @@
 import type { NotePath, PrivateNote } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 /** The content of the chip. */
@@ -17,7 +17,7 @@ export interface OpenNoteChip {
 export class SentNote {
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
   #selected = $state.raw<NotePath | null>(null);
   #leftOut = $state.raw<NotePath | null>(null);
   #private = $state.raw<{ readonly path: NotePath; readonly rule: PrivateNote | null } | null>(
@@ -67,7 +67,7 @@ export class SentNote {
   /** The note, the rules or the model may be others: asks anew whether the model may see the note. */
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       if (path === null) return () => (this.#private = null);
       try {
         const rule = await this.#host.privateNote(path);

@@ -12,7 +12,7 @@ interface Notice {
   readonly undo: (() => Promise<boolean>) | null;
 }
 
-export class Keeping {
+export class ConversationActions {
   /** Which conversations the list shows. */
   shelf = $state<ArchiveState>('open');
   /** The one whose name is being written. */

@@ -3,17 +3,17 @@ import type { ConversationHits } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { plainWords } from '../../shared/plain-words';
 import type { AppState } from '../app.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
-export class Said {
+export class ConversationSearch {
   query = $state('');
   /** What was found; `null` while nothing is looked for, or before the first answer. */
   found = $state.raw<ConversationHits | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -36,7 +36,7 @@ export class Said {
       this.found = null;
       return;
     }
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       try {
         const { found, more } = await this.#host.searchSaid(this.query);
         const titled = found.map((one) => ({ ...one, title: plainWords(one.title) }));

@@ -2,10 +2,10 @@
 import type { ConversationCounts } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import type { Keeping } from './conversation-actions.svelte';
+import type { ConversationActions } from './conversation-actions.svelte';
 import { userError } from '../user-error';
 
-export class Clearing {
+export class DeleteAll {
   /** How many there are; `null` until it was looked at. */
   kept = $state.raw<ConversationCounts | null>(null);
   /** What is under way. */
@@ -15,12 +15,12 @@ export class Clearing {
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #keeping: Keeping;
+  readonly #conversationActions: ConversationActions;
 
-  constructor(host: Host, app: AppState, keeping: Keeping) {
+  constructor(host: Host, app: AppState, conversationActions: ConversationActions) {
     this.#host = host;
     this.#app = app;
-    this.#keeping = keeping;
+    this.#conversationActions = conversationActions;
   }
 
   /** Looks anew. */
@@ -43,7 +43,7 @@ export class Clearing {
       this.kept = await this.#host.deleteConversations();
       this.stayed = this.kept.kept;
       // What was to be taken back of one is part of all now.
-      this.#keeping.clear();
+      this.#conversationActions.clear();
       const page = await this.#host.listConversations({ shelf: 'open', before: null });
       this.#app.behind = page.behind;
       this.#app.addRows(page.conversations);
@@ -53,7 +53,7 @@ export class Clearing {
   async restore(): Promise<void> {
     await this.#do('restore', async () => {
       const page = await this.#host.restoreConversations();
-      this.#keeping.clear();
+      this.#conversationActions.clear();
       this.#app.behind = page.behind;
       this.#app.addRows(page.conversations);
       this.stayed = 0;

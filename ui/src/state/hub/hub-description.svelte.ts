@@ -1,10 +1,10 @@
 /** The description that a hub reads, as a model proposes it: the user keeps it, or does not. */
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import type { SettingsSaving } from '../settings/settings-queue';
+import type { SettingsQueue } from '../settings/settings-queue';
 import { userError } from '../user-error';
 
-export class Describing {
+export class HubDescription {
   /** What is proposed, as the user has changed it; `null` while nothing is. */
   proposal = $state.raw<string | null>(null);
   /** Whether a model is writing it. */
@@ -14,12 +14,12 @@ export class Describing {
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #saving: SettingsSaving;
+  readonly #settingsQueue: SettingsQueue;
 
-  constructor(host: Host, app: AppState, saving: SettingsSaving) {
+  constructor(host: Host, app: AppState, settingsQueue: SettingsQueue) {
     this.#host = host;
     this.#app = app;
-    this.#saving = saving;
+    this.#settingsQueue = settingsQueue;
   }
 
   /** Has it written from how the notes are organised. */
@@ -28,7 +28,7 @@ export class Describing {
     this.writing = true;
     this.trouble = null;
     try {
-      await this.#saving.done;
+      await this.#settingsQueue.done;
       this.proposal = (await this.#host.writeDescription(organisation)) ?? this.proposal;
     } catch (thrown) {
       this.trouble = userError(thrown).message;
@@ -53,7 +53,7 @@ export class Describing {
   async keep(): Promise<void> {
     const hub = { ...this.#app.settings.hub, description: this.proposal?.trim() ?? '' };
     try {
-      await this.#saving.save({ hub });
+      await this.#settingsQueue.save({ hub });
       this.discard();
     } catch (thrown) {
       this.#app.report(userError(thrown));

@@ -3,13 +3,13 @@ import type { LinkRepairs, NotePath, RepairedLink } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
-import type { Keeping } from '../conversations/conversation-actions.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import type { ConversationActions } from '../conversations/conversation-actions.svelte';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { noteName } from './note-path';
-import type { Undoing } from '../changes/undo.svelte';
+import type { Undo } from '../changes/undo.svelte';
 import { userError } from '../user-error';
 
-export class Repairing {
+export class LinkRepair {
   /** The repairs on offer for the broken link on display; `null` without one, and until they are known. */
   known = $state.raw<{ readonly link: string; readonly repairs: LinkRepairs } | null>(null);
   /** Whether a repair is on its way to the vault. */
@@ -17,21 +17,21 @@ export class Repairing {
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #keeping: Keeping;
-  readonly #undoing: Undoing;
-  readonly #newest = new Newest();
+  readonly #conversationActions: ConversationActions;
+  readonly #undo: Undo;
+  readonly #latest = new LatestOnly();
 
-  constructor(host: Host, app: AppState, keeping: Keeping, undoing: Undoing) {
+  constructor(host: Host, app: AppState, conversationActions: ConversationActions, undo: Undo) {
     this.#host = host;
     this.#app = app;
-    this.#keeping = keeping;
-    this.#undoing = undoing;
+    this.#conversationActions = conversationActions;
+    this.#undo = undo;
   }
 
   /** Another link is shown, or none. */
   async look(link: string | null): Promise<void> {
     if (this.known?.link !== link) this.known = null;
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       if (link === null) return () => undefined;
       try {
         const repairs = await this.#host.linkRepairs(link);
@@ -64,9 +64,9 @@ export class Repairing {
     try {
       const repaired = await ask();
       const { changeSet } = repaired;
-      this.#keeping.notice = {
+      this.#conversationActions.notice = {
         words: () => words(repaired),
-        undo: () => this.#undoing.undo({ type: 'change_set', changeSet }),
+        undo: () => this.#undo.undo({ type: 'change_set', changeSet }),
       };
       return true;
     } catch (thrown) {

@@ -1,7 +1,7 @@
 /** The place in a note that a link names behind its `#`: a heading, or a block by its `^id`. */
 
 /** Its line, 1-based; `null` where the link names none, or it is not there. */
-export function placeOf(text: string, target: string): number | null {
+export function lineOfTarget(text: string, target: string): number | null {
   const [named = ''] = target.split('|', 1);
   const at = named.indexOf('#');
   // Of a way through several headings the last one is meant.
@@ -39,7 +39,7 @@ function letters(words: string): string {
 }
 
 /** The first line with a link that is written with this name, 1-based; `null` where none is found. */
-export function linkLine(text: string, name: string): number | null {
+export function lineOfLink(text: string, name: string): number | null {
   const written = [name, encodeURI(name), `${name}.md`, encodeURI(`${name}.md`)];
   const opened = written.flatMap((one) => [`[[${one}`, `](${one}`, `](<${one}`, `]: ${one}`]);
   const found = text.split('\n').findIndex((line) => {

@@ -2,17 +2,17 @@
 import type { AssistantLines, NoteAttribution, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 type Known = NoteAttribution & { readonly path: NotePath };
 
 const none: readonly AssistantLines[] = [];
 
-export class ShownMarks {
+export class OpenNoteAttribution {
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
   #known = $state.raw<Known | null>(null);
 
   constructor(host: Host, app: AppState) {
@@ -35,7 +35,7 @@ export class ShownMarks {
   /** Another note is shown, or notes changed: asks anew. */
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       if (path === null) return () => this.#know(null);
       try {
         const known = await this.#host.noteMarks(path);

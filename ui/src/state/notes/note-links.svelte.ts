@@ -2,7 +2,7 @@
 import type { NoteLinks, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 /** The names in the links of a note that lead to no note, as far as they are known. */
@@ -10,13 +10,13 @@ export function brokenNames(links: NoteLinks | null): readonly string[] {
   return (links?.out ?? []).filter(({ to }) => to === null).map(({ name }) => name);
 }
 
-export class ShownLinks {
+export class OpenNoteLinks {
   /** Those of `path`; `null` for as long as they are not known. */
   known = $state.raw<{ readonly path: NotePath; readonly links: NoteLinks | null } | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -39,7 +39,7 @@ export class ShownLinks {
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;
     if (this.known?.path !== path) this.known = null;
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       if (path === null) return () => undefined;
       try {
         const links = await this.#host.noteLinks(path);

@@ -1,16 +1,16 @@
 /** The note that is open beside the chat: shows it, and what is known about it. */
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { ShownLinks } from './note-links.svelte';
-import { ShownMarks } from './note-attribution.svelte';
+import { OpenNoteLinks } from './note-links.svelte';
+import { OpenNoteAttribution } from './note-attribution.svelte';
 import { linkedNote } from './note-path';
-import { placeOf } from './note-anchor';
+import { lineOfTarget } from './note-anchor';
 import { SentNote } from '../composer/sent-note.svelte';
 import { userError } from '../user-error';
 
 export class OpenNote {
-  readonly links: ShownLinks;
-  readonly marks: ShownMarks;
+  readonly links: OpenNoteLinks;
+  readonly marks: OpenNoteAttribution;
   /** How it is sent with the next message. */
   readonly sent: SentNote;
   /** The line that it was opened at, 1-based. */
@@ -22,8 +22,8 @@ export class OpenNote {
   constructor(host: Host, app: AppState) {
     this.#host = host;
     this.#app = app;
-    this.links = new ShownLinks(host, app);
-    this.marks = new ShownMarks(host, app);
+    this.links = new OpenNoteLinks(host, app);
+    this.marks = new OpenNoteAttribution(host, app);
     this.sent = new SentNote(host, app);
   }
 
@@ -36,7 +36,7 @@ export class OpenNote {
       const note = await this.#host.showNote(path);
       this.#app.showNote(note);
       this.sent.opened();
-      const at = line ?? placeOf(note.text, target);
+      const at = line ?? lineOfTarget(note.text, target);
       this.at = at === null ? null : { line: at };
       this.look();
     });

@@ -19,17 +19,17 @@ export interface Decision {
 }
 
 /** One hunk of one note. */
-export interface Place {
+export interface HunkPosition {
   readonly path: NotePath;
   readonly index: number;
   readonly hunk: NoteHunk;
 }
 
 /** The same change in several notes. */
-export interface Same {
+export interface RepeatedChange {
   readonly id: string;
   readonly change: EqualChange;
-  readonly places: readonly Place[];
+  readonly places: readonly HunkPosition[];
   /** How many notes it is in. */
   readonly notes: number;
   /** How often it is made in them. */
@@ -38,7 +38,7 @@ export interface Same {
 
 /** All there is to decide. */
 export interface Decisions {
-  readonly same: readonly Same[];
+  readonly same: readonly RepeatedChange[];
   readonly notes: readonly Decision[];
 }
 
@@ -51,7 +51,7 @@ const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'r
 export function decisions(notes: readonly NoteDiff[]): Decisions {
   const same = sameChanges(notes);
   const elsewhere = new Set(same.flatMap(({ places }) => places.map(placeKey)));
-  const all = together(notes).map((one) => ({
+  const all = groupByUnit(notes).map((one) => ({
     ...one,
     group: groupOf(one.lead.kind),
     hunks: [...one.lead.hunks.keys()].filter(
@@ -67,8 +67,8 @@ export function isByHunk({ kind, unit }: NoteDiff): boolean {
   return unit === null && kind === 'replace';
 }
 
-function sameChanges(notes: readonly NoteDiff[]): Same[] {
-  const found = new Map<string, { change: EqualChange; times: number; places: Place[] }>();
+function sameChanges(notes: readonly NoteDiff[]): RepeatedChange[] {
+  const found = new Map<string, { change: EqualChange; times: number; places: HunkPosition[] }>();
   for (const note of notes.filter(isByHunk)) {
     for (const [index, hunk] of note.hunks.entries()) {
       const equal = equalChange(hunk);
@@ -88,7 +88,7 @@ function sameChanges(notes: readonly NoteDiff[]): Same[] {
     .filter((one) => one.notes >= several);
 }
 
-function placeKey({ path, index }: Pick<Place, 'path' | 'index'>): string {
+function placeKey({ path, index }: Pick<HunkPosition, 'path' | 'index'>): string {
   return `${index}:${path}`;
 }
 
@@ -105,7 +105,9 @@ interface Together<Change> {
 }
 
 /** Changes as they happen and are taken back: alone, or a move with all that follows it. */
-export function together<Change extends Belonging>(changes: readonly Change[]): Together<Change>[] {
+export function groupByUnit<Change extends Belonging>(
+  changes: readonly Change[],
+): Together<Change>[] {
   const units = new Map<string, Change[]>();
   changes.forEach((change, index) => {
     const key = change.unit === null ? `alone:${index}` : `unit:${change.unit}`;
@@ -128,7 +130,7 @@ function pathsOf({ lead, others }: Together<NoteDiff>): NotePath[] {
 
 /** What is decided together with each note, itself included. */
 export function unitsOf(notes: readonly NoteDiff[]): ReadonlyMap<NotePath, readonly NotePath[]> {
-  const units = together(notes).map(pathsOf);
+  const units = groupByUnit(notes).map(pathsOf);
   return new Map(units.flatMap((paths) => paths.map((path) => [path, paths] as const)));
 }
 

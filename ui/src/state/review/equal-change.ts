@@ -1,6 +1,6 @@
 /** The change that a hunk makes, whichever note it is in: equal ones are decided together. */
 import type { NoteHunk, DiffLineKind } from '../../ipc/bindings';
-import { type Swap, swapOf } from './same-replacement';
+import { type Replacement, replacementOf } from './same-replacement';
 
 export type EqualChange =
   /** Words or a link give way to others, inside of lines. */
@@ -27,14 +27,14 @@ interface Found {
 export function equalChange(hunk: NoteHunk): Found | null {
   const property = propertyChange(hunk);
   if (property) return { change: property, times: 1 };
-  const swap = swapOf(hunk);
+  const swap = replacementOf(hunk);
   if (swap) return { change: swapped(swap), times: swap.times };
   const lines = exchanged(hunk);
   if (lines.added.length + lines.removed.length === 0) return null;
   return { change: { type: 'lines', properties: hunk.properties, ...lines }, times: 1 };
 }
 
-function swapped({ old, new: now }: Swap): EqualChange {
+function swapped({ old, new: now }: Replacement): EqualChange {
   return { type: 'swap', old, new: now };
 }
 

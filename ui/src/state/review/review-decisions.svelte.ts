@@ -10,31 +10,31 @@ import type {
   Review,
   ReviewDecision as WireDecision,
 } from '../../ipc/bindings';
-import type { KeptDecisions } from './stored-decisions';
-import { decisions, isByHunk, isRemoval, type Place, unitsOf } from './decisions';
+import type { StoredDecisions } from './stored-decisions';
+import { decisions, isByHunk, isRemoval, type HunkPosition, unitsOf } from './decisions';
 
-export type ReviewVerdict = 'accept' | 'reject';
+export type Acceptance = 'accept' | 'reject';
 
 /** What is decided about one hunk; words of the user's own are accepted with it. */
-export type HunkChoice = ReviewVerdict | { readonly edit: string };
+export type HunkChoice = Acceptance | { readonly edit: string };
 
 /** One for each hunk; of what is decided whole, one. */
 type Choices = readonly (HunkChoice | null)[];
 
-export class Verdicts {
+export class ReviewDecisions {
   readonly #byNote = new SvelteMap<NotePath, Choices>();
   #notes: readonly NoteDiff[] = [];
   #units = unitsOf([]);
   #review: ChangeSetId | null = null;
-  readonly #kept: KeptDecisions | null;
+  readonly #kept: StoredDecisions | null;
 
   /** Decisions are kept there, and those that were kept there stand again. */
-  constructor(kept: KeptDecisions | null = null) {
+  constructor(kept: StoredDecisions | null = null) {
     this.#kept = kept;
   }
 
   /** `null` while undecided, which is how every note begins; `part` when some hunks are not. */
-  of(path: NotePath): ReviewVerdict | 'part' | null {
+  of(path: NotePath): Acceptance | 'part' | null {
     const choices = this.#byNote.get(path) ?? [];
     const given = choices.filter((choice) => choice !== null);
     if (given.length === 0) return null;
@@ -49,14 +49,14 @@ export class Verdicts {
   }
 
   /** The verdict on these: accepted with some left out is accepted; `null` when some wait. */
-  ofAll(places: readonly Place[]): ReviewVerdict | null {
+  ofAll(places: readonly HunkPosition[]): Acceptance | null {
     const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
     if (given.includes(null)) return null;
     return given.includes('accept') ? 'accept' : 'reject';
   }
 
   /** The notes of which all has this verdict. */
-  with(verdict: ReviewVerdict): NotePath[] {
+  with(verdict: Acceptance): NotePath[] {
     return [...this.#byNote.keys()].filter((path) => this.of(path) === verdict);
   }
 
@@ -72,13 +72,13 @@ export class Verdicts {
   }
 
   /** Gives a verdict, to all that belong together; giving the same one again takes it back. */
-  decide(path: NotePath, verdict: ReviewVerdict): void {
+  decide(path: NotePath, verdict: Acceptance): void {
     const choice = this.of(path) === verdict ? null : verdict;
     for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
   }
 
   /** The same for single hunks, wherever they are. */
-  decideHunks(places: readonly Pick<Place, 'path' | 'index'>[], verdict: ReviewVerdict): void {
+  decideHunks(places: readonly Pick<HunkPosition, 'path' | 'index'>[], verdict: Acceptance): void {
     const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
     const has = given.every((one) => one === verdict);
     for (const { path, index } of places) this.choose(path, index, has ? null : verdict);
@@ -175,7 +175,7 @@ function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): str
   return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
 }
 
-function verdictOf(choice: HunkChoice | null): ReviewVerdict | null {
+function verdictOf(choice: HunkChoice | null): Acceptance | null {
   return choice === null || choice === 'reject' ? choice : 'accept';
 }
 

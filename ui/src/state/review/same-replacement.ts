@@ -2,7 +2,7 @@
 import type { DiffLine, NoteHunk } from '../../ipc/bindings';
 
 /** What goes, and what stands in its place, as often as it does. */
-export interface Swap {
+export interface Replacement {
   readonly old: string;
   readonly new: string;
   readonly times: number;
@@ -15,7 +15,7 @@ const pieces = /\[\[[^[\]]*\]\]|[\p{L}\p{N}_]+|\s+|./gu;
 const longest = 400;
 
 /** The one swap of a hunk; `null` when it does anything else besides. */
-export function swapOf({ lines }: NoteHunk): Swap | null {
+export function replacementOf({ lines }: NoteHunk): Replacement | null {
   const removed = lines.filter(({ sign }) => sign === 'removed').map(text);
   const added = lines.filter(({ sign }) => sign === 'added').map(text);
   if (removed.length === 0 || removed.length !== added.length) return null;
@@ -30,7 +30,7 @@ function text({ words }: DiffLine): string {
   return words.map((word) => word.text).join('');
 }
 
-function swaps(before: string, after: string): Omit<Swap, 'times'>[] {
+function swaps(before: string, after: string): Omit<Replacement, 'times'>[] {
   const [old, now] = [before.match(pieces) ?? [], after.match(pieces) ?? []];
   if (old.length > longest || now.length > longest) return [{ old: before, new: after }];
   const found: { old: string; new: string }[] = [];

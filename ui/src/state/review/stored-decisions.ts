@@ -14,7 +14,7 @@ interface KeptNote {
   readonly choices: readonly (HunkChoice | null)[];
 }
 
-export class KeptDecisions {
+export class StoredDecisions {
   readonly #place: string;
 
   constructor(conversation: ConversationId) {

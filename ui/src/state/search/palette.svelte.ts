@@ -4,7 +4,7 @@ import type { Host } from '../../ipc/host';
 import type { Command } from '../../shared/command';
 import { type Fit, fuzzy, type Mark } from '../../shared/fuzzy';
 import type { AppState } from '../app.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 /** One row, with what of its name fits. */
@@ -34,7 +34,7 @@ export class Palette {
   #notes = $state.raw<readonly NameMatch[]>([]);
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -95,7 +95,7 @@ export class Palette {
   }
 
   async #lookUp(query: string): Promise<void> {
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       try {
         const { names } = await this.#host.findNames(query);
         return () => {

@@ -12,13 +12,13 @@ import type {
 } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import type { Keeping } from '../conversations/conversation-actions.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import type { ConversationActions } from '../conversations/conversation-actions.svelte';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { brokenNames } from '../notes/note-links.svelte';
 import { noteLabel } from '../notes/note-path';
-import { linkLine } from '../notes/note-anchor';
-import { Repairing } from '../notes/link-repair.svelte';
-import type { Undoing } from '../changes/undo.svelte';
+import { lineOfLink } from '../notes/note-anchor';
+import { LinkRepair } from '../notes/link-repair.svelte';
+import type { Undo } from '../changes/undo.svelte';
 import { userError } from '../user-error';
 
 /** What is looked through. */
@@ -26,17 +26,17 @@ export const searchKinds = ['text', 'tags', 'tasks', 'properties', 'dead'] as co
 export type SearchKind = (typeof searchKinds)[number];
 
 /** What of a list was gone into. */
-export type Into = NoteCriterion | { readonly type: 'property'; readonly property: string };
+export type WordSearch = NoteCriterion | { readonly type: 'property'; readonly property: string };
 
 /** What came of it; `building` when only the index would know and it does not stand yet. */
-export type Found =
+export type SearchFound =
   | { readonly type: 'lines'; readonly lines: LineMatches }
   | { readonly type: 'words'; readonly words: CountedValues }
   | { readonly type: 'notes'; readonly notes: NoteList }
   | { readonly type: 'building' };
 
 /** One thing that can be chosen. */
-export type Row =
+export type SearchRow =
   | { readonly type: 'line'; readonly path: NotePath; readonly line: LineMatch }
   | { readonly type: 'note'; readonly path: NotePath }
   | { readonly type: 'word'; readonly word: string; readonly notes: number };
@@ -57,32 +57,32 @@ export class Search {
   query = $state('');
   meaning = $state<PatternKind>('literal');
   caseSensitive = $state(false);
-  into = $state.raw<Into | null>(null);
+  into = $state.raw<WordSearch | null>(null);
   /** `null` when nothing was asked. */
-  found = $state.raw<Found | null>(null);
+  found = $state.raw<SearchFound | null>(null);
   /** Why nothing was found out. */
   problem = $state.raw<UserError | null>(null);
   /** Which row is chosen. */
   at = $state(0);
   preview = $state.raw<Preview | null>(null);
   /** The repairs of the broken link on display. */
-  readonly repairing: Repairing;
-  readonly rows: readonly Row[] = $derived(rowsOf(this.found, this.query));
+  readonly repairing: LinkRepair;
+  readonly rows: readonly SearchRow[] = $derived(rowsOf(this.found, this.query));
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
-  readonly #newestPreview = new Newest();
+  readonly #latest = new LatestOnly();
+  readonly #newestPreview = new LatestOnly();
   /** What was looked for when words were last typed into the text search. */
   #words = '';
 
-  constructor(host: Host, app: AppState, keeping: Keeping, undoing: Undoing) {
+  constructor(host: Host, app: AppState, conversationActions: ConversationActions, undo: Undo) {
     this.#host = host;
     this.#app = app;
-    this.repairing = new Repairing(host, app, keeping, undoing);
+    this.repairing = new LinkRepair(host, app, conversationActions, undo);
   }
 
-  get chosen(): Row | null {
+  get chosen(): SearchRow | null {
     return this.rows[this.at] ?? null;
   }
 
@@ -149,7 +149,7 @@ export class Search {
   }
 
   /** The line of its note that a row is about, 1-based; `null` where it is about the note. */
-  async lineOf(row: Exclude<Row, { type: 'word' }>): Promise<number | null> {
+  async lineOf(row: Exclude<SearchRow, { type: 'word' }>): Promise<number | null> {
     const { into } = this;
     if (row.type === 'line' || into?.type !== 'dead_link') return lineOf(row, into, '');
     try {
@@ -162,7 +162,7 @@ export class Search {
 
   /** Asks anew: something else is looked for, or notes changed. */
   async again(): Promise<void> {
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       try {
         const found = await this.#ask();
         return () => {
@@ -187,7 +187,7 @@ export class Search {
     this.preview = null;
   }
 
-  async #go(into: Into | null, query: string): Promise<void> {
+  async #go(into: WordSearch | null, query: string): Promise<void> {
     this.into = into;
     this.query = query;
     this.found = null;
@@ -195,7 +195,7 @@ export class Search {
     await this.again();
   }
 
-  async #ask(): Promise<Found | null> {
+  async #ask(): Promise<SearchFound | null> {
     const { kind, into, query, meaning, caseSensitive } = this;
     if (into?.type === 'property') {
       return words(await this.#host.propertyValues(into.property, query));
@@ -251,19 +251,19 @@ export class Search {
   }
 }
 
-function lines(found: LineMatches | null): Found {
+function lines(found: LineMatches | null): SearchFound {
   return found ? { type: 'lines', lines: found } : { type: 'building' };
 }
 
-function words(found: CountedValues | null): Found {
+function words(found: CountedValues | null): SearchFound {
   return found ? { type: 'words', words: found } : { type: 'building' };
 }
 
-function notes(found: NoteList | null): Found {
+function notes(found: NoteList | null): SearchFound {
   return found ? { type: 'notes', notes: found } : { type: 'building' };
 }
 
-function intoOf(kind: SearchKind, into: Into | null, word: string): Into | null {
+function intoOf(kind: SearchKind, into: WordSearch | null, word: string): WordSearch | null {
   if (into?.type === 'property') return { type: 'value', property: into.property, value: word };
   switch (kind) {
     case 'tags':
@@ -281,13 +281,13 @@ function intoOf(kind: SearchKind, into: Into | null, word: string): Into | null 
 }
 
 /** The line that a row is about, 1-based: its own, or that of the broken link. */
-function lineOf(row: Row, into: Into | null, text: string): number | null {
+function lineOf(row: SearchRow, into: WordSearch | null, text: string): number | null {
   if (row.type === 'line') return row.line.line;
-  return into?.type === 'dead_link' ? linkLine(text, into.link) : null;
+  return into?.type === 'dead_link' ? lineOfLink(text, into.link) : null;
 }
 
 /** What is marked in the rows of a note, each once. */
-function wordsIn(rows: readonly Row[], path: NotePath): readonly string[] {
+function wordsIn(rows: readonly SearchRow[], path: NotePath): readonly string[] {
   const marked = rows.flatMap((row) =>
     row.type === 'line' && row.path === path
       ? row.line.marks.map(([start, end]) => row.line.text.slice(start, end))
@@ -296,7 +296,7 @@ function wordsIn(rows: readonly Row[], path: NotePath): readonly string[] {
   return [...new Set(marked)];
 }
 
-function rowsOf(found: Found | null, query: string): readonly Row[] {
+function rowsOf(found: SearchFound | null, query: string): readonly SearchRow[] {
   switch (found?.type) {
     case 'lines':
       return found.lines.notes.flatMap(({ path, lines: own }) =>

@@ -2,7 +2,7 @@
 import type { NameMatches, NameMatch } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { Newest } from '../../shared/async/latest-only';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 export class Switcher {
@@ -15,7 +15,7 @@ export class Switcher {
 
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #newest = new Newest();
+  readonly #latest = new LatestOnly();
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -54,7 +54,7 @@ export class Switcher {
   }
 
   async #ask(): Promise<void> {
-    await this.#newest.ask(async () => {
+    await this.#latest.ask(async () => {
       try {
         const found = await this.#host.findNames(this.query);
         return () => {

@@ -4,14 +4,14 @@ import { m } from '../../messages/messages';
 import { moneyWords } from '../../shared/money';
 import { numberWords } from '../../shared/number';
 
-export function costWords({ cost, requests, unpriced }: ModelCost): string {
+export function costText({ cost, requests, unpriced }: ModelCost): string {
   if (requests === 0) return moneyWords(0);
   if (unpriced === requests) return m.spent_unpriced();
   if (unpriced > 0) return m.spent_partly({ cost: moneyWords(cost) });
   return moneyWords(cost);
 }
 
-export function tokenWords({ requests, usage }: ModelCost): string {
+export function tokenText({ requests, usage }: ModelCost): string {
   return m.spent_tokens({
     count: requests,
     sent: numberWords(usage.input + usage.cacheRead + usage.cacheWrite),
@@ -20,7 +20,7 @@ export function tokenWords({ requests, usage }: ModelCost): string {
   });
 }
 
-export function total(all: readonly ModelCost[]): ModelCost {
+export function totalCost(all: readonly ModelCost[]): ModelCost {
   const sum: ModelCost = {
     requests: 0,
     usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },

@@ -8,7 +8,7 @@ import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 /** Why a secret of this kind is not at hand. */
-export function keyringWords(trouble: KeyringTrouble, secret: 'key' | 'token'): string {
+export function keyringText(trouble: KeyringTrouble, secret: 'key' | 'token'): string {
   switch (trouble) {
     case 'locked':
       return secret === 'key' ? m.keyring_locked() : m.keyring_locked_token();

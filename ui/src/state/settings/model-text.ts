@@ -4,7 +4,7 @@ import { m } from '../../messages/messages';
 import { numberWords } from '../../shared/number';
 
 /** How much it reads and what it costs; nothing where that is not known. Its name is shown beside it. */
-export function modelWords({ window, price }: ModelInfo): string {
+export function modelText({ window, price }: ModelInfo): string {
   if (window === null) return '';
   if (price === null) return m.model_tokens({ window: numberWords(window) });
   return m.model_tokens_prices({
@@ -15,14 +15,14 @@ export function modelWords({ window, price }: ModelInfo): string {
 }
 
 /** Its context window; says so where that is not known. */
-export function windowWords({ window }: ModelInfo): string {
+export function contextWindowText({ window }: ModelInfo): string {
   return window === null
     ? m.model_window_unknown()
     : m.model_window({ window: numberWords(window) });
 }
 
 /** Its price; says so where that is not known. */
-export function priceWords({ price }: ModelInfo): string {
+export function priceText({ price }: ModelInfo): string {
   if (price === null) return m.model_price_unknown();
   return m.model_price({
     input: numberWords(price.input / 1000),

@@ -13,7 +13,7 @@ import { worded } from '../../shared/worded';
 import type { AppState } from '../app.svelte';
 import { Keyring } from './keyring.svelte';
 import type { ModelListing } from './model-listing';
-import type { SettingsSaving } from './settings-queue';
+import type { SettingsQueue } from './settings-queue';
 import { userError } from '../user-error';
 
 /** The outcome for a key, and why it was not stored: its provider `refused` it, or it is `untried` and kept if
@@ -39,19 +39,19 @@ export function keyFailure(
   return { state: isElsewhere ? 'elsewhere' : 'failed', message: error.message };
 }
 
-export class Answering {
+export class Provider {
   /** How far the models of the provider are known. */
   listing = $state.raw<ModelListing>({ state: 'unasked' });
   /** Where a key may lie that cannot be looked for. */
   readonly keyring: Keyring;
   readonly #host: Host;
   readonly #app: AppState;
-  readonly #saving: SettingsSaving;
+  readonly #settingsQueue: SettingsQueue;
 
-  constructor(host: Host, app: AppState, saving: SettingsSaving) {
+  constructor(host: Host, app: AppState, settingsQueue: SettingsQueue) {
     this.#host = host;
     this.#app = app;
-    this.#saving = saving;
+    this.#settingsQueue = settingsQueue;
     this.keyring = new Keyring(host, app);
   }
 
@@ -135,7 +135,7 @@ export class Answering {
 
   async #save(change: Partial<Settings>): Promise<void> {
     try {
-      await this.#saving.save(change);
+      await this.#settingsQueue.save(change);
     } catch (thrown) {
       this.#app.report(userError(thrown));
     }

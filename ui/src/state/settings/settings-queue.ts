@@ -3,7 +3,7 @@ import type { Settings } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 
-export class SettingsSaving {
+export class SettingsQueue {
   readonly #host: Host;
   readonly #app: AppState;
   #last: Promise<void> = Promise.resolve();

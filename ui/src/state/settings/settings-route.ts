@@ -14,12 +14,12 @@ export const settingsSections = [
 export type SettingsSection = (typeof settingsSections)[number];
 
 /** A part of the settings, or one field of it. */
-export interface SettingsPlace {
+export interface SettingsTarget {
   readonly section: SettingsSection;
   readonly field?: 'model' | 'organisation' | 'description';
 }
 
 /** Where a way into the settings led: to a section, or to the list of them. */
-export interface SettingsWay extends Pick<SettingsPlace, 'field'> {
+export interface SettingsRoute extends Pick<SettingsTarget, 'field'> {
   readonly section: SettingsSection | null;
 }
