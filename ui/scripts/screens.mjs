@@ -201,7 +201,7 @@ async function pictures(page, name, directory, reads) {
   await page.evaluate(() => document.documentElement.removeAttribute('dir'));
   await page.evaluate(async (module) => {
     (await import(module)).speak('de');
-  }, '/src/shared/language.svelte.ts');
+  }, '/src/shared/i18n/language.svelte.ts');
   await page.screenshot(file('german'));
   failures.push(...(await crowded(page)).map((found) => `German: ${found}`));
   return failures.map((failure) => `${name} ${failure}`);

@@ -6,7 +6,7 @@ import { mount } from 'svelte';
 
 import type { Host } from './ipc/host';
 import { tauriHost } from './ipc/tauri';
-import { speak } from './shared/language.svelte';
+import { speak } from './shared/i18n/language.svelte';
 import { Session } from './state/session.svelte';
 import App from './views/App.svelte';
 

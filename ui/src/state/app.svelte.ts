@@ -21,8 +21,8 @@ import type {
   JobProgress,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import { plainWords } from '../shared/plain-words';
-import { worded } from '../shared/worded';
+import { plainWords } from '../shared/text/plain-text';
+import { worded } from '../shared/i18n/translate-sentence';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { questionText } from './chat/builtin-replies';

@@ -19,7 +19,7 @@ vi.mock('../../src/messages/messages', async (original) => {
   return { m: pseudo((await original<{ m: Parameters<typeof pseudo>[0] }>()).m) };
 });
 
-vi.mock('../../src/shared/worded', async () => {
+vi.mock('../../src/shared/i18n/translate-sentence', async () => {
   const { pseudoWorded } = await import('./pseudo.svelte');
   return { worded: pseudoWorded, wordedAnswer: pseudoWorded };
 });

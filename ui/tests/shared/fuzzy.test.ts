@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { fuzzy } from '../../src/shared/fuzzy';
+import { fuzzy } from '../../src/shared/text/fuzzy';
 
 /** The letters of the name that fit, apart by `·`; `null` where it does not fit. */
 function fitting(query: string, name: string): string | null {

@@ -2,7 +2,7 @@ import { render } from '@testing-library/svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import Block from '../../src/shared/markdown/Block.svelte';
-import { areWords } from '../../src/shared/markdown/growing';
+import { areWords } from '../../src/shared/markdown/append';
 import * as rendering from '../../src/shared/markdown/render';
 import hostile from './hostile-markdown.json';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { highlight, placesOf } from '../../src/shared/highlight';
+import { highlight, placesOf } from '../../src/shared/text/highlight';
 
 function found(html: string, words: string[]): string[] {
   const root = document.createElement('div');

@@ -1,7 +1,7 @@
 /** Where a press begins and ends decides whether a dialog closes. */
 import { expect, test, vi } from 'vitest';
 
-import { modal } from '../../src/shared/modal';
+import { modal } from '../../src/shared/input/modal';
 
 /** A dialog with a field; a press from one of them to the other. */
 function shown(): { dialog: HTMLDialogElement; field: HTMLElement; closed: () => number } {

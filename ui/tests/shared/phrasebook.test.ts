@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { phrasebook } from '../../src/shared/phrasebook';
+import { phrasebook } from '../../src/shared/i18n/phrasebook';
 
 const say = phrasebook({
   'There is no note `{asked}`.{0}': 'Eine Notiz `{asked}` gibt es nicht.{0}',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { plainWords } from '../../src/shared/plain-words';
+import { plainWords } from '../../src/shared/text/plain-text';
 
 it.each([
   ['Move it from [[Lists/Groceries|Groceries]] to [[Pantry]]', 'Move it from Groceries to Pantry'],

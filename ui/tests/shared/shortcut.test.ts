@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { hits, keyWords } from '../../src/shared/shortcut';
+import { hits, keyWords } from '../../src/shared/input/shortcut';
 
 function press(key: string, held: KeyboardEventInit = {}): KeyboardEvent {
   return new KeyboardEvent('keydown', { key, ...held });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { stickToEnd } from '../../src/shared/stick';
+import { stickToEnd } from '../../src/shared/scroll/stick-to-bottom';
 
 /** A scroller that is 100 high, and what grows in it. */
 function attached(height: number) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { Stretch } from '../../src/shared/stretch.svelte';
+import { Stretch } from '../../src/shared/scroll/virtual-list.svelte';
 
 function of(count: number) {
   let rows = $state(count);

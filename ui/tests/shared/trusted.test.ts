@@ -20,7 +20,7 @@ describe('where the engine has trusted types', () => {
     };
     vi.stubGlobal('trustedTypes', { createPolicy });
     vi.resetModules();
-    const { htmlOf } = await import('../../src/shared/markdown/trusted');
+    const { htmlOf } = await import('../../src/shared/markdown/trusted-types');
     expect(made.filter((name) => name !== 'dompurify')).toEqual(['vaultmate-markdown']);
     expect(htmlOf('**so', true)).toEqual({ trusted: '<p><strong>so</strong></p>\n' });
     expect(htmlOf('**so', false)).toEqual({ trusted: '<p>**so</p>\n' });
@@ -29,6 +29,6 @@ describe('where the engine has trusted types', () => {
 });
 
 it('where it has none, the same is a text', async () => {
-  const { htmlOf } = await import('../../src/shared/markdown/trusted');
+  const { htmlOf } = await import('../../src/shared/markdown/trusted-types');
   expect(htmlOf('*so*', false)).toBe('<p><em>so</em></p>\n');
 });

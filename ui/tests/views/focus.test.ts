@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
-import { keepFocus } from '../../src/shared/keep-focus';
+import { keepFocus } from '../../src/shared/input/keep-focus';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

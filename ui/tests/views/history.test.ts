@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { changes as story } from '../../src/ipc/stories/changes';
-import { sizeWords } from '../../src/shared/size';
+import { sizeWords } from '../../src/shared/i18n/format-size';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

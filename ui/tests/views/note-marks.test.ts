@@ -78,7 +78,7 @@ describe('the lines that the assistant wrote', () => {
     const { host, session } = await open();
     const text = ['| a | b |', '| - | - |', '| c | d |', '', 'one', 'two', '', '```', 'x', '```'];
     host.write('T.md', text.join('\n'));
-    const { markLines } = await import('../../src/shared/markdown/marks');
+    const { markLines } = await import('../../src/shared/markdown/rendered/margin-marks');
     await session.showNote('T');
     const root = document.querySelector<HTMLElement>('[data-testid=note-pane] .markdown');
     if (!root) throw new Error('no note');

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { chat } from '../../src/ipc/stories/chat';
-import { timeWords } from '../../src/shared/when';
+import { timeWords } from '../../src/shared/i18n/format-date';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

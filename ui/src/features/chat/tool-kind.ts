@@ -1,6 +1,6 @@
 /** What each tool is for, in words for when it runs, fails or has no effect to tell. */
 import { m } from '../../messages/messages';
-import type { IconName } from '../../shared/icons';
+import type { IconName } from '../../shared/components/icons';
 
 interface ToolKind {
   readonly icon: IconName;

@@ -1,6 +1,6 @@
 /** What keys do with the conversation that has the focus in the list. */
 import { m } from '../../messages/messages';
-import type { PlaceKey } from '../../shared/shortcut';
+import type { PlaceKey } from '../../shared/input/shortcut';
 
 export const listKeys = [
   { id: 'rename', keys: 'F2', name: () => m.keep_rename() },

@@ -1,7 +1,7 @@
 /** How a hunk reads: where it is, and what its lines are. */
 import type { DiffLine, NoteHunk } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import type { IconName } from '../../shared/icons';
+import type { IconName } from '../../shared/components/icons';
 
 interface HunkWords {
   readonly where: string;

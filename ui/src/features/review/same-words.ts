@@ -1,6 +1,6 @@
 /** How a change that is the same in many notes reads. */
 import { m } from '../../messages/messages';
-import type { IconName } from '../../shared/icons';
+import type { IconName } from '../../shared/components/icons';
 import type { EqualChange } from '../../state/review/equal-change';
 
 interface SameWords {

@@ -1,6 +1,6 @@
 /** The words around what was found. */
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/number';
+import { numberWords } from '../../shared/i18n/format-number';
 import type { SearchFound, WordSearch, Search, SearchKind } from '../../state/search/search.svelte';
 
 export function kindName(kind: SearchKind): string {

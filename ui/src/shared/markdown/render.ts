@@ -2,11 +2,11 @@
 import DOMPurify from 'dompurify';
 import remend from 'remend';
 
-import { strays } from '../invisible';
-import { isTooDeep } from './depth';
-import { marked } from './dialect';
+import { strays } from '../text/invisible';
+import { isTooDeep } from './nesting-depth';
+import { marked } from './extensions';
 import { escapeHtml } from './escape';
-import { markUnseen } from './unseen';
+import { markUnseen } from './rendered/invisible';
 
 const tags = [
   ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'code'],

@@ -1,6 +1,6 @@
 /** The drawing of what happens to a note or folder. */
 import type { ChangeKind } from '../../ipc/bindings';
-import type { IconName } from '../../shared/icons';
+import type { IconName } from '../../shared/components/icons';
 
 export function changeIcon(kind: ChangeKind): IconName {
   switch (kind) {

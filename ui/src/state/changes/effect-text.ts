@@ -1,8 +1,8 @@
 /** What happened to notes and folders, or shall happen, in one sentence. */
 import type { AppliedNote, ChangeKind, NotePath } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { around } from '../../shared/around';
-import type { IconName } from '../../shared/icons';
+import { around } from '../../shared/i18n/split-template';
+import type { IconName } from '../../shared/components/icons';
 import { changeIcon } from './change-icon';
 import { moveOf, noteName } from '../notes/note-path';
 

@@ -1,6 +1,6 @@
 /** What the application says itself where no model is connected: known by how it names its calls. */
 import type { CallId, ChatItem, Question } from '../../ipc/bindings';
-import { worded } from '../../shared/worded';
+import { worded } from '../../shared/i18n/translate-sentence';
 
 /** Commands, and what keeps the hub's messages. */
 const named = /^(cmd|capture)-\d+$/;

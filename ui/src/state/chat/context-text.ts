@@ -1,7 +1,7 @@
 /** How full the context window is, in the words of the window. */
 import type { ContextKind, ContextUse } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/number';
+import { numberWords } from '../../shared/i18n/format-number';
 
 /** Up to here nobody has to know, in percent. */
 const calm = 80;

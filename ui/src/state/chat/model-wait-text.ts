@@ -1,7 +1,7 @@
 /** The words for what a model on this computer does before it answers. */
 import type { ModelWait } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/number';
+import { numberWords } from '../../shared/i18n/format-number';
 
 export function modelWaitText(wait: ModelWait): string {
   if (wait.type === 'loading') return m.working_loading();

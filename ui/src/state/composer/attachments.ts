@@ -3,7 +3,7 @@
 import type { UserError } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { sizeWords } from '../../shared/size';
+import { sizeWords } from '../../shared/i18n/format-size';
 import type { Mention } from './mentions';
 
 /** A longer text would crowd out what was said: it is asked for as a note instead. */

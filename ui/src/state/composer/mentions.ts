@@ -1,7 +1,7 @@
 /** The mentions of a message, and their text in it: nothing is sent that the message does not
  * show. */
 import type { ConversationId, NotePath } from '../../ipc/bindings';
-import type { IconName } from '../../shared/icons';
+import type { IconName } from '../../shared/components/icons';
 import { noteLabel, noteName } from '../notes/note-path';
 
 export type Mention =

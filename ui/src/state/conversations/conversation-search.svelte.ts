@@ -1,7 +1,7 @@
 /** Looking for what was said and changed in conversations. */
 import type { ConversationHits } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import { plainWords } from '../../shared/plain-words';
+import { plainWords } from '../../shared/text/plain-text';
 import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';

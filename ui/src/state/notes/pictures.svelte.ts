@@ -1,7 +1,7 @@
 /** Pictures of the vault in notes and answers. */
 import type { NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { Pictures } from '../../shared/markdown/pictures';
+import type { Pictures } from '../../shared/markdown/rendered/pictures';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 

@@ -1,8 +1,8 @@
 /** What the palette offers: everything that can be done now, and notes and conversations by name. */
 import type { Conversation, NameMatch } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { Command } from '../../shared/command';
-import { type Fit, fuzzy, type Mark } from '../../shared/fuzzy';
+import type { Command } from '../../shared/input/command';
+import { type Fit, fuzzy, type Mark } from '../../shared/text/fuzzy';
 import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';

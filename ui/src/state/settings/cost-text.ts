@@ -1,8 +1,8 @@
 /** What something cost, in words: the amount, or that the price is not known; and the tokens. */
 import type { ModelCost } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { moneyWords } from '../../shared/money';
-import { numberWords } from '../../shared/number';
+import { moneyWords } from '../../shared/i18n/format-money';
+import { numberWords } from '../../shared/i18n/format-number';
 
 export function costText({ cost, requests, unpriced }: ModelCost): string {
   if (requests === 0) return moneyWords(0);

@@ -1,7 +1,7 @@
 /** What is known of a model, in words. */
 import type { ModelInfo } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/number';
+import { numberWords } from '../../shared/i18n/format-number';
 
 /** How much it reads and what it costs; nothing where that is not known. Its name is shown beside it. */
 export function modelText({ window, price }: ModelInfo): string {

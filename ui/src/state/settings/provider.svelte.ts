@@ -9,7 +9,7 @@ import type {
 } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { worded } from '../../shared/worded';
+import { worded } from '../../shared/i18n/translate-sentence';
 import type { AppState } from '../app.svelte';
 import { Keyring } from './keyring.svelte';
 import type { ModelListing } from './model-listing';

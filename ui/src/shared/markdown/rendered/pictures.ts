@@ -1,5 +1,5 @@
 /** Pictures of the vault in what was drawn: the HTML names them, and here they are put there. */
-import { fileName } from './picture';
+import { fileName } from '../picture-reference';
 
 /** The pictures that a text may show. Another object of them: what was not there may be by now. */
 export interface Pictures {

@@ -1,6 +1,6 @@
 /** Marks in rendered HTML where characters stand that nobody would see. */
-import { m } from '../../messages/messages';
-import { seenAndUnseen, strays } from '../invisible';
+import { m } from '../../../messages/messages';
+import { seenAndUnseen, strays } from '../../text/invisible';
 
 /** Puts a mark for each run of such characters in the texts below `root`. */
 export function markUnseen(root: Node): void {

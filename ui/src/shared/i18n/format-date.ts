@@ -1,5 +1,5 @@
 /** Days and times as the user's language writes them; moments are milliseconds since 1970. */
-import { m } from '../messages/messages';
+import { m } from '../../messages/messages';
 import { region } from './language.svelte';
 
 /** "Today", "Yesterday", or the date. */

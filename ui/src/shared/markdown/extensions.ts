@@ -3,7 +3,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 
 import { escapeHtml } from './escape';
 import { linkTarget } from './link';
-import { embeddedPlace, fileName, picturePlace, sized } from './picture';
+import { embeddedPlace, fileName, picturePlace, sized } from './picture-reference';
 
 interface NoteLink extends Tokens.Generic {
   readonly type: 'noteLink';

@@ -1,5 +1,5 @@
 /** Something the user can have done: one row of the palette, one shortcut. */
-import type { IconName } from './icons';
+import type { IconName } from '../components/icons';
 import type { Keys } from './shortcut';
 
 export interface Command {

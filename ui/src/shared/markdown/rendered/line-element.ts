@@ -1,6 +1,6 @@
 /** Where a line of Markdown is shown in what was drawn of it. */
 
-import { embeddedPlace } from './picture';
+import { embeddedPlace } from '../picture-reference';
 
 const pictures = '[data-picture], [data-undrawn]';
 const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';

@@ -1,5 +1,5 @@
 /** Marks in the margin of what was drawn of a text: whose lines these are. */
-import { partOf } from './place';
+import { partOf } from './line-element';
 
 /** Lines that belong together, 0-based, and what their mark is called. */
 export interface Mark {

@@ -1,5 +1,5 @@
 /** A block that grows by plain words: they are put behind what is drawn, and nothing is parsed again. */
-import { strays } from '../invisible';
+import { strays } from '../text/invisible';
 
 /**
  * Letters, digits, spaces and commas, and signs as prose has them: at the end of a word of letters, in the

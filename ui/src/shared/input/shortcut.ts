@@ -1,5 +1,5 @@
 /** Keys as the tables of actions write them, and whether what was pressed is one of them. */
-import { m } from '../messages/messages';
+import { m } from '../../messages/messages';
 
 /** A key, behind what is held with it: `Mod+Shift+F`, `F2`, `?`. `Mod` is Ctrl, or Command. */
 export type Keys = string;

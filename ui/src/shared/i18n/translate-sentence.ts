@@ -1,6 +1,6 @@
 /** What the application words in English, in the language that is spoken. */
-import german from '../../messages/sentences.de.json';
-import { getLocale } from '../messages/runtime';
+import german from '../../../messages/sentences.de.json';
+import { getLocale } from '../../messages/runtime';
 import { phrasebook } from './phrasebook';
 
 type Say = (sentence: string) => string;

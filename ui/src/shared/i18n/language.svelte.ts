@@ -1,5 +1,5 @@
 /** The language that the window speaks. Every text that is shown follows it at once. */
-import { getLocale, type Locale, overwriteGetLocale } from '../messages/runtime';
+import { getLocale, type Locale, overwriteGetLocale } from '../../messages/runtime';
 
 /** Resolved before it is overwritten: what the system asks for. */
 const system: Locale = getLocale();
