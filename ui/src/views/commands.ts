@@ -7,7 +7,7 @@ import type { IconName } from '../shared/components/icons';
 import type { Keys } from '../shared/input/shortcut';
 import type { Session } from '../state/session.svelte';
 import { settingsSections } from '../state/settings/settings-route';
-import { sectionWords } from './settings-words';
+import { sectionWords } from './settings/section-names';
 
 /** What only the window around the session can do. */
 interface Around {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { effectsOf, mixedIn, placesOf } from '../../src/features/chat/call-places';
-import { CallVerdicts, outcomeOf } from '../../src/features/chat/outcome';
+import { effectsOf, mixedIn, placesOf } from '../../src/features/chat/tool-calls/partly-applied';
+import { CallVerdicts, outcomeOf } from '../../src/features/chat/tool-calls/change-outcome';
 import type { ToolItem } from '../../src/features/chat/rows';
 import type {
   AppliedHunks,

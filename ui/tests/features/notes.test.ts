@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { groups } from '../../src/features/list/groups';
+import { groups } from '../../src/features/conversations/groups';
 import { row } from '../../src/ipc/stories/base';
 import { frontMatter } from '../../src/state/notes/front-matter';
 import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/notes/note-path';

@@ -5,7 +5,7 @@ import {
   type Outside,
   outcomeOf,
   undoneSince,
-} from '../../src/features/chat/outcome';
+} from '../../src/features/chat/tool-calls/change-outcome';
 import type { ToolItem } from '../../src/features/chat/rows';
 import type { AppliedSet, ChatItem, ChangeStatus } from '../../src/ipc/bindings';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ReadRows } from '../../src/features/chat/read-rows';
+import { ReadRows } from '../../src/features/chat/row-cache';
 import { rows } from '../../src/features/chat/rows';
 import type { ChatItem } from '../../src/ipc/bindings';
 import { answered, said } from '../../src/ipc/stories/base';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { sourceWords } from '../../src/features/review/source-words';
+import { sourceWords } from '../../src/features/review/source-text';
 
 describe('what a change was planned after', () => {
   it('is named, also where nobody said where it comes from', () => {

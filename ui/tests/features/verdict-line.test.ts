@@ -1,7 +1,7 @@
 import { render, screen } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
-import VerdictLine from '../../src/features/chat/VerdictLine.svelte';
+import VerdictLine from '../../src/features/chat/tool-calls/DecisionLine.svelte';
 
 function lines(): string[] {
   return screen

@@ -2,7 +2,7 @@ import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 
-import InboxLine from '../../src/features/settings/InboxLine.svelte';
+import InboxLine from '../../src/features/settings/rows/InboxRow.svelte';
 import { pathFault } from '../../src/state/hub/inbox-path';
 
 describe('the path of the inbox note', () => {

@@ -1,0 +1,11 @@
+/** What a turn did to notes, in words. */
+import type { Interruption } from '../../../ipc/bindings';
+import { m } from '../../../messages/messages';
+
+export function doneWords({ changed, waiting }: Interruption): string {
+  const parts = [
+    changed > 0 ? m.interrupted_changed({ count: changed }) : '',
+    waiting > 0 ? m.interrupted_waiting({ count: waiting }) : '',
+  ].filter((part) => part !== '');
+  return parts.length > 0 ? parts.join(', ') : m.interrupted_nothing();
+}
