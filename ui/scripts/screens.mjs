@@ -200,7 +200,7 @@ async function pictures(page, name, directory, reads) {
   failures.push(...turned.map((found) => `right to left: ${found}`));
   await page.evaluate(() => document.documentElement.removeAttribute('dir'));
   await page.evaluate(async (module) => {
-    (await import(module)).speak('de');
+    (await import(module)).setLanguage('de');
   }, '/src/shared/i18n/language.svelte.ts');
   await page.screenshot(file('german'));
   failures.push(...(await crowded(page)).map((found) => `German: ${found}`));

@@ -6,7 +6,7 @@ import { mount } from 'svelte';
 
 import type { Host } from './ipc/host';
 import { tauriHost } from './ipc/tauri';
-import { speak } from './shared/i18n/language.svelte';
+import { setLanguage } from './shared/i18n/language.svelte';
 import { Session } from './state/session.svelte';
 import App from './views/App.svelte';
 
@@ -22,7 +22,7 @@ async function chooseHost(): Promise<Host> {
 
 const target = document.getElementById('window');
 if (target) {
-  speak('system');
+  setLanguage('system');
   const session = new Session(await chooseHost());
   mount(App, { target, props: { session } });
   void session.start();

@@ -21,8 +21,8 @@ import type {
   JobProgress,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import { plainWords } from '../shared/text/plain-text';
-import { worded } from '../shared/i18n/translate-sentence';
+import { plainText } from '../shared/text/plain-text';
+import { translateSentence } from '../shared/i18n/translate-sentence';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { questionText } from './chat/builtin-replies';
@@ -286,7 +286,7 @@ export class AppState {
     if (this.problems.some((other) => other.error.message === error.message)) return;
     this.#problemCount += 1;
     this.problems = [...this.problems, { id: this.#problemCount, error, passes }];
-    this.#announce(worded(error.message));
+    this.#announce(translateSentence(error.message));
   }
 
   /** Nothing of one vault is in front of the user beside another one. */
@@ -301,7 +301,7 @@ export class AppState {
   #hearSettings(settings: Settings, trouble: SettingsProblem | null): void {
     this.settingsTold += 1;
     if (trouble && trouble.message !== this.settingsTrouble?.message)
-      this.#announce(worded(trouble.message));
+      this.#announce(translateSentence(trouble.message));
     this.settingsTrouble = trouble;
     this.#knowSettings(settings);
   }
@@ -319,7 +319,7 @@ export class AppState {
 
   #putVault(vault: VaultInfo | null): void {
     if (vault?.trouble && vault.trouble !== this.vault?.trouble)
-      this.#announce(worded(vault.trouble));
+      this.#announce(translateSentence(vault.trouble));
     this.vault = vault;
   }
 
@@ -378,7 +378,7 @@ export class AppState {
 
 /** A conversation with its title in words: it may come from a message or a model, in Markdown. */
 function titled(row: Conversation): Conversation {
-  return { ...row, title: plainWords(row.title) };
+  return { ...row, title: plainText(row.title) };
 }
 
 /** The words for the end of a turn, by what stands last; a question has its own. */
@@ -388,7 +388,7 @@ function endOf(last: ChatItem | undefined): string | null {
     case 'cancelled':
       return m.ended_cancelled();
     case 'failed':
-      return `${m.ended_failed()}: ${last.error ? worded(last.error.message) : m.ended_failed_unknown()}`;
+      return `${m.ended_failed()}: ${last.error ? translateSentence(last.error.message) : m.ended_failed_unknown()}`;
     case 'interrupted':
       return m.ended_interrupted();
     case 'limit':

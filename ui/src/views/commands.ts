@@ -7,7 +7,7 @@ import type { IconName } from '../shared/components/icons';
 import type { Keys } from '../shared/input/shortcut';
 import type { Session } from '../state/session.svelte';
 import { settingsSections } from '../state/settings/settings-route';
-import { sectionWords } from './settings/section-names';
+import { sectionName } from './settings/section-names';
 
 /** What only the window around the session can do. */
 interface Around {
@@ -252,7 +252,7 @@ function setting(session: Session): Command[] {
     ...settingsSections.map((section) =>
       one(
         `settings_${section}`,
-        () => m.command_settings({ section: sectionWords(section) }),
+        () => m.command_settings({ section: sectionName(section) }),
         'gear',
         () => session.openSettings(section),
       ),

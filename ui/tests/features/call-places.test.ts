@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { effectsOf, mixedIn, placesOf } from '../../src/features/chat/tool-calls/partly-applied';
+import {
+  effectsOf,
+  mixedIn,
+  callOutcomes,
+} from '../../src/features/chat/tool-calls/partly-applied';
 import { CallVerdicts, outcomeOf } from '../../src/features/chat/tool-calls/change-outcome';
 import type { ToolItem } from '../../src/features/chat/rows';
 import type {
@@ -48,7 +52,7 @@ function said(
   const items = [...calls, mixed];
   const verdicts = new CallVerdicts().read(items);
   const sets = applied(standing);
-  const places = placesOf(mixedIn(items, verdicts), sets, known);
+  const places = callOutcomes(mixedIn(items, verdicts), sets, known);
   const outside = { verdicts, places, waiting: [], applied: sets };
   return calls.map((call) => outcomeOf([call], [path], outside));
 }

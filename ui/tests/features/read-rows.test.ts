@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ReadRows } from '../../src/features/chat/row-cache';
+import { RowCache } from '../../src/features/chat/row-cache';
 import { rows } from '../../src/features/chat/rows';
 import type { ChatItem } from '../../src/ipc/bindings';
 import { answered, said } from '../../src/ipc/stories/base';
@@ -32,7 +32,7 @@ function turns(count: number): ChatItem[] {
 describe('the rows of a conversation that goes on', () => {
   it('are those of all its items, however it grew', () => {
     const items = turns(20);
-    const reader = new ReadRows();
+    const reader = new RowCache();
     for (let length = 0; length <= items.length; length += 1) {
       for (const working of [true, false]) {
         const so_far = items.slice(0, length);
@@ -47,7 +47,7 @@ describe('the rows of a conversation that goes on', () => {
 
   it('are those of all its items while an answer goes on, with rows before and behind it', () => {
     const items = [...turns(3), { ...said('q', 'And then?'), queued: true }];
-    const reader = new ReadRows();
+    const reader = new RowCache();
     const writing = items.findLastIndex(({ type }) => type === 'assistant');
     const words = 'A word and another. '.repeat(20);
     for (let length = 0; length <= words.length; length += 7) {
@@ -65,7 +65,7 @@ describe('the rows of a conversation that goes on', () => {
 
   it('are made once for what stands before the last turn', () => {
     const items = turns(20);
-    const reader = new ReadRows();
+    const reader = new RowCache();
     const before = reader.read(items, reading).rows;
     const grown = items.with(-1, answered('a19', 'Answer 19 and more'));
     const after = reader.read(grown, reading).rows;

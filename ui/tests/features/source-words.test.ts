@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { sourceWords } from '../../src/features/review/source-text';
+import { sourceText } from '../../src/features/review/source-text';
 
 describe('what a change was planned after', () => {
   it('is named, also where nobody said where it comes from', () => {
-    expect(sourceWords(['hub', 'note:Letters/Municipality.md', 'foreign'])).toBe(
+    expect(sourceText(['hub', 'note:Letters/Municipality.md', 'foreign'])).toBe(
       'After reading: a message of the hub, Letters/Municipality, text that you did not write',
     );
   });

@@ -1,7 +1,7 @@
 import { render, screen } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
-import VerdictLine from '../../src/features/chat/tool-calls/DecisionLine.svelte';
+import DecisionLine from '../../src/features/chat/tool-calls/DecisionLine.svelte';
 
 function lines(): string[] {
   return screen
@@ -10,7 +10,7 @@ function lines(): string[] {
 }
 
 it('names a note that was changed in part once, neither as changed nor as left', () => {
-  render(VerdictLine, {
+  render(DecisionLine, {
     applied: ['Soup.md', 'Pears.md'],
     rejected: ['Pears.md', 'Tasks.md'],
     since: { undone: [], partly: [] },
@@ -24,7 +24,7 @@ it('names a note that was changed in part once, neither as changed nor as left',
 });
 
 it('says of no note that it was changed once that was undone', () => {
-  render(VerdictLine, {
+  render(DecisionLine, {
     applied: ['Soup.md', 'Pears.md', 'Bread.md'],
     rejected: ['Pears.md', 'Tasks.md'],
     since: { undone: ['Pears.md'], partly: ['Bread.md'] },

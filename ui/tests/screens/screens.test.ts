@@ -21,7 +21,7 @@ vi.mock('../../src/messages/messages', async (original) => {
 
 vi.mock('../../src/shared/i18n/translate-sentence', async () => {
   const { pseudoWorded } = await import('./pseudo.svelte');
-  return { worded: pseudoWorded, wordedAnswer: pseudoWorded };
+  return { translateSentence: pseudoWorded, translateAnswer: pseudoWorded };
 });
 
 /** What the application in memory words by itself, and names that no language changes. */

@@ -2,7 +2,7 @@ import { render } from '@testing-library/svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import Block from '../../src/shared/markdown/Block.svelte';
-import { areWords } from '../../src/shared/markdown/append';
+import { isPlainText } from '../../src/shared/markdown/append';
 import * as rendering from '../../src/shared/markdown/render';
 import hostile from './hostile-markdown.json';
 
@@ -135,6 +135,6 @@ describe('what is put behind a text as it is', () => {
     ['**', 'words', false],
     ['some', '\u3164', false],
   ])('%j and %j', (text, more, are) => {
-    expect(areWords(text, more)).toBe(are);
+    expect(isPlainText(text, more)).toBe(are);
   });
 });

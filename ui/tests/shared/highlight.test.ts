@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { highlight, placesOf } from '../../src/shared/text/highlight';
+import { highlight, rangesOf } from '../../src/shared/text/highlight';
 
 function found(html: string, words: string[]): string[] {
   const root = document.createElement('div');
   root.innerHTML = html;
-  return placesOf(root, words).map(String);
+  return rangesOf(root, words).map(String);
 }
 
 describe('words that were found', () => {

@@ -2,14 +2,14 @@ import { render } from '@testing-library/svelte';
 
 import cases from '../../../crates/protocol/src/notes/invisible/cases.json';
 import DiffLines from '../../src/shared/diff/DiffLines.svelte';
-import { seenAndUnseen } from '../../src/shared/text/invisible';
+import { splitInvisible } from '../../src/shared/text/invisible';
 import { renderClosed } from '../../src/shared/markdown/render';
 
 const tags = [...'obey'].map((sign) => String.fromCodePoint(0xe0000 + sign.charCodeAt(0))).join('');
 
 describe('characters that nobody sees', () => {
   it.each(cases)('are found as the program finds them: $name', ({ text, visible }) => {
-    const seen = seenAndUnseen(text).filter((_, at) => at % 2 === 0);
+    const seen = splitInvisible(text).filter((_, at) => at % 2 === 0);
     expect(seen.join('')).toBe(visible);
   });
 

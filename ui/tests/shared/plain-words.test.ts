@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { plainWords } from '../../src/shared/text/plain-text';
+import { plainText } from '../../src/shared/text/plain-text';
 
 it.each([
   ['Move it from [[Lists/Groceries|Groceries]] to [[Pantry]]', 'Move it from Groceries to Pantry'],
@@ -15,5 +15,5 @@ it.each([
   ['snake_case_name and 2 * 3 * 4', 'snake_case_name and 2 * 3 * 4'],
   ['_Soup_ for four', 'Soup for four'],
 ])('%j reads: %j', (markdown, words) => {
-  expect(plainWords(markdown)).toBe(words);
+  expect(plainText(markdown)).toBe(words);
 });

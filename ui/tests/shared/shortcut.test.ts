@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { hits, keyWords } from '../../src/shared/input/shortcut';
+import { matchesKeys, keysText } from '../../src/shared/input/shortcut';
 
 function press(key: string, held: KeyboardEventInit = {}): KeyboardEvent {
   return new KeyboardEvent('keydown', { key, ...held });
@@ -19,7 +19,7 @@ describe('keys', () => {
     ['Shift+A', press('A', { shiftKey: true })],
     ['F2', press('F2')],
   ])('%s is pressed', (keys, event) => {
-    expect(hits(event, keys)).toBe(true);
+    expect(matchesKeys(event, keys)).toBe(true);
   });
 
   it.each([
@@ -32,11 +32,11 @@ describe('keys', () => {
     ['?', press('?', { ctrlKey: true })],
     ['F2', press('F2', { shiftKey: true })],
   ])('%s is not', (keys, event) => {
-    expect(hits(event, keys)).toBe(false);
+    expect(matchesKeys(event, keys)).toBe(false);
   });
 
   it('are written as they stand on the keyboard', () => {
-    expect(['Mod+Shift+F', 'ArrowUp', '?', 'Delete'].map(keyWords)).toEqual([
+    expect(['Mod+Shift+F', 'ArrowUp', '?', 'Delete'].map(keysText)).toEqual([
       'Ctrl+Shift+F',
       '↑',
       '?',

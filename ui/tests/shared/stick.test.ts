@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { stickToEnd } from '../../src/shared/scroll/stick-to-bottom';
+import { stickToBottom } from '../../src/shared/scroll/stick-to-bottom';
 
 /** A scroller that is 100 high, and what grows in it. */
 function attached(height: number) {
@@ -19,7 +19,7 @@ function attached(height: number) {
   let inner = height;
   Object.defineProperty(scroller, 'scrollHeight', { get: () => inner });
   Object.defineProperty(scroller, 'clientHeight', { value: 100 });
-  stickToEnd(scroller);
+  stickToBottom(scroller);
   return {
     scroller,
     grow: (by: number) => (inner += by),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { Stretch } from '../../src/shared/scroll/virtual-list.svelte';
+import { VirtualList } from '../../src/shared/scroll/virtual-list.svelte';
 
 function of(count: number) {
   let rows = $state(count);
-  const stretch = new Stretch(() => rows);
+  const stretch = new VirtualList(() => rows);
   return { stretch, grow: (by: number) => (rows += by) };
 }
 

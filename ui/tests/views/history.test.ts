@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { changes as story } from '../../src/ipc/stories/changes';
-import { sizeWords } from '../../src/shared/i18n/format-size';
+import { formatSize } from '../../src/shared/i18n/format-size';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
@@ -95,6 +95,6 @@ describe('a size', () => {
     [2_000_000_000, '2 GB'],
     [5e15, '5,000,000 GB'],
   ])('of %d bytes is written as %s', (bytes, words) => {
-    expect(sizeWords(bytes)).toBe(words);
+    expect(formatSize(bytes)).toBe(words);
   });
 });

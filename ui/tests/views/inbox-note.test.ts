@@ -2,7 +2,7 @@ import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 
-import InboxLine from '../../src/features/settings/rows/InboxRow.svelte';
+import InboxRow from '../../src/features/settings/rows/InboxRow.svelte';
 import { pathFault } from '../../src/state/hub/inbox-path';
 
 describe('the path of the inbox note', () => {
@@ -28,7 +28,7 @@ describe('the path of the inbox note', () => {
 describe('the field for the inbox note', () => {
   it('saves a path, and says in words what is wrong with another', async () => {
     const onsave = vi.fn();
-    render(InboxLine, { note: 'inbox/Inbox.md', onsave });
+    render(InboxRow, { note: 'inbox/Inbox.md', onsave });
     const keys = userEvent.setup();
     const field = screen.getByRole('textbox', { name: 'Inbox note' });
     await keys.clear(field);

@@ -6,17 +6,17 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
-import { speak } from '../../src/shared/i18n/language.svelte';
-import { moneyWords } from '../../src/shared/i18n/format-money';
-import { numberWords } from '../../src/shared/i18n/format-number';
-import { sizeWords } from '../../src/shared/i18n/format-size';
-import { dateWords } from '../../src/shared/i18n/format-date';
-import { wordedAnswer } from '../../src/shared/i18n/translate-sentence';
+import { setLanguage } from '../../src/shared/i18n/language.svelte';
+import { formatMoney } from '../../src/shared/i18n/format-money';
+import { formatNumber } from '../../src/shared/i18n/format-number';
+import { formatSize } from '../../src/shared/i18n/format-size';
+import { formatDate } from '../../src/shared/i18n/format-date';
+import { translateAnswer } from '../../src/shared/i18n/translate-sentence';
 import { questionText } from '../../src/state/chat/builtin-replies';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
-afterEach(() => speak('system'));
+afterEach(() => setLanguage('system'));
 
 async function open(name: string): Promise<{ host: FakeHost; session: Session }> {
   const tell = stories[name];
@@ -48,7 +48,7 @@ describe('the language', () => {
     const { host } = await open('trouble');
     const [settings, keyring] = await screen.findAllByTestId('problem');
     expect(settings).toHaveTextContent('The settings cannot be written: no space left');
-    speak('de');
+    setLanguage('de');
     await tick();
     expect(settings).toHaveTextContent(
       'Die Einstellungen können nicht geschrieben werden: no space left',
@@ -59,14 +59,14 @@ describe('the language', () => {
     expect(await screen.findByText('Es ist gescheitert.', { selector: '.words' })).toBeVisible();
     expect(screen.getByText('Nobody knows this one.', { selector: '.words' })).toBeVisible();
     expect(screen.getByText('Es ist gescheitert.', { selector: '[aria-live] *' })).toBeDefined();
-    speak('en');
+    setLanguage('en');
     await tick();
     expect(keyring).toHaveTextContent('The system keyring does not take the key');
   });
 
   it('is that of answers without a model, and never changes what a model or a note says', async () => {
     await open('commands');
-    speak('de');
+    setLanguage('de');
     expect(await screen.findByText('1 Zeile zu Tasks hinzugefügt.')).toBeVisible();
     expect(screen.getByText('Kein Modell verbunden. 7 Notizen passen')).toBeVisible();
     const asked: Question = {
@@ -83,15 +83,15 @@ describe('the language', () => {
     expect(questionText(asked)).toBe('Mehrere Notizen heißen „Plan“. Welche?');
     expect(questionText({ ...asked, call: 'toolu_1' })).toBe(asked.text);
     const noteOf = (body: string): string => `**Plan**\n\n${body}`;
-    expect(wordedAnswer(noteOf('It failed.'))).toBe(noteOf('It failed.'));
-    expect(wordedAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));
+    expect(translateAnswer(noteOf('It failed.'))).toBe(noteOf('It failed.'));
+    expect(translateAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));
   });
 
   it('is not that of an answer by a model with the same words', async () => {
     const { host, session } = await open('chat');
     const conversation = session.app.current?.id;
     if (!conversation) throw new Error('no conversation');
-    speak('de');
+    setLanguage('de');
     const item = {
       type: 'assistant',
       id: 'a9',
@@ -105,16 +105,16 @@ describe('the language', () => {
 
   it('is also that of dates, numbers and amounts', () => {
     const day = Date.UTC(2026, 10, 3, 12);
-    speak('de');
-    expect(dateWords(day)).toBe('3. November 2026');
-    expect([numberWords(12_000), moneyWords(1.5e9), sizeWords(12_300_000)]).toEqual([
+    setLanguage('de');
+    expect(formatDate(day)).toBe('3. November 2026');
+    expect([formatNumber(12_000), formatMoney(1.5e9), formatSize(12_300_000)]).toEqual([
       '12.000',
       '1,50\u00a0$',
       '12,3 MB',
     ]);
-    speak('en');
-    expect(dateWords(day)).toBe('November 3, 2026');
-    expect([numberWords(12_000), moneyWords(1.5e9), sizeWords(12_300_000)]).toEqual([
+    setLanguage('en');
+    expect(formatDate(day)).toBe('November 3, 2026');
+    expect([formatNumber(12_000), formatMoney(1.5e9), formatSize(12_300_000)]).toEqual([
       '12,000',
       '$1.50',
       '12.3 MB',

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { chat } from '../../src/ipc/stories/chat';
-import { timeWords } from '../../src/shared/i18n/format-date';
+import { formatTime } from '../../src/shared/i18n/format-date';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
@@ -23,6 +23,6 @@ it('a line for several calls opens to each with its arguments, its result and it
   expect(times.map((time) => time.getAttribute('datetime'))).toEqual(
     calls.map(({ at }) => new Date(at).toISOString()),
   );
-  expect(times.map((time) => time.title)).toEqual(calls.map(({ at }) => timeWords(at)));
+  expect(times.map((time) => time.title)).toEqual(calls.map(({ at }) => formatTime(at)));
   expect(log.getAllByText(/"path": "Pantry.md"/)).toHaveLength(1);
 });

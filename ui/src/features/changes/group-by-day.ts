@@ -8,7 +8,7 @@ interface Day {
 }
 
 /** In the order they come. */
-export function days(sets: readonly AppliedSet[]): Day[] {
+export function groupByDay(sets: readonly AppliedSet[]): Day[] {
   const found = new Map<string, AppliedSet[]>();
   for (const set of sets) {
     const day = new Date(set.at).toDateString();

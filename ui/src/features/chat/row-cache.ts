@@ -24,7 +24,7 @@ type ActionsRow = Extract<Row, { kind: 'actions' }>;
 type Answer = Extract<ChatItem, { type: 'assistant' }>;
 
 /** One conversation's; the same items in front are not read again. */
-export class ReadRows {
+export class RowCache {
   #items: readonly ChatItem[] = [];
   #passagesAreAnswers = false;
   #changed: ReadonlySet<TurnId> = new Set();

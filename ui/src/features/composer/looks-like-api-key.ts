@@ -2,6 +2,6 @@
 const key = /(?<![\p{L}\p{N}])(?:sk-|AIza|gsk_|xai-|hf_|ghp_|github_pat_)(?=[\w-]*\d)[\w-]{8,}/u;
 
 /** Whether a text holds what looks like a vendor's key. */
-export function holdsKey(text: string): boolean {
+export function looksLikeApiKey(text: string): boolean {
   return key.test(text);
 }

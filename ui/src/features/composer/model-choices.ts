@@ -5,7 +5,7 @@ import type { ModelInfo } from '../../ipc/bindings';
 const most = 6;
 
 /** The first of those that are known, and in any case the one that answers; `''` is none. */
-export function offered(known: readonly ModelInfo[], answers: string): readonly ModelInfo[] {
+export function modelChoices(known: readonly ModelInfo[], answers: string): readonly ModelInfo[] {
   const first = known.slice(0, most);
   if (answers === '' || first.some(({ id }) => id === answers)) return first;
   const found = known.find(({ id }) => id === answers);

@@ -6,7 +6,7 @@ import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
 import type { Acceptance } from '../../state/review/review-decisions.svelte';
 
 /** What stands beside the name. */
-export function aboutWords({ path, to, kind }: NoteDiff): string {
+export function noteText({ path, to, kind }: NoteDiff): string {
   switch (kind) {
     case 'create':
       return m.review_new_note();
@@ -29,14 +29,14 @@ export function aboutWords({ path, to, kind }: NoteDiff): string {
 }
 
 /** What stands below the name in the list: where it is, or what becomes of it. */
-export function listWords({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
+export function listText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
   if (lead.kind === 'create' || lead.kind === 'replace') return noteFolder(lead.path);
-  return belowWords({ lead, others });
+  return belowText({ lead, others });
 }
 
 /** What becomes of it, and how much follows. */
-export function belowWords({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
-  const words = lead.kind === 'replace' ? '' : aboutWords(lead);
+export function belowText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
+  const words = lead.kind === 'replace' ? '' : noteText(lead);
   const follow = others.length > 0 ? m.review_links_follow({ count: others.length }) : '';
   return [words, follow].filter((part) => part !== '').join(', ');
 }
@@ -56,7 +56,7 @@ function placeWords(path: string, to: string): string {
 }
 
 /** The two buttons, as they stand after this verdict. */
-export function verdictWords(
+export function decisionText(
   { group }: Decision,
   verdict: Acceptance | 'part' | null,
 ): [string, string] {
@@ -73,7 +73,7 @@ export function verdictWords(
 }
 
 /** What the last button will do. */
-export function applyWords(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
+export function applyText(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
   if (accepted.length === 0) return rejectWords(rejected);
   const words = acceptWords(accepted);
   return rejected.length > 0 ? m.review_and_reject({ words, rejected: rejected.length }) : words;
@@ -102,7 +102,7 @@ export function areNotes(diffs: readonly NoteDiff[]): boolean {
 }
 
 /** How much there is to decide, and in how many decisions where those are fewer. */
-export function sizeWords(notes: readonly NoteDiff[], decisions: number): string {
+export function extentText(notes: readonly NoteDiff[], decisions: number): string {
   const count = notes.length;
   const size = areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
   return decisions < count ? m.review_in_decisions({ size, count: decisions }) : size;

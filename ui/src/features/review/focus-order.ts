@@ -13,7 +13,7 @@ type Stop =
   | { readonly type: 'note'; readonly id: string; readonly path: NotePath }
   | { readonly type: 'hunk'; readonly id: string; readonly place: HunkPosition };
 
-export function stopsOf({ same, notes }: Decisions): Stop[] {
+export function focusOrder({ same, notes }: Decisions): Stop[] {
   return [
     ...same.map((one) => ({ type: 'same', id: one.id, same: one }) as const),
     ...notes.flatMap(stopsIn),
@@ -25,7 +25,7 @@ export function hasOwnHunks({ lead, hunks }: Decision): boolean {
   return isByHunk(lead) && lead.hunks.length > 1 && hunks.length > 0;
 }
 
-export function hunkStop(path: NotePath, index: number): string {
+export function hunkFocusId(path: NotePath, index: number): string {
   return `hunk:${index}:${path}`;
 }
 
@@ -34,6 +34,8 @@ function stopsIn(decision: Decision): Stop[] {
   if (!hasOwnHunks(decision)) return [{ type: 'note', id: `note:${path}`, path }];
   return decision.hunks.flatMap((index) => {
     const hunk = decision.lead.hunks[index];
-    return hunk ? [{ type: 'hunk', id: hunkStop(path, index), place: { path, index, hunk } }] : [];
+    return hunk
+      ? [{ type: 'hunk', id: hunkFocusId(path, index), place: { path, index, hunk } }]
+      : [];
   });
 }

@@ -6,7 +6,7 @@ import { noteLabel } from '../../state/notes/note-path';
 /** More are counted. */
 const most = 5;
 
-export function sourceWords(sources: readonly Source[]): string {
+export function sourceText(sources: readonly Source[]): string {
   const named = sources.slice(0, most).map(words).join(', ');
   const more = sources.length - most;
   return more > 0 ? m.review_after_more({ named, count: more }) : m.review_after({ named });

@@ -1,6 +1,6 @@
 /** The words around what was found. */
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/i18n/format-number';
+import { formatNumber } from '../../shared/i18n/format-number';
 import type { SearchFound, WordSearch, Search, SearchKind } from '../../state/search/search.svelte';
 
 export function kindName(kind: SearchKind): string {
@@ -21,7 +21,7 @@ export function kindName(kind: SearchKind): string {
 }
 
 /** What the list is of, once something was gone into. */
-export function intoWords(into: WordSearch): string {
+export function wordSearchText(into: WordSearch): string {
   switch (into.type) {
     case 'tag':
       return m.search_tag_notes({ word: into.tag });
@@ -81,7 +81,7 @@ function noMatch({ kind, into }: Search): string {
 }
 
 function shownOf(shown: number, total: number): string[] {
-  return shown < total ? [m.search_shown({ count: numberWords(shown) })] : [];
+  return shown < total ? [m.search_shown({ count: formatNumber(shown) })] : [];
 }
 
 function noneOf({ kind, into }: Search): string {

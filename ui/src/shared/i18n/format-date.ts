@@ -3,7 +3,7 @@ import { m } from '../../messages/messages';
 import { region } from './language.svelte';
 
 /** "Today", "Yesterday", or the date. */
-export function dayWords(at: number, now = new Date()): string {
+export function formatDay(at: number, now = new Date()): string {
   const day = new Date(at);
   if (day.toDateString() === now.toDateString()) return m.day_today();
   const yesterday = new Date(now);
@@ -13,21 +13,21 @@ export function dayWords(at: number, now = new Date()): string {
 }
 
 /** The date alone. */
-export function dateWords(at: number): string {
+export function formatDate(at: number): string {
   return new Intl.DateTimeFormat(region(), { dateStyle: 'long' }).format(at);
 }
 
 /** The month: "November 2026". */
-export function monthWords(at: number): string {
+export function formatMonth(at: number): string {
   return new Intl.DateTimeFormat(region(), { month: 'long', year: 'numeric' }).format(at);
 }
 
 /** The day and the time. */
-export function timeWords(at: number): string {
+export function formatTime(at: number): string {
   return new Intl.DateTimeFormat(region(), { dateStyle: 'long', timeStyle: 'short' }).format(at);
 }
 
 /** The time alone. */
-export function clockWords(at: number): string {
+export function formatClock(at: number): string {
   return new Intl.DateTimeFormat(region(), { timeStyle: 'short' }).format(at);
 }

@@ -2,7 +2,7 @@
 import { region } from './language.svelte';
 
 /** From billionths of a US dollar: "$0.0042". */
-export function moneyWords(billionths: number): string {
+export function formatMoney(billionths: number): string {
   const dollars = billionths / 1e9;
   const digits = dollars > 0 && dollars < 0.1 ? 4 : 2;
   return new Intl.NumberFormat(region(), {

@@ -2,6 +2,6 @@
 import { region } from './language.svelte';
 
 /** A number as the user's language writes it: "12,000". */
-export function numberWords(number: number): string {
+export function formatNumber(number: number): string {
   return new Intl.NumberFormat(region()).format(number);
 }

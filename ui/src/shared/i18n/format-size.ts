@@ -4,7 +4,7 @@ import { region } from './language.svelte';
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
 /** "0 byte", "12.3 MB". */
-export function sizeWords(bytes: number): string {
+export function formatSize(bytes: number): string {
   const steps = bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3);
   const step = Math.min(steps, units.length - 1);
   const digits = step === 0 ? 0 : 1;

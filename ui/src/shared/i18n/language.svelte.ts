@@ -9,7 +9,7 @@ let spoken = $state<Locale>(system);
 overwriteGetLocale(() => spoken);
 
 /** Speaks the language from now on; `system` is the one that the system asks for. */
-export function speak(language: Locale | 'system'): void {
+export function setLanguage(language: Locale | 'system'): void {
   const wanted = language === 'system' ? system : language;
   spoken = wanted;
   // Not read from what is drawn by: whoever speaks does not follow it.

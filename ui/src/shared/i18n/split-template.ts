@@ -2,7 +2,7 @@
 const here = '\u0000';
 
 /** The words before and after the argument, in the order of the language. */
-export function around(message: (place: string) => string): readonly [string, string] {
+export function splitTemplate(message: (place: string) => string): readonly [string, string] {
   const [before = '', after = ''] = message(here).split(here);
   return [before, after];
 }

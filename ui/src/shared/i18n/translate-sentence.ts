@@ -10,12 +10,12 @@ const note = '**';
 let books: { readonly sentences: Say; readonly notes: Say } | null = null;
 
 /** A sentence of the application as the window says it; whatever shows it follows the language. */
-export function worded(sentence: string): string {
+export function translateSentence(sentence: string): string {
   return inLanguage(sentence, 'sentences');
 }
 
 /** An answer that the application worded itself, as no model is connected. */
-export function wordedAnswer(answer: string): string {
+export function translateAnswer(answer: string): string {
   return inLanguage(answer, answer.startsWith(note) ? 'notes' : 'sentences');
 }
 

@@ -2,7 +2,7 @@
  * the page: a file that is dropped would be shown instead of it, and a link can be opened from the menu. */
 
 /** Leaves a drag alone that something of the page takes, and text that is dropped where one writes. */
-export function keepPage(event: DragEvent): void {
+export function preventDropNavigation(event: DragEvent): void {
   if (event.defaultPrevented) return;
   const holdsFiles = event.dataTransfer?.types.includes('Files') ?? true;
   if (!holdsFiles && isWritten(event.target)) return;
@@ -11,7 +11,7 @@ export function keepPage(event: DragEvent): void {
 }
 
 /** The engine's menu is for text alone: where one writes, and for what is selected. */
-export function keepMenu(event: MouseEvent): void {
+export function preventEngineMenu(event: MouseEvent): void {
   const { target } = event;
   if (isWritten(target)) return;
   const leads = target instanceof Element && target.closest('a, img, [data-picture]') !== null;

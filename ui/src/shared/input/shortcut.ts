@@ -12,7 +12,7 @@ export interface PlaceKey<Id extends string = string> {
 }
 
 /** Whether these keys were pressed. Where Shift is needed to type a sign it does not count. */
-export function hits(event: KeyboardEvent, keys: Keys): boolean {
+export function matchesKeys(event: KeyboardEvent, keys: Keys): boolean {
   const key = keys.slice(keys.lastIndexOf('+', keys.length - 2) + 1);
   const held = keys.slice(0, keys.length - key.length).split('+');
   if (event.key.toLowerCase() !== key.toLowerCase() || event.altKey) return false;
@@ -27,7 +27,7 @@ export function keyCaps(keys: Keys): string[] {
 }
 
 /** The same in one piece: `Ctrl+Shift+F`. */
-export function keyWords(keys: Keys): string {
+export function keysText(keys: Keys): string {
   return keyCaps(keys).join('+');
 }
 

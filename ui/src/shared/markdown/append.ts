@@ -1,5 +1,5 @@
 /** A block that grows by plain words: they are put behind what is drawn, and nothing is parsed again. */
-import { strays } from '../text/invisible';
+import { invisibleRanges } from '../text/invisible';
 
 /**
  * Letters, digits, spaces and commas, and signs as prose has them: at the end of a word of letters, in the
@@ -15,13 +15,13 @@ const address = /\]\([^)\n]*$/;
 const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2', 'H3', 'CODE']);
 
 /** Whether `more` behind `text` is more of its last word, or other words, whatever Markdown may hold. */
-export function areWords(text: string, more: string): boolean {
+export function isPlainText(text: string, more: string): boolean {
   const last = lastWord.exec(text.slice(-2))?.[0];
-  return last !== undefined && words.test(last + more) && strays(more).length === 0;
+  return last !== undefined && words.test(last + more) && invisibleRanges(more).length === 0;
 }
 
 /** The end of what is drawn for a source, where words can be put. */
-export class Ending {
+export class AppendableBlock {
   readonly #source: string;
   readonly #text: Text;
   readonly #before: string;
@@ -35,21 +35,21 @@ export class Ending {
   }
 
   /** That of `source` as it is drawn in `body`; `null` where its last word does not stand at the end. */
-  static of(source: string, body: Node): Ending | null {
+  static of(source: string, body: Node): AppendableBlock | null {
     const word = address.test(source) ? undefined : lastWord.exec(source)?.[0];
     const text = word === undefined ? null : lastText(body);
     const holder = text?.parentElement;
     if (word === undefined || !text || !holder || !plain.has(holder.tagName)) return null;
     // The last line of code is ended by the one who draws it.
     const after = holder.parentElement?.tagName === 'PRE' ? '\n' : '';
-    return text.data.endsWith(word + after) ? new Ending(source, text, after) : null;
+    return text.data.endsWith(word + after) ? new AppendableBlock(source, text, after) : null;
   }
 
   /** Draws what `source` has more than the one before, if it is words; whether it was. */
   goOn(source: string): boolean {
     if (!source.startsWith(this.#source)) return false;
     const more = source.slice(this.#source.length);
-    if (!areWords(this.#source, more)) return false;
+    if (!isPlainText(this.#source, more)) return false;
     this.#text.data = this.#before + more.trimEnd() + this.#after;
     return true;
   }

@@ -12,7 +12,7 @@ type Group = readonly Part[];
 const size = 16;
 
 /** One text's. */
-export class Groups {
+export class BlockGroups {
   #groups: readonly Group[] = [];
 
   /** A group whose blocks are all as they were before is the same one. */

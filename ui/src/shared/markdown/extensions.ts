@@ -3,7 +3,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 
 import { escapeHtml } from './escape';
 import { linkTarget } from './link';
-import { embeddedPlace, fileName, picturePlace, sized } from './picture-reference';
+import { embedLocation, fileName, pictureLocation, sized } from './picture-reference';
 
 interface NoteLink extends Tokens.Generic {
   readonly type: 'noteLink';
@@ -47,7 +47,7 @@ marked.use({
     },
     // A long line scrolls inside its box, so the box can be reached with the keyboard.
     code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`,
-    image: ({ href, text }) => picture(picturePlace(href), href, text),
+    image: ({ href, text }) => picture(pictureLocation(href), href, text),
     checkbox: ({ checked }) => `<span data-task="${checked ? 'done' : 'open'}"></span>`,
   },
 });
@@ -57,13 +57,17 @@ function isNoteLink(token: Tokens.Generic): token is NoteLink {
 }
 
 function noteLink({ target, label, embeds }: NoteLink): string {
-  const place = embeds ? embeddedPlace(target) : undefined;
+  const place = embeds ? embedLocation(target) : undefined;
   if (place !== undefined) return picture(place, target, label ?? '');
   return anchor('note', target, escapeHtml(label ?? target.replace('#', ' › ')));
 }
 
 /** Only names it: it is put there by `pictures.ts`, and nothing is loaded from anywhere else. */
-function picture(place: ReturnType<typeof picturePlace>, written: string, label: string): string {
+function picture(
+  place: ReturnType<typeof pictureLocation>,
+  written: string,
+  label: string,
+): string {
   const { words, size } = sized(label);
   if (place?.kind === 'web') return anchor('web', place.at, escapeHtml(words || place.at), true);
   const called = escapeHtml(words || fileName(place?.at ?? written));
@@ -73,7 +77,7 @@ function picture(place: ReturnType<typeof picturePlace>, written: string, label:
 }
 
 function isRemote(token: Token): token is Tokens.Image {
-  return token.type === 'image' && picturePlace(token.href)?.kind === 'web';
+  return token.type === 'image' && pictureLocation(token.href)?.kind === 'web';
 }
 
 function asWords({ raw, text }: Tokens.Image): Tokens.Text {

@@ -9,7 +9,7 @@ const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 const undrawn = /\.(?:svg|pdf|flac|m4a|mp3|ogg|wav|webm|3gp|mkv|mov|mp4|ogv)$/i;
 
 /** That of `![…](href)`. */
-export function picturePlace(href: string): PicturePlace {
+export function pictureLocation(href: string): PicturePlace {
   const written = href.trim().replace(/(?<!&)#.*$/, '');
   // From the top of the vault.
   const top = /^\/[^/\\]/.test(written) ? '/' : '';
@@ -22,7 +22,7 @@ export function picturePlace(href: string): PicturePlace {
 }
 
 /** That of `![[target]]`; `undefined` where it names a note. */
-export function embeddedPlace(target: string): PicturePlace | undefined {
+export function embedLocation(target: string): PicturePlace | undefined {
   const [path = ''] = target.split('#', 1);
   return drawn.test(path) || undrawn.test(path) ? inVault(path.trim()) : undefined;
 }

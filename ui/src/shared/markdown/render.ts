@@ -2,11 +2,11 @@
 import DOMPurify from 'dompurify';
 import remend from 'remend';
 
-import { strays } from '../text/invisible';
+import { invisibleRanges } from '../text/invisible';
 import { isTooDeep } from './nesting-depth';
 import { marked } from './extensions';
 import { escapeHtml } from './escape';
-import { markUnseen } from './rendered/invisible';
+import { markInvisible } from './rendered/invisible';
 
 const tags = [
   ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'code'],
@@ -74,9 +74,9 @@ const strict = {
 };
 
 function safe(html: string): string {
-  if (strays(html).length === 0) return DOMPurify.sanitize(html, strict);
+  if (invisibleRanges(html).length === 0) return DOMPurify.sanitize(html, strict);
   const holder = document.createElement('div');
   holder.append(DOMPurify.sanitize(html, { ...strict, RETURN_DOM_FRAGMENT: true }));
-  markUnseen(holder);
+  markInvisible(holder);
   return holder.innerHTML;
 }

@@ -1,5 +1,5 @@
 /** Brings a part of what scrolls into its middle; nothing around it moves. */
-export function reveal(part: HTMLElement): void {
+export function scrollIntoView(part: HTMLElement): void {
   const scroller = part.closest<HTMLElement>('.scroll');
   if (!scroller) return;
   const [own, frame] = [part.getBoundingClientRect(), scroller.getBoundingClientRect()];
@@ -13,14 +13,14 @@ const acts = ['wheel', 'pointerdown', 'keydown'];
 const arrivals = ['load', 'error'];
 
 /** The same, and again when pictures in `root` have moved it meanwhile. Returns what ends that. */
-export function keepRevealed(part: HTMLElement, root: HTMLElement): () => void {
-  const again = (): void => reveal(part);
+export function keepInView(part: HTMLElement, root: HTMLElement): () => void {
+  const again = (): void => scrollIntoView(part);
   const end = (): void => {
     for (const arrival of arrivals) root.removeEventListener(arrival, again, true);
     for (const act of acts) document.removeEventListener(act, end, true);
   };
   for (const arrival of arrivals) root.addEventListener(arrival, again, true);
   for (const act of acts) document.addEventListener(act, end, { capture: true, passive: true });
-  reveal(part);
+  scrollIntoView(part);
   return end;
 }

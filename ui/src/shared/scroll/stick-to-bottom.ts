@@ -8,7 +8,7 @@ const near = 48;
 const lead = '[data-lead]';
 
 /** Scrolls to the end, or to the beginning of the last thing that is read from there. */
-export function scrollToEnd(scroller: HTMLElement): void {
+export function scrollToBottom(scroller: HTMLElement): void {
   scroller.scrollTop = scroller.scrollHeight;
   const first = [...scroller.querySelectorAll(lead)].at(-1);
   const above = first
@@ -17,12 +17,12 @@ export function scrollToEnd(scroller: HTMLElement): void {
   if (above > 0) scroller.scrollTop -= above + near;
 }
 
-export const stickToEnd: Attachment<HTMLElement> = (scroller) => {
+export const stickToBottom: Attachment<HTMLElement> = (scroller) => {
   let atEnd = true;
   let top = 0;
   const toEnd = (): void => {
     if (!atEnd) return;
-    scrollToEnd(scroller);
+    scrollToBottom(scroller);
     ({ scrollTop: top } = scroller);
   };
   // What grew since the last scroll leaves the end below; only the user goes up.

@@ -12,7 +12,7 @@ const height = 90;
 const near = 48;
 
 /** A list of `count` rows, each an element `.row-of` of what is followed, in order. */
-export class Stretch {
+export class VirtualList {
   readonly #count: () => number;
   /** The first row that stands in the page; `null` keeps the last one there. */
   #first = $state<number | null>(null);

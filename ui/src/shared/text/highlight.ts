@@ -10,7 +10,7 @@ export function highlight(words: readonly string[]): Attachment {
     if (!('highlights' in CSS)) return undefined;
     const found = CSS.highlights.get(name) ?? new Highlight();
     CSS.highlights.set(name, found);
-    const places = placesOf(root, words);
+    const places = rangesOf(root, words);
     for (const place of places) found.add(place);
     return () => {
       for (const place of places) found.delete(place);
@@ -19,7 +19,7 @@ export function highlight(words: readonly string[]): Attachment {
 }
 
 /** Where these words stand, in the order of the text; a word over two elements is not seen. */
-export function placesOf(root: Node, words: readonly string[]): Range[] {
+export function rangesOf(root: Node, words: readonly string[]): Range[] {
   const wanted = words.filter((word) => word.trim() !== '').map(escaped);
   if (wanted.length === 0) return [];
   // The longest first: where two begin, the longer is meant.

@@ -4,7 +4,7 @@
  */
 
 /** Where they stand: UTF-16 offsets, in order, apart from each other. */
-export function strays(text: string): (readonly [start: number, end: number])[] {
+export function invisibleRanges(text: string): (readonly [start: number, end: number])[] {
   const found: [number, number][] = [];
   if (!anyUnseen.test(text)) return found;
   const signs = [...text];
@@ -30,8 +30,8 @@ export function strays(text: string): (readonly [start: number, end: number])[] 
 }
 
 /** The text in pieces; every second one is a run of characters that nobody sees. */
-export function seenAndUnseen(text: string): string[] {
-  const cuts = [0, ...strays(text).flat(), text.length];
+export function splitInvisible(text: string): string[] {
+  const cuts = [0, ...invisibleRanges(text).flat(), text.length];
   return cuts.slice(1).map((end, index) => text.slice(cuts[index], end));
 }
 

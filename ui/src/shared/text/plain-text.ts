@@ -5,7 +5,7 @@ const pairs = /(\*{1,3}|~~|==|`+)(?=\S)(.+?)(?<=\S)\1/g;
 /** An underscore inside a word is a part of it. */
 const underscores = /(?<![\p{L}\p{N}])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\p{L}\p{N}])/gu;
 
-export function plainWords(markdown: string): string {
+export function plainText(markdown: string): string {
   const unlinked = markdown
     .replace(/!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, '$1')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -1,7 +1,7 @@
 /** What happened to notes and folders, or shall happen, in one sentence. */
 import type { AppliedNote, ChangeKind, NotePath } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { around } from '../../shared/i18n/split-template';
+import { splitTemplate } from '../../shared/i18n/split-template';
 import type { IconName } from '../../shared/components/icons';
 import { changeIcon } from './change-icon';
 import { moveOf, noteName } from '../notes/note-path';
@@ -33,7 +33,7 @@ export function sentence(icon: IconName, before: string): Sentence {
 
 /** A sentence about a note or folder. */
 export function noteSentence(path: NotePath, icon: IconName, message: Message): Sentence {
-  const [before, after] = around(message);
+  const [before, after] = splitTemplate(message);
   return { icon, before, note: noteName(path), after };
 }
 

@@ -1,6 +1,6 @@
 /** What the application says itself where no model is connected: known by how it names its calls. */
 import type { CallId, ChatItem, Question } from '../../ipc/bindings';
-import { worded } from '../../shared/i18n/translate-sentence';
+import { translateSentence } from '../../shared/i18n/translate-sentence';
 
 /** Commands, and what keeps the hub's messages. */
 const named = /^(cmd|capture)-\d+$/;
@@ -33,5 +33,5 @@ export function lastOfModel(
 
 /** A question as it is asked: in the language that is spoken, unless a model worded it. */
 export function questionText({ call, text }: Question): string {
-  return isBuiltinCall(call) ? worded(text) : text;
+  return isBuiltinCall(call) ? translateSentence(text) : text;
 }

@@ -1,7 +1,7 @@
 /** How full the context window is, in the words of the window. */
 import type { ContextKind, ContextUse } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/i18n/format-number';
+import { formatNumber } from '../../shared/i18n/format-number';
 
 /** Up to here nobody has to know, in percent. */
 const calm = 80;
@@ -14,7 +14,7 @@ export function nearlyFullPercent(context: ContextUse | null): number | null {
 
 /** An estimate: more than two digits would promise too much. */
 export function approximateTokens(tokens: number): string {
-  return numberWords(Math.ceil(tokens / 100) * 100);
+  return formatNumber(Math.ceil(tokens / 100) * 100);
 }
 
 export function contextKindText(kind: ContextKind): string {

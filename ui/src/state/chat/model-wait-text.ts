@@ -1,10 +1,10 @@
 /** The words for what a model on this computer does before it answers. */
 import type { ModelWait } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/i18n/format-number';
+import { formatNumber } from '../../shared/i18n/format-number';
 
 export function modelWaitText(wait: ModelWait): string {
   if (wait.type === 'loading') return m.working_loading();
   // An estimate: more than two digits would promise too much.
-  return m.working_reading({ tokens: numberWords(Math.ceil(wait.tokens / 100) * 100) });
+  return m.working_reading({ tokens: formatNumber(Math.ceil(wait.tokens / 100) * 100) });
 }

@@ -3,7 +3,7 @@
 import type { UserError } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { sizeWords } from '../../shared/i18n/format-size';
+import { formatSize } from '../../shared/i18n/format-size';
 import type { Mention } from './mentions';
 
 /** A longer text would crowd out what was said: it is asked for as a note instead. */
@@ -13,13 +13,13 @@ export async function mentionFile(file: File, host: Host): Promise<Mention> {
   const { name } = file;
   const isNote = /\.(?:md|markdown)$/i.test(name);
   if (file.size > longest && !isNote)
-    throw refused(m.attach_long({ name, most: sizeWords(longest) }));
+    throw refused(m.attach_long({ name, most: formatSize(longest) }));
   const text = await file.text();
   if (isNote) {
     const note = await noteLike(name, text, host);
     if (note) return note;
   }
-  if (file.size > longest) throw refused(m.attach_long({ name, most: sizeWords(longest) }));
+  if (file.size > longest) throw refused(m.attach_long({ name, most: formatSize(longest) }));
   // What is no text has characters that no text has.
   if (/[\0\uFFFD]/.test(text)) throw refused(m.attach_binary({ name }));
   if (text.trim() === '') throw refused(m.attach_empty({ name }));

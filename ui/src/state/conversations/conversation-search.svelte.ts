@@ -1,7 +1,7 @@
 /** Looking for what was said and changed in conversations. */
 import type { ConversationHits } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import { plainWords } from '../../shared/text/plain-text';
+import { plainText } from '../../shared/text/plain-text';
 import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
@@ -39,7 +39,7 @@ export class ConversationSearch {
     await this.#latest.ask(async () => {
       try {
         const { found, more } = await this.#host.searchSaid(this.query);
-        const titled = found.map((one) => ({ ...one, title: plainWords(one.title) }));
+        const titled = found.map((one) => ({ ...one, title: plainText(one.title) }));
         return () => {
           if (this.looking) this.found = { found: titled, more };
         };

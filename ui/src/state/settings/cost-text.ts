@@ -1,22 +1,22 @@
 /** What something cost, in words: the amount, or that the price is not known; and the tokens. */
 import type { ModelCost } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { moneyWords } from '../../shared/i18n/format-money';
-import { numberWords } from '../../shared/i18n/format-number';
+import { formatMoney } from '../../shared/i18n/format-money';
+import { formatNumber } from '../../shared/i18n/format-number';
 
 export function costText({ cost, requests, unpriced }: ModelCost): string {
-  if (requests === 0) return moneyWords(0);
+  if (requests === 0) return formatMoney(0);
   if (unpriced === requests) return m.spent_unpriced();
-  if (unpriced > 0) return m.spent_partly({ cost: moneyWords(cost) });
-  return moneyWords(cost);
+  if (unpriced > 0) return m.spent_partly({ cost: formatMoney(cost) });
+  return formatMoney(cost);
 }
 
 export function tokenText({ requests, usage }: ModelCost): string {
   return m.spent_tokens({
     count: requests,
-    sent: numberWords(usage.input + usage.cacheRead + usage.cacheWrite),
-    cached: numberWords(usage.cacheRead),
-    said: numberWords(usage.output),
+    sent: formatNumber(usage.input + usage.cacheRead + usage.cacheWrite),
+    cached: formatNumber(usage.cacheRead),
+    said: formatNumber(usage.output),
   });
 }
 

@@ -1,16 +1,16 @@
 /** What is known of a model, in words. */
 import type { ModelInfo } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { numberWords } from '../../shared/i18n/format-number';
+import { formatNumber } from '../../shared/i18n/format-number';
 
 /** How much it reads and what it costs; nothing where that is not known. Its name is shown beside it. */
 export function modelText({ window, price }: ModelInfo): string {
   if (window === null) return '';
-  if (price === null) return m.model_tokens({ window: numberWords(window) });
+  if (price === null) return m.model_tokens({ window: formatNumber(window) });
   return m.model_tokens_prices({
-    window: numberWords(window),
-    input: numberWords(price.input / 1000),
-    output: numberWords(price.output / 1000),
+    window: formatNumber(window),
+    input: formatNumber(price.input / 1000),
+    output: formatNumber(price.output / 1000),
   });
 }
 
@@ -18,14 +18,14 @@ export function modelText({ window, price }: ModelInfo): string {
 export function contextWindowText({ window }: ModelInfo): string {
   return window === null
     ? m.model_window_unknown()
-    : m.model_window({ window: numberWords(window) });
+    : m.model_window({ window: formatNumber(window) });
 }
 
 /** Its price; says so where that is not known. */
 export function priceText({ price }: ModelInfo): string {
   if (price === null) return m.model_price_unknown();
   return m.model_price({
-    input: numberWords(price.input / 1000),
-    output: numberWords(price.output / 1000),
+    input: formatNumber(price.input / 1000),
+    output: formatNumber(price.output / 1000),
   });
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { worded } from '../../shared/i18n/translate-sentence';
+import { translateSentence } from '../../shared/i18n/translate-sentence';
 import type { AppState } from '../app.svelte';
 import { Keyring } from './keyring.svelte';
 import type { ModelListing } from './model-listing';
@@ -61,7 +61,7 @@ export class Provider {
     try {
       const trial = await this.#host.tryKey(key);
       if (trial.type === 'works') return await this.setKey(key, place);
-      const message = worded(trial.message);
+      const message = translateSentence(trial.message);
       return trial.type === 'refused'
         ? { state: 'refused', message: m.key_refused({ message }) }
         : { state: 'untried', message: m.key_untried({ message }) };

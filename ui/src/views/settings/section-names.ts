@@ -14,6 +14,6 @@ const words: Readonly<Record<SettingsSection, () => string>> = {
   appearance: () => m.settings_appearance(),
 };
 
-export function sectionWords(section: SettingsSection): string {
+export function sectionName(section: SettingsSection): string {
   return words[section]();
 }

@@ -2,7 +2,7 @@
 import type { Interruption } from '../../../ipc/bindings';
 import { m } from '../../../messages/messages';
 
-export function doneWords({ changed, waiting }: Interruption): string {
+export function turnChangesText({ changed, waiting }: Interruption): string {
   const parts = [
     changed > 0 ? m.interrupted_changed({ count: changed }) : '',
     waiting > 0 ? m.interrupted_waiting({ count: waiting }) : '',

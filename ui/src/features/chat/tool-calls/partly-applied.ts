@@ -61,7 +61,7 @@ export function effectsOf({ path, calls }: Mixed, applied: readonly AppliedSet[]
 }
 
 /** The certain outcome of each call; none before the hunks of all changes are known. */
-export function placesOf(
+export function callOutcomes(
   mixed: readonly Mixed[],
   applied: readonly AppliedSet[],
   hunks: ReadonlyMap<EffectId, AppliedHunks>,

@@ -15,7 +15,7 @@ interface SameWords {
   readonly added: readonly string[];
 }
 
-export function sameWords(change: EqualChange): SameWords {
+export function bulkReplacementText(change: EqualChange): SameWords {
   switch (change.type) {
     case 'swap': {
       const link = change.old.startsWith('[[');

@@ -9,7 +9,7 @@ interface HunkWords {
 }
 
 /** The heading it stands under, else its line; what kind of lines they are shows as a sign. */
-export function hunkWords(hunk: NoteHunk): HunkWords {
+export function hunkText(hunk: NoteHunk): HunkWords {
   if (hunk.properties) return { where: m.review_properties(), icon: 'list' };
   const where = hunk.heading ?? m.review_line({ line: hunk.newStart });
   const changed = hunk.lines.filter(({ sign }) => sign !== 'same').map(text);

@@ -1,6 +1,6 @@
 // A list that is typed one item a line.
 
-export function lines(text: string): string[] {
+export function splitLines(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

@@ -4,18 +4,18 @@
 const links = 'a[data-note], a[data-dead]';
 
 /** What the drawn links name, as it is written. */
-export function drawnLinks(root: HTMLElement): string[] {
+export function renderedLinks(root: HTMLElement): string[] {
   return [...root.querySelectorAll<HTMLElement>(links)].map(targetOf);
 }
 
 /** Names as links are compared with them. */
-export function deadNames(names: readonly string[]): ReadonlySet<string> {
+export function brokenNames(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.map(noteOf));
 }
 
 /** Marks those of the drawn links whose target is among the `dead` ones, and makes the others links
  * again. */
-export function markDead(root: HTMLElement, dead: ReadonlySet<string>, words: string): void {
+export function markBrokenLinks(root: HTMLElement, dead: ReadonlySet<string>, words: string): void {
   for (const link of root.querySelectorAll<HTMLElement>(links)) {
     const was = link.dataset['dead'] !== undefined;
     const target = targetOf(link);

@@ -1,18 +1,18 @@
 /** Marks in rendered HTML where characters stand that nobody would see. */
 import { m } from '../../../messages/messages';
-import { seenAndUnseen, strays } from '../../text/invisible';
+import { splitInvisible, invisibleRanges } from '../../text/invisible';
 
 /** Puts a mark for each run of such characters in the texts below `root`. */
-export function markUnseen(root: Node): void {
+export function markInvisible(root: Node): void {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const texts: Text[] = [];
   while (walker.nextNode()) {
     if (walker.currentNode instanceof Text) texts.push(walker.currentNode);
   }
   for (const text of texts) {
-    if (strays(text.data).length === 0) continue;
+    if (invisibleRanges(text.data).length === 0) continue;
     text.replaceWith(
-      ...seenAndUnseen(text.data).map((piece, at) => (at % 2 === 1 ? mark(piece) : piece)),
+      ...splitInvisible(text.data).map((piece, at) => (at % 2 === 1 ? mark(piece) : piece)),
     );
   }
 }

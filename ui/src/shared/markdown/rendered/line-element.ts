@@ -1,6 +1,6 @@
 /** Where a line of Markdown is shown in what was drawn of it. */
 
-import { embeddedPlace } from '../picture-reference';
+import { embedLocation } from '../picture-reference';
 
 const pictures = '[data-picture], [data-undrawn]';
 const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
@@ -9,7 +9,7 @@ const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
  * The smallest drawn part that shows a line, 0-based, of the text whose `blocks` were drawn one
  * after the other in `root`; the whole block where no part of it can be told.
  */
-export function shownLine(
+export function lineElement(
   root: HTMLElement,
   blocks: readonly string[],
   line: number,
@@ -19,7 +19,7 @@ export function shownLine(
     const after = first + block.split('\n').length - 1;
     if (line < after || index === blocks.length - 1) {
       const drawn = root.querySelectorAll<HTMLElement>(':scope > .block').item(index);
-      return drawn && partOf(drawn, block.split('\n'), line - first);
+      return drawn && blockElement(drawn, block.split('\n'), line - first);
     }
     first = after;
   }
@@ -27,7 +27,11 @@ export function shownLine(
 }
 
 /** The smallest part of a drawn block that shows one of its lines. */
-export function partOf(drawn: HTMLElement, lines: readonly string[], line: number): HTMLElement {
+export function blockElement(
+  drawn: HTMLElement,
+  lines: readonly string[],
+  line: number,
+): HTMLElement {
   const wanted = letters(lines[line] ?? '');
   const holding = [...drawn.querySelectorAll<HTMLElement>(parts)].filter((part) =>
     letters(wordsOf(part)).includes(wanted),
@@ -58,7 +62,7 @@ function letters(words: string): string {
     .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')
     .replace(/^\s*\d+[.)]\s/, '')
     .replace(/!\[\[([^\]|]*)[^\]]*\]\]/g, (link, to) =>
-      embeddedPlace(to) === undefined ? link : '',
+      embedLocation(to) === undefined ? link : '',
     )
     .replace(/!\[[^\][]*\]\([^)]*\)/g, '')
     .replace(/\[\[[^\]|]*\|([^\]]*)\]\]/g, '$1')

@@ -1,5 +1,5 @@
 /** Marks in the margin of what was drawn of a text: whose lines these are. */
-import { partOf } from './line-element';
+import { blockElement } from './line-element';
 
 /** Lines that belong together, 0-based, and what their mark is called. */
 export interface Mark {
@@ -78,7 +78,7 @@ function shownParts(
 
 /** What scrolls inside its own box has no margin: its block has. */
 function markable(block: HTMLElement, lines: readonly string[], line: number): HTMLElement {
-  const part = partOf(block, lines, line);
+  const part = blockElement(block, lines, line);
   return part.closest('table, pre') ? block : part;
 }
 
