@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rows, type ToolItem } from '../../src/features/chat/rows';
 import { toolLines } from '../../src/features/chat/tool-calls/tool-line';
 import type { ChatItem, ToolEvent } from '../../src/ipc/bindings';
-import { answered, said } from '../../src/ipc/stories/base';
+import { answered, said } from '../fake/stories/base';
 
 let calls = 0;
 

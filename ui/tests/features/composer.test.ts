@@ -1,8 +1,8 @@
 import { fireEvent, render, screen, within } from '@testing-library/svelte';
 import { describe, expect, it, vi } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { search } from '../../src/ipc/stories/search';
+import { FakeHost } from '../fake/host';
+import { search } from '../fake/stories/search';
 import { AppState } from '../../src/state/app.svelte';
 import { MentionSearch } from '../../src/state/composer/mention-search.svelte';
 import Composer from '../../src/features/composer/Composer.svelte';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { groups } from '../../src/features/conversations/groups';
-import { row } from '../../src/ipc/stories/base';
+import { row } from '../fake/stories/base';
 import { frontMatter } from '../../src/state/notes/front-matter';
 import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/notes/note-path';
 

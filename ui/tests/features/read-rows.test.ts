@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RowCache } from '../../src/features/chat/row-cache';
 import { rows } from '../../src/features/chat/rows';
 import type { ChatItem } from '../../src/ipc/bindings';
-import { answered, said } from '../../src/ipc/stories/base';
+import { answered, said } from '../fake/stories/base';
 
 const reading = { passagesAreAnswers: false, changed: new Set<string>(), working: false };
 

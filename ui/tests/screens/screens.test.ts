@@ -4,8 +4,8 @@ import axe from 'axe-core';
 import { tick } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeHost, type Story } from '../../src/ipc/fake';
-import { stories } from '../../src/ipc/stories';
+import { FakeHost, type Story } from '../fake/host';
+import { stories } from '../fake/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 import { act } from './act';

@@ -7,7 +7,7 @@ import type {
   NumberedEvent,
   Question,
 } from '../../src/ipc/bindings';
-import { healthy, row, view } from '../../src/ipc/stories/base';
+import { healthy, row, view } from '../fake/stories/base';
 import { AppState } from '../../src/state/app.svelte';
 
 const conversation = row('c', 'A conversation');

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { AppliedSet } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { changes as story } from '../../src/ipc/stories/changes';
-import { question } from '../../src/ipc/stories/question';
+import { FakeHost } from '../fake/host';
+import { changes as story } from '../fake/stories/changes/changes';
+import { question } from '../fake/stories/chat/question';
 import { redoCount, toEffects, undoCount } from '../../src/state/changes/undo-counts';
 import { Changes } from '../../src/state/changes/changes.svelte';
 import { effectText } from '../../src/state/changes/effect-text';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { NoteHunk, DiffLineKind } from '../../src/ipc/bindings';
-import { line, noteDiff } from '../../src/ipc/stories/diff';
+import { line, noteDiff } from '../fake/stories/changes/diff';
 import { decisions } from '../../src/state/review/decisions';
 import { equalChange } from '../../src/state/review/equal-change';
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationId, Settings } from '../../src/ipc/bindings';
-import { FakeHost, type Story } from '../../src/ipc/fake';
-import { vaultAt } from '../../src/ipc/fake-view';
+import { FakeHost, type Story } from '../fake/host';
+import { vaultAt } from '../fake/view';
 import type { Host } from '../../src/ipc/host';
-import { stories } from '../../src/ipc/stories';
-import { chat } from '../../src/ipc/stories/chat';
+import { stories } from '../fake/stories';
+import { chat } from '../fake/stories/chat/chat';
 import { Session } from '../../src/state/session.svelte';
 
 let host: FakeHost;

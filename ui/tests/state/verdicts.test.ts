@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { NoteDiff, Review } from '../../src/ipc/bindings';
-import { moves as movesStory } from '../../src/ipc/stories/moves';
-import { review as story } from '../../src/ipc/stories/review';
+import { moves as movesStory } from '../fake/stories/changes/moves';
+import { review as story } from '../fake/stories/changes/review';
 import { decisions } from '../../src/state/review/decisions';
 import { StoredDecisions } from '../../src/state/review/stored-decisions';
 import { ReviewDecisions } from '../../src/state/review/review-decisions.svelte';

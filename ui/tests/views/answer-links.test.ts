@@ -2,9 +2,9 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost, type Story } from '../../src/ipc/fake';
-import { answered, row, said, view } from '../../src/ipc/stories/base';
-import { search } from '../../src/ipc/stories/search';
+import { FakeHost, type Story } from '../fake/host';
+import { answered, row, said, view } from '../fake/stories/base';
+import { search } from '../fake/stories/search';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

@@ -2,9 +2,9 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { paused } from '../../src/ipc/stories/around';
-import { chat } from '../../src/ipc/stories/chat';
+import { FakeHost } from '../fake/host';
+import { paused } from '../fake/stories/around';
+import { chat } from '../fake/stories/chat/chat';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

@@ -2,9 +2,9 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { said } from '../../src/ipc/stories/base';
-import { commands } from '../../src/ipc/stories/commands';
+import { FakeHost } from '../fake/host';
+import { said } from '../fake/stories/base';
+import { commands } from '../fake/stories/chat/commands';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

@@ -3,8 +3,8 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { ContextUse } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { full, fullWorking } from '../../src/ipc/stories/around';
+import { FakeHost } from '../fake/host';
+import { full, fullWorking } from '../fake/stories/around';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

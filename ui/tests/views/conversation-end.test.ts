@@ -1,9 +1,9 @@
 import { render, screen, waitFor } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { said } from '../../src/ipc/stories/base';
-import { over } from '../../src/ipc/stories/ended';
+import { FakeHost } from '../fake/host';
+import { said } from '../fake/stories/base';
+import { over } from '../fake/stories/chat/turn-ends';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

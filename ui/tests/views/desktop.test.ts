@@ -2,8 +2,8 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/sve
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { changes as story } from '../../src/ipc/stories/changes';
+import { FakeHost } from '../fake/host';
+import { changes as story } from '../fake/stories/changes/changes';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

@@ -2,8 +2,8 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { changes as story } from '../../src/ipc/stories/changes';
+import { FakeHost } from '../fake/host';
+import { changes as story } from '../fake/stories/changes/changes';
 import { formatSize } from '../../src/shared/i18n/format-size';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';

@@ -4,8 +4,8 @@ import { tick } from 'svelte';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import type { Question } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { stories } from '../../src/ipc/stories';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
 import { setLanguage } from '../../src/shared/i18n/language.svelte';
 import { formatMoney } from '../../src/shared/i18n/format-money';
 import { formatNumber } from '../../src/shared/i18n/format-number';

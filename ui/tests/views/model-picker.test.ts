@@ -3,8 +3,8 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { ModelInfo } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { stories } from '../../src/ipc/stories';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

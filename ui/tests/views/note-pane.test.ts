@@ -2,8 +2,8 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { search } from '../../src/ipc/stories/search';
+import { FakeHost } from '../fake/host';
+import { search } from '../fake/stories/search';
 import { lineOfLink, lineOfTarget } from '../../src/state/notes/note-anchor';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';

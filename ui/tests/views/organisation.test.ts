@@ -2,8 +2,8 @@ import { render, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { stories } from '../../src/ipc/stories';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

@@ -2,8 +2,8 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 
-import { FakeHost, type Story } from '../../src/ipc/fake';
-import { question } from '../../src/ipc/stories/question';
+import { FakeHost, type Story } from '../fake/host';
+import { question } from '../fake/stories/chat/question';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

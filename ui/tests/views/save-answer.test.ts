@@ -3,9 +3,9 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { ChatItem } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
-import { search } from '../../src/ipc/stories/search';
+import { FakeHost } from '../fake/host';
+import { answered, healthy, row, said, view } from '../fake/stories/base';
+import { search } from '../fake/stories/search';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

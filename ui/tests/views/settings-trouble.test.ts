@@ -3,8 +3,8 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { SettingsProblem } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { settingsCutOff } from '../../src/ipc/stories/trouble';
+import { FakeHost } from '../fake/host';
+import { settingsCutOff } from '../fake/stories/trouble';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

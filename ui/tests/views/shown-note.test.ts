@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { ToolItem } from '../../src/features/chat/rows';
 import type { AppEvent, NotePath } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { search } from '../../src/ipc/stories/search';
+import { FakeHost } from '../fake/host';
+import { search } from '../fake/stories/search';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

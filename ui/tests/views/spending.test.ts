@@ -3,9 +3,9 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { MonthCost, ModelCost, TurnCost } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
-import { read } from '../../src/ipc/stories/chat';
+import { FakeHost } from '../fake/host';
+import { answered, healthy, row, said, view } from '../fake/stories/base';
+import { read } from '../fake/stories/chat/chat';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

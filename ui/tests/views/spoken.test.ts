@@ -2,9 +2,9 @@ import { render, screen, waitFor } from '@testing-library/svelte';
 import { describe, expect, it } from 'vitest';
 
 import type { ChatItem } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { chat } from '../../src/ipc/stories/chat';
-import { review } from '../../src/ipc/stories/review';
+import { FakeHost } from '../fake/host';
+import { chat } from '../fake/stories/chat/chat';
+import { review } from '../fake/stories/changes/review';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

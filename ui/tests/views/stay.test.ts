@@ -1,8 +1,8 @@
 import { createEvent, fireEvent, render, screen } from '@testing-library/svelte';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
-import { stories } from '../../src/ipc/stories';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

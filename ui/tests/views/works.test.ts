@@ -3,9 +3,9 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { JobKind } from '../../src/ipc/bindings';
-import { FakeHost } from '../../src/ipc/fake';
-import { changes as story } from '../../src/ipc/stories/changes';
-import { sixty } from '../../src/ipc/stories/review';
+import { FakeHost } from '../fake/host';
+import { changes as story } from '../fake/stories/changes/changes';
+import { sixty } from '../fake/stories/changes/review';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 

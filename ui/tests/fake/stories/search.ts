@@ -1,7 +1,7 @@
 /** A few notes to look through. */
-import type { AssistantLines } from '../bindings';
-import type { Story } from '../fake';
-import type { LookingStory } from '../fake-looking';
+import type { AssistantLines } from '../../../src/ipc/bindings';
+import type { Story } from '../host';
+import type { LookingStory } from '../queries';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 
 const notes = {

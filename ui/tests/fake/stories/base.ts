@@ -1,5 +1,11 @@
 /** What most stories begin with: a vault, a model, a list of conversations. */
-import type { Conversation, ConversationView, ChatItem, ModelInfo, AppSnapshot } from '../bindings';
+import type {
+  Conversation,
+  ConversationView,
+  ChatItem,
+  ModelInfo,
+  AppSnapshot,
+} from '../../../src/ipc/bindings';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

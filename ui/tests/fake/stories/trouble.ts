@@ -1,6 +1,6 @@
 /** Everything around the conversation is unwell, or takes long. */
-import type { MonthCost } from '../bindings';
-import type { Story } from '../fake';
+import type { MonthCost } from '../../../src/ipc/bindings';
+import type { Story } from '../host';
 import { answered, healthy, row, said, view } from './base';
 
 export function trouble(): Story {

@@ -1,5 +1,11 @@
 /** Diffs as stories tell them. */
-import type { DiffLine, NoteDiff, NotePath, DiffLineKind, DiffSpan } from '../bindings';
+import type {
+  DiffLine,
+  NoteDiff,
+  NotePath,
+  DiffLineKind,
+  DiffSpan,
+} from '../../../../src/ipc/bindings';
 
 /** A line whose `*starred*` words are those that differ. */
 export function line(sign: DiffLineKind, text: string): DiffLine {

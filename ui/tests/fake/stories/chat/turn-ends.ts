@@ -1,7 +1,7 @@
 /** Turns that did not end well. */
-import type { Interruption, ChatItem, TurnStatus, UserError } from '../bindings';
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { Interruption, ChatItem, TurnStatus, UserError } from '../../../../src/ipc/bindings';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';
 
 export function interrupted(): Story {

@@ -1,5 +1,5 @@
 /** What the application in memory refuses with, in the words of the true one. */
-import type { NotePath, UserError } from './bindings';
+import type { NotePath, UserError } from '../../src/ipc/bindings';
 
 export const noConversation = other('This conversation is not there any more.');
 export const noAnswer = other('This answer is not there any more.');

@@ -1,6 +1,6 @@
 /** No model: a command's effect, and passages as the answer. */
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 
 export function commands(): Story {
   const conversation = row('boiler-2', 'Boiler pressure and who to call');

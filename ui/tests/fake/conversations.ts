@@ -12,8 +12,8 @@ import type {
   ListConversations,
   HitLocation,
   HitSource,
-} from './bindings';
-import { noConversation } from './fake-refusals';
+} from '../../src/ipc/bindings';
+import { noConversation } from './refusals';
 
 /** How many rows stand on a page. */
 const page = 3;

@@ -37,15 +37,15 @@ import type {
   UndoResult,
   UserError,
   VaultId,
-} from './bindings';
-import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
-import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
-import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
-import { leftOf, outcome } from './fake-review';
-import { FakeShelf } from './fake-shelf';
-import { afterSummary, answerOf, chosenFolder, isWords, newView, vaultAt } from './fake-view';
-import { FakeCalls, type SpentStory } from './fake-calls';
-import type { Host } from './host';
+} from '../../src/ipc/bindings';
+import { type AppliedStory, FakeChanges, nothingApplied } from './changes';
+import { FakeLooking, type LookingStory, nothingKnown } from './queries';
+import { noAnswer, noConversation, noNote, nothingToSumUp } from './refusals';
+import { leftOf, outcome } from './review';
+import { FakeShelf } from './conversations';
+import { afterSummary, answerOf, chosenFolder, isWords, newView, vaultAt } from './view';
+import { FakeCalls, type SpentStory } from './calls';
+import type { Host } from '../../src/ipc/host';
 
 /** Of a longer conversation only so much of its end comes first. */
 const ending = 200;

@@ -1,6 +1,6 @@
 /** What of the hub waits for the user's word. */
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, view } from './base';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, view } from '../base';
 
 export function held(): Story {
   const conversation = row('inbox-today', 'Inbox, Saturday', { fromHub: true, held: 4 });

@@ -1,6 +1,6 @@
 /** A question that waits, with ready answers. */
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';
 
 export function question(): Story {

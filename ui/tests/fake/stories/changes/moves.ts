@@ -1,8 +1,8 @@
 /** A move with the links that follow it, folders, deletions and a conflict that wait together. */
-import type { ChatItem, NoteDiff, ToolEvent } from '../bindings';
-import type { Story } from '../fake';
-import { nothingKnown } from '../fake-looking';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { ChatItem, NoteDiff, ToolEvent } from '../../../../src/ipc/bindings';
+import type { Story } from '../../host';
+import { nothingKnown } from '../../queries';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line, noteDiff } from './diff';
 
 const backup = 'Projects/Reading room.md.bak.md';

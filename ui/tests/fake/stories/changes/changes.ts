@@ -1,7 +1,13 @@
 /** What was applied in a few days: standing, undone, overwritten, in conflict, and a long past. */
-import type { AppliedNote, AppliedSet, ChangeKind, NoteHunk, ChatItem } from '../bindings';
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type {
+  AppliedNote,
+  AppliedSet,
+  ChangeKind,
+  NoteHunk,
+  ChatItem,
+} from '../../../../src/ipc/bindings';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line } from './diff';
 
 const hour = 1 / 24;

@@ -18,7 +18,7 @@ import type {
   UndoConflict,
   UndoResult,
   UndoScope,
-} from './bindings';
+} from '../../src/ipc/bindings';
 
 /** What a story tells of applied changes. */
 export interface AppliedStory {

@@ -1,6 +1,6 @@
 /** Changes to three notes that wait for a verdict. */
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line, noteDiff } from './diff';
 
 const library = noteDiff('Projects/Harbour Library.md', {

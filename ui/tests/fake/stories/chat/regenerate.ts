@@ -1,7 +1,7 @@
 /** Words put in another way, words that wait, what all that cost, and a server that could answer. */
-import type { ChatItem, ModelInfo, ModelCost } from '../bindings';
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { ChatItem, ModelInfo, ModelCost } from '../../../../src/ipc/bindings';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';
 
 /** Nanodollars. */

@@ -8,7 +8,7 @@ import type {
   MessageId,
   ProviderStatus,
   VaultInfo,
-} from './bindings';
+} from '../../src/ipc/bindings';
 
 /** What the user chooses in a dialog. */
 export const chosenFolder = 'Documents/Notebook';

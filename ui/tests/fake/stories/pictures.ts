@@ -1,6 +1,6 @@
 /** A note with pictures and an answer with one; some of them cannot be shown. */
-import type { Story } from '../fake';
-import { nothingKnown } from '../fake-looking';
+import type { Story } from '../host';
+import { nothingKnown } from '../queries';
 import { answered, healthy, row, said, view } from './base';
 
 /** In memory a drawing stands for the picture. */

@@ -35,11 +35,11 @@ import type {
   TokenStatus,
   TurnCost,
   Unlocking,
-} from './bindings';
-import type { FakeLooking } from './fake-looking';
-import type { FakeShelf } from './fake-shelf';
-import { answeringWith } from './fake-view';
-import type { Host } from './host';
+} from '../../src/ipc/bindings';
+import type { FakeLooking } from './queries';
+import type { FakeShelf } from './conversations';
+import { answeringWith } from './view';
+import type { Host } from '../../src/ipc/host';
 
 /** Every call, in order, as the window made it. */
 type Call = readonly [name: keyof Host, argument?: unknown];

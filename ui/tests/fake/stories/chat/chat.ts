@@ -1,7 +1,7 @@
 /** An answer that is being written, after tools read and changed notes. */
-import type { ChatItem } from '../bindings';
-import type { Story } from '../fake';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import type { ChatItem } from '../../../../src/ipc/bindings';
+import type { Story } from '../../host';
+import { answered, daysAgo, healthy, row, said, view } from '../base';
 
 const turn = 'turn-1';
 

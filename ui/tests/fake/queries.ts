@@ -15,7 +15,7 @@ import type {
   NotePath,
   PrivateNote,
   TextSearch,
-} from './bindings';
+} from '../../src/ipc/bindings';
 
 /** What a story knows beside the text of its notes. */
 export interface LookingStory {

@@ -1,8 +1,8 @@
 /** Moments that come while the window is open: a question of its own, a refusal, a loss. */
-import type { ContextUse } from '../bindings';
-import type { Story } from '../fake';
+import type { ContextUse } from '../../../src/ipc/bindings';
+import type { Story } from '../host';
 import { answered, healthy, row, said, view } from './base';
-import { chat } from './chat';
+import { chat } from './chat/chat';
 import { emptyVault } from './first-run';
 
 /** The window was closed while the hub is on. */

@@ -1,5 +1,5 @@
 /** The stories that the fake application can play, by name. */
-import { anew, offered, queue } from './stories/again';
+import { anew, offered, queue } from './stories/chat/regenerate';
 import {
   closing,
   full,
@@ -12,10 +12,10 @@ import {
   summed,
   vaultTrouble,
 } from './stories/around';
-import { changes, unsureChanges } from './stories/changes';
-import { chat, longChat } from './stories/chat';
-import { commands } from './stories/commands';
-import { failed, interrupted, limited, over, retired } from './stories/ended';
+import { changes, unsureChanges } from './stories/changes/changes';
+import { chat, longChat } from './stories/chat/chat';
+import { commands } from './stories/chat/commands';
+import { failed, interrupted, limited, over, retired } from './stories/chat/turn-ends';
 import {
   emptyVault,
   firstRun,
@@ -23,14 +23,14 @@ import {
   lostVault,
   unknownKeyring,
 } from './stories/first-run';
-import { held } from './stories/held';
-import { moves } from './stories/moves';
+import { held } from './stories/chat/approvals';
+import { moves } from './stories/changes/moves';
 import { pictures } from './stories/pictures';
-import { question } from './stories/question';
-import { equal, review, sixty } from './stories/review';
+import { question } from './stories/chat/question';
+import { equal, review, sixty } from './stories/changes/review';
 import { indexing, search } from './stories/search';
 import { settingsCutOff, trouble, working } from './stories/trouble';
-import type { Story } from './fake';
+import type { Story } from './host';
 
 export const stories: Readonly<Record<string, () => Story>> = {
   anew,
