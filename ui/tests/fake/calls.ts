@@ -36,9 +36,9 @@ import type {
   TurnCost,
   Unlocking,
 } from '../../src/ipc/bindings';
-import type { FakeLooking } from './queries';
-import type { FakeShelf } from './conversations';
-import { answeringWith } from './view';
+import type { FakeQueries } from './queries';
+import type { FakeConversations } from './conversations';
+import { providerWithKey } from './view';
 import type { Host } from '../../src/ipc/host';
 
 /** Every call, in order, as the window made it. */
@@ -64,7 +64,7 @@ export abstract class FakeCalls {
   vaultAsked: VaultId | null = null;
   /** The vault that each message was sent to. */
   readonly sentTo: (VaultId | null)[] = [];
-  protected readonly looking: FakeLooking;
+  protected readonly queries: FakeQueries;
   /** Where the token for the hub comes from. */
   hubToken: TokenStatus = { source: null, keyring: null };
   /** The outcome of asking the user to unlock the keyring, which has a key in it. */
@@ -84,13 +84,17 @@ export abstract class FakeCalls {
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
-  protected readonly shelf: FakeShelf;
+  protected readonly conversations: FakeConversations;
 
   readonly #settings: Settings;
 
-  constructor(looking: FakeLooking, shelf: FakeShelf, { settings, provider }: AppSnapshot) {
-    this.looking = looking;
-    this.shelf = shelf;
+  constructor(
+    queries: FakeQueries,
+    conversations: FakeConversations,
+    { settings, provider }: AppSnapshot,
+  ) {
+    this.queries = queries;
+    this.conversations = conversations;
     this.#settings = settings;
     this.#provider = provider;
   }
@@ -104,7 +108,7 @@ export abstract class FakeCalls {
 
   /** Another program writes a note. */
   write(path: NotePath, text: string): void {
-    this.looking.write(path, text);
+    this.queries.write(path, text);
   }
 
   /** What the window asked with calls of this name. */
@@ -114,37 +118,40 @@ export abstract class FakeCalls {
 
   async listConversations(request: ListConversations): Promise<ConversationPage> {
     await this.called('listConversations', request);
-    return this.shelf.list(request);
+    return this.conversations.list(request);
   }
 
   async deleteConversation(conversation: ConversationId): Promise<void> {
     await this.called('deleteConversation', conversation);
-    this.shelf.delete(conversation);
+    this.conversations.delete(conversation);
     this.tell({ type: 'conversation_gone', conversation });
   }
 
   async restoreConversation(conversation: ConversationId): Promise<void> {
     await this.called('restoreConversation', conversation);
-    this.tell({ type: 'conversation_changed', conversation: this.shelf.restore(conversation) });
+    this.tell({
+      type: 'conversation_changed',
+      conversation: this.conversations.restore(conversation),
+    });
   }
 
   async keptConversations(): Promise<ConversationCounts> {
     await this.called('keptConversations');
-    return this.shelf.kept();
+    return this.conversations.kept();
   }
 
   async deleteConversations(): Promise<ConversationCounts> {
     await this.called('deleteConversations');
-    for (const conversation of this.shelf.deleteAll()) {
+    for (const conversation of this.conversations.deleteAll()) {
       this.tell({ type: 'conversation_gone', conversation });
     }
-    return this.shelf.kept();
+    return this.conversations.kept();
   }
 
   async restoreConversations(): Promise<ConversationPage> {
     await this.called('restoreConversations');
-    this.shelf.restoreAll();
-    return this.shelf.list({ shelf: 'open', before: null });
+    this.conversations.restoreAll();
+    return this.conversations.list({ shelf: 'open', before: null });
   }
 
   async settleSettings(choice: SettingsChoice): Promise<void> {
@@ -173,7 +180,7 @@ export abstract class FakeCalls {
   }
 
   pictureAddress(link: string): string {
-    return this.looking.picture(link);
+    return this.queries.picture(link);
   }
 
   async openPicture(link: string, note: NotePath | null): Promise<void> {
@@ -182,32 +189,32 @@ export abstract class FakeCalls {
 
   async findNames(query: string): Promise<NameMatches> {
     await this.called('findNames', query);
-    return this.looking.names(query);
+    return this.queries.names(query);
   }
 
   async searchText(request: TextSearch): Promise<LineMatches> {
     await this.called('searchText', request);
-    return this.looking.lines(request);
+    return this.queries.lines(request);
   }
 
   async noteLinks(path: NotePath): Promise<NoteLinks | null> {
     await this.called('noteLinks', path);
-    return this.looking.links(path);
+    return this.queries.links(path);
   }
 
   async privateNote(path: NotePath): Promise<PrivateNote | null> {
     await this.called('privateNote', path);
-    return this.looking.privateNote(path);
+    return this.queries.privateNote(path);
   }
 
   async noteMarks(path: NotePath): Promise<NoteAttribution> {
     await this.called('noteMarks', path);
-    return this.looking.marks(path);
+    return this.queries.marks(path);
   }
 
   async unresolvedLinks(query: string): Promise<CountedValues | null> {
     await this.called('unresolvedLinks', query);
-    return this.looking.words('dead', query);
+    return this.queries.words('dead', query);
   }
 
   /** Notes are changed so that a broken link leads somewhere. */
@@ -215,52 +222,52 @@ export abstract class FakeCalls {
 
   async linkRepairs(link: string): Promise<LinkRepairs | null> {
     await this.called('linkRepairs', link);
-    return this.looking.repairs(link);
+    return this.queries.repairs(link);
   }
 
   async createLinkedNote(link: string): Promise<RepairedLink> {
     await this.called('createLinkedNote', link);
     const note = `${link}.md`;
     this.write(note, '');
-    this.looking.repair(link);
+    this.queries.repair(link);
     return { note, changeSet: this.repaired([note], 'create'), rewritten: [], left: [] };
   }
 
   async replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink> {
     await this.called('replaceBrokenLink', { link, note });
-    const rewritten = this.looking.having()?.notes ?? [];
-    this.looking.repair(link);
+    const rewritten = this.queries.having()?.notes ?? [];
+    this.queries.repair(link);
     return { note, changeSet: this.repaired(rewritten, 'replace'), rewritten, left: [] };
   }
 
   async deadLinks(links: string[]): Promise<string[] | null> {
     await this.called('deadLinks', links);
-    return this.looking.deadAmong(links);
+    return this.queries.deadAmong(links);
   }
 
   async listTags(query: string): Promise<CountedValues | null> {
     await this.called('listTags', query);
-    return this.looking.words('tags', query);
+    return this.queries.words('tags', query);
   }
 
   async listProperties(query: string): Promise<CountedValues | null> {
     await this.called('listProperties', query);
-    return this.looking.words('properties', query);
+    return this.queries.words('properties', query);
   }
 
   async propertyValues(property: string, query: string): Promise<CountedValues | null> {
     await this.called('propertyValues', { property, query });
-    return this.looking.words('values', query);
+    return this.queries.words('values', query);
   }
 
   async notesHaving(having: NoteCriterion): Promise<NoteList | null> {
     await this.called('notesHaving', having);
-    return this.looking.having();
+    return this.queries.having();
   }
 
   async listTasks(query: string): Promise<LineMatches | null> {
     await this.called('listTasks', query);
-    return this.looking.tasks(query);
+    return this.queries.tasks(query);
   }
 
   async tryKey(key: string): Promise<KeyTrial> {
@@ -270,7 +277,7 @@ export abstract class FakeCalls {
 
   async setKey(key: string, place: KeyStorage): Promise<void> {
     await this.called('setKey', { key, place });
-    this.#provider = answeringWith(key, place);
+    this.#provider = providerWithKey(key, place);
     this.tell({ type: 'provider_changed', provider: this.#provider });
   }
 
@@ -305,7 +312,7 @@ export abstract class FakeCalls {
     });
     const outcome = await Promise.race([this.unlocked(), stopped]);
     if (outcome === 'unlocked') {
-      this.#provider = answeringWith('sk-kept', 'keyring');
+      this.#provider = providerWithKey('sk-kept', 'keyring');
       this.hubToken = { ...this.hubToken, keyring: null };
       this.tell({ type: 'provider_changed', provider: this.#provider });
     }

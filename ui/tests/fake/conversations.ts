@@ -18,7 +18,7 @@ import { noConversation } from './refusals';
 /** How many rows stand on a page. */
 const page = 3;
 
-export class FakeShelf {
+export class FakeConversations {
   readonly #rows: Map<ConversationId, Conversation>;
   readonly #deleted = new Map<ConversationId, Conversation>();
   /** Until when those can be brought back. */

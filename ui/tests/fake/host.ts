@@ -39,11 +39,11 @@ import type {
   VaultId,
 } from '../../src/ipc/bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './changes';
-import { FakeLooking, type LookingStory, nothingKnown } from './queries';
+import { FakeQueries, type QueryStory, nothingKnown } from './queries';
 import { noAnswer, noConversation, noNote, nothingToSumUp } from './refusals';
-import { leftOf, outcome } from './review';
-import { FakeShelf } from './conversations';
-import { afterSummary, answerOf, chosenFolder, isWords, newView, vaultAt } from './view';
+import { remainingOf, outcomeOf } from './review';
+import { FakeConversations } from './conversations';
+import { afterSummary, answerOf, chosenFolder, isUserMessage, newView, vaultAt } from './view';
 import { FakeCalls, type SpentStory } from './calls';
 import type { Host } from '../../src/ipc/host';
 
@@ -56,7 +56,7 @@ export interface Story {
   readonly views: readonly ConversationView[];
   readonly notes: Readonly<Record<NotePath, string>>;
   readonly applied?: AppliedStory;
-  readonly looking?: LookingStory;
+  readonly queries?: QueryStory;
   /** What the last answer did to notes. */
   readonly old?: { readonly changed: number; readonly waiting: number };
   /** What it is told once it is open. */
@@ -82,8 +82,8 @@ export class FakeHost extends FakeCalls implements Host {
 
   constructor(story: Story) {
     super(
-      new FakeLooking(story.notes, story.looking ?? nothingKnown),
-      new FakeShelf(story.snapshot.conversations),
+      new FakeQueries(story.notes, story.queries ?? nothingKnown),
+      new FakeConversations(story.snapshot.conversations),
       story.snapshot,
     );
     this.#story = story;
@@ -131,7 +131,7 @@ export class FakeHost extends FakeCalls implements Host {
 
   async searchSaid(query: string): Promise<ConversationHits> {
     await this.called('searchSaid', query);
-    return this.shelf.search(query, this.#views.values());
+    return this.conversations.search(query, this.#views.values());
   }
 
   async renameConversation(conversation: ConversationId, name: string): Promise<void> {
@@ -155,7 +155,7 @@ export class FakeHost extends FakeCalls implements Host {
     name: string,
   ): Promise<Exported | null> {
     await this.called('exportConversations', { conversation, format, name });
-    return this.shelf.exported(conversation, `Documents/${name}.${format}`);
+    return this.conversations.exported(conversation, `Documents/${name}.${format}`);
   }
 
   async sendMessage(request: SendMessageRequest, vault: VaultId | null): Promise<ConversationId> {
@@ -196,12 +196,12 @@ export class FakeHost extends FakeCalls implements Host {
 
   async editQueued(message: MessageId, text: string): Promise<void> {
     await this.called('editQueued', { message, text });
-    this.#change((item) => (isWords(item, message) ? { ...item, text } : item));
+    this.#change((item) => (isUserMessage(item, message) ? { ...item, text } : item));
   }
 
   async removeQueued(message: MessageId): Promise<void> {
     await this.called('removeQueued', message);
-    this.#change((item) => (isWords(item, message) ? null : item));
+    this.#change((item) => (isUserMessage(item, message) ? null : item));
   }
 
   async askAnew(request: RegenerateRequest): Promise<RegenerateOutcome> {
@@ -209,7 +209,7 @@ export class FakeHost extends FakeCalls implements Host {
     const old = this.#story.old ?? null;
     if (old && request.old === null) return { type: 'asks', ...old };
     for (const [id, view] of this.#views) {
-      const at = view.items.findIndex((item) => isWords(item, request.message));
+      const at = view.items.findIndex((item) => isUserMessage(item, request.message));
       const message = view.items[at];
       if (message?.type !== 'user') continue;
       this.#count += 1;
@@ -229,7 +229,7 @@ export class FakeHost extends FakeCalls implements Host {
     await this.called('showVariant', { message, number });
     const branch = this.#branches.get(message);
     for (const [id, view] of this.#views) {
-      if (!branch || !view.items.some((item) => isWords(item, message))) continue;
+      if (!branch || !view.items.some((item) => isUserMessage(item, message))) continue;
       const items = number === 1 ? branch.first : branch.second;
       const shown = items.find((item) => item.type === 'user' && this.#branches.has(item.id));
       const variants =
@@ -272,10 +272,10 @@ export class FakeHost extends FakeCalls implements Host {
     this.#decided.push(request);
     for (const view of this.#views.values()) {
       if (view.review?.id !== request.review) continue;
-      const notes = view.review.notes.flatMap((note) => leftOf(note, request.notes));
+      const notes = view.review.notes.flatMap((note) => remainingOf(note, request.notes));
       const conversation = view.conversation.id;
       const review = notes.length > 0 ? { ...view.review, notes } : null;
-      const { applied, rejected } = outcome(request.notes);
+      const { applied, rejected } = outcomeOf(request.notes);
       const id = `verdict-${this.#seq}`;
       const item = { type: 'verdict', id, applied, rejected, at: Date.now() } as const;
       this.#views.set(conversation, { ...view, review, items: [...view.items, item] });
@@ -355,8 +355,8 @@ export class FakeHost extends FakeCalls implements Host {
     await this.called('saveAnswer', { answer, name });
     const bare = name.trim().replace(/\.md$/i, '');
     const path = `${bare}.md`;
-    if (this.looking.note(path) !== undefined) {
-      return { type: 'taken', path, free: this.looking.freeLike(bare) };
+    if (this.queries.note(path) !== undefined) {
+      return { type: 'taken', path, free: this.queries.freeLike(bare) };
     }
     for (const { conversation, items } of this.#views.values()) {
       const text = answerOf(items, answer);
@@ -439,7 +439,7 @@ export class FakeHost extends FakeCalls implements Host {
   }
 
   #note(path: NotePath): NoteContent {
-    const text = this.looking.note(path);
+    const text = this.queries.note(path);
     if (text === undefined) throw noNote(path);
     return { seq: this.#seq, path, text };
   }
@@ -467,9 +467,9 @@ export class FakeHost extends FakeCalls implements Host {
 
   #rework(id: ConversationId, change: Partial<Conversation>): void {
     const view = this.#views.get(id);
-    const conversation = { ...(view?.conversation ?? this.shelf.get(id)), ...change };
+    const conversation = { ...(view?.conversation ?? this.conversations.get(id)), ...change };
     if (view) this.#views.set(id, { ...view, conversation });
-    this.shelf.put(conversation);
+    this.conversations.put(conversation);
     this.tell({ type: 'conversation_changed', conversation });
   }
 

@@ -18,7 +18,7 @@ import type {
 } from '../../src/ipc/bindings';
 
 /** What a story knows beside the text of its notes. */
-export interface LookingStory {
+export interface QueryStory {
   /** Whether the index stands. */
   readonly stands: boolean;
   /** Other names of notes. */
@@ -38,7 +38,7 @@ export interface LookingStory {
   readonly private?: Readonly<Record<NotePath, PrivateNote>>;
 }
 
-export const nothingKnown: LookingStory = {
+export const nothingKnown: QueryStory = {
   stands: true,
   aliases: {},
   tags: [],
@@ -50,12 +50,12 @@ export const nothingKnown: LookingStory = {
 
 const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0, unclearLine: null };
 
-export class FakeLooking {
+export class FakeQueries {
   #notes: Readonly<Record<NotePath, string>>;
-  readonly #story: LookingStory;
+  readonly #story: QueryStory;
   readonly #repaired = new Set<string>();
 
-  constructor(notes: Readonly<Record<NotePath, string>>, story: LookingStory) {
+  constructor(notes: Readonly<Record<NotePath, string>>, story: QueryStory) {
     this.#notes = notes;
     this.#story = story;
   }

@@ -2,7 +2,7 @@
 import type { NoteDiff, NotePath, NoteDecision } from '../../src/ipc/bindings';
 
 /** What keeps waiting of a note after these verdicts. */
-export function leftOf(note: NoteDiff, verdicts: readonly NoteDecision[]): NoteDiff[] {
+export function remainingOf(note: NoteDiff, verdicts: readonly NoteDecision[]): NoteDiff[] {
   const verdict = verdicts.find(({ path }) => path === note.path)?.verdict;
   if (!verdict) return [note];
   if (verdict.type !== 'hunks') return [];
@@ -11,7 +11,7 @@ export function leftOf(note: NoteDiff, verdicts: readonly NoteDecision[]): NoteD
 }
 
 /** The notes that were decided about. */
-export function outcome(verdicts: readonly NoteDecision[]): {
+export function outcomeOf(verdicts: readonly NoteDecision[]): {
   applied: NotePath[];
   rejected: NotePath[];
 } {

@@ -1,5 +1,5 @@
 /** The stories that the fake application can play, by name. */
-import { anew, offered, queue } from './stories/chat/regenerate';
+import { regenerated, offered, queue } from './stories/chat/regenerate';
 import {
   closing,
   full,
@@ -33,7 +33,7 @@ import { settingsCutOff, trouble, working } from './stories/trouble';
 import type { Story } from './host';
 
 export const stories: Readonly<Record<string, () => Story>> = {
-  anew,
+  regenerated,
   changes,
   'changes-unsure': unsureChanges,
   chat,

@@ -14,7 +14,7 @@ import type {
 export const chosenFolder = 'Documents/Notebook';
 
 /** Whether an item is this message of the user. */
-export function isWords(
+export function isUserMessage(
   item: ChatItem,
   message: MessageId,
 ): item is Extract<ChatItem, { type: 'user' }> {
@@ -87,7 +87,7 @@ export function vaultAt(folder: string, sample: boolean): VaultInfo {
 }
 
 /** Who answers once a key is there, or is removed. */
-export function answeringWith(key: string, place: KeyStorage): ProviderStatus {
+export function providerWithKey(key: string, place: KeyStorage): ProviderStatus {
   return {
     hasModel: key !== '',
     label: key ? 'Haiku' : 'Commands',

@@ -48,7 +48,7 @@ export function pictures(): Story {
     snapshot: healthy([conversation]),
     views: [view(conversation, items)],
     notes: { 'Allotment.md': allotment },
-    looking: { ...nothingKnown, pictures: { 'Beds.png': beds } },
+    queries: { ...nothingKnown, pictures: { 'Beds.png': beds } },
   };
 }
 

@@ -1,7 +1,7 @@
 /** A few notes to look through. */
 import type { AssistantLines } from '../../../src/ipc/bindings';
 import type { Story } from '../host';
-import type { LookingStory } from '../queries';
+import type { QueryStory } from '../queries';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 
 const notes = {
@@ -48,7 +48,7 @@ const notes = {
   'House/Household contacts.md': '# Household contacts\n\n- Bruno, heating\n- Signora Furlan',
 };
 
-const looking: LookingStory = {
+const queries: QueryStory = {
   stands: true,
   aliases: { Boiler: 'House/Heating.md' },
   tags: [
@@ -106,7 +106,7 @@ export function search(): Story {
     said('s1', 'What do I know about the boiler?'),
     answered('s2', 'It stands in [[House/Heating]]: between 1.2 and 1.5 bar when cold.'),
   ];
-  return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes, looking };
+  return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes, queries };
 }
 
 /** The same while the index is being built. */
@@ -117,6 +117,6 @@ export function indexing(): Story {
   return {
     ...story,
     snapshot: { ...story.snapshot, vault: building },
-    looking: { ...looking, stands: false },
+    queries: { ...queries, stands: false },
   };
 }

@@ -65,8 +65,8 @@ describe('a link in an answer', () => {
 
   it('is a link for as long as nobody knows', async () => {
     const story = search();
-    const { looking } = story;
-    const { log, host } = await open(looking && { looking: { ...looking, stands: false } });
+    const { queries } = story;
+    const { log, host } = await open(queries && { queries: { ...queries, stands: false } });
     await waitFor(() => expect(host.asked('deadLinks')).not.toEqual([]));
     expect(log.getAllByRole('link')).toHaveLength(4);
     expect(log.queryByTitle('leads nowhere')).toBeNull();

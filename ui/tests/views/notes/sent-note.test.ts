@@ -15,8 +15,8 @@ const offer = 'House/Offers, heating 2026.md';
 /** The heating note is open beside the chat. */
 async function open(rules: Record<string, PrivateNote> = {}) {
   const story = search();
-  const looking = { ...(story.looking ?? nothingKnown), private: rules };
-  const host = new FakeHost({ ...story, looking });
+  const queries = { ...(story.queries ?? nothingKnown), private: rules };
+  const host = new FakeHost({ ...story, queries });
   const session = new Session(host);
   render(App, { session });
   await session.start();

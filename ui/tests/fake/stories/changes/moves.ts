@@ -108,7 +108,7 @@ export function moves(): Story {
   return {
     snapshot: healthy([conversation]),
     notes: { [backup]: '# Reading room\n\nThe state of **October**.\n' },
-    looking: {
+    queries: {
       ...nothingKnown,
       stands: true,
       links: {

@@ -20,7 +20,7 @@ const first: readonly ChatItem[] = [
 ];
 
 /** A conversation in which the second message was put in three ways. */
-export function anew(): Story {
+export function regenerated(): Story {
   const conversation = row('beans', 'Beans for the south wall');
   const items: ChatItem[] = [
     ...first,
@@ -85,7 +85,7 @@ const models: ModelInfo[] = ['qwen3:8b', 'gemma3:12b', 'mistral-small:24b'].map(
 
 /** A model server on this computer that could answer. */
 export function offered(): Story {
-  const { snapshot, ...rest } = anew();
+  const { snapshot, ...rest } = regenerated();
   const offer = {
     name: 'Ollama',
     provider: 'ollama',
