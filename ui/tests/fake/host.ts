@@ -1,90 +1,56 @@
 /** An application in memory: plays a story to the window, for tests and pictures. */
 import type {
-  HistoryAge,
   AppEvent,
-  AppliedHunks,
-  AppliedPage,
-  RegenerateRequest,
-  RegenerateOutcome,
-  ChangedSince,
-  ChangeSetId,
+  AppSnapshot,
+  ApprovalDecision,
+  ArchiveState,
+  ChatItem,
   Conversation,
+  ConversationHits,
   ConversationId,
   ConversationView,
   DecideReview,
-  EffectId,
-  DeletedHistory,
-  Exported,
   ExportFormat,
-  ConversationHits,
-  ApprovalDecision,
-  ChatItem,
-  HistoryStats,
-  ListApplied,
+  Exported,
   MessageId,
-  NotePath,
   NoteContent,
+  NotePath,
   NumberedEvent,
+  RegenerateOutcome,
+  RegenerateRequest,
   SavedAnswer,
   SendMessageRequest,
   Settings,
-  ArchiveState,
-  AppSnapshot,
   TurnId,
-  UndoTarget,
-  UndoConflict,
-  UndoScope,
-  UndoResult,
-  UserError,
   VaultId,
 } from '../../src/ipc/bindings';
-import { type AppliedStory, FakeChanges, nothingApplied } from './changes';
-import { FakeQueries, type QueryStory, nothingKnown } from './queries';
-import { noAnswer, noConversation, noNote, nothingToSumUp } from './refusals';
-import { remainingOf, outcomeOf } from './review';
-import { FakeConversations } from './conversations';
-import { afterSummary, answerOf, chosenFolder, isUserMessage, newView, vaultAt } from './view';
-import { FakeCalls, type SpentStory } from './calls';
 import type { Host } from '../../src/ipc/host';
+import { FakeChangeCalls } from './change-calls';
+import { nothingApplied } from './changes';
+import { FakeConversations } from './conversations';
+import { FakeQueries, nothingKnown } from './queries';
+import { noAnswer, noConversation, noNote, nothingToSumUp } from './refusals';
+import { outcomeOf, remainingOf } from './review';
+import type { Story } from './story';
+import { afterSummary, answerOf, chosenFolder, isUserMessage, newView, vaultAt } from './view';
 
 /** Of a longer conversation only so much of its end comes first. */
 const ending = 200;
 
-/** How things stand when the window opens, and what it is told then. */
-export interface Story {
-  readonly snapshot: AppSnapshot;
-  readonly views: readonly ConversationView[];
-  readonly notes: Readonly<Record<NotePath, string>>;
-  readonly applied?: AppliedStory;
-  readonly queries?: QueryStory;
-  /** What the last answer did to notes. */
-  readonly old?: { readonly changed: number; readonly waiting: number };
-  /** What it is told once it is open. */
-  readonly then?: readonly AppEvent[];
-  /** What calls are refused with, each once. */
-  readonly refusals?: Partial<Record<keyof Host, UserError>>;
-  /** A note that goes as soon as it is shown. */
-  readonly removedOnceShown?: NotePath;
-  /** What a model writes for the hub; `null` writes for ever. */
-  readonly described?: string | null;
-  readonly spent?: SpentStory;
-}
-
-export class FakeHost extends FakeCalls implements Host {
+export class FakeHost extends FakeChangeCalls implements Host {
   #story: Story;
   #views: Map<ConversationId, ConversationView>;
   #onEvents: (events: NumberedEvent[]) => void = () => undefined;
-  #seq: number;
   #count = 0;
   readonly #decided: DecideReview[] = [];
   readonly #branches = new Map<MessageId, { first: ChatItem[]; second: ChatItem[] }>();
-  readonly #changes: FakeChanges;
 
   constructor(story: Story) {
     super(
       new FakeQueries(story.notes, story.queries ?? nothingKnown),
       new FakeConversations(story.snapshot.conversations),
       story.snapshot,
+      story.applied ?? nothingApplied,
     );
     this.#story = story;
     for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
@@ -92,19 +58,15 @@ export class FakeHost extends FakeCalls implements Host {
     }
     if (story.spent) this.spent = story.spent;
     if (story.described !== undefined) this.described = story.described;
-    this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
-    this.#changes = new FakeChanges(story.applied ?? nothingApplied, (set) =>
-      this.tell({ type: 'applied_changed', set }),
-    );
   }
 
   /** Tells the window, as the application would. */
   tell(...events: AppEvent[]): void {
     this.#onEvents(
       events.map((event) => {
-        this.#seq += 1;
-        return { seq: this.#seq, event };
+        this.seq += 1;
+        return { seq: this.seq, event };
       }),
     );
   }
@@ -114,7 +76,7 @@ export class FakeHost extends FakeCalls implements Host {
     this.#onEvents = onEvents;
     const { then } = this.#story;
     if (then) queueMicrotask(() => this.tell(...then));
-    return { ...this.#story.snapshot, seq: this.#seq };
+    return { ...this.#story.snapshot, seq: this.seq };
   }
 
   async openConversation(conversation: ConversationId, whole: boolean): Promise<ConversationView> {
@@ -276,7 +238,7 @@ export class FakeHost extends FakeCalls implements Host {
       const conversation = view.conversation.id;
       const review = notes.length > 0 ? { ...view.review, notes } : null;
       const { applied, rejected } = outcomeOf(request.notes);
-      const id = `verdict-${this.#seq}`;
+      const id = `verdict-${this.seq}`;
       const item = { type: 'verdict', id, applied, rejected, at: Date.now() } as const;
       this.#views.set(conversation, { ...view, review, items: [...view.items, item] });
       this.tell(
@@ -285,62 +247,6 @@ export class FakeHost extends FakeCalls implements Host {
       );
       this.#rework(conversation, { waitingNotes: notes.length });
     }
-  }
-
-  async listApplied(request: ListApplied): Promise<AppliedPage> {
-    await this.called('listApplied', request);
-    return this.#changes.page(request, this.#seq);
-  }
-
-  async changedSince(effect: EffectId): Promise<ChangedSince> {
-    await this.called('changedSince', effect);
-    return this.#changes.since(effect);
-  }
-
-  async appliedHunks(effect: EffectId): Promise<AppliedHunks> {
-    await this.called('appliedHunks', effect);
-    return {
-      effect,
-      hunks: this.#changes.hunks(effect),
-      undone: this.#changes.undoneHunks(effect),
-    };
-  }
-
-  async undo(scope: UndoScope): Promise<UndoResult> {
-    await this.called('undo', scope);
-    return this.#changes.undo(scope);
-  }
-
-  async redo(scope: UndoScope): Promise<UndoResult> {
-    await this.called('redo', scope);
-    return this.#changes.redo(scope);
-  }
-
-  async reapply(effect: EffectId): Promise<UndoResult> {
-    await this.called('reapply', effect);
-    return this.#changes.reapply(effect);
-  }
-
-  async undoIn(identified: UndoTarget): Promise<UndoResult> {
-    await this.called('undoIn', identified);
-    return this.#changes.undoIn(identified);
-  }
-
-  async settleConflict(conflict: UndoConflict): Promise<UndoResult> {
-    await this.called('settleConflict', conflict);
-    return this.#changes.takeOld(conflict);
-  }
-
-  async history(): Promise<HistoryStats> {
-    await this.called('history');
-    return this.#changes.kept();
-  }
-
-  async forgetHistory(age: HistoryAge): Promise<DeletedHistory> {
-    await this.called('forgetHistory', age);
-    const forgotten = this.#changes.forget(age);
-    this.tell({ type: 'history_changed' });
-    return forgotten;
   }
 
   async showNote(path: NotePath): Promise<NoteContent> {
@@ -363,13 +269,9 @@ export class FakeHost extends FakeCalls implements Host {
       if (text === null) continue;
       this.write(path, text);
       const lines = text.split('\n').length;
-      return { type: 'saved', path, changeSet: this.#changes.save(path, conversation.id, lines) };
+      return { type: 'saved', path, changeSet: this.changes.save(path, conversation.id, lines) };
     }
     throw noAnswer;
-  }
-
-  protected repaired(paths: readonly NotePath[], kind: 'create' | 'replace'): ChangeSetId {
-    return this.#changes.repair(paths, kind);
   }
 
   async readNote(path: NotePath): Promise<NoteContent> {
@@ -435,13 +337,13 @@ export class FakeHost extends FakeCalls implements Host {
   #view(id: ConversationId): ConversationView {
     const view = this.#views.get(id);
     if (!view) throw noConversation;
-    return { ...view, seq: this.#seq };
+    return { ...view, seq: this.seq };
   }
 
   #note(path: NotePath): NoteContent {
     const text = this.queries.note(path);
     if (text === undefined) throw noNote(path);
-    return { seq: this.#seq, path, text };
+    return { seq: this.seq, path, text };
   }
 
   #openedVault(folder: string, sample: boolean): void {

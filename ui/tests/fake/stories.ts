@@ -30,7 +30,7 @@ import { question } from './stories/chat/question';
 import { equal, review, sixty } from './stories/changes/review';
 import { indexing, search } from './stories/search';
 import { settingsCutOff, trouble, working } from './stories/trouble';
-import type { Story } from './host';
+import type { Story } from './story';
 
 export const stories: Readonly<Record<string, () => Story>> = {
   regenerated,

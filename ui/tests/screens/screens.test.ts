@@ -4,7 +4,8 @@ import axe from 'axe-core';
 import { tick } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeHost, type Story } from '../fake/host';
+import { FakeHost } from '../fake/host';
+import type { Story } from '../fake/story';
 import { stories } from '../fake/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';

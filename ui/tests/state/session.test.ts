@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationId, Settings } from '../../src/ipc/bindings';
-import { FakeHost, type Story } from '../fake/host';
+import { FakeHost } from '../fake/host';
+import type { Story } from '../fake/story';
 import { vaultAt } from '../fake/view';
 import type { Host } from '../../src/ipc/host';
 import { stories } from '../fake/stories';

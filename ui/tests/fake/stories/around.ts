@@ -1,6 +1,6 @@
 /** Moments that come while the window is open: a question of its own, a refusal, a loss. */
 import type { ContextUse } from '../../../src/ipc/bindings';
-import type { Story } from '../host';
+import type { Story } from '../story';
 import { answered, healthy, row, said, view } from './base';
 import { chat } from './chat/chat';
 import { emptyVault } from './first-run';

@@ -1,5 +1,5 @@
 /** Before there is anything: no vault, a vault that is gone, a vault without conversations. */
-import type { Story } from '../host';
+import type { Story } from '../story';
 import { healthy } from './base';
 
 export function firstRun(): Story {

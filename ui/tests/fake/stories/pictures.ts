@@ -1,5 +1,5 @@
 /** A note with pictures and an answer with one; some of them cannot be shown. */
-import type { Story } from '../host';
+import type { Story } from '../story';
 import { nothingKnown } from '../queries';
 import { answered, healthy, row, said, view } from './base';
 

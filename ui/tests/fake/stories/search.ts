@@ -1,6 +1,6 @@
 /** A few notes to look through. */
 import type { AssistantLines } from '../../../src/ipc/bindings';
-import type { Story } from '../host';
+import type { Story } from '../story';
 import type { QueryStory } from '../queries';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 

@@ -1,6 +1,6 @@
 /** Everything around the conversation is unwell, or takes long. */
 import type { MonthCost } from '../../../src/ipc/bindings';
-import type { Story } from '../host';
+import type { Story } from '../story';
 import { answered, healthy, row, said, view } from './base';
 
 export function trouble(): Story {

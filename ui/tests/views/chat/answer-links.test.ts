@@ -2,7 +2,8 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost, type Story } from '../../fake/host';
+import { FakeHost } from '../../fake/host';
+import type { Story } from '../../fake/story';
 import { answered, row, said, view } from '../../fake/stories/base';
 import { search } from '../../fake/stories/search';
 import { Session } from '../../../src/state/session.svelte';

@@ -2,7 +2,8 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost, type Story } from '../../fake/host';
+import { FakeHost } from '../../fake/host';
+import type { Story } from '../../fake/story';
 import { stories } from '../../fake/stories';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';

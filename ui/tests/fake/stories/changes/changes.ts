@@ -6,7 +6,7 @@ import type {
   NoteHunk,
   ChatItem,
 } from '../../../../src/ipc/bindings';
-import type { Story } from '../../host';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line } from './diff';
 

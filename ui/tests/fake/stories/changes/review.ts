@@ -1,5 +1,5 @@
 /** Changes to three notes that wait for a verdict. */
-import type { Story } from '../../host';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line, noteDiff } from './diff';
 

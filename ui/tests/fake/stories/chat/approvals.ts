@@ -1,5 +1,5 @@
 /** What of the hub waits for the user's word. */
-import type { Story } from '../../host';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, view } from '../base';
 
 export function held(): Story {

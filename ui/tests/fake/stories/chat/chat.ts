@@ -1,6 +1,6 @@
 /** An answer that is being written, after tools read and changed notes. */
 import type { ChatItem } from '../../../../src/ipc/bindings';
-import type { Story } from '../../host';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 
 const turn = 'turn-1';

@@ -1,5 +1,5 @@
 /** No model: a command's effect, and passages as the answer. */
-import type { Story } from '../../host';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 
 export function commands(): Story {

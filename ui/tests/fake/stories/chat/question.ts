@@ -1,5 +1,5 @@
 /** A question that waits, with ready answers. */
-import type { Story } from '../../host';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';
 
