@@ -11,14 +11,11 @@ import type {
   TurnId,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
-import { AnswerLinks } from './chat/answer-links.svelte';
-import { Provider } from './settings/provider.svelte';
-import { AppState } from './app.svelte';
-import { DeleteAll } from './conversations/delete-all.svelte';
-import { HubDescription } from './hub/hub-description.svelte';
-import { Desktop } from './settings/desktop.svelte';
-import { chosenOption, Drafts, type Sending } from './composer/drafts.svelte';
-import { HubToken } from './hub/hub-token.svelte';
+import { Throttle } from '../shared/async/throttle';
+import { withTimeout } from '../shared/async/with-timeout';
+import { ToolViews } from './chat/tool-views';
+import { chosenOption, type Sending } from './composer/drafts.svelte';
+import { linkedConversation } from './composer/mentions';
 import {
   hasChanged,
   isTurnEnd,
@@ -28,32 +25,13 @@ import {
   hasNewIndex,
   sameVault,
 } from './event-predicates';
-import { StoredHistory } from './changes/stored-history.svelte';
-import { ConversationActions } from './conversations/conversation-actions.svelte';
-import { MentionSearch } from './composer/mention-search.svelte';
-import { linkedConversation } from './composer/mentions';
-import { OpenNote } from './notes/open-note.svelte';
-import { ToolViews } from './chat/tool-views';
 import type { Route } from './route';
-import { Throttle } from '../shared/async/throttle';
-import { Palette } from './search/palette.svelte';
-import { VaultPictures } from './notes/pictures.svelte';
-import { ConversationSearch } from './conversations/conversation-search.svelte';
-import { AnswerSaver } from './chat/save-answer.svelte';
-import { type SearchRow, Search, type SearchKind } from './search/search.svelte';
-import { withTimeout } from '../shared/async/with-timeout';
-import { Spending } from './settings/spending.svelte';
-import { Switcher } from './search/switcher.svelte';
-import { TrashedNotes } from './review/trashed-notes.svelte';
-import { TurnActions } from './chat/turn-actions.svelte';
-import { Undo } from './changes/undo.svelte';
-import { Jobs } from './jobs.svelte';
-import { SettingsQueue } from './settings/settings-queue';
+import type { SearchKind, SearchRow } from './search/search.svelte';
 import type { SettingsTarget, SettingsSection } from './settings/settings-route';
+import { Stores } from './stores';
 import { userError } from './user-error';
 
-export class Session {
-  readonly app = new AppState();
+export class Session extends Stores {
   place = $state.raw<Route>({ name: 'chat' });
   /** The section of the settings that is shown, or was shown last. */
   settingsRead = $state<SettingsSection>('vault');
@@ -63,66 +41,20 @@ export class Session {
   notAnAnswer = $state(false);
   /** Whether a message is on its way to the store. */
   sending = $state(false);
-
-  readonly provider: Provider;
-  readonly trashed: TrashedNotes;
-  readonly undo: Undo;
-  readonly turnActions: TurnActions;
-  readonly history: StoredHistory;
-  readonly deleteAll: DeleteAll;
-  readonly hubDescription: HubDescription;
-  readonly desktop: Desktop;
-  readonly hubToken: HubToken;
-  readonly spending: Spending;
-  readonly switcher: Switcher;
-  readonly palette: Palette;
-  readonly mentionSearch: MentionSearch;
-  readonly drafts: Drafts;
-  readonly search: Search;
-  readonly conversationActions: ConversationActions;
-  readonly conversationSearch: ConversationSearch;
-  readonly jobs: Jobs;
-  readonly answerSaver: AnswerSaver;
-  readonly note: OpenNote;
-  readonly answerLinks: AnswerLinks;
-  readonly pictures: VaultPictures;
   /** What was found and is in front of the user. */
   found = $state.raw<ConversationHit | null>(null);
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Throttle(() => this.#lookAgain());
-  readonly #opening = new ToolViews((what) => {
+  readonly #toolViews = new ToolViews((what) => {
     if (what.type === 'show_changes') this.openChanges(what.conversation);
     else void this.showNote(what.path, what.line);
   });
   readonly #host: Host;
-  readonly #settingsQueue: SettingsQueue;
   #feed = 0;
 
   constructor(host: Host) {
+    super(host);
     this.#host = host;
-    this.#settingsQueue = new SettingsQueue(host, this.app);
-    this.provider = new Provider(host, this.app, this.#settingsQueue);
-    this.trashed = new TrashedNotes(host);
-    this.undo = new Undo(host, this.app);
-    this.turnActions = new TurnActions(host, this.app, this.#settingsQueue, this.undo);
-    this.history = new StoredHistory(host, this.app);
-    this.hubDescription = new HubDescription(host, this.app, this.#settingsQueue);
-    this.desktop = new Desktop(host, this.app);
-    this.hubToken = new HubToken(host, this.app, this.provider.keyring);
-    this.spending = new Spending(host, this.app);
-    this.switcher = new Switcher(host, this.app);
-    this.palette = new Palette(host, this.app);
-    this.mentionSearch = new MentionSearch(host, this.app);
-    this.drafts = new Drafts(host, this.app);
-    this.conversationActions = new ConversationActions(host, this.app);
-    this.search = new Search(host, this.app, this.conversationActions, this.undo);
-    this.deleteAll = new DeleteAll(host, this.app, this.conversationActions);
-    this.conversationSearch = new ConversationSearch(host, this.app);
-    this.jobs = new Jobs(host, this.app, this.conversationActions);
-    this.answerSaver = new AnswerSaver(host, this.app, this.conversationActions, this.undo);
-    this.note = new OpenNote(host, this.app);
-    this.answerLinks = new AnswerLinks(host, this.app);
-    this.pictures = new VaultPictures(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -323,7 +255,7 @@ export class Session {
   }
 
   async save(change: Partial<Settings>): Promise<void> {
-    await this.#ask(() => this.#settingsQueue.save(change));
+    await this.#ask(() => this.settingsQueue.save(change));
   }
 
   async retryHub(): Promise<void> {
@@ -373,14 +305,14 @@ export class Session {
     const vault = this.app.shown;
     await this.#ask(async () => {
       // What was set before, like a private note, counts for what is said after it.
-      await this.#settingsQueue.done;
+      await this.settingsQueue.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
       this.note.sent.beginAnew();
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
-      if (this.app.chat?.id === conversation) this.#opening.arrive(conversation);
+      if (this.app.chat?.id === conversation) this.#toolViews.arrive(conversation);
     });
     this.sending = false;
   }
@@ -395,7 +327,7 @@ export class Session {
     this.app.receive(events);
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
-      this.#opening.hear(events, open);
+      this.#toolViews.hear(events, open);
       if (open !== null && events.some(({ event }) => isConversationReplaced(event, open))) {
         void this.#fetch(open);
       }
