@@ -33,7 +33,7 @@ import { settingsCutOff, trouble, working } from './stories/trouble';
 import type { Story } from './story';
 
 export const stories: Readonly<Record<string, () => Story>> = {
-  regenerated,
+  anew: regenerated,
   changes,
   'changes-unsure': unsureChanges,
   chat,
