@@ -1,32 +1,32 @@
 /** All that the application has told the window, and the one place where its events are applied. */
 import type {
   AppEvent,
+  AppSnapshot,
+  ChatItem,
   Conversation,
   ConversationId,
   ConversationView,
   HubStatus,
-  ChatItem,
+  JobProgress,
   MessageId,
-  NotePath,
   NoteContent,
+  NotePath,
   NumberedEvent,
   ProviderStatus,
-  ToolEvent,
   Settings,
   SettingsProblem,
-  AppSnapshot,
+  ToolEvent,
   UserError,
   VaultId,
   VaultInfo,
-  JobProgress,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import { plainText } from '../shared/text/plain-text';
 import { translateSentence } from '../shared/i18n/translate-sentence';
+import { plainText } from '../shared/text/plain-text';
 import { Changes } from './changes/changes.svelte';
-import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { questionText } from './chat/builtin-replies';
 import { modelWaitText } from './chat/model-wait-text';
+import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {

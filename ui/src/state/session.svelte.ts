@@ -1,9 +1,9 @@
 /** What the user does with the window: asks the host, shows what comes back, says what failed. */
 import type {
-  ChangeSetId,
-  ConversationId,
-  ConversationHit,
   ApprovalDecision,
+  ChangeSetId,
+  ConversationHit,
+  ConversationId,
   NotePath,
   NumberedEvent,
   SendMessageRequest,
@@ -17,17 +17,17 @@ import { ToolViews } from './chat/tool-views';
 import { chosenOption, type Sending } from './composer/drafts.svelte';
 import { linkedConversation } from './composer/mentions';
 import {
-  hasChanged,
-  isTurnEnd,
-  isHistoryDeleted,
   changesModel,
-  isConversationReplaced,
+  hasChanged,
   hasNewIndex,
+  isConversationReplaced,
+  isHistoryDeleted,
+  isTurnEnd,
   sameVault,
 } from './event-predicates';
 import type { Route } from './route';
 import type { SearchKind, SearchRow } from './search/search.svelte';
-import type { SettingsTarget, SettingsSection } from './settings/settings-route';
+import type { SettingsSection, SettingsTarget } from './settings/settings-route';
 import { Stores } from './stores';
 import { userError } from './user-error';
 

@@ -2,8 +2,8 @@
  * the window all read it. Of two with the same keys the first that applies is meant. */
 import type { Mode, Theme } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import type { Command } from '../shared/input/command';
 import type { IconName } from '../shared/components/icons';
+import type { Command } from '../shared/input/command';
 import type { Keys } from '../shared/input/shortcut';
 import type { Session } from '../state/session.svelte';
 import { settingsSections } from '../state/settings/settings-route';

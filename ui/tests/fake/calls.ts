@@ -2,44 +2,44 @@
  * how conversations are kept, and the desktop around it. */
 import type {
   AppEvent,
+  AppSnapshot,
   AutostartMode,
   ChangeSetId,
+  ConversationCounts,
   ConversationId,
   ConversationPage,
   CountedValues,
   DesktopState,
-  LineMatches,
-  NameMatches,
-  NoteCriterion,
-  ConversationCounts,
   KeyStorage,
   KeyTrial,
+  LineMatches,
   LinkRepairs,
   ListConversations,
+  ModelInfo,
   MonthCost,
+  NameMatches,
+  NoteAttribution,
+  NoteCriterion,
   NoteLinks,
   NoteList,
-  NoteAttribution,
   NotePath,
-  ModelInfo,
   OnClose,
   PrivateNote,
   ProviderStatus,
   ProviderTestResult,
   RepairedLink,
-  AppSnapshot,
-  TextSearch,
-  VaultId,
   Settings,
   SettingsChoice,
+  TextSearch,
   TokenStatus,
   TurnCost,
   Unlocking,
+  VaultId,
 } from '../../src/ipc/bindings';
-import type { FakeQueries } from './queries';
-import type { FakeConversations } from './conversations';
-import { providerWithKey } from './view';
 import type { Host } from '../../src/ipc/host';
+import type { FakeConversations } from './conversations';
+import type { FakeQueries } from './queries';
+import { providerWithKey } from './view';
 
 /** Every call, in order, as the window made it. */
 type Call = readonly [name: keyof Host, argument?: unknown];

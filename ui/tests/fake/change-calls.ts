@@ -1,10 +1,10 @@
 /** The calls about applied changes: their list, undo and redo, and the stored history. */
 import type {
-  AppSnapshot,
   AppliedHunks,
   AppliedPage,
-  ChangeSetId,
+  AppSnapshot,
   ChangedSince,
+  ChangeSetId,
   DeletedHistory,
   EffectId,
   HistoryAge,

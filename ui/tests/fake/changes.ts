@@ -1,23 +1,23 @@
 /** What was applied in a story, and taking it back, for the application in memory. */
 import type {
-  HistoryAge,
   AppliedNote,
   AppliedPage,
   AppliedSet,
   ChangedSince,
   ChangeSetId,
+  ChangeStatus,
   ConversationId,
-  EffectId,
   DeletedHistory,
-  NoteHunk,
+  EffectId,
+  HistoryAge,
   HistoryStats,
   ListApplied,
+  NoteHunk,
   NotePath,
-  ChangeStatus,
-  UndoTarget,
   UndoConflict,
   UndoResult,
   UndoScope,
+  UndoTarget,
 } from '../../src/ipc/bindings';
 
 /** What a story tells of applied changes. */

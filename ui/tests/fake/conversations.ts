@@ -1,17 +1,17 @@
 /** Conversations of the application in memory: their list, and what is found in them. */
 import type {
+  ChatItem,
   Conversation,
+  ConversationCounts,
+  ConversationHit,
+  ConversationHits,
   ConversationId,
   ConversationPage,
   ConversationView,
   Exported,
-  ConversationHits,
-  ConversationHit,
-  ChatItem,
-  ConversationCounts,
-  ListConversations,
   HitLocation,
   HitSource,
+  ListConversations,
 } from '../../src/ipc/bindings';
 import { noConversation } from './refusals';
 

@@ -1,8 +1,8 @@
 /** An application in memory: plays a story to the window, for tests and pictures. */
 import type {
   AppEvent,
-  AppSnapshot,
   ApprovalDecision,
+  AppSnapshot,
   ArchiveState,
   ChatItem,
   Conversation,
@@ -10,8 +10,8 @@ import type {
   ConversationId,
   ConversationView,
   DecideReview,
-  ExportFormat,
   Exported,
+  ExportFormat,
   MessageId,
   NoteContent,
   NotePath,

@@ -1,5 +1,5 @@
 /** What verdicts come to in the application in memory. */
-import type { NoteDiff, NotePath, NoteDecision } from '../../src/ipc/bindings';
+import type { NoteDecision, NoteDiff, NotePath } from '../../src/ipc/bindings';
 
 /** What keeps waiting of a note after these verdicts. */
 export function remainingOf(note: NoteDiff, verdicts: readonly NoteDecision[]): NoteDiff[] {

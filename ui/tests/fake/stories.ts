@@ -1,5 +1,4 @@
 /** The stories that the fake application can play, by name. */
-import { regenerated, offered, queue } from './stories/chat/regenerate';
 import {
   closing,
   full,
@@ -13,8 +12,13 @@ import {
   vaultTrouble,
 } from './stories/around';
 import { changes, unsureChanges } from './stories/changes/changes';
+import { moves } from './stories/changes/moves';
+import { equal, review, sixty } from './stories/changes/review';
+import { held } from './stories/chat/approvals';
 import { chat, longChat } from './stories/chat/chat';
 import { commands } from './stories/chat/commands';
+import { question } from './stories/chat/question';
+import { offered, queue, regenerated } from './stories/chat/regenerate';
 import { failed, interrupted, limited, over, retired } from './stories/chat/turn-ends';
 import {
   emptyVault,
@@ -23,11 +27,7 @@ import {
   lostVault,
   unknownKeyring,
 } from './stories/first-run';
-import { held } from './stories/chat/approvals';
-import { moves } from './stories/changes/moves';
 import { pictures } from './stories/pictures';
-import { question } from './stories/chat/question';
-import { equal, review, sixty } from './stories/changes/review';
 import { indexing, search } from './stories/search';
 import { settingsCutOff, trouble, working } from './stories/trouble';
 import type { Story } from './story';

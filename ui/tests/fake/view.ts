@@ -1,9 +1,9 @@
 /** What the application in memory shows of conversations, of the vault and of who answers. */
 import type {
+  ChatItem,
   ContextUse,
   ConversationId,
   ConversationView,
-  ChatItem,
   KeyStorage,
   MessageId,
   ProviderStatus,

@@ -5,8 +5,8 @@
 import { type Locale, overwriteGetLocale } from '../../src/messages/runtime';
 // It answers for the locale as well, and first.
 import '../../src/shared/i18n/language.svelte';
-import { phrasebook } from '../../src/shared/i18n/phrasebook';
 import sentences from '../../messages/sentences.de.json';
+import { phrasebook } from '../../src/shared/i18n/phrasebook';
 
 type Say = (inputs?: Record<string, unknown>, options?: object) => string;
 

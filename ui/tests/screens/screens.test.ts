@@ -4,11 +4,11 @@ import axe from 'axe-core';
 import { tick } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeHost } from '../fake/host';
-import type { Story } from '../fake/story';
-import { stories } from '../fake/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
+import type { Story } from '../fake/story';
 import { act } from './act';
 import { screens } from './list';
 import Literal from './Literal.svelte';

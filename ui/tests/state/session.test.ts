@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationId, Settings } from '../../src/ipc/bindings';
-import { FakeHost } from '../fake/host';
-import type { Story } from '../fake/story';
-import { vaultAt } from '../fake/view';
 import type { Host } from '../../src/ipc/host';
+import { Session } from '../../src/state/session.svelte';
+import { FakeHost } from '../fake/host';
 import { stories } from '../fake/stories';
 import { chat } from '../fake/stories/chat/chat';
-import { Session } from '../../src/state/session.svelte';
+import type { Story } from '../fake/story';
+import { vaultAt } from '../fake/view';
 
 let host: FakeHost;
 let session: Session;

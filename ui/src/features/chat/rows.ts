@@ -1,7 +1,7 @@
 /** The chat's items as the rows that are drawn: days apart, tool calls together. */
 import type { ChatItem, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
-import { itemKey } from '../../state/chat/open-conversation.svelte';
 import { isBuiltinCall, isBuiltinReply } from '../../state/chat/builtin-replies';
+import { itemKey } from '../../state/chat/open-conversation.svelte';
 
 export type ToolItem = Extract<ChatItem, { type: 'tool' }>;
 type AnswerItem = Extract<ChatItem, { type: 'assistant' }>;

@@ -1,8 +1,8 @@
 /** How a decision of a review reads: its place, what accepting it says and does. */
 import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import type { Decision } from '../../state/review/decisions';
 import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
+import type { Decision } from '../../state/review/decisions';
 import type { Acceptance } from '../../state/review/review-decisions.svelte';
 
 /** What stands beside the name. */

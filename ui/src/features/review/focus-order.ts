@@ -3,8 +3,8 @@ import type { NotePath } from '../../ipc/bindings';
 import {
   type Decision,
   type Decisions,
-  isByHunk,
   type HunkPosition,
+  isByHunk,
   type RepeatedChange,
 } from '../../state/review/decisions';
 

@@ -1,7 +1,7 @@
 /** The words around what was found. */
 import { m } from '../../messages/messages';
 import { formatNumber } from '../../shared/i18n/format-number';
-import type { SearchFound, WordSearch, Search, SearchKind } from '../../state/search/search.svelte';
+import type { Search, SearchFound, SearchKind, WordSearch } from '../../state/search/search.svelte';
 
 export function kindName(kind: SearchKind): string {
   switch (kind) {

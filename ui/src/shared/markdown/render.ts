@@ -3,9 +3,9 @@ import DOMPurify from 'dompurify';
 import remend from 'remend';
 
 import { invisibleRanges } from '../text/invisible';
-import { isTooDeep } from './nesting-depth';
-import { marked } from './extensions';
 import { escapeHtml } from './escape';
+import { marked } from './extensions';
+import { isTooDeep } from './nesting-depth';
 import { markInvisible } from './rendered/invisible';
 
 const tags = [

@@ -1,10 +1,10 @@
 /** What happened to notes and folders, or shall happen, in one sentence. */
 import type { AppliedNote, ChangeKind, NotePath } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import { splitTemplate } from '../../shared/i18n/split-template';
 import type { IconName } from '../../shared/components/icons';
-import { changeIcon } from './change-icon';
+import { splitTemplate } from '../../shared/i18n/split-template';
 import { moveOf, noteName } from '../notes/note-path';
+import { changeIcon } from './change-icon';
 
 /** A change as far as a sentence tells of it. */
 export interface NoteEffect {

@@ -1,5 +1,5 @@
 /** How much is kept of earlier versions, and forgetting it. */
-import type { HistoryAge, DeletedHistory, HistoryStats } from '../../ipc/bindings';
+import type { DeletedHistory, HistoryAge, HistoryStats } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';

@@ -11,9 +11,9 @@ import type {
 } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { undoCount } from './undo-counts';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
+import { undoCount } from './undo-counts';
 
 /** What came of the last undo, until the user has read it. */
 interface Notice {

@@ -3,9 +3,9 @@ import { SvelteSet } from 'svelte/reactivity';
 
 import type { ConversationId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
+import { LatestOnly } from '../../shared/async/latest-only';
 import type { AppState } from '../app.svelte';
 import { linkedConversation } from '../composer/mentions';
-import { LatestOnly } from '../../shared/async/latest-only';
 import { linkedName } from '../notes/note-path';
 import { userError } from '../user-error';
 

@@ -1,19 +1,19 @@
 /** The conversation in front of the user, kept true by events. */
 import type {
   AppEvent,
+  ChatItem,
   ContextUse,
   ConversationId,
   ConversationView,
-  PendingApproval,
-  ChatItem,
   MessageId,
-  Question,
-  ModelWait,
-  Review,
   MessageVariant,
+  ModelWait,
+  PendingApproval,
+  Question,
+  Review,
 } from '../../ipc/bindings';
-import { StoredDecisions } from '../review/stored-decisions';
 import { ReviewDecisions } from '../review/review-decisions.svelte';
+import { StoredDecisions } from '../review/stored-decisions';
 
 /** The events that belong to one conversation's chat. */
 export type ChatEvent = Extract<

@@ -2,13 +2,13 @@
 import type { ChatItem, MessageId, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import { proposeName } from './propose-name';
 import type { AppState } from '../app.svelte';
+import type { Undo } from '../changes/undo.svelte';
 import type { ConversationActions } from '../conversations/conversation-actions.svelte';
 import { noteName } from '../notes/note-path';
-import { lastOfModel } from './builtin-replies';
-import type { Undo } from '../changes/undo.svelte';
 import { userError } from '../user-error';
+import { lastOfModel } from './builtin-replies';
+import { proposeName } from './propose-name';
 
 /** An answer whose note is being named. */
 export interface Naming {

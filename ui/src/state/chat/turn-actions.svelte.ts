@@ -2,11 +2,11 @@
  * What the user decides about turns: those that wait, and those that were cut. Where a model is asked, what was set
  * before counts, like a private note.
  */
-import type { RegenerateRequest, ConversationId, MessageId, TurnId } from '../../ipc/bindings';
+import type { ConversationId, MessageId, RegenerateRequest, TurnId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import type { SettingsQueue } from '../settings/settings-queue';
 import type { Undo } from '../changes/undo.svelte';
+import type { SettingsQueue } from '../settings/settings-queue';
 import { userError } from '../user-error';
 
 /** A message that is to be answered anew, while the user is asked about the old answer. */

@@ -4,9 +4,9 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { ConversationId, NotePath, Question, SendMessageRequest } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { mentionFile } from './attachments';
-import { type Mention, mentionKey, mentionText, findMentionText, withMentions } from './mentions';
 import { userError } from '../user-error';
+import { mentionFile } from './attachments';
+import { findMentionText, type Mention, mentionKey, mentionText, withMentions } from './mentions';
 
 /** The conversation; `null` is a new one. */
 type Where = ConversationId | null;

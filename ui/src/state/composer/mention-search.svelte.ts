@@ -1,12 +1,12 @@
 /** Finding what a message is to mention: notes, folders, tags and past conversations, by some letters. */
 import type { PrivateNote } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { fuzzy, type Mark } from '../../shared/text/fuzzy';
 import type { AppState } from '../app.svelte';
-import { type Mention, mentionKey, mentionName } from './mentions';
-import { LatestOnly } from '../../shared/async/latest-only';
 import { noteFolder } from '../notes/note-path';
 import { userError } from '../user-error';
+import { type Mention, mentionKey, mentionName } from './mentions';
 
 export interface MentionRow {
   readonly key: string;

@@ -1,8 +1,8 @@
 /** The open note as it is sent with the next message: the chip of the composer shows exactly this. */
 import type { NotePath, PrivateNote } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
+import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 /** The content of the chip. */

@@ -1,5 +1,5 @@
 /** How the user keeps conversations: named, put away, ended, deleted and brought back. */
-import type { Conversation, ConversationId, ExportFormat, ArchiveState } from '../../ipc/bindings';
+import type { ArchiveState, Conversation, ConversationId, ExportFormat } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';

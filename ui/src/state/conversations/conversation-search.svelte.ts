@@ -1,9 +1,9 @@
 /** Looking for what was said and changed in conversations. */
 import type { ConversationHits } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
+import { LatestOnly } from '../../shared/async/latest-only';
 import { plainText } from '../../shared/text/plain-text';
 import type { AppState } from '../app.svelte';
-import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 export class ConversationSearch {

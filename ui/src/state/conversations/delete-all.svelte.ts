@@ -2,8 +2,8 @@
 import type { ConversationCounts } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import type { ConversationActions } from './conversation-actions.svelte';
 import { userError } from '../user-error';
+import type { ConversationActions } from './conversation-actions.svelte';
 
 export class DeleteAll {
   /** How many there are; `null` until it was looked at. */

@@ -2,8 +2,8 @@
 import type { KeyStorage, TokenStatus } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { keyFailure, type KeyResult } from '../settings/provider.svelte';
 import type { Keyring } from '../settings/keyring.svelte';
+import { keyFailure, type KeyResult } from '../settings/provider.svelte';
 import { userError } from '../user-error';
 
 export class HubToken {

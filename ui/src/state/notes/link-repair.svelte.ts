@@ -2,12 +2,12 @@
 import type { LinkRepairs, NotePath, RepairedLink } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
-import type { AppState } from '../app.svelte';
-import type { ConversationActions } from '../conversations/conversation-actions.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
-import { noteName } from './note-path';
+import type { AppState } from '../app.svelte';
 import type { Undo } from '../changes/undo.svelte';
+import type { ConversationActions } from '../conversations/conversation-actions.svelte';
 import { userError } from '../user-error';
+import { noteName } from './note-path';
 
 export class LinkRepair {
   /** The repairs on offer for the broken link on display; `null` without one, and until they are known. */

@@ -1,8 +1,8 @@
 /** Which lines of the shown note stand as the assistant left them. */
 import type { AssistantLines, NoteAttribution, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
+import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 type Known = NoteAttribution & { readonly path: NotePath };

@@ -1,8 +1,8 @@
 /** The links of the note that is shown beside the chat. */
 import type { NoteLinks, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
+import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 /** The names in the links of a note that lead to no note, as far as they are known. */

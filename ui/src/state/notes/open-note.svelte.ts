@@ -1,12 +1,12 @@
 /** The note that is open beside the chat: shows it, and what is known about it. */
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { OpenNoteLinks } from './note-links.svelte';
-import { OpenNoteAttribution } from './note-attribution.svelte';
-import { linkedNote } from './note-path';
-import { lineOfTarget } from './note-anchor';
 import { SentNote } from '../composer/sent-note.svelte';
 import { userError } from '../user-error';
+import { lineOfTarget } from './note-anchor';
+import { OpenNoteAttribution } from './note-attribution.svelte';
+import { OpenNoteLinks } from './note-links.svelte';
+import { linkedNote } from './note-path';
 
 export class OpenNote {
   readonly links: OpenNoteLinks;

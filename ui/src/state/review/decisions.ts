@@ -2,7 +2,7 @@
  * Waiting changes as what the user decides about: the same thing in many notes, one note, or a move
  * with all that follows it.
  */
-import type { CallId, ChangeKind, NoteHunk, NoteDiff, NotePath } from '../../ipc/bindings';
+import type { CallId, ChangeKind, NoteDiff, NoteHunk, NotePath } from '../../ipc/bindings';
 import { type EqualChange, equalChange } from './equal-change';
 
 /** Where it stands in the review. */

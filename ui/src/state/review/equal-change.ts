@@ -1,5 +1,5 @@
 /** The change that a hunk makes, whichever note it is in: equal ones are decided together. */
-import type { NoteHunk, DiffLineKind } from '../../ipc/bindings';
+import type { DiffLineKind, NoteHunk } from '../../ipc/bindings';
 import { type Replacement, replacementOf } from './same-replacement';
 
 export type EqualChange =

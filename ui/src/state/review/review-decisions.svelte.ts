@@ -4,14 +4,14 @@ import { SvelteMap } from 'svelte/reactivity';
 import type {
   ChangeSetId,
   HunkDecision,
+  NoteDecision,
   NoteDiff,
   NotePath,
-  NoteDecision,
   Review,
   ReviewDecision as WireDecision,
 } from '../../ipc/bindings';
+import { decisions, type HunkPosition, isByHunk, isRemoval, unitsOf } from './decisions';
 import type { StoredDecisions } from './stored-decisions';
-import { decisions, isByHunk, isRemoval, type HunkPosition, unitsOf } from './decisions';
 
 export type Acceptance = 'accept' | 'reject';
 

@@ -1,10 +1,10 @@
 /** What the palette offers: everything that can be done now, and notes and conversations by name. */
 import type { Conversation, NameMatch } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
+import { LatestOnly } from '../../shared/async/latest-only';
 import type { Command } from '../../shared/input/command';
 import { type Fit, fuzzy, type Mark } from '../../shared/text/fuzzy';
 import type { AppState } from '../app.svelte';
-import { LatestOnly } from '../../shared/async/latest-only';
 import { userError } from '../user-error';
 
 /** One row, with what of its name fits. */

@@ -3,22 +3,22 @@ import type {
   CountedValues,
   LineMatch,
   LineMatches,
+  NoteContent,
   NoteCriterion,
-  PatternKind,
   NoteList,
   NotePath,
-  NoteContent,
+  PatternKind,
   UserError,
 } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { AppState } from '../app.svelte';
-import type { ConversationActions } from '../conversations/conversation-actions.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
+import type { AppState } from '../app.svelte';
+import type { Undo } from '../changes/undo.svelte';
+import type { ConversationActions } from '../conversations/conversation-actions.svelte';
+import { LinkRepair } from '../notes/link-repair.svelte';
+import { lineOfLink } from '../notes/note-anchor';
 import { brokenNames } from '../notes/note-links.svelte';
 import { noteLabel } from '../notes/note-path';
-import { lineOfLink } from '../notes/note-anchor';
-import { LinkRepair } from '../notes/link-repair.svelte';
-import type { Undo } from '../changes/undo.svelte';
 import { userError } from '../user-error';
 
 /** What is looked through. */

@@ -1,8 +1,8 @@
 /** Going to a note by some letters of its name. */
-import type { NameMatches, NameMatch } from '../../ipc/bindings';
+import type { NameMatch, NameMatches } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { AppState } from '../app.svelte';
 import { LatestOnly } from '../../shared/async/latest-only';
+import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 export class Switcher {

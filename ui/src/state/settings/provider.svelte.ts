@@ -11,10 +11,10 @@ import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import { translateSentence } from '../../shared/i18n/translate-sentence';
 import type { AppState } from '../app.svelte';
+import { userError } from '../user-error';
 import { Keyring } from './keyring.svelte';
 import type { ModelListing } from './model-listing';
 import type { SettingsQueue } from './settings-queue';
-import { userError } from '../user-error';
 
 /** The outcome for a key, and why it was not stored: its provider `refused` it, or it is `untried` and kept if
  * the user says so, or the keyring did not take it and the user may choose the file `elsewhere`, or it

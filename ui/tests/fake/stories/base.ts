@@ -1,10 +1,10 @@
 /** What most stories begin with: a vault, a model, a list of conversations. */
 import type {
+  AppSnapshot,
+  ChatItem,
   Conversation,
   ConversationView,
-  ChatItem,
   ModelInfo,
-  AppSnapshot,
 } from '../../../src/ipc/bindings';
 
 const minute = 60_000;

@@ -1,6 +1,6 @@
 /** A note with pictures and an answer with one; some of them cannot be shown. */
-import type { Story } from '../story';
 import { nothingKnown } from '../queries';
+import type { Story } from '../story';
 import { answered, healthy, row, said, view } from './base';
 
 /** In memory a drawing stands for the picture. */

@@ -1,7 +1,7 @@
 /** A few notes to look through. */
 import type { AssistantLines } from '../../../src/ipc/bindings';
-import type { Story } from '../story';
 import type { QueryStory } from '../queries';
+import type { Story } from '../story';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 
 const notes = {

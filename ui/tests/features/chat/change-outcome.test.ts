@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 
+import type { ToolItem } from '../../../src/features/chat/rows';
 import {
   CallVerdicts,
-  type Outside,
   outcomeOf,
+  type Outside,
   undoneSince,
 } from '../../../src/features/chat/tool-calls/change-outcome';
-import type { ToolItem } from '../../../src/features/chat/rows';
-import type { AppliedSet, ChatItem, ChangeStatus } from '../../../src/ipc/bindings';
+import type { AppliedSet, ChangeStatus, ChatItem } from '../../../src/ipc/bindings';
 
 type Verdict = Extract<ChatItem, { type: 'verdict' }>;
 

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 
+import type { ToolItem } from '../../../src/features/chat/rows';
+import { CallVerdicts, outcomeOf } from '../../../src/features/chat/tool-calls/change-outcome';
 import {
+  callOutcomes,
   effectsOf,
   mixedIn,
-  callOutcomes,
 } from '../../../src/features/chat/tool-calls/partly-applied';
-import { CallVerdicts, outcomeOf } from '../../../src/features/chat/tool-calls/change-outcome';
-import type { ToolItem } from '../../../src/features/chat/rows';
 import type {
   AppliedHunks,
   AppliedSet,
+  ChangeStatus,
   ChatItem,
   DiffLineKind,
-  ChangeStatus,
 } from '../../../src/ipc/bindings';
 
 const path = 'Soup.md';

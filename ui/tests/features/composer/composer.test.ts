@@ -1,11 +1,11 @@
 import { fireEvent, render, screen, within } from '@testing-library/svelte';
 import { describe, expect, it, vi } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { search } from '../../fake/stories/search';
+import Composer from '../../../src/features/composer/Composer.svelte';
 import { AppState } from '../../../src/state/app.svelte';
 import { MentionSearch } from '../../../src/state/composer/mention-search.svelte';
-import Composer from '../../../src/features/composer/Composer.svelte';
+import { FakeHost } from '../../fake/host';
+import { search } from '../../fake/stories/search';
 
 const host = new FakeHost(search());
 

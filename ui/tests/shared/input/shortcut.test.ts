@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { matchesKeys, keysText } from '../../../src/shared/input/shortcut';
+import { keysText, matchesKeys } from '../../../src/shared/input/shortcut';
 
 function press(key: string, held: KeyboardEventInit = {}): KeyboardEvent {
   return new KeyboardEvent('keydown', { key, ...held });

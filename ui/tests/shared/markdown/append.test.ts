@@ -1,8 +1,8 @@
 import { render } from '@testing-library/svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import Block from '../../../src/shared/markdown/Block.svelte';
 import { isPlainText } from '../../../src/shared/markdown/append';
+import Block from '../../../src/shared/markdown/Block.svelte';
 import * as rendering from '../../../src/shared/markdown/render';
 import hostile from './hostile-markdown.json';
 

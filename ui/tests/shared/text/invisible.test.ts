@@ -2,8 +2,8 @@ import { render } from '@testing-library/svelte';
 
 import cases from '../../../../crates/protocol/src/notes/invisible/cases.json';
 import DiffLines from '../../../src/shared/diff/DiffLines.svelte';
-import { splitInvisible } from '../../../src/shared/text/invisible';
 import { renderClosed } from '../../../src/shared/markdown/render';
+import { splitInvisible } from '../../../src/shared/text/invisible';
 
 const tags = [...'obey'].map((sign) => String.fromCodePoint(0xe0000 + sign.charCodeAt(0))).join('');
 

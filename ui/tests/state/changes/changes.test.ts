@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { AppliedSet } from '../../../src/ipc/bindings';
+import { Changes } from '../../../src/state/changes/changes.svelte';
+import { effectText } from '../../../src/state/changes/effect-text';
+import { redoCount, toEffects, undoCount } from '../../../src/state/changes/undo-counts';
+import { Session } from '../../../src/state/session.svelte';
 import { FakeHost } from '../../fake/host';
 import { changes as story } from '../../fake/stories/changes/changes';
 import { question } from '../../fake/stories/chat/question';
-import { redoCount, toEffects, undoCount } from '../../../src/state/changes/undo-counts';
-import { Changes } from '../../../src/state/changes/changes.svelte';
-import { effectText } from '../../../src/state/changes/effect-text';
-import { Session } from '../../../src/state/session.svelte';
 
 function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedSet {
   const note = {

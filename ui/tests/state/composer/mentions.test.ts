@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import {
-  mentionQueryAt,
   attachedIn,
+  findMentionText,
   linkedConversation,
   type Mention,
+  mentionQueryAt,
   mentionText,
-  findMentionText,
   withMentions,
 } from '../../../src/state/composer/mentions';
 

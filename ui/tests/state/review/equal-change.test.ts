@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import type { NoteHunk, DiffLineKind } from '../../../src/ipc/bindings';
-import { line, noteDiff } from '../../fake/stories/changes/diff';
+import type { DiffLineKind, NoteHunk } from '../../../src/ipc/bindings';
 import { decisions } from '../../../src/state/review/decisions';
 import { equalChange } from '../../../src/state/review/equal-change';
+import { line, noteDiff } from '../../fake/stories/changes/diff';
 
 /** A hunk as a diff is written: a sign before each line. */
 function hunk(text: string, properties = false): NoteHunk {

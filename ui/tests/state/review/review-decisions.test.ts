@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { NoteDiff, Review } from '../../../src/ipc/bindings';
+import { decisions } from '../../../src/state/review/decisions';
+import { ReviewDecisions } from '../../../src/state/review/review-decisions.svelte';
+import { StoredDecisions } from '../../../src/state/review/stored-decisions';
 import { moves as movesStory } from '../../fake/stories/changes/moves';
 import { review as story } from '../../fake/stories/changes/review';
-import { decisions } from '../../../src/state/review/decisions';
-import { StoredDecisions } from '../../../src/state/review/stored-decisions';
-import { ReviewDecisions } from '../../../src/state/review/review-decisions.svelte';
 
 function waiting(): Review {
   const review = story().views[0]?.review;

@@ -2,12 +2,12 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import type { Story } from '../../fake/story';
-import { answered, row, said, view } from '../../fake/stories/base';
-import { search } from '../../fake/stories/search';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { answered, row, said, view } from '../../fake/stories/base';
+import { search } from '../../fake/stories/search';
+import type { Story } from '../../fake/story';
 
 const words = [
   'The key hangs in the [[Tool cupboard#Left door|cupboard]]; ',

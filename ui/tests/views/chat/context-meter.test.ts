@@ -3,10 +3,10 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { ContextUse } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { full, fullWorking } from '../../fake/stories/around';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { full, fullWorking } from '../../fake/stories/around';
 
 async function open(tell: () => ReturnType<typeof full> = full) {
   const host = new FakeHost(tell());

@@ -1,11 +1,11 @@
 import { render, screen, waitFor } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { said } from '../../fake/stories/base';
 import { over } from '../../fake/stories/chat/turn-ends';
-import { Session } from '../../../src/state/session.svelte';
-import App from '../../../src/views/App.svelte';
 
 async function open() {
   const host = new FakeHost(over());

@@ -2,10 +2,10 @@
 import { render, screen, waitFor } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { chat } from '../../fake/stories/chat/chat';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { chat } from '../../fake/stories/chat/chat';
 
 it('tells what the model does before it answers, until it answers', async () => {
   const host = new FakeHost(chat());

@@ -2,11 +2,11 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import type { Story } from '../../fake/story';
-import { question } from '../../fake/stories/chat/question';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { question } from '../../fake/stories/chat/question';
+import type { Story } from '../../fake/story';
 
 async function open(story: Story) {
   const host = new FakeHost(story);

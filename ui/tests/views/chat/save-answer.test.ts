@@ -3,11 +3,11 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { ChatItem } from '../../../src/ipc/bindings';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { answered, healthy, row, said, view } from '../../fake/stories/base';
 import { search } from '../../fake/stories/search';
-import { Session } from '../../../src/state/session.svelte';
-import App from '../../../src/views/App.svelte';
 
 async function open() {
   const host = new FakeHost(search());

@@ -3,10 +3,10 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { ChatItem } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { answered, healthy, row, said, view } from '../../fake/stories/base';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { answered, healthy, row, said, view } from '../../fake/stories/base';
 
 async function begin(exchanges: number) {
   const conversation = row('c', 'Soup');

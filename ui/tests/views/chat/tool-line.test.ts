@@ -2,11 +2,11 @@ import { render, screen, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { chat } from '../../fake/stories/chat/chat';
 import { formatTime } from '../../../src/shared/i18n/format-date';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { chat } from '../../fake/stories/chat/chat';
 
 it('a line for several calls opens to each with its arguments, its result and its time', async () => {
   const host = new FakeHost(chat());

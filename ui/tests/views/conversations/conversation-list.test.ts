@@ -3,10 +3,10 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { Conversation } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { healthy, row, view } from '../../fake/stories/base';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { healthy, row, view } from '../../fake/stories/base';
 
 const now = Date.now();
 const soup = row('soup', 'Lentil soup', { updatedAt: now });

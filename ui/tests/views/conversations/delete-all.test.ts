@@ -2,10 +2,10 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { chat } from '../../fake/stories/chat/chat';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { chat } from '../../fake/stories/chat/chat';
 
 /** The settings of a window in which one conversation of seven is being answered. */
 async function open() {

@@ -2,11 +2,11 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { search } from '../../fake/stories/search';
 import { lineOfLink, lineOfTarget } from '../../../src/state/notes/note-anchor';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { search } from '../../fake/stories/search';
 
 async function open() {
   const host = new FakeHost(search());

@@ -3,11 +3,11 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { PrivateNote } from '../../../src/ipc/bindings';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { nothingKnown } from '../../fake/queries';
 import { search } from '../../fake/stories/search';
-import { Session } from '../../../src/state/session.svelte';
-import App from '../../../src/views/App.svelte';
 
 const heating = 'House/Heating.md';
 const offer = 'House/Offers, heating 2026.md';

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 
 import type { ToolItem } from '../../../src/features/chat/rows';
 import type { AppEvent, NotePath } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { search } from '../../fake/stories/search';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { search } from '../../fake/stories/search';
 
 async function open() {
   const host = new FakeHost(search());

@@ -2,10 +2,10 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-li
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { search } from '../../fake/stories/search';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { search } from '../../fake/stories/search';
 
 async function open() {
   const host = new FakeHost(search());

@@ -2,10 +2,10 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { indexing, search } from '../../fake/stories/search';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { indexing, search } from '../../fake/stories/search';
 
 async function open(tell = search) {
   const host = new FakeHost(tell());

@@ -2,10 +2,10 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/sve
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { changes as story } from '../../fake/stories/changes/changes';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { changes as story } from '../../fake/stories/changes/changes';
 
 async function open() {
   const host = new FakeHost(story());

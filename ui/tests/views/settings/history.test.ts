@@ -2,11 +2,11 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { changes as story } from '../../fake/stories/changes/changes';
 import { formatSize } from '../../../src/shared/i18n/format-size';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { changes as story } from '../../fake/stories/changes/changes';
 
 async function openSettings() {
   const host = new FakeHost(story());

@@ -4,17 +4,17 @@ import { tick } from 'svelte';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import type { Question } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { stories } from '../../fake/stories';
-import { setLanguage } from '../../../src/shared/i18n/language.svelte';
+import { formatDate } from '../../../src/shared/i18n/format-date';
 import { formatMoney } from '../../../src/shared/i18n/format-money';
 import { formatNumber } from '../../../src/shared/i18n/format-number';
 import { formatSize } from '../../../src/shared/i18n/format-size';
-import { formatDate } from '../../../src/shared/i18n/format-date';
+import { setLanguage } from '../../../src/shared/i18n/language.svelte';
 import { translateAnswer } from '../../../src/shared/i18n/translate-sentence';
 import { questionText } from '../../../src/state/chat/builtin-replies';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
 
 afterEach(() => setLanguage('system'));
 

@@ -3,10 +3,10 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { LocalServer } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { stories } from '../../fake/stories';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
 
 const server: LocalServer = {
   name: 'Ollama',

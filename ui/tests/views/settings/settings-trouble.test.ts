@@ -3,10 +3,10 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { SettingsProblem } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { settingsCutOff } from '../../fake/stories/trouble';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { settingsCutOff } from '../../fake/stories/trouble';
 
 async function begin(vault: 'open' | 'none' = 'open') {
   const story = settingsCutOff();

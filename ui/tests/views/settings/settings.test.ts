@@ -2,11 +2,11 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { stories } from '../../fake/stories';
 import { Session } from '../../../src/state/session.svelte';
 import { settingsSections } from '../../../src/state/settings/settings-route';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
 
 /** The window over a story. */
 async function open(story: string) {

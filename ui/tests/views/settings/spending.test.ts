@@ -2,12 +2,12 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { MonthCost, ModelCost, TurnCost } from '../../../src/ipc/bindings';
+import type { ModelCost, MonthCost, TurnCost } from '../../../src/ipc/bindings';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { answered, healthy, row, said, view } from '../../fake/stories/base';
 import { read } from '../../fake/stories/chat/chat';
-import { Session } from '../../../src/state/session.svelte';
-import App from '../../../src/views/App.svelte';
 
 function spent(cost: number, change: Partial<ModelCost> = {}): ModelCost {
   const usage = { input: 200, output: 50, cacheRead: 1800, cacheWrite: 0 };

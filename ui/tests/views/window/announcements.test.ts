@@ -2,11 +2,11 @@ import { render, screen, waitFor } from '@testing-library/svelte';
 import { describe, expect, it } from 'vitest';
 
 import type { ChatItem } from '../../../src/ipc/bindings';
-import { FakeHost } from '../../fake/host';
-import { chat } from '../../fake/stories/chat/chat';
-import { review } from '../../fake/stories/changes/review';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { review } from '../../fake/stories/changes/review';
+import { chat } from '../../fake/stories/chat/chat';
 
 async function open() {
   const host = new FakeHost(chat());

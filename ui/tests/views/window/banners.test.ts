@@ -2,11 +2,11 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { paused } from '../../fake/stories/around';
 import { chat } from '../../fake/stories/chat/chat';
-import { Session } from '../../../src/state/session.svelte';
-import App from '../../../src/views/App.svelte';
 
 async function open(tell = chat) {
   const host = new FakeHost(tell());

@@ -2,11 +2,11 @@ import { render, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { stories } from '../../fake/stories';
 import { keepFocus } from '../../../src/shared/input/keep-focus';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
 
 async function open(story: string) {
   const told = stories[story]?.();

@@ -3,11 +3,11 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import type { JobKind } from '../../../src/ipc/bindings';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { changes as story } from '../../fake/stories/changes/changes';
 import { sixty } from '../../fake/stories/changes/review';
-import { Session } from '../../../src/state/session.svelte';
-import App from '../../../src/views/App.svelte';
 
 async function open(host = new FakeHost(story())) {
   const session = new Session(host);

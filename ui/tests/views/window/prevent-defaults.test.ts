@@ -1,10 +1,10 @@
 import { createEvent, fireEvent, render, screen } from '@testing-library/svelte';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import { stories } from '../../fake/stories';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
 
 const screens: readonly (readonly [name: string, story: string, go: (session: Session) => void])[] =
   [

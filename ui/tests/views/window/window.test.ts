@@ -2,11 +2,11 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../fake/host';
-import type { Story } from '../../fake/story';
-import { stories } from '../../fake/stories';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
+import type { Story } from '../../fake/story';
 
 /** The whole window over a story, once it is drawn. */
 async function open(story: string, change: Partial<Story> = {}) {

@@ -1,8 +1,8 @@
 /** The state that the changes of tool calls are in by now: applied, rejected, undone. */
 import type { AppliedSet, ChatItem, NotePath, TurnId } from '../../../ipc/bindings';
 import { itemKey } from '../../../state/chat/open-conversation.svelte';
-import type { Places } from './partly-applied';
 import type { ToolItem } from '../rows';
+import type { Places } from './partly-applied';
 
 export type Verdict = Extract<ChatItem, { type: 'verdict' }>;
 

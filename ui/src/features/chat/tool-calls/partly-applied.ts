@@ -6,15 +6,15 @@
 import type {
   AppliedHunks,
   AppliedSet,
+  ChatItem,
   EffectId,
   NoteHunk,
-  ChatItem,
   NotePath,
 } from '../../../ipc/bindings';
 import { itemKey } from '../../../state/chat/open-conversation.svelte';
+import type { ToolItem } from '../rows';
 import { argumentsOf } from './call-arguments';
 import { preparedPaths, type Verdict } from './change-outcome';
-import type { ToolItem } from '../rows';
 
 /** One note that a verdict accepted in part, and the calls that prepared its changes. */
 interface Mixed {

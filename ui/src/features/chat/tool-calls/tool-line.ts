@@ -2,16 +2,16 @@
 import type { NotePath, ToolEvent } from '../../../ipc/bindings';
 import { m } from '../../../messages/messages';
 import {
-  noteSentence,
-  type NoteEffect,
   effectText,
+  type NoteEffect,
+  noteSentence,
   plannedText,
   type Sentence,
   sentence,
 } from '../../../state/changes/effect-text';
 import { isNote } from '../../../state/notes/note-path';
-import { argumentsOf, callArgument } from './call-arguments';
 import type { ToolItem } from '../rows';
+import { argumentsOf, callArgument } from './call-arguments';
 import { toolKind } from './tool-kind';
 
 export interface ToolLine extends Sentence {

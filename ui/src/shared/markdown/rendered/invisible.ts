@@ -1,6 +1,6 @@
 /** Marks in rendered HTML where characters stand that nobody would see. */
 import { m } from '../../../messages/messages';
-import { splitInvisible, invisibleRanges } from '../../text/invisible';
+import { invisibleRanges, splitInvisible } from '../../text/invisible';
 
 /** Puts a mark for each run of such characters in the texts below `root`. */
 export function markInvisible(root: Node): void {

@@ -3,8 +3,8 @@ import type {
   AppliedNote,
   AppliedSet,
   ChangeKind,
-  NoteHunk,
   ChatItem,
+  NoteHunk,
 } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';

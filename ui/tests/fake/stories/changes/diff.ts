@@ -1,10 +1,10 @@
 /** Diffs as stories tell them. */
 import type {
   DiffLine,
-  NoteDiff,
-  NotePath,
   DiffLineKind,
   DiffSpan,
+  NoteDiff,
+  NotePath,
 } from '../../../../src/ipc/bindings';
 
 /** A line whose `*starred*` words are those that differ. */

@@ -1,7 +1,7 @@
 /** A move with the links that follow it, folders, deletions and a conflict that wait together. */
 import type { ChatItem, NoteDiff, ToolEvent } from '../../../../src/ipc/bindings';
-import type { Story } from '../../story';
 import { nothingKnown } from '../../queries';
+import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line, noteDiff } from './diff';
 

@@ -1,5 +1,5 @@
 /** Words put in another way, words that wait, what all that cost, and a server that could answer. */
-import type { ChatItem, ModelInfo, ModelCost } from '../../../../src/ipc/bindings';
+import type { ChatItem, ModelCost, ModelInfo } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';

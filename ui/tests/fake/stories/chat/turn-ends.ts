@@ -1,5 +1,5 @@
 /** Turns that did not end well. */
-import type { Interruption, ChatItem, TurnStatus, UserError } from '../../../../src/ipc/bindings';
+import type { ChatItem, Interruption, TurnStatus, UserError } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';
