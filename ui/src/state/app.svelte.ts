@@ -1,4 +1,4 @@
-/** All that the application has told the window, and the one place where its events are applied. */
+/** The state that the application has sent to the window, and the one place that applies its events. */
 import type {
   AppEvent,
   AppSnapshot,

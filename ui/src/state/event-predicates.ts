@@ -1,4 +1,4 @@
-/** What the events of the feed, and what is fetched, mean for what is in front of the user. */
+/** Predicates on events and on fetched views: whether something on display has to be updated. */
 import type { AppEvent, ConversationId, ConversationView, VaultInfo } from '../ipc/bindings';
 
 /** Whether other things stand in the conversation now. */

@@ -1,4 +1,4 @@
-/** JobProgress that takes long: told while it goes on, and stopped where the user wants it. */
+/** Long-running jobs: their progress, and a way to stop them. */
 import type { JobProgress } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';

@@ -1,4 +1,4 @@
-/** What the user does with the window: asks the host, shows what comes back, says what failed. */
+/** The actions of the user: each asks the host, shows the result, and reports errors. */
 import type {
   ApprovalDecision,
   ChangeSetId,

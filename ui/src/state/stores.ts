@@ -1,4 +1,4 @@
-/** The stores of the window, one a topic, and what each of them needs of the others. */
+/** The stores of the window, one for each topic, and their dependencies on each other. */
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
 import { StoredHistory } from './changes/stored-history.svelte';

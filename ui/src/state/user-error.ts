@@ -1,4 +1,4 @@
-/** Turns whatever a call threw into the one shape that the window shows. */
+/** Converts anything that a call throws into a `UserError`. */
 import type { ErrorCode, UserError } from '../ipc/bindings';
 import type { SettingsTarget } from './settings/settings-route';
 

@@ -1,4 +1,4 @@
-/** Applied changes by the day they were made on. */
+/** Groups applied changes by the day they were made on. */
 import type { AppliedSet, Timestamp } from '../../ipc/bindings';
 
 interface Day {

@@ -1,4 +1,4 @@
-/** The rows of a conversation that goes on: what stands before its last turn is made into rows once. */
+/** Caches the rows of a conversation: only the rows of its last turn are built again. */
 import type { ChatItem, MessageId, TurnId } from '../../ipc/bindings';
 import { lastDay, type Row, rows } from './rows';
 

@@ -1,4 +1,4 @@
-/** The chat's items as the rows that are drawn: days apart, tool calls together. */
+/** Builds the rows of a chat from its items: a row for each new day, one row for successive tool calls. */
 import type { ChatItem, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
 import { isBuiltinCall, isBuiltinReply } from '../../state/chat/builtin-replies';
 import { itemKey } from '../../state/chat/open-conversation.svelte';

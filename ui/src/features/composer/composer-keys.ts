@@ -1,4 +1,4 @@
-/** What keys do where a message is written. */
+/** The keyboard shortcuts of the composer. */
 import { m } from '../../messages/messages';
 import type { PlaceKey } from '../../shared/input/shortcut';
 

@@ -1,4 +1,4 @@
-/** What keys do with the conversation that has the focus in the list. */
+/** The keyboard shortcuts for the focused conversation of the list. */
 import { m } from '../../messages/messages';
 import type { PlaceKey } from '../../shared/input/shortcut';
 

@@ -1,4 +1,4 @@
-/** How a decision of a review reads: its place, what accepting it says and does. */
+/** The texts of a decision in a review: its place, and the effect of accepting it. */
 import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';

@@ -1,4 +1,4 @@
-/** The places of a review that the keyboard goes to, from top to bottom. */
+/** The order in which the keyboard goes through a review, from top to bottom. */
 import type { NotePath } from '../../ipc/bindings';
 import {
   type Decision,

@@ -1,4 +1,4 @@
-/** What keys do where waiting changes are decided. */
+/** The keyboard shortcuts of a review. */
 import { m } from '../../messages/messages';
 import type { PlaceKey } from '../../shared/input/shortcut';
 

@@ -1,4 +1,4 @@
-/** What was read before changes were planned, in a sentence. */
+/** A sentence about the sources that were read before changes were planned. */
 import type { Source } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { noteLabel } from '../../state/notes/note-path';

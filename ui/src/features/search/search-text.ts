@@ -1,4 +1,4 @@
-/** The words around what was found. */
+/** The texts around search results. */
 import { m } from '../../messages/messages';
 import { formatNumber } from '../../shared/i18n/format-number';
 import type { Search, SearchFound, SearchKind, WordSearch } from '../../state/search/search.svelte';

@@ -1,4 +1,4 @@
-/** Waiting for what comes soon as a rule. */
+/** Waits for a promise for a short time. */
 
 /** Longer than this it is not waited for, in milliseconds: a moment that nobody notices. */
 const moment = 100;

@@ -1,4 +1,4 @@
-/** Days and times as the user's language writes them; moments are milliseconds since 1970. */
+/** Formats days and times as the user's language writes them; times are milliseconds since 1970. */
 import { m } from '../../messages/messages';
 import { region } from './language.svelte';
 

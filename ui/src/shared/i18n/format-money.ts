@@ -1,4 +1,4 @@
-/** Amounts of money as the user's language writes them. */
+/** Formats amounts of money as the user's language writes them. */
 import { region } from './language.svelte';
 
 /** From billionths of a US dollar: "$0.0042". */

@@ -1,4 +1,4 @@
-/** Numbers as the user's language writes them. */
+/** Formats numbers as the user's language writes them. */
 import { region } from './language.svelte';
 
 /** A number as the user's language writes it: "12,000". */

@@ -1,4 +1,4 @@
-/** How much room something takes, as the user's language writes it. */
+/** Formats sizes in bytes as the user's language writes them. */
 import { region } from './language.svelte';
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;

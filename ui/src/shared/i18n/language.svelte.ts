@@ -1,4 +1,4 @@
-/** The language that the window speaks. Every text that is shown follows it at once. */
+/** The language of the window. Every text on display follows it at once. */
 import { getLocale, type Locale, overwriteGetLocale } from '../../messages/runtime';
 
 /** Resolved before it is overwritten: what the system asks for. */

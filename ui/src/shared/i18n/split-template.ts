@@ -1,4 +1,4 @@
-/** Splits a message around the place of one argument, so that the argument can be set apart. */
+/** Splits a message at the place of one argument, so that the argument can have its own style. */
 const here = '\u0000';
 
 /** The words before and after the argument, in the order of the language. */

@@ -1,4 +1,4 @@
-/** What the application words in English, in the language that is spoken. */
+/** Translates the English sentences of the application into the language of the window. */
 import german from '../../../messages/sentences.de.json';
 import { getLocale } from '../../messages/runtime';
 import { phrasebook } from './phrasebook';

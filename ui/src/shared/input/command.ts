@@ -1,4 +1,4 @@
-/** Something the user can have done: one row of the palette, one shortcut. */
+/** A command of the user: one row of the palette, one shortcut. */
 import type { IconName } from '../components/icons';
 import type { Keys } from './shortcut';
 

@@ -1,4 +1,4 @@
-/** The keyboard is never nowhere: where the element that has it goes, another one takes it. */
+/** Keeps the keyboard focus on the page: if the focused element is removed, another element takes the focus. */
 
 const focusable =
   'a[href], a[tabindex], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), ' +

@@ -1,4 +1,4 @@
-/** Keys as the tables of actions write them, and whether what was pressed is one of them. */
+/** Parses shortcuts such as `Mod+Shift+K`, and matches them with keyboard events. */
 import { m } from '../../messages/messages';
 
 /** A key, behind what is held with it: `Mod+Shift+F`, `F2`, `?`. `Mod` is Ctrl, or Command. */

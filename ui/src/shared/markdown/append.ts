@@ -1,4 +1,4 @@
-/** A block that grows by plain words: they are put behind what is drawn, and nothing is parsed again. */
+/** Appends plain words to a rendered block without parsing it again. */
 import { invisibleRanges } from '../text/invisible';
 
 /**

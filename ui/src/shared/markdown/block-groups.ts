@@ -1,4 +1,4 @@
-/** The blocks of a text in groups: those that stay the same are not looked at again while the last one grows. */
+/** Groups the blocks of a text, so that only the last group is compared while the text grows. */
 
 interface Part {
   readonly source: string;

@@ -1,4 +1,4 @@
-/** Cuts growing Markdown into blocks, so that only the last one is ever parsed again. */
+/** Splits growing Markdown into blocks, so that only the last block is parsed again. */
 import { Lexer } from 'marked';
 
 import { isTooDeep } from './nesting-depth';

@@ -1,4 +1,4 @@
-/** Markdown as notes write it: GitHub's, `[[links]]`, and nothing that loads anything. */
+/** Configures the Markdown parser: GitHub's flavor, `[[links]]`, and nothing that loads anything. */
 import { Marked, type Token, type Tokens } from 'marked';
 
 import { escapeHtml } from './escape';

@@ -1,4 +1,4 @@
-/** How deep quotes and lists go into each other. */
+/** Checks how deep quotes and lists are nested. */
 
 /** Sixty signs of a quote or a list at the beginning of one line; a line of dashes is none. */
 const deep = /^[ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+){60}/m;

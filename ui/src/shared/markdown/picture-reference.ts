@@ -1,4 +1,4 @@
-/** How a picture is named in Markdown: where it is, what it is called, how large it shall be. */
+/** Parses a picture in Markdown: its path, its label and its size. */
 import { linkTarget } from './link';
 
 /** Where a picture is: in the vault, to be drawn; on the web, where it stays; or nowhere that is shown. */

@@ -1,4 +1,4 @@
-/** Markdown that a model or a note wrote, as HTML that can do nothing. */
+/** Renders Markdown of a model or a note to HTML without active content. */
 import DOMPurify from 'dompurify';
 import remend from 'remend';
 

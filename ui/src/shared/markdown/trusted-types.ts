@@ -1,4 +1,4 @@
-/** Markdown as what an engine with trusted types takes for HTML: there, no other text becomes any. */
+/** Renders Markdown to `TrustedHTML` where the engine has trusted types; no other text becomes HTML there. */
 import { renderClosed, renderOpen } from './render';
 
 /** HTML in such an engine; it prints as its text. */

@@ -1,4 +1,4 @@
-/** Brings a part of what scrolls into its middle; nothing around it moves. */
+/** Scrolls an element to the middle of its scroller; nothing around the scroller moves. */
 export function scrollIntoView(part: HTMLElement): void {
   const scroller = part.closest<HTMLElement>('.scroll');
   if (!scroller) return;

@@ -1,4 +1,4 @@
-/** Keeps a scrolling element at its end, for as long as the user is there. */
+/** Keeps a scroller at its end for as long as the user stays there. */
 import type { Attachment } from 'svelte/attachments';
 
 /** How far from the end still counts as being there. */

@@ -1,4 +1,4 @@
-/** The stretch of a long list that stands in the page: what is around the place that is looked at. */
+/** The range of a long list that is in the page: the rows around the scroll position. */
 import { tick } from 'svelte';
 import type { Attachment } from 'svelte/attachments';
 

@@ -1,4 +1,4 @@
-/** How well some letters fit a name: the words of the query, each somewhere in it. */
+/** Scores how well a name matches a query: each word of the query, somewhere in the name. */
 
 /** UTF-16 offsets in the name. */
 export type Mark = readonly [start: number, end: number];

@@ -1,4 +1,4 @@
-/** Words set apart in what is drawn, without a change of the drawing. */
+/** Highlights words in rendered text without changing its elements. */
 import type { Attachment } from 'svelte/attachments';
 
 const name = 'found';

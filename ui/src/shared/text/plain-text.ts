@@ -1,4 +1,4 @@
-/** Markdown in one line as words: links by their label, nothing of what marks words. */
+/** Converts Markdown to one line of plain text: links become their labels, and emphasis marks go. */
 
 /** Pairs of signs around words, the longest first. */
 const pairs = /(\*{1,3}|~~|==|`+)(?=\S)(.+?)(?<=\S)\1/g;

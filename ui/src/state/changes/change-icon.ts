@@ -1,4 +1,4 @@
-/** The drawing of what happens to a note or folder. */
+/** The icon for a kind of change to a note or folder. */
 import type { ChangeKind } from '../../ipc/bindings';
 import type { IconName } from '../../shared/components/icons';
 

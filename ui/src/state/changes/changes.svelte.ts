@@ -1,4 +1,4 @@
-/** Applied changes that the window knows, newest first, and what could not be taken back. */
+/** Applied changes that the window knows, newest first, and the conflicts of undo. */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 
 import type {

@@ -1,4 +1,4 @@
-/** What happened to notes and folders, or shall happen, in one sentence. */
+/** Sentences about applied and planned changes to notes and folders. */
 import type { AppliedNote, ChangeKind, NotePath } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import type { IconName } from '../../shared/components/icons';

@@ -1,4 +1,4 @@
-/** How much is kept of earlier versions, and forgetting it. */
+/** The size of the stored history, and its deletion. */
 import type { DeletedHistory, HistoryAge, HistoryStats } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';

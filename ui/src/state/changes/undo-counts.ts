@@ -1,4 +1,4 @@
-/** Applied changes, read: what can still be taken back, and what can be put back. */
+/** Counts the applied changes that can be undone, redone or reapplied. */
 import type { AppliedNote, AppliedSet } from '../../ipc/bindings';
 import { groupByUnit } from '../review/decisions';
 import type { NoteEffect } from './effect-text';

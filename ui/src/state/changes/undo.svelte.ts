@@ -1,4 +1,4 @@
-/** Lists what was applied, takes it back and puts it in again, and says what came of it. */
+/** Lists applied changes, undoes and redoes them, and reports the outcome. */
 import type {
   AppliedSet,
   ChangeSetId,

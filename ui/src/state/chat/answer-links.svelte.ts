@@ -1,4 +1,4 @@
-/** Which links of the answers in front of the user lead nowhere. */
+/** Finds the broken links in the answers on display. */
 import { SvelteSet } from 'svelte/reactivity';
 
 import type { ConversationId } from '../../ipc/bindings';

@@ -1,4 +1,4 @@
-/** What the application says itself where no model is connected: known by how it names its calls. */
+/** Recognizes the replies of the application without a model, by the ids of their calls. */
 import type { CallId, ChatItem, Question } from '../../ipc/bindings';
 import { translateSentence } from '../../shared/i18n/translate-sentence';
 

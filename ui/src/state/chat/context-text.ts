@@ -1,4 +1,4 @@
-/** How full the context window is, in the words of the window. */
+/** Texts about the use of the context window. */
 import type { ContextKind, ContextUse } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { formatNumber } from '../../shared/i18n/format-number';

@@ -1,4 +1,4 @@
-/** The words for what a model on this computer does before it answers. */
+/** Texts for the steps of a local model before its answer: loading and reading. */
 import type { ModelWait } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { formatNumber } from '../../shared/i18n/format-number';

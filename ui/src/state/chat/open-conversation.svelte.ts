@@ -1,4 +1,4 @@
-/** The conversation in front of the user, kept true by events. */
+/** The open conversation, kept up to date by events. */
 import type {
   AppEvent,
   ChatItem,

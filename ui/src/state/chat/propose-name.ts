@@ -1,4 +1,4 @@
-/** What an answer may be called as a note. */
+/** Proposes a note name for an answer. */
 import { m } from '../../messages/messages';
 
 /** No longer: a list shows it whole. */

@@ -1,4 +1,4 @@
-/** Saves an answer as a note: a name is proposed, and another one where it is taken. */
+/** Saves an answer as a note. If the proposed name is taken, it proposes another one. */
 import type { ChatItem, MessageId, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';

@@ -1,4 +1,4 @@
-/** What is being written and goes along, kept for each conversation until it was sent. */
+/** Drafts and their attachments, kept for each conversation until they are sent. */
 import { SvelteMap } from 'svelte/reactivity';
 
 import type { ConversationId, NotePath, Question, SendMessageRequest } from '../../ipc/bindings';

@@ -1,4 +1,4 @@
-/** Finding what a message is to mention: notes, folders, tags and past conversations, by some letters. */
+/** Finds notes, folders, tags and past conversations for a mention, by some letters of their names. */
 import type { PrivateNote } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';

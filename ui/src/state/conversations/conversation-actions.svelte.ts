@@ -1,4 +1,4 @@
-/** How the user keeps conversations: named, put away, ended, deleted and brought back. */
+/** Renames, archives, exports, ends, deletes and restores conversations. */
 import type { ArchiveState, Conversation, ConversationId, ExportFormat } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';

@@ -1,4 +1,4 @@
-/** Looking for what was said and changed in conversations. */
+/** Searches messages, answers and changes of all conversations. */
 import type { ConversationHits } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';

@@ -1,4 +1,4 @@
-/** All conversations are deleted at once, and brought back for as long as that can be. */
+/** Deletes all conversations at once, and restores them for as long as that is possible. */
 import type { ConversationCounts } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';

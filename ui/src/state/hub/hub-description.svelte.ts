@@ -1,4 +1,4 @@
-/** The description that a hub reads, as a model proposes it: the user keeps it, or does not. */
+/** The description for the hub that a model proposes, until the user accepts or rejects it. */
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import type { SettingsQueue } from '../settings/settings-queue';

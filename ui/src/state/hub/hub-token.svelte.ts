@@ -1,4 +1,4 @@
-/** The token that the hub is shown: where it comes from, never what it is. */
+/** The source of the token for the hub, never the token itself. */
 import type { KeyStorage, TokenStatus } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';

@@ -1,4 +1,4 @@
-/** Which paths the note may have to which messages of the hub are added without a model. */
+/** Checks the path of the note that collects hub messages without a model. */
 
 /** Why a path is none for a note; the application has the last word. */
 export type PathFault = 'empty' | 'not_markdown' | 'outside' | 'hidden' | 'reserved';

@@ -1,4 +1,4 @@
-/** The place in a note that a link names behind its `#`: a heading, or a block by its `^id`. */
+/** Finds the line for the `#` part of a link: a heading, or a block by its `^id`. */
 
 /** Its line, 1-based; `null` where the link names none, or it is not there. */
 export function lineOfTarget(text: string, target: string): number | null {

@@ -1,4 +1,4 @@
-/** Which lines of the shown note stand as the assistant left them. */
+/** The lines of the open note that the assistant wrote. */
 import type { AssistantLines, NoteAttribution, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';

@@ -1,4 +1,4 @@
-/** The links of the note that is shown beside the chat. */
+/** The links of the open note. */
 import type { NoteLinks, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';

@@ -1,4 +1,4 @@
-/** A path in the vault as people read it. */
+/** Names and labels for the path of a note. */
 import type { NotePath } from '../../ipc/bindings';
 
 /** The note's or folder's own name: no folder, no `.md`. */

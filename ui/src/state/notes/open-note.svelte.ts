@@ -1,4 +1,4 @@
-/** The note that is open beside the chat: shows it, and what is known about it. */
+/** The note that is open beside the chat, with its links and its attribution. */
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { SentNote } from '../composer/sent-note.svelte';

@@ -1,4 +1,4 @@
-/** The change that a hunk makes, whichever note it is in: equal ones are decided together. */
+/** The change that a hunk makes, whichever note it is in. Equal changes are decided together. */
 import type { DiffLineKind, NoteHunk } from '../../ipc/bindings';
 import { type Replacement, replacementOf } from './same-replacement';
 

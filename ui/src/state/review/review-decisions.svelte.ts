@@ -1,4 +1,4 @@
-/** What the user has decided about waiting changes, before it is applied. */
+/** The decisions of the user about pending changes, before they are applied. */
 import { SvelteMap } from 'svelte/reactivity';
 
 import type {

@@ -1,4 +1,4 @@
-/** Whether a hunk puts one thing in the place of another and does nothing else. */
+/** Recognizes a hunk that replaces one text by another and changes nothing else. */
 import type { DiffLine, NoteHunk } from '../../ipc/bindings';
 
 /** What goes, and what stands in its place, as often as it does. */

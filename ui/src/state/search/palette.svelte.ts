@@ -1,4 +1,4 @@
-/** What the palette offers: everything that can be done now, and notes and conversations by name. */
+/** The rows of the command palette: commands, notes and conversations. */
 import type { Conversation, NameMatch } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';

@@ -1,4 +1,4 @@
-/** Looking through all notes: for lines, or along their tags, properties, tasks and dead links. */
+/** Searches all notes by text, tags, properties, tasks or broken links. */
 import type {
   CountedValues,
   LineMatch,

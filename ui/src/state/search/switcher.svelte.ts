@@ -1,4 +1,4 @@
-/** Going to a note by some letters of its name. */
+/** Finds a note by some letters of its name. */
 import type { NameMatch, NameMatches } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';

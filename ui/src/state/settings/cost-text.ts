@@ -1,4 +1,4 @@
-/** What something cost, in words: the amount, or that the price is not known; and the tokens. */
+/** Texts about cost and tokens: the amount, or that the price is not known. */
 import type { ModelCost } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { formatMoney } from '../../shared/i18n/format-money';

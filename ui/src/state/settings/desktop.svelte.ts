@@ -1,4 +1,4 @@
-/** The desktop around the window: its tray, what starts at login, what closing means. */
+/** The desktop integration: the tray, the start at login, and the meaning of closing the window. */
 import type { AutostartMode, ConversationId, DesktopState, OnClose } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';

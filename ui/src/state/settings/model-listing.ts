@@ -1,4 +1,4 @@
-/** How far the list of a provider's models is known. */
+/** The progress of listing a provider's models. */
 export type ModelListing =
   /** Nobody asked the provider: the list holds the models that are known without it. */
   | { readonly state: 'unasked' }

@@ -1,4 +1,4 @@
-/** What is known of a model, in words. */
+/** Texts about a model: its context window and its price. */
 import type { ModelInfo } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { formatNumber } from '../../shared/i18n/format-number';

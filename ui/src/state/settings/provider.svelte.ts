@@ -1,4 +1,4 @@
-/** Who answers: the provider that is chosen, its key, and a server on this computer that is offered. */
+/** The chosen provider, its API key, and the offer of a server on this computer. */
 import type {
   KeyStorage,
   LocalServer,

@@ -1,4 +1,4 @@
-/** Changes of the settings, saved one after the other: each over what the file holds by then. */
+/** Saves changes of the settings one after the other, each on top of the settings of that time. */
 import type { Settings } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';

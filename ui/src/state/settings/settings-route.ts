@@ -1,4 +1,4 @@
-/** The parts of the settings, as they stand on the page. */
+/** The sections of the settings, and the routes to them. */
 export const settingsSections = [
   'vault',
   'private',

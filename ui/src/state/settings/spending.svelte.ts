@@ -1,4 +1,4 @@
-/** What models have cost: by month, and by turn of the conversation that was asked about. */
+/** The cost of models: by month, and by turn of one conversation. */
 import type { ConversationId, MonthCost, TurnCost } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';

@@ -1,4 +1,4 @@
-/** The parts of the settings by their names. */
+/** The names of the settings sections. */
 import { m } from '../../messages/messages';
 import type { SettingsSection } from '../../state/settings/settings-route';
 

@@ -1,4 +1,4 @@
-/** What a turn did to notes, in words. */
+/** The text about the changes that a turn made to notes. */
 import type { Interruption } from '../../../ipc/bindings';
 import { m } from '../../../messages/messages';
 

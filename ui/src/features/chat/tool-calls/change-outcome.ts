@@ -1,4 +1,4 @@
-/** The state that the changes of tool calls are in by now: applied, rejected, undone. */
+/** The current state of the changes that tool calls made: applied, rejected or undone. */
 import type { AppliedSet, ChatItem, NotePath, TurnId } from '../../../ipc/bindings';
 import { itemKey } from '../../../state/chat/open-conversation.svelte';
 import type { ToolItem } from '../rows';

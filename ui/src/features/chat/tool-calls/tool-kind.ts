@@ -1,4 +1,4 @@
-/** What each tool is for, in words for when it runs, fails or has no effect to tell. */
+/** Each tool's texts: while it runs, when it fails, and when it has no effect to show. */
 import { m } from '../../../messages/messages';
 import type { IconName } from '../../../shared/components/icons';
 

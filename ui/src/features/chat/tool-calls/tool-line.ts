@@ -1,4 +1,4 @@
-/** What a tool call did, in one line: its effect first. */
+/** Describes a tool call in one line, its effect first. */
 import type { NotePath, ToolEvent } from '../../../ipc/bindings';
 import { m } from '../../../messages/messages';
 import {

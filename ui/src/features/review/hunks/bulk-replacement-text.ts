@@ -1,4 +1,4 @@
-/** How a change that is the same in many notes reads. */
+/** The texts of a change that is the same in many notes. */
 import { m } from '../../../messages/messages';
 import type { IconName } from '../../../shared/components/icons';
 import type { EqualChange } from '../../../state/review/equal-change';

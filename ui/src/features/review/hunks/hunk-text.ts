@@ -1,4 +1,4 @@
-/** How a hunk reads: where it is, and what its lines are. */
+/** The texts of a hunk: its position and its lines. */
 import type { DiffLine, NoteHunk } from '../../../ipc/bindings';
 import { m } from '../../../messages/messages';
 import type { IconName } from '../../../shared/components/icons';

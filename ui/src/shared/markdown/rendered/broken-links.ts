@@ -1,4 +1,4 @@
-/** Links to what is not there are words with a mark: they lead nowhere, by pointer or by key. */
+/** Marks broken links in rendered Markdown: they cannot be followed by pointer or keyboard. */
 
 /** All links into the vault, alive or dead. */
 const links = 'a[data-note], a[data-dead]';

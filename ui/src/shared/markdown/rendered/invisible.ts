@@ -1,4 +1,4 @@
-/** Marks in rendered HTML where characters stand that nobody would see. */
+/** Marks invisible characters in rendered HTML. */
 import { m } from '../../../messages/messages';
 import { invisibleRanges, splitInvisible } from '../../text/invisible';
 

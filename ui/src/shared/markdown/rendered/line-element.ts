@@ -1,4 +1,4 @@
-/** Where a line of Markdown is shown in what was drawn of it. */
+/** Finds the rendered element of a line of Markdown. */
 
 import { embedLocation } from '../picture-reference';
 

@@ -1,4 +1,4 @@
-/** Marks in the margin of what was drawn of a text: whose lines these are. */
+/** Draws marks in the margin of rendered Markdown, to show who wrote these lines. */
 import { blockElement } from './line-element';
 
 /** Lines that belong together, 0-based, and what their mark is called. */

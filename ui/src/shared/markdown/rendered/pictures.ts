@@ -1,4 +1,4 @@
-/** Pictures of the vault in what was drawn: the HTML names them, and here they are put there. */
+/** Inserts the pictures of the vault into rendered Markdown, which only names them. */
 import { fileName } from '../picture-reference';
 
 /** The pictures that a text may show. Another object of them: what was not there may be by now. */
