@@ -200,8 +200,8 @@ async function pictures(page, name, directory, reads) {
   failures.push(...turned.map((found) => `right to left: ${found}`));
   await page.evaluate(() => document.documentElement.removeAttribute('dir'));
   await page.evaluate(async (module) => {
-    (await import(module)).speak('de');
-  }, '/src/shared/language.svelte.ts');
+    (await import(module)).setLanguage('de');
+  }, '/src/shared/i18n/language.svelte.ts');
   await page.screenshot(file('german'));
   failures.push(...(await crowded(page)).map((found) => `German: ${found}`));
   return failures.map((failure) => `${name} ${failure}`);

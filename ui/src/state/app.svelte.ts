@@ -1,32 +1,32 @@
-/** All that the application has told the window, and the one place where its events are applied. */
+/** The state that the application has sent to the window, and the one place that applies its events. */
 import type {
   AppEvent,
+  AppSnapshot,
+  ChatItem,
   Conversation,
   ConversationId,
   ConversationView,
   HubStatus,
-  ChatItem,
+  JobProgress,
   MessageId,
-  NotePath,
   NoteContent,
+  NotePath,
   NumberedEvent,
   ProviderStatus,
-  ToolEvent,
   Settings,
   SettingsProblem,
-  AppSnapshot,
+  ToolEvent,
   UserError,
   VaultId,
   VaultInfo,
-  JobProgress,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import { plainWords } from '../shared/plain-words';
-import { worded } from '../shared/worded';
-import { Changes } from './changes.svelte';
-import { type ChatEvent, OpenConversation } from './conversation.svelte';
-import { questionWords } from './own-words';
-import { waitWords } from './wait-words';
+import { translateSentence } from '../shared/i18n/translate-sentence';
+import { plainText } from '../shared/text/plain-text';
+import { Changes } from './changes/changes.svelte';
+import { questionText } from './chat/builtin-replies';
+import { modelWaitText } from './chat/model-wait-text';
+import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -84,7 +84,7 @@ export class AppState {
   /** Whether the user is asked what closing the window means. */
   closing = $state(false);
   /** What is under way and may take long, the oldest first. */
-  works = $state.raw<readonly JobProgress[]>([]);
+  jobs = $state.raw<readonly JobProgress[]>([]);
   /** What a screen reader is told, at boundaries only; the newest last. */
   announcements = $state.raw<readonly Announcement[]>([]);
 
@@ -119,7 +119,7 @@ export class AppState {
     this.conversations = snapshot.conversations.map(titled);
     this.behind = snapshot.behind;
     this.changes.clear();
-    this.works = snapshot.works;
+    this.jobs = snapshot.works;
     this.problems = [];
     for (const error of snapshot.problems) this.#addProblem(error, false);
     this.ready = true;
@@ -167,7 +167,7 @@ export class AppState {
         this.changes.clear();
         return;
       case 'work_changed':
-        this.works = event.works;
+        this.jobs = event.works;
         return;
       case 'hub_changed':
         this.hub = event.hub;
@@ -286,7 +286,7 @@ export class AppState {
     if (this.problems.some((other) => other.error.message === error.message)) return;
     this.#problemCount += 1;
     this.problems = [...this.problems, { id: this.#problemCount, error, passes }];
-    this.#announce(worded(error.message));
+    this.#announce(translateSentence(error.message));
   }
 
   /** Nothing of one vault is in front of the user beside another one. */
@@ -301,7 +301,7 @@ export class AppState {
   #hearSettings(settings: Settings, trouble: SettingsProblem | null): void {
     this.settingsTold += 1;
     if (trouble && trouble.message !== this.settingsTrouble?.message)
-      this.#announce(worded(trouble.message));
+      this.#announce(translateSentence(trouble.message));
     this.settingsTrouble = trouble;
     this.#knowSettings(settings);
   }
@@ -319,7 +319,7 @@ export class AppState {
 
   #putVault(vault: VaultInfo | null): void {
     if (vault?.trouble && vault.trouble !== this.vault?.trouble)
-      this.#announce(worded(vault.trouble));
+      this.#announce(translateSentence(vault.trouble));
     this.vault = vault;
   }
 
@@ -378,7 +378,7 @@ export class AppState {
 
 /** A conversation with its title in words: it may come from a message or a model, in Markdown. */
 function titled(row: Conversation): Conversation {
-  return { ...row, title: plainWords(row.title) };
+  return { ...row, title: plainText(row.title) };
 }
 
 /** The words for the end of a turn, by what stands last; a question has its own. */
@@ -388,7 +388,7 @@ function endOf(last: ChatItem | undefined): string | null {
     case 'cancelled':
       return m.ended_cancelled();
     case 'failed':
-      return `${m.ended_failed()}: ${last.error ? worded(last.error.message) : m.ended_failed_unknown()}`;
+      return `${m.ended_failed()}: ${last.error ? translateSentence(last.error.message) : m.ended_failed_unknown()}`;
     case 'interrupted':
       return m.ended_interrupted();
     case 'limit':
@@ -413,9 +413,9 @@ function isAnswer(event: ChatEvent): boolean {
 function boundary(event: ChatEvent): string | null {
   switch (event.type) {
     case 'wait_changed':
-      return event.wait && waitWords(event.wait);
+      return event.wait && modelWaitText(event.wait);
     case 'question_changed':
-      return event.question && m.said_question({ question: questionWords(event.question) });
+      return event.question && m.said_question({ question: questionText(event.question) });
     case 'review_changed':
       return event.review && m.said_review({ count: event.review.notes.length });
     case 'held_changed':

@@ -1,9 +1,9 @@
-/** What the user does with the window: asks the host, shows what comes back, says what failed. */
+/** The actions of the user: each asks the host, shows the result, and reports errors. */
 import type {
-  ChangeSetId,
-  ConversationId,
-  ConversationHit,
   ApprovalDecision,
+  ChangeSetId,
+  ConversationHit,
+  ConversationId,
   NotePath,
   NumberedEvent,
   SendMessageRequest,
@@ -11,50 +11,28 @@ import type {
   TurnId,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
-import { AnswerLinks } from './answer-links.svelte';
-import { Answering } from './answering.svelte';
-import { AppState } from './app.svelte';
-import { Clearing } from './clearing.svelte';
-import { Describing } from './describing.svelte';
-import { Desktop } from './desktop.svelte';
-import { chosenOption, Drafts, type Sending } from './drafts.svelte';
-import { HubToken } from './hub-token.svelte';
+import { Throttle } from '../shared/async/throttle';
+import { withTimeout } from '../shared/async/with-timeout';
+import { ToolViews } from './chat/tool-views';
+import { chosenOption, type Sending } from './composer/drafts.svelte';
+import { linkedConversation } from './composer/mentions';
 import {
+  changesModel,
   hasChanged,
-  hasEnded,
-  hasForgotten,
-  hasOtherReader,
-  isAnother,
-  knowsMore,
+  hasNewIndex,
+  isConversationReplaced,
+  isHistoryDeleted,
+  isTurnEnd,
   sameVault,
-} from './heard';
-import { History } from './history.svelte';
-import { Keeping } from './keeping.svelte';
-import { Mentioning } from './mentioning.svelte';
-import { linkedConversation } from './mentions';
-import { OpenNote } from './open-note.svelte';
-import { Opening } from './opening';
-import type { Place } from './place';
-import { Pace } from './pace';
-import { Palette } from './palette.svelte';
-import { VaultPictures } from './pictures.svelte';
-import { Said } from './said.svelte';
-import { Saving } from './saving.svelte';
-import { type Row, Search, type SearchKind } from './search.svelte';
-import { soon } from './soon';
-import { Spending } from './spending.svelte';
-import { Switcher } from './switcher.svelte';
-import { TrashedNotes } from './trashed-notes.svelte';
-import { Turns } from './turns.svelte';
-import { Undoing } from './undoing.svelte';
-import { Works } from './works.svelte';
-import { SettingsSaving } from './settings-saving';
-import type { SettingsPlace, SettingsSection } from './settings-place';
+} from './event-predicates';
+import type { Route } from './route';
+import type { SearchKind, SearchRow } from './search/search.svelte';
+import type { SettingsSection, SettingsTarget } from './settings/settings-route';
+import { Stores } from './stores';
 import { userError } from './user-error';
 
-export class Session {
-  readonly app = new AppState();
-  place = $state.raw<Place>({ name: 'chat' });
+export class Session extends Stores {
+  place = $state.raw<Route>({ name: 'chat' });
   /** The section of the settings that is shown, or was shown last. */
   settingsRead = $state<SettingsSection>('vault');
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
@@ -63,66 +41,20 @@ export class Session {
   notAnAnswer = $state(false);
   /** Whether a message is on its way to the store. */
   sending = $state(false);
-
-  readonly answering: Answering;
-  readonly trashed: TrashedNotes;
-  readonly undoing: Undoing;
-  readonly turns: Turns;
-  readonly history: History;
-  readonly clearing: Clearing;
-  readonly describing: Describing;
-  readonly desktop: Desktop;
-  readonly hubToken: HubToken;
-  readonly spending: Spending;
-  readonly switcher: Switcher;
-  readonly palette: Palette;
-  readonly mentioning: Mentioning;
-  readonly drafts: Drafts;
-  readonly search: Search;
-  readonly keeping: Keeping;
-  readonly said: Said;
-  readonly works: Works;
-  readonly saving: Saving;
-  readonly note: OpenNote;
-  readonly answerLinks: AnswerLinks;
-  readonly pictures: VaultPictures;
   /** What was found and is in front of the user. */
   found = $state.raw<ConversationHit | null>(null);
   /** Notes changed: what is looked up is asked anew. */
-  readonly #lookups = new Pace(() => this.#lookAgain());
-  readonly #opening = new Opening((what) => {
+  readonly #lookups = new Throttle(() => this.#lookAgain());
+  readonly #toolViews = new ToolViews((what) => {
     if (what.type === 'show_changes') this.openChanges(what.conversation);
     else void this.showNote(what.path, what.line);
   });
   readonly #host: Host;
-  readonly #saving: SettingsSaving;
   #feed = 0;
 
   constructor(host: Host) {
+    super(host);
     this.#host = host;
-    this.#saving = new SettingsSaving(host, this.app);
-    this.answering = new Answering(host, this.app, this.#saving);
-    this.trashed = new TrashedNotes(host);
-    this.undoing = new Undoing(host, this.app);
-    this.turns = new Turns(host, this.app, this.#saving, this.undoing);
-    this.history = new History(host, this.app);
-    this.describing = new Describing(host, this.app, this.#saving);
-    this.desktop = new Desktop(host, this.app);
-    this.hubToken = new HubToken(host, this.app, this.answering.keyring);
-    this.spending = new Spending(host, this.app);
-    this.switcher = new Switcher(host, this.app);
-    this.palette = new Palette(host, this.app);
-    this.mentioning = new Mentioning(host, this.app);
-    this.drafts = new Drafts(host, this.app);
-    this.keeping = new Keeping(host, this.app);
-    this.search = new Search(host, this.app, this.keeping, this.undoing);
-    this.clearing = new Clearing(host, this.app, this.keeping);
-    this.said = new Said(host, this.app);
-    this.works = new Works(host, this.app, this.keeping);
-    this.saving = new Saving(host, this.app, this.keeping, this.undoing);
-    this.note = new OpenNote(host, this.app);
-    this.answerLinks = new AnswerLinks(host, this.app);
-    this.pictures = new VaultPictures(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -139,7 +71,7 @@ export class Session {
       if (feed !== this.#feed) return;
       this.app.restore(snapshot);
       this.#host.shows(this.app.shown);
-      this.undoing.dismiss();
+      this.undo.dismiss();
       if (!snapshot.vault) this.firstRun = true;
       void this.spending.again();
       const waiting = early ?? [];
@@ -167,8 +99,8 @@ export class Session {
     this.#go({ name: 'chat' });
     if (conversation !== this.app.chat?.id) this.app.leaveView();
     this.found = null;
-    this.undoing.dismiss();
-    this.saving.cancel();
+    this.undo.dismiss();
+    this.answerSaver.cancel();
     await this.#fetch(conversation, turn);
   }
 
@@ -184,12 +116,12 @@ export class Session {
     this.app.leaveView();
     this.notAnAnswer = false;
     this.found = null;
-    this.undoing.dismiss();
-    this.saving.cancel();
+    this.undo.dismiss();
+    this.answerSaver.cancel();
     this.app.showNew();
   }
 
-  openSettings(section: SettingsSection | null = null, field?: SettingsPlace['field']): void {
+  openSettings(section: SettingsSection | null = null, field?: SettingsTarget['field']): void {
     if (this.place.name !== 'settings') {
       this.#lookAtSettings();
       this.settingsRead = 'vault';
@@ -202,13 +134,13 @@ export class Session {
   openSearch(kind: SearchKind | null = null): void {
     this.#go({ name: 'search' });
     this.switcher.close();
-    this.undoing.dismiss();
+    this.undo.dismiss();
     if (kind === null || kind === this.search.kind) void this.search.again();
     else void this.search.show(kind);
   }
 
   /** Shows the note of a row beside the chat, or goes into the word. */
-  async openRow(row: Row): Promise<void> {
+  async openRow(row: SearchRow): Promise<void> {
     if (row.type === 'word') {
       await this.search.enter(row.word);
       return;
@@ -240,14 +172,14 @@ export class Session {
   /** Shows what was applied: all of it, or what one conversation led to. */
   openChanges(conversation: ConversationId | null = null, at: ChangeSetId | null = null): void {
     this.#go({ name: 'changes', conversation, at });
-    this.undoing.dismiss();
-    if (conversation !== null) void this.undoing.listOf(conversation);
-    else if (this.app.changes.oldest === null) void this.undoing.listMore();
+    this.undo.dismiss();
+    if (conversation !== null) void this.undo.listOf(conversation);
+    else if (this.app.changes.oldest === null) void this.undo.listMore();
   }
 
   /** Shows the change that a notice says needs the user. */
   openConflict(): void {
-    const effect = this.undoing.notice?.conflict ?? null;
+    const effect = this.undo.notice?.conflict ?? null;
     const set = effect === null ? null : this.app.changes.setOf(effect);
     this.openChanges(set?.conversation ?? null, set?.id ?? null);
   }
@@ -257,7 +189,7 @@ export class Session {
   }
 
   /** What went wrong in one view is not told in the next. */
-  #go(place: Place): void {
+  #go(place: Route): void {
     if (place.name !== this.place.name) this.app.leaveView();
     this.place = place;
   }
@@ -312,7 +244,7 @@ export class Session {
 
   /** Saves the answer that is being named as a note, and shows it. */
   async saveAnswer(name: string): Promise<void> {
-    const path = await this.saving.save(name);
+    const path = await this.answerSaver.save(name);
     if (path !== null) await this.showNote(path);
   }
 
@@ -323,7 +255,7 @@ export class Session {
   }
 
   async save(change: Partial<Settings>): Promise<void> {
-    await this.#ask(() => this.#saving.save(change));
+    await this.#ask(() => this.settingsQueue.save(change));
   }
 
   async retryHub(): Promise<void> {
@@ -367,20 +299,20 @@ export class Session {
   async #send(sending: Sending): Promise<void> {
     this.sending = true;
     this.found = null;
-    this.undoing.dismiss();
-    this.keeping.dismiss();
+    this.undo.dismiss();
+    this.conversationActions.dismiss();
     const from = this.app.chat?.id ?? null;
     const vault = this.app.shown;
     await this.#ask(async () => {
       // What was set before, like a private note, counts for what is said after it.
-      await this.#saving.done;
+      await this.settingsQueue.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
       this.note.sent.beginAnew();
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
-      if (this.app.chat?.id === conversation) this.#opening.arrive(conversation);
+      if (this.app.chat?.id === conversation) this.#toolViews.arrive(conversation);
     });
     this.sending = false;
   }
@@ -395,24 +327,24 @@ export class Session {
     this.app.receive(events);
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
-      this.#opening.hear(events, open);
-      if (open !== null && events.some(({ event }) => isAnother(event, open))) {
+      this.#toolViews.hear(events, open);
+      if (open !== null && events.some(({ event }) => isConversationReplaced(event, open))) {
         void this.#fetch(open);
       }
       const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
       if (called) void this.open(called.conversation);
-      if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
-      if (events.some(({ event }) => hasEnded(event))) void this.spending.again();
+      if (events.some(({ event }) => isHistoryDeleted(event))) this.#listAgain();
+      if (events.some(({ event }) => isTurnEnd(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');
-      if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
-      if (events.some(({ event }) => hasOtherReader(event))) void this.note.sent.look();
+      if (touched || hasNewIndex(before, this.app.vault)) this.#lookups.ring();
+      if (events.some(({ event }) => changesModel(event))) void this.note.sent.look();
       return;
     }
     // It was a note of the vault before.
     this.app.closeNote();
     this.search.clear();
-    this.said.clear();
-    this.keeping.clear();
+    this.conversationSearch.clear();
+    this.conversationActions.clear();
     this.switcher.close();
     this.palette.close();
     this.drafts.forgetMentions();
@@ -420,7 +352,7 @@ export class Session {
   }
 
   #lookAtSettings(): void {
-    void this.clearing.look();
+    void this.deleteAll.look();
     void this.history.look();
     void this.spending.look();
     void this.desktop.look();
@@ -431,7 +363,7 @@ export class Session {
   #listAgain(): void {
     if (this.place.name === 'changes') this.openChanges(this.place.conversation, this.place.at);
     const chat = this.app.chat?.id ?? null;
-    if (chat !== null) void this.undoing.listOf(chat);
+    if (chat !== null) void this.undo.listOf(chat);
   }
 
   #lookAgain(): void {
@@ -460,7 +392,7 @@ export class Session {
           ? await this.#host.openConversation(conversation, whole)
           : await this.#host.openConversationAt(conversation, turn);
       // What it changed stands below its answers: later it would move what is read by then.
-      if (hasChanged(view)) await soon(this.undoing.listOf(conversation));
+      if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
       this.notAnAnswer = false;
       // The rest of a long one comes behind its end.

@@ -1,9 +1,9 @@
-/** Turns whatever a call threw into the one shape that the window shows. */
+/** Converts anything that a call throws into a `UserError`. */
 import type { ErrorCode, UserError } from '../ipc/bindings';
-import type { SettingsPlace } from './settings-place';
+import type { SettingsTarget } from './settings/settings-route';
 
 /** Each code, with the place in the settings where it is mended, if there is one. */
-const codes: Readonly<Record<ErrorCode, SettingsPlace | null>> = {
+const codes: Readonly<Record<ErrorCode, SettingsTarget | null>> = {
   other: null,
   key: { section: 'answering' },
   model: { section: 'answering', field: 'model' },
@@ -20,7 +20,7 @@ const codes: Readonly<Record<ErrorCode, SettingsPlace | null>> = {
 };
 
 /** Where in the settings the user can do something about it. */
-export function mendedAt(error: UserError | null): SettingsPlace | null {
+export function settingThatFixes(error: UserError | null): SettingsTarget | null {
   return error ? codes[error.code] : null;
 }
 

@@ -2,12 +2,12 @@
  * the window all read it. Of two with the same keys the first that applies is meant. */
 import type { Mode, Theme } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import type { Command } from '../shared/command';
-import type { IconName } from '../shared/icons';
-import type { Keys } from '../shared/shortcut';
+import type { IconName } from '../shared/components/icons';
+import type { Command } from '../shared/input/command';
+import type { Keys } from '../shared/input/shortcut';
 import type { Session } from '../state/session.svelte';
-import { settingsSections } from '../state/settings-place';
-import { sectionWords } from './settings-words';
+import { settingsSections } from '../state/settings/settings-route';
+import { sectionName } from './settings/section-names';
 
 /** What only the window around the session can do. */
 interface Around {
@@ -102,24 +102,24 @@ function talking(session: Session, around: Around): Command[] {
     void session.note.links.openIn(program);
   const retry = (): void => {
     const last = app.chat?.lastWords;
-    if (last) void session.turns.askAnew(last.id, null);
+    if (last) void session.turnActions.askAnew(last.id, null);
   };
   const save = (): void => {
-    if (session.saving.last !== null) session.saving.begin(session.saving.last);
+    if (session.answerSaver.last !== null) session.answerSaver.begin(session.answerSaver.last);
   };
   return [
     {
       ...one('save_answer', () => m.command_save_answer(), 'note', save, 'Mod+Shift+S'),
-      applies: () => inChat() && session.saving.last !== null,
+      applies: () => inChat() && session.answerSaver.last !== null,
     },
     {
       ...one(
         'edit',
         () => m.command_edit(),
         'pen',
-        () => session.turns.editLast(),
+        () => session.turnActions.editLast(),
       ),
-      applies: () => inChat() && session.turns.canEditLast,
+      applies: () => inChat() && session.turnActions.canEditLast,
     },
     {
       ...one('stop', () => m.command_stop(), 'stop', stop, 'Escape'),
@@ -147,7 +147,7 @@ function talking(session: Session, around: Around): Command[] {
 /** What is done with the conversation in front of the user. */
 function keeping(session: Session, around: Around): Command[] {
   const row = session.app.current;
-  const { keeping: keep } = session;
+  const { conversationActions: keep } = session;
   const of = (id: string, name: () => string, icon: IconName, run: () => void): Command => ({
     ...one(id, name, icon, run),
     applies: () => row !== null && session.place.name !== 'settings',
@@ -201,18 +201,18 @@ function keeping(session: Session, around: Around): Command[] {
 
 /** Taking back and putting back. In a text field these keys belong to what is typed. */
 function changing(session: Session): Command[] {
-  const { undoing, keeping: keep } = session;
+  const { undo: changes, conversationActions: keep } = session;
   const undo = (): void => {
     if (keep.notice?.undo) void keep.undoLast();
-    else void undoing.undoLast();
+    else void changes.undoLast();
   };
-  const redo = (): void => void undoing.redoLast();
+  const redo = (): void => void changes.redoLast();
   return [
     { ...one('undo', () => m.command_undo(), 'undo', undo, 'Mod+Z'), typing: 'is_text' },
     {
       ...one('redo', () => m.command_redo(), 'redo', redo, 'Mod+Shift+Z'),
       typing: 'is_text',
-      applies: () => undoing.canRedoLast,
+      applies: () => changes.canRedoLast,
     },
   ];
 }
@@ -252,7 +252,7 @@ function setting(session: Session): Command[] {
     ...settingsSections.map((section) =>
       one(
         `settings_${section}`,
-        () => m.command_settings({ section: sectionWords(section) }),
+        () => m.command_settings({ section: sectionName(section) }),
         'gear',
         () => session.openSettings(section),
       ),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { groups } from '../../src/features/list/groups';
-import { row } from '../../src/ipc/stories/base';
-import { frontMatter } from '../../src/state/front-matter';
-import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/note-path';
+import { groups } from '../../src/features/conversations/groups';
+import { frontMatter } from '../../src/state/notes/front-matter';
+import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/notes/note-path';
+import { row } from '../fake/stories/base';
 
 describe('a note’s path', () => {
   it('is read as name, folder and both', () => {

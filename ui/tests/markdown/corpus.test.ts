@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { expect, it } from 'vitest';
 
-import short from '../shared/hostile-markdown.json';
+import short from '../shared/markdown/hostile-markdown.json';
 import { careless } from './careless';
 import { type Case, ours, trial } from './trial';
 

@@ -1,8 +1,8 @@
 /** Hostile Markdown in a page, this one: shown, pressed, looked at. Runs in jsdom and in real browsers. */
 import { flushSync, mount, unmount } from 'svelte';
 
-import Markdown from '../../src/shared/markdown/Markdown.svelte';
 import { webHost } from '../../src/shared/markdown/link';
+import Markdown from '../../src/shared/markdown/Markdown.svelte';
 
 export interface Case {
   readonly id: string;

@@ -4,9 +4,9 @@
  */
 import { type Locale, overwriteGetLocale } from '../../src/messages/runtime';
 // It answers for the locale as well, and first.
-import '../../src/shared/language.svelte';
-import { phrasebook } from '../../src/shared/phrasebook';
+import '../../src/shared/i18n/language.svelte';
 import sentences from '../../messages/sentences.de.json';
+import { phrasebook } from '../../src/shared/i18n/phrasebook';
 
 type Say = (inputs?: Record<string, unknown>, options?: object) => string;
 

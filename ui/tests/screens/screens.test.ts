@@ -4,10 +4,11 @@ import axe from 'axe-core';
 import { tick } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { FakeHost, type Story } from '../../src/ipc/fake';
-import { stories } from '../../src/ipc/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
+import type { Story } from '../fake/story';
 import { act } from './act';
 import { screens } from './list';
 import Literal from './Literal.svelte';
@@ -19,9 +20,9 @@ vi.mock('../../src/messages/messages', async (original) => {
   return { m: pseudo((await original<{ m: Parameters<typeof pseudo>[0] }>()).m) };
 });
 
-vi.mock('../../src/shared/worded', async () => {
+vi.mock('../../src/shared/i18n/translate-sentence', async () => {
   const { pseudoWorded } = await import('./pseudo.svelte');
-  return { worded: pseudoWorded, wordedAnswer: pseudoWorded };
+  return { translateSentence: pseudoWorded, translateAnswer: pseudoWorded };
 });
 
 /** What the application in memory words by itself, and names that no language changes. */

@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import type {
   AppEvent,
-  Conversation,
   ChatItem,
+  Conversation,
   NumberedEvent,
   Question,
 } from '../../src/ipc/bindings';
-import { healthy, row, view } from '../../src/ipc/stories/base';
 import { AppState } from '../../src/state/app.svelte';
+import { healthy, row, view } from '../fake/stories/base';
 
 const conversation = row('c', 'A conversation');
 

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationId, Settings } from '../../src/ipc/bindings';
-import { FakeHost, type Story } from '../../src/ipc/fake';
-import { vaultAt } from '../../src/ipc/fake-view';
 import type { Host } from '../../src/ipc/host';
-import { stories } from '../../src/ipc/stories';
-import { chat } from '../../src/ipc/stories/chat';
 import { Session } from '../../src/state/session.svelte';
+import { FakeHost } from '../fake/host';
+import { stories } from '../fake/stories';
+import { chat } from '../fake/stories/chat/chat';
+import type { Story } from '../fake/story';
+import { vaultAt } from '../fake/view';
 
 let host: FakeHost;
 let session: Session;
@@ -261,11 +262,11 @@ describe('a review', () => {
 describe('a key', () => {
   it('may lie elsewhere when there is no keyring, and that is not a problem', async () => {
     host.refusals.set('setKey', { code: 'key', message: 'No keyring.' });
-    expect(await session.answering.setKey('secret', 'keyring')).toMatchObject({
+    expect(await session.provider.setKey('secret', 'keyring')).toMatchObject({
       state: 'elsewhere',
     });
     expect(session.app.problems).toEqual([]);
-    expect(await session.answering.setKey('secret', 'file')).toEqual({ state: 'kept' });
+    expect(await session.provider.setKey('secret', 'file')).toEqual({ state: 'kept' });
     expect(session.app.provider.keySource).toBe('file');
   });
 });
@@ -393,10 +394,10 @@ describe('settings that are changed', () => {
 
   it.each<[string, keyof Host, (conversation: ConversationId) => Promise<void>]>([
     ['is said', 'sendMessage', () => session.send()],
-    ['is asked anew', 'askAnew', () => session.turns.askAnew('m-1', null)],
-    ['goes on', 'continueTurn', () => session.turns.goOn()],
-    ['is summed up', 'sumUp', (conversation) => session.turns.sumUp(conversation)],
-    ['is described', 'writeDescription', () => session.describing.write()],
+    ['is asked anew', 'askAnew', () => session.turnActions.askAnew('m-1', null)],
+    ['goes on', 'continueTurn', () => session.turnActions.goOn()],
+    ['is summed up', 'sumUp', (conversation) => session.turnActions.sumUp(conversation)],
+    ['is described', 'writeDescription', () => session.hubDescription.write()],
   ])('count for what %s after them, however long they take', async (_, call, act) => {
     const [row] = session.app.conversations;
     if (!row) throw new Error('there is no conversation');

@@ -14,7 +14,7 @@ use unicode_normalization::UnicodeNormalization as _;
 mod forwarded_mail;
 
 /// What stands before the text of an attached file, at the beginning of a paragraph, with the file's
-/// name behind it. The window writes it so (`ui/src/state/mentions.ts`).
+/// name behind it. The window writes it so (`ui/src/state/composer/mentions.ts`).
 const ATTACHMENT_PREFIX: &str = "Attached file: ";
 
 /// The shortest row of signs that opens a block of code.

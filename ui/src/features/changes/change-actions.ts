@@ -1,4 +1,4 @@
-/** What can be done with an applied change; the view asks for it. */
+/** The actions on an applied change, as the view provides them. */
 import type {
   ConversationId,
   EffectId,

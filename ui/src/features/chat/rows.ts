@@ -1,7 +1,7 @@
-/** The chat's items as the rows that are drawn: days apart, tool calls together. */
+/** Builds the rows of a chat from its items: a row for each new day, one row for successive tool calls. */
 import type { ChatItem, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
-import { itemKey } from '../../state/conversation.svelte';
-import { isOwnCall, isOwnReply } from '../../state/own-words';
+import { isBuiltinCall, isBuiltinReply } from '../../state/chat/builtin-replies';
+import { itemKey } from '../../state/chat/open-conversation.svelte';
 
 export type ToolItem = Extract<ChatItem, { type: 'tool' }>;
 type AnswerItem = Extract<ChatItem, { type: 'assistant' }>;
@@ -70,7 +70,7 @@ export function rows(items: readonly ChatItem[], reading: Reading, before = ''):
     }
     if (item.type === 'user' && !item.queued) ours = false;
     if (item.type === 'tool') {
-      ours ||= isOwnCall(item.call);
+      ours ||= isBuiltinCall(item.call);
       pushCall(drawn, item, reading);
     } else if (isShown(item)) pushItem(drawn, item, ours);
   }
@@ -107,7 +107,7 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
   if (isQuestion(call)) return;
   const key = itemKey(call);
   const last = drawn.at(-1);
-  const own = isOwnCall(call.call);
+  const own = isBuiltinCall(call.call);
   const isAnswer = own || reading.passagesAreAnswers;
   const end = call.reactions.find(({ type }) => type === 'conversation_ended');
   if (end?.type === 'conversation_ended') drawn.push({ kind: 'end', key, reason: end.reason });
@@ -126,7 +126,7 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
 
 /** Words that introduce passages come after them in time, and stand above them. */
 function pushItem(drawn: Row[], item: Exclude<ChatItem, ToolItem>, ours: boolean): void {
-  const isOurs = item.type === 'assistant' ? isOwnReply(item.text, ours) : ours;
+  const isOurs = item.type === 'assistant' ? isBuiltinReply(item.text, ours) : ours;
   const row: Row = { kind: 'item', key: itemKey(item), item, ours: isOurs };
   const last = drawn.at(-1);
   if (item.type === 'assistant' && last?.kind === 'passages') drawn.splice(-1, 0, row);

@@ -1,6 +1,6 @@
-/** What keys do where a message is written. */
+/** The keyboard shortcuts of the composer. */
 import { m } from '../../messages/messages';
-import type { PlaceKey } from '../../shared/shortcut';
+import type { PlaceKey } from '../../shared/input/shortcut';
 
 export const composerKeys = [
   { id: 'send', keys: 'Enter', name: () => m.send() },

@@ -1,4 +1,4 @@
-/** What is selected in a note that is shown, and the heading it stands under. */
+/** The selected text of a note on display, and the heading it stands under. */
 export interface Selected {
   readonly words: string;
   readonly heading: string | null;

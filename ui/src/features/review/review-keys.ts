@@ -1,6 +1,6 @@
-/** What keys do where waiting changes are decided. */
+/** The keyboard shortcuts of a review. */
 import { m } from '../../messages/messages';
-import type { PlaceKey } from '../../shared/shortcut';
+import type { PlaceKey } from '../../shared/input/shortcut';
 
 export const reviewKeys = [
   { id: 'next', keys: 'J', name: () => m.key_next() },

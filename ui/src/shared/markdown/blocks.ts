@@ -1,7 +1,7 @@
-/** Cuts growing Markdown into blocks, so that only the last one is ever parsed again. */
+/** Splits growing Markdown into blocks, so that only the last block is parsed again. */
 import { Lexer } from 'marked';
 
-import { isTooDeep } from './depth';
+import { isTooDeep } from './nesting-depth';
 
 /**
  * A line that has come to a letter, behind whatever makes it an entry, a title, a quote or a row, stays what it

@@ -1,4 +1,4 @@
-/** Where a link leads: into the vault, to the web after a question, or nowhere. */
+/** Classifies link targets: into the vault, to the web after a question, or nowhere. */
 type LinkTarget = { readonly kind: 'note' | 'web'; readonly to: string };
 
 const outside = ['http:', 'https:', 'mailto:'];

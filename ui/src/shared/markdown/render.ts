@@ -1,12 +1,12 @@
-/** Markdown that a model or a note wrote, as HTML that can do nothing. */
+/** Renders Markdown of a model or a note to HTML without active content. */
 import DOMPurify from 'dompurify';
 import remend from 'remend';
 
-import { strays } from '../invisible';
-import { isTooDeep } from './depth';
-import { marked } from './dialect';
+import { invisibleRanges } from '../text/invisible';
 import { escapeHtml } from './escape';
-import { markUnseen } from './unseen';
+import { marked } from './extensions';
+import { isTooDeep } from './nesting-depth';
+import { markInvisible } from './rendered/invisible';
 
 const tags = [
   ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'code'],
@@ -74,9 +74,9 @@ const strict = {
 };
 
 function safe(html: string): string {
-  if (strays(html).length === 0) return DOMPurify.sanitize(html, strict);
+  if (invisibleRanges(html).length === 0) return DOMPurify.sanitize(html, strict);
   const holder = document.createElement('div');
   holder.append(DOMPurify.sanitize(html, { ...strict, RETURN_DOM_FRAGMENT: true }));
-  markUnseen(holder);
+  markInvisible(holder);
   return holder.innerHTML;
 }

@@ -1,0 +1,126 @@
+/** The current state of the changes that tool calls made: applied, rejected or undone. */
+import type { AppliedSet, ChatItem, NotePath, TurnId } from '../../../ipc/bindings';
+import { itemKey } from '../../../state/chat/open-conversation.svelte';
+import type { ToolItem } from '../rows';
+import type { Places } from './partly-applied';
+
+export type Verdict = Extract<ChatItem, { type: 'verdict' }>;
+
+/** `null` where the call itself told the state. */
+export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
+
+/** Facts outside of the call. */
+export interface Outside {
+  /** The user's verdicts on what a call prepared, by the key of the call. */
+  readonly verdicts: ReadonlyMap<string, readonly Verdict[]>;
+  /** Notes whose changes wait for the user. */
+  readonly waiting: readonly NotePath[];
+  readonly applied: readonly AppliedSet[];
+  /** The outcome of single calls whose note was accepted in part, as far as it is certain. */
+  readonly places?: Places;
+}
+
+/** The state of the changes that these calls made in these notes. */
+export function outcomeOf(
+  calls: readonly ToolItem[],
+  paths: readonly NotePath[],
+  { verdicts, waiting, applied, places }: Outside,
+): Outcome {
+  const prepared = calls.some(isPrepared);
+  if (prepared && paths.some((path) => waiting.includes(path))) return 'waits';
+  const single = new Set(calls.map((call) => places?.get(itemKey(call)) ?? null));
+  const certain = single.size === 1 ? ([...single][0] ?? null) : null;
+  if (certain === 'rejected') return certain;
+  const turns = calls.map(({ turn }) => turn);
+  const undone = undoneIn(turns, paths, applied);
+  if (undone !== null) return undone;
+  if (!prepared || certain !== null) return certain;
+  const given = calls.flatMap((call) => verdicts.get(itemKey(call)) ?? []);
+  const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
+  const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
+  if (accepted) return rejected ? 'part' : 'applied';
+  return rejected ? 'rejected' : null;
+}
+
+/** The notes of a verdict in which it was undone since. */
+export interface UndoneSince {
+  readonly undone: readonly NotePath[];
+  readonly partly: readonly NotePath[];
+}
+
+/** The notes of a verdict in which the accepted changes were undone since, wholly or in part. */
+export function undoneSince(
+  verdict: Verdict,
+  items: readonly ChatItem[],
+  { verdicts, applied }: Pick<Outside, 'verdicts' | 'applied'>,
+): UndoneSince {
+  const turns = items.flatMap((item) =>
+    item.type === 'tool' && verdicts.get(itemKey(item))?.includes(verdict) ? [item.turn] : [],
+  );
+  const those = (wanted: 'undone' | 'partly_undone'): NotePath[] =>
+    verdict.applied.filter((path) => undoneIn(turns, [path], applied) === wanted);
+  return { undone: those('undone'), partly: those('partly_undone') };
+}
+
+/** Whether what these turns changed in these notes was undone since; `null` where all of it stands. */
+function undoneIn(
+  turns: readonly TurnId[],
+  paths: readonly NotePath[],
+  applied: readonly AppliedSet[],
+): 'undone' | 'partly_undone' | null {
+  const standing = applied
+    .filter(({ turn }) => turns.includes(turn))
+    .flatMap(({ notes }) => notes.filter(({ path }) => paths.includes(path)))
+    .map((note) => note.standing);
+  if (standing.length > 0 && standing.every((one) => one === 'undone')) return 'undone';
+  const some = standing.some((one) => one === 'undone' || one === 'partly_undone');
+  return some ? 'partly_undone' : null;
+}
+
+/** Finds the verdicts on each call; for the same calls and verdicts the same map. */
+export class CallVerdicts {
+  #items: readonly ChatItem[] = [];
+  #verdicts: ReadonlyMap<string, readonly Verdict[]> = new Map();
+
+  read(items: readonly ChatItem[]): ReadonlyMap<string, readonly Verdict[]> {
+    const told = items.filter((item) => item.type === 'verdict' || isPrepared(item));
+    const same =
+      told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
+    if (!same) {
+      this.#items = told;
+      this.#verdicts = verdictsIn(told);
+    }
+    return this.#verdicts;
+  }
+}
+
+/** A verdict on a note is about the calls before it that prepared changes there and were not decided when
+ * a later turn prepared others. */
+function verdictsIn(items: readonly ChatItem[]): Map<string, Verdict[]> {
+  const verdicts = new Map<string, Verdict[]>();
+  const open = new Map<NotePath, ToolItem[]>();
+  for (const item of items) {
+    if (item.type === 'tool') {
+      for (const path of preparedPaths(item)) {
+        const before = open.get(path) ?? [];
+        const undecided = before.filter((call) => !verdicts.has(itemKey(call)));
+        open.set(path, [...undecided, item]);
+      }
+    } else if (item.type === 'verdict') {
+      const calls = [...item.applied, ...item.rejected].flatMap((path) => open.get(path) ?? []);
+      for (const key of new Set(calls.map(itemKey))) {
+        verdicts.set(key, [...(verdicts.get(key) ?? []), item]);
+      }
+    }
+  }
+  return verdicts;
+}
+
+function isPrepared(item: ChatItem): item is ToolItem {
+  return item.type === 'tool' && preparedPaths(item).length > 0;
+}
+
+/** The notes in which a call prepared changes for the user to decide about. */
+export function preparedPaths({ reactions }: ToolItem): NotePath[] {
+  return reactions.flatMap((one) => ('waiting' in one && one.waiting ? [one.path] : []));
+}

@@ -1,0 +1,179 @@
+/** Describes a tool call in one line, its effect first. */
+import type { NotePath, ToolEvent } from '../../../ipc/bindings';
+import { m } from '../../../messages/messages';
+import {
+  effectText,
+  type NoteEffect,
+  noteSentence,
+  plannedText,
+  type Sentence,
+  sentence,
+} from '../../../state/changes/effect-text';
+import { isNote } from '../../../state/notes/note-path';
+import type { ToolItem } from '../rows';
+import { argumentsOf, callArgument } from './call-arguments';
+import { toolKind } from './tool-kind';
+
+export interface ToolLine extends Sentence {
+  readonly key: string;
+  readonly tone: 'plain' | 'error' | 'waiting';
+  /** Notes that opening the line lists. */
+  readonly notes: readonly NotePath[];
+  /** Notes and folders that it changed, or prepared to change. */
+  readonly changed: readonly NotePath[];
+  /** The calls behind it, for arguments and results. */
+  readonly calls: readonly ToolItem[];
+}
+
+type Words = Omit<ToolLine, 'key' | 'calls'>;
+
+/** One line a call; reads that follow each other share one, and so do equal changes of several notes. */
+export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
+  const groups: ToolItem[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (last?.[0] && belongTogether(last[0], call)) last.push(call);
+    else groups.push([call]);
+  }
+  return groups.map((group) => ({
+    key: group[0]?.call ?? '',
+    calls: group,
+    ...words(group),
+  }));
+}
+
+function belongTogether(one: ToolItem, other: ToolItem): boolean {
+  return (isRead(one) && isRead(other)) || isSameChange(one, other);
+}
+
+/** Whether both did the same to different notes. */
+function isSameChange(one: ToolItem, other: ToolItem): boolean {
+  const change = changeOf(one);
+  return change !== null && change === changeOf(other);
+}
+
+/** The change that a call made, whichever note it was in; `null` where it changed nothing. */
+function changeOf(call: ToolItem): string | null {
+  const { tool, isError, output, reactions } = call;
+  if (isError || output === null || reactions.length !== 1) return null;
+  const [reaction] = reactions;
+  if (reaction?.type !== 'changed' || reaction.created) return null;
+  const given = Object.entries(argumentsOf(call))
+    .filter(([name]) => name !== 'path' && name !== 'expect_hash')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([tool, reaction.waiting, given]);
+}
+
+function isRead(call: ToolItem): boolean {
+  return (
+    !call.isError &&
+    call.reactions.length > 0 &&
+    call.reactions.every((reaction) => reaction.type === 'read')
+  );
+}
+
+function words(group: readonly ToolItem[]): Words {
+  const [call] = group;
+  if (!call) return line(sentence('pen', ''));
+  const { icon, running, done } = toolKind(call.tool);
+  if (call.isError) return { ...line(failure(call)), tone: 'error' };
+  if (call.output === null) return line(sentence(icon, running()));
+  const reactions = group.flatMap((each) => each.reactions);
+  return changes(reactions) ?? found(reactions, call.tool) ?? line(sentence(icon, done()));
+}
+
+/** What failed, and at which note. */
+function failure(call: ToolItem): Sentence {
+  const { failed, failedOf } = toolKind(call.tool);
+  const path = callArgument(call, 'path') ?? callArgument(call, 'source');
+  return path && failedOf ? noteSentence(path, 'cross', failedOf) : sentence('cross', failed());
+}
+
+/** What was changed, or waits to be. */
+function changes(reactions: readonly ToolEvent[]): Words | null {
+  // What moved comes before what follows it.
+  const changed = reactions
+    .flatMap((reaction) => change(reaction) ?? [])
+    .sort((one, other) => Number(other.to !== null) - Number(one.to !== null));
+  if (changed.length === 0) return null;
+  const waits = changed.some(({ waiting }) => waiting);
+  const paths = changed.map(({ path }) => path);
+  const there = changed.flatMap(({ path, kind, to }) => {
+    if (waits) return [path];
+    return kind === 'trash' ? [] : [to ?? path];
+  });
+  const notes = [...new Set(there)].filter(isNote);
+  if (!waits) return { ...line(effectText(changed), notes), changed: paths };
+  return { ...line(plannedText(changed), notes), tone: 'waiting', changed: paths };
+}
+
+function change(reaction: ToolEvent): (NoteEffect & { readonly waiting: boolean }) | null {
+  const plain = { to: null, added: 0, removed: 0 } as const;
+  switch (reaction.type) {
+    case 'changed':
+      return { ...plain, ...reaction, kind: reaction.created ? 'create' : 'replace' };
+    case 'moved':
+      return { ...plain, ...reaction, kind: 'rename' };
+    case 'trashed':
+      return { ...plain, ...reaction, kind: 'trash' };
+    case 'folder_made':
+      return { ...plain, ...reaction, kind: 'make_folder' };
+    case 'read':
+    case 'open_note':
+    case 'show_changes':
+    case 'conversation_ended':
+    case 'searched':
+    case 'passages':
+      return null;
+    default:
+      return reaction satisfies never;
+  }
+}
+
+/** What was read or looked for. */
+function found(reactions: readonly ToolEvent[], tool: string): Words | null {
+  const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
+  if (read.length > 0) return reads(read);
+  const [first] = reactions;
+  if (first?.type === 'open_note') {
+    return line(
+      noteSentence(first.path, 'note', (note) => m.tool_shown({ note })),
+      [first.path],
+    );
+  }
+  if (first?.type === 'searched') return searched(first, tool);
+  if (first?.type !== 'passages') return null;
+  const notes = [...new Set(first.passages.map(({ path }) => path))];
+  // Without words notes are listed by their tags, properties, links or folder.
+  if (first.query.trim() === '') return line(sentence('search', hitWords('', first.total)), notes);
+  const text = first.total > 0 ? m.tool_passages({ count: first.total, query: first.query }) : null;
+  return line(sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes);
+}
+
+function searched({ query, hits }: Extract<ToolEvent, { type: 'searched' }>, tool: string): Words {
+  if (tool === 'get_links') {
+    return line(noteSentence(query, 'link', (note) => m.tool_links({ count: hits, note })));
+  }
+  // Which pattern the files were listed by is in the details.
+  return line(sentence('search', hitWords(tool === 'list_files' ? '' : query, hits)));
+}
+
+function reads(paths: readonly NotePath[]): Words {
+  const [first] = paths;
+  if (first && paths.length === 1) {
+    return line(
+      noteSentence(first, 'book', (note) => m.tool_read({ note })),
+      paths,
+    );
+  }
+  return line(sentence('book', m.tool_read_many({ count: paths.length })), paths);
+}
+
+function hitWords(query: string, hits: number): string {
+  if (hits === 0 && query) return m.tool_found_nothing({ query });
+  return query ? m.tool_found({ count: hits, query }) : m.tool_listed({ count: hits });
+}
+
+function line(words: Sentence, notes: readonly NotePath[] = []): Words {
+  return { ...words, tone: 'plain', notes, changed: [] };
+}

@@ -1,8 +1,0 @@
-/** What keys do with the conversation that has the focus in the list. */
-import { m } from '../../messages/messages';
-import type { PlaceKey } from '../../shared/shortcut';
-
-export const listKeys = [
-  { id: 'rename', keys: 'F2', name: () => m.keep_rename() },
-  { id: 'delete', keys: 'Delete', name: () => m.keep_delete() },
-] as const satisfies readonly PlaceKey[];

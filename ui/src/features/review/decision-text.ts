@@ -1,0 +1,109 @@
+/** The texts of a decision in a review: its place, and the effect of accepting it. */
+import type { NoteDiff } from '../../ipc/bindings';
+import { m } from '../../messages/messages';
+import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
+import type { Decision } from '../../state/review/decisions';
+import type { Acceptance } from '../../state/review/review-decisions.svelte';
+
+/** What stands beside the name. */
+export function noteText({ path, to, kind }: NoteDiff): string {
+  switch (kind) {
+    case 'create':
+      return m.review_new_note();
+    case 'replace':
+      return noteFolder(path);
+    case 'rename':
+    case 'rename_folder':
+      return to === null ? '' : m.review_to_place({ place: placeWords(path, to) });
+    case 'make_folder':
+      return m.review_folder_new();
+    case 'restore_folder':
+      return m.review_folder_back();
+    case 'trash':
+      return m.review_to_trash();
+    case 'trash_folder':
+      return m.review_folder_trash();
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What stands below the name in the list: where it is, or what becomes of it. */
+export function listText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
+  if (lead.kind === 'create' || lead.kind === 'replace') return noteFolder(lead.path);
+  return belowText({ lead, others });
+}
+
+/** What becomes of it, and how much follows. */
+export function belowText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
+  const words = lead.kind === 'replace' ? '' : noteText(lead);
+  const follow = others.length > 0 ? m.review_links_follow({ count: others.length }) : '';
+  return [words, follow].filter((part) => part !== '').join(', ');
+}
+
+function placeWords(path: string, to: string): string {
+  const move = moveOf(path, to);
+  switch (move.type) {
+    case 'name':
+      return move.name;
+    case 'folder':
+      return move.folder || m.folder_top();
+    case 'both':
+      return move.label;
+    default:
+      return move satisfies never;
+  }
+}
+
+/** The two buttons, as they stand after this verdict. */
+export function decisionText(
+  { group }: Decision,
+  verdict: Acceptance | 'part' | null,
+): [string, string] {
+  if (group === 'removed') {
+    return [
+      verdict === 'accept' ? m.review_trashed() : m.review_trash_it(),
+      verdict === 'reject' ? m.review_kept() : m.review_keep(),
+    ];
+  }
+  return [
+    verdict === 'accept' ? m.accepted() : m.accept(),
+    verdict === 'reject' ? m.rejected() : m.reject(),
+  ];
+}
+
+/** What the last button will do. */
+export function applyText(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
+  if (accepted.length === 0) return rejectWords(rejected);
+  const words = acceptWords(accepted);
+  return rejected.length > 0 ? m.review_and_reject({ words, rejected: rejected.length }) : words;
+}
+
+function acceptWords(accepted: readonly NoteDiff[]): string {
+  const count = accepted.length;
+  if (accepted.every(({ kind }) => kind === 'replace' || kind === 'create')) {
+    return m.review_accept_notes({ count });
+  }
+  if (accepted.every(({ kind }) => kind === 'trash' || kind === 'trash_folder')) {
+    return m.review_accept_removals({ count });
+  }
+  return m.review_accept_changes({ count });
+}
+
+function rejectWords(rejected: readonly NoteDiff[]): string {
+  const count = rejected.length;
+  if (count === 0) return m.review_nothing();
+  return areNotes(rejected) ? m.review_reject({ count }) : m.review_reject_changes({ count });
+}
+
+/** Whether they can be counted as notes. */
+export function areNotes(diffs: readonly NoteDiff[]): boolean {
+  return diffs.every(({ path, kind }) => isNote(path) && kind !== 'rename');
+}
+
+/** How much there is to decide, and in how many decisions where those are fewer. */
+export function extentText(notes: readonly NoteDiff[], decisions: number): string {
+  const count = notes.length;
+  const size = areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
+  return decisions < count ? m.review_in_decisions({ size, count: decisions }) : size;
+}

@@ -1,0 +1,23 @@
+/** The language of the window. Every text on display follows it at once. */
+import { getLocale, type Locale, overwriteGetLocale } from '../../messages/runtime';
+
+/** Resolved before it is overwritten: what the system asks for. */
+const system: Locale = getLocale();
+let spoken = $state<Locale>(system);
+
+// Messages ask at each call, so whatever shows one is drawn anew when the answer changes.
+overwriteGetLocale(() => spoken);
+
+/** Speaks the language from now on; `system` is the one that the system asks for. */
+export function setLanguage(language: Locale | 'system'): void {
+  const wanted = language === 'system' ? system : language;
+  spoken = wanted;
+  // Not read from what is drawn by: whoever speaks does not follow it.
+  document.documentElement.lang = wanted;
+}
+
+/** How dates and numbers are written: as the system's region does where it speaks the language. */
+export function region(): string {
+  const wanted = getLocale();
+  return navigator.languages.find((tag) => tag.split('-')[0] === wanted) ?? wanted;
+}

@@ -1,0 +1,43 @@
+/** Parses a picture in Markdown: its path, its label and its size. */
+import { linkTarget } from './link';
+
+/** Where a picture is: in the vault, to be drawn; on the web, where it stays; or nowhere that is shown. */
+type PicturePlace = { readonly kind: 'vault' | 'web'; readonly at: string } | null;
+
+/** Kinds of files that Obsidian shows in place; the first ones are drawn here. */
+const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
+const undrawn = /\.(?:svg|pdf|flac|m4a|mp3|ogg|wav|webm|3gp|mkv|mov|mp4|ogv)$/i;
+
+/** That of `![…](href)`. */
+export function pictureLocation(href: string): PicturePlace {
+  const written = href.trim().replace(/(?<!&)#.*$/, '');
+  // From the top of the vault.
+  const top = /^\/[^/\\]/.test(written) ? '/' : '';
+  const target = linkTarget(top ? written.slice(1) : written);
+  if (target?.kind === 'note') return inVault(top + target.to);
+  const remote = top ? null : linkTarget(href);
+  return remote?.kind === 'web' && /^https?:/.test(remote.to)
+    ? { kind: 'web', at: remote.to }
+    : null;
+}
+
+/** That of `![[target]]`; `undefined` where it names a note. */
+export function embedLocation(target: string): PicturePlace | undefined {
+  const [path = ''] = target.split('#', 1);
+  return drawn.test(path) || undrawn.test(path) ? inVault(path.trim()) : undefined;
+}
+
+/** The words and the size in the label of a picture: `words|300`, `words|300x80`, `300`. */
+export function sized(label: string): { readonly words: string; readonly size: string | null } {
+  const match = /^(?:(.*)\|)?\s*([1-9]\d{0,3}(?:x[1-9]\d{0,3})?)\s*$/s.exec(label);
+  return { words: (match ? (match[1] ?? '') : label).trim(), size: match?.[2] ?? null };
+}
+
+/** What a picture is called that nobody described: the name of its file. */
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function inVault(path: string): PicturePlace {
+  return undrawn.test(path) ? null : { kind: 'vault', at: path };
+}

@@ -1,0 +1,48 @@
+/** Marks broken links in rendered Markdown: they cannot be followed by pointer or keyboard. */
+
+/** All links into the vault, alive or dead. */
+const links = 'a[data-note], a[data-dead]';
+
+/** What the drawn links name, as it is written. */
+export function renderedLinks(root: HTMLElement): string[] {
+  return [...root.querySelectorAll<HTMLElement>(links)].map(targetOf);
+}
+
+/** Names as links are compared with them. */
+export function brokenNames(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map(noteOf));
+}
+
+/** Marks those of the drawn links whose target is among the `dead` ones, and makes the others links
+ * again. */
+export function markBrokenLinks(root: HTMLElement, dead: ReadonlySet<string>, words: string): void {
+  for (const link of root.querySelectorAll<HTMLElement>(links)) {
+    const was = link.dataset['dead'] !== undefined;
+    const target = targetOf(link);
+    const isDead = dead.has(noteOf(target));
+    if (isDead) link.title = words;
+    if (isDead === was) continue;
+    if (isDead) {
+      delete link.dataset['note'];
+      link.dataset['dead'] = target;
+      link.removeAttribute('role');
+      link.removeAttribute('tabindex');
+    } else {
+      delete link.dataset['dead'];
+      link.dataset['note'] = target;
+      link.removeAttribute('title');
+      link.setAttribute('role', 'link');
+      link.tabIndex = 0;
+    }
+  }
+}
+
+function targetOf({ dataset }: HTMLElement): string {
+  return dataset['note'] ?? dataset['dead'] ?? '';
+}
+
+/** The note of a target, however it is spelled: no heading, block or ending. */
+function noteOf(target: string): string {
+  const [name = ''] = target.split(/[#|]/, 1);
+  return name.trim().replace(/\.md$/i, '').toLowerCase();
+}

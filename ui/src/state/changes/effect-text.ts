@@ -1,0 +1,150 @@
+/** Sentences about applied and planned changes to notes and folders. */
+import type { AppliedNote, ChangeKind, NotePath } from '../../ipc/bindings';
+import { m } from '../../messages/messages';
+import type { IconName } from '../../shared/components/icons';
+import { splitTemplate } from '../../shared/i18n/split-template';
+import { moveOf, noteName } from '../notes/note-path';
+import { changeIcon } from './change-icon';
+
+/** A change as far as a sentence tells of it. */
+export interface NoteEffect {
+  readonly path: NotePath;
+  readonly kind: ChangeKind;
+  /** Where it went, if it moved. */
+  readonly to: NotePath | null;
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** The note's name stands apart between the words. */
+export interface Sentence {
+  readonly icon: IconName;
+  readonly before: string;
+  readonly note: string;
+  readonly after: string;
+}
+
+type Message = (note: string) => string;
+
+/** A sentence without a note of its own. */
+export function sentence(icon: IconName, before: string): Sentence {
+  return { icon, before, note: '', after: '' };
+}
+
+/** A sentence about a note or folder. */
+export function noteSentence(path: NotePath, icon: IconName, message: Message): Sentence {
+  const [before, after] = splitTemplate(message);
+  return { icon, before, note: noteName(path), after };
+}
+
+/** What was done. */
+export function effectText(done: readonly NoteEffect[]): Sentence {
+  const { lead, paths, others } = told(done);
+  if (lead?.to) return noteSentence(lead.path, 'move', moved(lead.path, lead.to, others));
+  if (lead) return noteSentence(lead.path, iconOf(lead), single(lead));
+  const count = paths.length;
+  const notes = done.every(isContent);
+  return sentence('pen', notes ? m.tool_changed_many({ count }) : m.changes_made({ count }));
+}
+
+/** Why a change can be neither taken back nor put back. */
+export function tooOldText({ standing }: AppliedNote): string {
+  return standing === 'undone' ? m.standing_too_old_undone() : m.standing_too_old();
+}
+
+/** What was prepared for the user's verdict. */
+export function plannedText(done: readonly NoteEffect[]): Sentence {
+  const { lead, paths } = told(done);
+  if (lead?.to) return noteSentence(lead.path, 'move', plannedMove(lead.path, lead.to));
+  if (lead) return noteSentence(lead.path, iconOf(lead), planned(lead));
+  return sentence('pen', m.tool_planned_many({ count: paths.length }));
+}
+
+interface Told {
+  /** The one that the sentence is about, if there is one. */
+  readonly lead: NoteEffect | null;
+  readonly paths: readonly NotePath[];
+  /** How many notes follow a move with their links. */
+  readonly others: number;
+}
+
+function told(done: readonly NoteEffect[]): Told {
+  const paths = [...new Set(done.map(({ path }) => path))];
+  const moves = done.filter(({ to }) => to !== null);
+  const [move] = moves;
+  const only = paths.length === 1 ? (done[0] ?? null) : null;
+  const follow = moves.length === 1 && done.every((one) => one === move || one.kind === 'replace');
+  const lead = move && follow ? move : only;
+  return { lead, paths, others: paths.filter((path) => path !== lead?.path).length };
+}
+
+function isContent({ kind }: NoteEffect): boolean {
+  return kind === 'create' || kind === 'replace';
+}
+
+function moved(from: NotePath, to: NotePath, count: number): Message {
+  const move = moveOf(from, to);
+  return (note) => {
+    if (move.type === 'name') {
+      const args = { note, to: move.name };
+      return count > 0 ? m.tool_renamed_links({ ...args, count }) : m.tool_renamed(args);
+    }
+    const args = { note, to: move.type === 'both' ? move.label : move.folder || m.folder_top() };
+    return count > 0 ? m.tool_moved_links({ ...args, count }) : m.tool_moved(args);
+  };
+}
+
+function plannedMove(from: NotePath, to: NotePath): Message {
+  const move = moveOf(from, to);
+  return (note) => {
+    if (move.type === 'name') return m.tool_planned_rename({ note, to: move.name });
+    const place = move.type === 'both' ? move.label : move.folder || m.folder_top();
+    return m.tool_planned_move({ note, to: place });
+  };
+}
+
+function single({ kind, added, removed }: NoteEffect): Message {
+  switch (kind) {
+    case 'create':
+      return (note) => m.tool_created({ note });
+    case 'trash':
+    case 'trash_folder':
+      return (note) => m.tool_trashed({ note });
+    case 'make_folder':
+      return (note) => m.tool_folder_made({ note });
+    case 'restore_folder':
+      return (note) => m.tool_folder_back({ note });
+    case 'replace':
+    case 'rename':
+    case 'rename_folder':
+      if (removed === 0 && added > 0) return (note) => m.tool_added({ count: added, note });
+      if (added === 0 && removed > 0) return (note) => m.tool_removed({ count: removed, note });
+      return (note) => m.tool_changed({ note });
+    default:
+      return kind satisfies never;
+  }
+}
+
+function planned({ kind }: NoteEffect): Message {
+  switch (kind) {
+    case 'create':
+      return (note) => m.tool_planned_new({ note });
+    case 'trash':
+    case 'trash_folder':
+      return (note) => m.tool_planned_trash({ note });
+    case 'make_folder':
+    case 'restore_folder':
+      return (note) => m.tool_planned_folder({ note });
+    case 'replace':
+    case 'rename':
+    case 'rename_folder':
+      return (note) => m.tool_planned({ note });
+    default:
+      return kind satisfies never;
+  }
+}
+
+function iconOf({ kind, added, removed }: NoteEffect): IconName {
+  if (kind !== 'replace') return changeIcon(kind);
+  return removed === 0 && added > 0 ? 'plus' : 'pen';
+}

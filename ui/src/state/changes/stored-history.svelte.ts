@@ -1,0 +1,53 @@
+/** The size of the stored history, and its deletion. */
+import type { DeletedHistory, HistoryAge, HistoryStats } from '../../ipc/bindings';
+import type { Host } from '../../ipc/host';
+import type { AppState } from '../app.svelte';
+import { userError } from '../user-error';
+
+export class StoredHistory {
+  /** What is kept; `null` until it was looked at. */
+  kept = $state.raw<HistoryStats | null>(null);
+  /** What was forgotten last, since the settings were opened. */
+  forgotten = $state.raw<DeletedHistory | null>(null);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  /** Another look began since: what an earlier one finds is old. */
+  #looks = 0;
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** Looks anew. */
+  async look(): Promise<void> {
+    this.kept = null;
+    this.forgotten = null;
+    if (this.#app.vault) await this.#ask(() => this.#look());
+  }
+
+  /** Forgets what is of an age, for good. */
+  async forget(age: HistoryAge): Promise<void> {
+    this.forgotten = null;
+    await this.#ask(async () => {
+      this.forgotten = await this.#host.forgetHistory(age);
+    });
+    await this.#ask(() => this.#look());
+  }
+
+  async #look(): Promise<void> {
+    this.#looks += 1;
+    const look = this.#looks;
+    const kept = await this.#host.history();
+    if (look === this.#looks) this.kept = kept;
+  }
+
+  async #ask(request: () => Promise<void>): Promise<void> {
+    try {
+      await request();
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+}

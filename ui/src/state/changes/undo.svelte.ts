@@ -1,0 +1,264 @@
+/** Lists applied changes, undoes and redoes them, and reports the outcome. */
+import type {
+  AppliedSet,
+  ChangeSetId,
+  ConversationId,
+  EffectId,
+  NotePath,
+  UndoConflict,
+  UndoResult,
+  UndoScope,
+} from '../../ipc/bindings';
+import type { Host } from '../../ipc/host';
+import { m } from '../../messages/messages';
+import type { AppState } from '../app.svelte';
+import { userError } from '../user-error';
+import { undoCount } from './undo-counts';
+
+/** What came of the last undo, until the user has read it. */
+interface Notice {
+  readonly words: () => string;
+  /** The way back from it, if there is one. */
+  readonly reverse: Reverse | null;
+  /** A change that needs the user, if there is one. */
+  readonly conflict: EffectId | null;
+}
+
+/** The set to undo so that all is as it was before: after an undo that is a redo. */
+interface Reverse {
+  readonly changeSet: ChangeSetId;
+  readonly name: 'undo' | 'redo';
+}
+
+export class Undo {
+  notice = $state.raw<Notice | null>(null);
+  /** Whether a page is on its way. */
+  listing = $state(false);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  /** What is under way, and its end. */
+  #last: { readonly what: string; readonly end: Promise<void> } | null = null;
+  /** The page that is on its way. */
+  #page: Promise<void> | null = null;
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** The next page of everything that was applied. */
+  listMore(): Promise<void> {
+    this.#page ??= this.#listPage().finally(() => {
+      this.#page = null;
+    });
+    return this.#page;
+  }
+
+  async #listPage(): Promise<void> {
+    this.listing = true;
+    const { changes } = this.#app;
+    await this.#ask(async () => {
+      const before = changes.oldest;
+      changes.addPage(await this.#host.listApplied({ conversation: null, before }));
+    });
+    this.listing = false;
+  }
+
+  /** Everything that one conversation led to. */
+  async listOf(conversation: ConversationId): Promise<void> {
+    const { changes } = this.#app;
+    let before: ChangeSetId | null = null;
+    await this.#ask(async () => {
+      while (!changes.whole.has(conversation)) {
+        const page = await this.#host.listApplied({ conversation, before });
+        changes.addOf(conversation, page);
+        before = page.sets.at(-1)?.id ?? null;
+        if (before === null) return;
+      }
+    });
+  }
+
+  /** Fetches what a change did inside its note, once. */
+  async open(effect: EffectId): Promise<void> {
+    if (!this.#app.changes.hunks.has(effect)) await this.#fetchHunks(effect);
+  }
+
+  async #fetchHunks(effect: EffectId): Promise<void> {
+    await this.#ask(async () => {
+      this.#app.changes.hunks.set(effect, await this.#host.appliedHunks(effect));
+    });
+  }
+
+  /** Looks what changed in the note since then, each time anew; says whether that could be told. */
+  async lookSince(effect: EffectId): Promise<boolean> {
+    const { since } = this.#app.changes;
+    since.delete(effect);
+    await this.#ask(async () => {
+      since.set(effect, await this.#host.changedSince(effect));
+    });
+    return since.has(effect);
+  }
+
+  /** Says whether it was done, as far as that needs no guess. */
+  async undo(scope: UndoScope): Promise<boolean> {
+    const undone = await this.#take(
+      `undo ${JSON.stringify(scope)}`,
+      () => this.#host.undo(scope),
+      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
+    );
+    return undone !== null;
+  }
+
+  async redo(scope: UndoScope): Promise<void> {
+    await this.#take(
+      `redo ${JSON.stringify(scope)}`,
+      () => this.#host.redo(scope),
+      (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
+      'undo',
+    );
+  }
+
+  /** Puts in again what another program has overwritten. */
+  async reapply(effect: EffectId): Promise<void> {
+    await this.#take(
+      `reapply ${effect}`,
+      () => this.#host.reapply(effect),
+      (count) => (count > 0 ? m.notice_reapplied({ count }) : m.notice_nothing_again()),
+      'undo',
+    );
+  }
+
+  /** Leaves the note as it is. */
+  keep(effect: EffectId): void {
+    this.#app.changes.conflicts.delete(effect);
+  }
+
+  /** Takes the old text in the places of a conflict. */
+  async settle(conflict: UndoConflict): Promise<void> {
+    const settled = await this.#take(
+      `settle ${conflict.effect}`,
+      () => this.#host.settleConflict(conflict),
+      () => m.notice_settled(),
+    );
+    if (settled?.conflicts.length === 0) this.keep(conflict.effect);
+  }
+
+  /** Undoes a change in the note that the user says it is about. */
+  async undoIn(conflict: UndoConflict, path: NotePath): Promise<void> {
+    const { effect } = conflict;
+    const undone = await this.#take(
+      `undo in ${effect}`,
+      () => this.#host.undoIn({ effect, path }),
+      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
+    );
+    // Others that belong to it may still be asked about.
+    if (undone && !undone.conflicts.some((left) => left.effect === effect)) this.keep(effect);
+  }
+
+  /** Undoes the redo that the notice tells of, else the newest set that still stands. */
+  async undoLast(): Promise<void> {
+    if (this.notice?.reverse?.name === 'undo') {
+      await this.reverseLast();
+      return;
+    }
+    const last = await this.#latest();
+    if (last) await this.undo({ type: 'change_set', changeSet: last.id });
+    else this.notice = { words: m.notice_nothing, reverse: null, conflict: null };
+  }
+
+  /** The newest set that still stands, as far back as it takes. */
+  async #latest(): Promise<AppliedSet | null> {
+    const { changes } = this.#app;
+    for (;;) {
+      const found = changes.listed.find((set) => undoCount([set]) > 0);
+      if (found || !changes.more) return found ?? null;
+      const before = changes.oldest;
+      await this.listMore();
+      // A page that could not be had was reported.
+      if (changes.more && changes.oldest === before) return null;
+    }
+  }
+
+  /** Whether the notice tells of an undo that can be redone. */
+  get canRedoLast(): boolean {
+    return this.notice?.reverse?.name === 'redo';
+  }
+
+  /** Redoes the undo that the notice tells of. */
+  async redoLast(): Promise<void> {
+    if (this.canRedoLast) await this.reverseLast();
+  }
+
+  /** Reverses the undo or redo that the notice tells of. */
+  async reverseLast(): Promise<void> {
+    const reverse = this.notice?.reverse ?? null;
+    if (reverse === null) return;
+    const { changeSet, name } = reverse;
+    const redoes = name === 'redo';
+    await this.#take(
+      `reverse ${changeSet}`,
+      () => this.#host.undo({ type: 'change_set', changeSet }),
+      (count) => {
+        if (count === 0) return redoes ? m.notice_nothing_again() : m.notice_nothing();
+        return redoes ? m.notice_redone({ count }) : m.notice_undone({ count });
+      },
+      redoes ? 'undo' : 'redo',
+    );
+  }
+
+  dismiss(): void {
+    this.notice = null;
+  }
+
+  /** One after the other; what is under way already is not begun a second time. */
+  async #take(
+    what: string,
+    request: () => Promise<UndoResult>,
+    words: (count: number) => string,
+    reverse: Reverse['name'] = 'redo',
+  ): Promise<UndoResult | null> {
+    if (this.#last?.what === what) return null;
+    const before = this.#last?.end;
+    let undone: UndoResult | null = null;
+    const took = async (): Promise<void> => {
+      await before;
+      await this.#ask(async () => {
+        undone = await request();
+        this.#say(undone, words, reverse);
+        // What is open shows which of its hunks still stand.
+        const open = [...this.#app.changes.hunks.keys()];
+        await Promise.all(open.map((effect) => this.#fetchHunks(effect)));
+      });
+    };
+    const last = { what, end: took() };
+    this.#last = last;
+    await last.end;
+    if (this.#last === last) this.#last = null;
+    return undone;
+  }
+
+  #say(undone: UndoResult, words: (count: number) => string, name: Reverse['name']): void {
+    const { changeSet, changed, conflicts, left } = undone;
+    for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
+    const count = conflicts.length;
+    this.notice = {
+      words: () => {
+        const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
+        const rest = left > 0 ? m.notice_left({ count: left }) : '';
+        const done = changed.length > 0 || count + left === 0 ? words(changed.length) : '';
+        return [done, stopped, rest].filter((part) => part !== '').join('. ');
+      },
+      reverse: changeSet === null ? null : { changeSet, name },
+      conflict: conflicts[0]?.effect ?? null,
+    };
+  }
+
+  async #ask(request: () => Promise<void>): Promise<void> {
+    try {
+      await request();
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+}

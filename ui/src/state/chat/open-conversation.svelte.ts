@@ -1,0 +1,149 @@
+/** The open conversation, kept up to date by events. */
+import type {
+  AppEvent,
+  ChatItem,
+  ContextUse,
+  ConversationId,
+  ConversationView,
+  MessageId,
+  MessageVariant,
+  ModelWait,
+  PendingApproval,
+  Question,
+  Review,
+} from '../../ipc/bindings';
+import { ReviewDecisions } from '../review/review-decisions.svelte';
+import { StoredDecisions } from '../review/stored-decisions';
+
+/** The events that belong to one conversation's chat. */
+export type ChatEvent = Extract<
+  AppEvent,
+  {
+    type:
+      | 'item_changed'
+      | 'text_added'
+      | 'wait_changed'
+      | 'context_changed'
+      | 'question_changed'
+      | 'review_changed'
+      | 'held_changed';
+  }
+>;
+
+/** Stable for as long as the thing is in the chat; a later item with the same key replaces it. */
+export function itemKey(item: ChatItem): string {
+  switch (item.type) {
+    case 'tool':
+      return `tool:${item.turn}:${item.call}`;
+    case 'ended':
+      return `ended:${item.turn}`;
+    default:
+      return `${item.type}:${item.id}`;
+  }
+}
+
+/** Messages that wait their turn stay last: what runs belongs above them. */
+function placed(items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] {
+  if (isQueued(item)) return [...items, item];
+  const end = items.findLastIndex((other) => !isQueued(other)) + 1;
+  return [...items.slice(0, end), item, ...items.slice(end)];
+}
+
+function isQueued(item: ChatItem): boolean {
+  return item.type === 'user' && item.queued;
+}
+
+export class OpenConversation {
+  readonly id: ConversationId;
+  /** Oldest first; replaced, never changed in place. */
+  items = $state.raw<readonly ChatItem[]>([]);
+  /** Messages that were put in several ways. */
+  variants = $state.raw<readonly MessageVariant[]>([]);
+  /** What a model on this computer does before it answers. */
+  wait = $state.raw<ModelWait | null>(null);
+  /** How full the context window is with it; `null` without a model, and until that is known. */
+  context = $state.raw<ContextUse | null>(null);
+  question = $state.raw<Question | null>(null);
+  review = $state.raw<Review | null>(null);
+  /** What the hub is not told before the user has said so. */
+  held = $state.raw<readonly PendingApproval[]>([]);
+  readonly verdicts: ReviewDecisions;
+
+  /** Events up to this number are in the view already. */
+  #seq = 0;
+
+  constructor(view: ConversationView) {
+    this.id = view.conversation.id;
+    this.verdicts = new ReviewDecisions(new StoredDecisions(this.id));
+    this.renew(view);
+  }
+
+  /** What the user said last, if anything. */
+  get lastWords(): Extract<ChatItem, { type: 'user' }> | null {
+    return this.items.findLast((item) => item.type === 'user') ?? null;
+  }
+
+  /** The message that is being answered, or was last. */
+  get answered(): MessageId | null {
+    const last = this.items.findLast((item) => item.type === 'user' && !item.queued);
+    return last?.type === 'user' ? last.id : null;
+  }
+
+  /** Shows another state of the same conversation; what the user began to decide stays. */
+  renew(view: ConversationView): void {
+    this.#seq = view.seq;
+    this.items = view.items;
+    this.variants = view.variants;
+    this.question = view.question;
+    this.#setReview(view.review);
+    this.held = view.held;
+    this.context = view.context;
+  }
+
+  apply(event: ChatEvent, seq: number): void {
+    if (seq <= this.#seq) return;
+    switch (event.type) {
+      case 'item_changed':
+        this.#put(event.item);
+        return;
+      case 'text_added':
+        this.#append(event.id, event.text);
+        return;
+      case 'wait_changed':
+        this.wait = event.wait;
+        return;
+      case 'context_changed':
+        this.context = event.context;
+        return;
+      case 'question_changed':
+        this.question = event.question;
+        return;
+      case 'review_changed':
+        this.#setReview(event.review);
+        return;
+      case 'held_changed':
+        this.held = event.held;
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #put(item: ChatItem): void {
+    const key = itemKey(item);
+    const at = this.items.findLastIndex((other) => itemKey(other) === key);
+    this.items = at < 0 ? placed(this.items, item) : this.items.with(at, item);
+  }
+
+  #append(id: MessageId, text: string): void {
+    const at = this.items.findLastIndex((item) => item.type === 'assistant' && item.id === id);
+    const item = this.items[at];
+    if (item?.type !== 'assistant') return;
+    this.items = this.items.with(at, { ...item, text: item.text + text });
+  }
+
+  #setReview(review: Review | null): void {
+    this.review = review;
+    this.verdicts.follow(review);
+  }
+}

@@ -1,0 +1,48 @@
+/** Proposes a note name for an answer. */
+import { m } from '../../messages/messages';
+
+/** No longer: a list shows it whole. */
+const longest = 80;
+
+/** From its first heading, else from the conversation's title. No folder, no `.md`. */
+export function proposeName(text: string, title: string): string {
+  return fileName(firstHeading(text)) || fileName(title) || m.answer_name_default();
+}
+
+function firstHeading(text: string): string {
+  let fenced = false;
+  for (const line of text.split('\n')) {
+    if (/^ {0,3}(```|~~~)/.test(line)) fenced = !fenced;
+    const words = fenced ? undefined : /^ {0,3}#{1,6}\s+(.*?)[\s#]*$/.exec(line)?.[1];
+    if (words) return plain(words);
+  }
+  return '';
+}
+
+/** The words of a heading: links by their label, no signs. */
+function plain(words: string): string {
+  return words
+    .replace(/\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, '$1')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*_`~=]/g, '');
+}
+
+/** As every system and every link takes it. */
+function fileName(words: string): string {
+  const kept = words
+    .replace(/\p{C}/gu, '')
+    .replace(/[\\/:*?"<>|#^[\]]/g, ' ')
+    .replace(/\s+/g, ' ')
+    // What looks like the end of a file's name would be taken for one.
+    .replace(/\.(?=[a-z0-9_$-]{1,12}\s*$)/i, ' ')
+    .replace(/^[\s.]+/, '');
+  return shortened(kept).replace(/[\s.]+$/, '');
+}
+
+/** Cut behind a word, where there is one. */
+function shortened(words: string): string {
+  const letters = [...words];
+  if (letters.length <= longest) return words;
+  const cut = letters.slice(0, longest).join('');
+  return cut.replace(/\s\S*$/, '');
+}

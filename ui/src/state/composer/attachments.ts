@@ -1,0 +1,44 @@
+/** What a file that is dropped or pasted becomes: a mention of the note that it is, or a text that goes
+ * along. What is no text, or too long, is refused in a sentence. */
+import type { UserError } from '../../ipc/bindings';
+import type { Host } from '../../ipc/host';
+import { m } from '../../messages/messages';
+import { formatSize } from '../../shared/i18n/format-size';
+import type { Mention } from './mentions';
+
+/** A longer text would crowd out what was said: it is asked for as a note instead. */
+const longest = 64 * 1024;
+
+export async function mentionFile(file: File, host: Host): Promise<Mention> {
+  const { name } = file;
+  const isNote = /\.(?:md|markdown)$/i.test(name);
+  if (file.size > longest && !isNote)
+    throw refused(m.attach_long({ name, most: formatSize(longest) }));
+  const text = await file.text();
+  if (isNote) {
+    const note = await noteLike(name, text, host);
+    if (note) return note;
+  }
+  if (file.size > longest) throw refused(m.attach_long({ name, most: formatSize(longest) }));
+  // What is no text has characters that no text has.
+  if (/[\0\uFFFD]/.test(text)) throw refused(m.attach_binary({ name }));
+  if (text.trim() === '') throw refused(m.attach_empty({ name }));
+  return { type: 'file', name, text: text.replaceAll('\r\n', '\n').replace(/\n$/, '') };
+}
+
+/** The window is not told where a file lies: it is the note of the same name with the same text. */
+async function noteLike(name: string, text: string, host: Host): Promise<Mention | null> {
+  const { names } = await host.findNames(name.replace(/\.\w+$/, ''));
+  const called = names.filter(({ path }) => path.slice(path.lastIndexOf('/') + 1) === name);
+  for (const { path, link, private: rule } of called) {
+    const note = await host.readNote(path);
+    if (note.text !== text) continue;
+    if (rule !== null) throw refused(m.attach_private({ name }));
+    return { type: 'note', path, link };
+  }
+  return null;
+}
+
+function refused(message: string): UserError {
+  return { code: 'other', message };
+}

@@ -1,0 +1,175 @@
+/** The mentions of a message, and their text in it: nothing is sent that the message does not
+ * show. */
+import type { ConversationId, NotePath } from '../../ipc/bindings';
+import type { IconName } from '../../shared/components/icons';
+import { noteLabel, noteName } from '../notes/note-path';
+
+export type Mention =
+  /** `link` is what a link to it says so that no other note is meant. */
+  | { readonly type: 'note'; readonly path: NotePath; readonly link: string }
+  /** `/`-separated, without one at its end. */
+  | { readonly type: 'folder'; readonly path: string }
+  /** Without its `#`. */
+  | { readonly type: 'tag'; readonly tag: string }
+  | { readonly type: 'conversation'; readonly id: ConversationId; readonly title: string }
+  /** A text that lies outside the vault, whole. */
+  | { readonly type: 'file'; readonly name: string; readonly text: string };
+
+export const mentionIcons: Readonly<Record<Mention['type'], IconName>> = {
+  note: 'note',
+  folder: 'folder',
+  tag: 'hash',
+  conversation: 'chat',
+  file: 'clip',
+};
+
+/** The same for two mentions of one thing. */
+export function mentionKey(mention: Mention): string {
+  switch (mention.type) {
+    case 'note':
+    case 'folder':
+      return `${mention.type}:${mention.path}`;
+    case 'tag':
+      return `tag:${mention.tag}`;
+    case 'conversation':
+      return `conversation:${mention.id}`;
+    case 'file':
+      return `file:${mention.name}`;
+    default:
+      return mention satisfies never;
+  }
+}
+
+/** What it is called, for people. */
+export function mentionName(mention: Mention): string {
+  switch (mention.type) {
+    case 'note':
+    case 'folder':
+      return noteName(mention.path);
+    case 'tag':
+      return mention.tag;
+    case 'conversation':
+      return mention.title;
+    case 'file':
+      return mention.name;
+    default:
+      return mention satisfies never;
+  }
+}
+
+/** How it is named inside a command, where there is no model to be told of it. */
+export function mentionInline(mention: Mention): string {
+  if (mention.type === 'note') return noteLabel(mention.path);
+  return mention.type === 'tag' ? `#${mention.tag}` : mentionName(mention);
+}
+
+/** How it stands in the sentence; a file stands in none. */
+export function mentionText(mention: Mention): string {
+  switch (mention.type) {
+    case 'note':
+      // What means something inside a link cannot stand in one; the path alone is understood too.
+      return /[[\]|#^]/.test(mention.link) ? mention.path : `[[${mention.link}]]`;
+    case 'folder':
+      return `${mention.path}/`;
+    case 'tag':
+      return `#${mention.tag}`;
+    case 'conversation':
+      return `[[${linkLabel(mention.title)}]]`;
+    case 'file':
+      return '';
+    default:
+      return mention satisfies never;
+  }
+}
+
+/** Where a text stands in another one, not as a part of a longer name; -1 where it does not. */
+export function findMentionText(text: string, part: string): number {
+  const goesOn = (sign: string | undefined): boolean => /[\p{L}\p{N}/_-]/u.test(sign ?? '');
+  const [first, last] = [part.at(0), part.at(-1)];
+  let at = part === '' ? -1 : text.indexOf(part);
+  while (at >= 0) {
+    const begins = !goesOn(first) || !goesOn(text.at(at - 1)) || at === 0;
+    if (begins && !(goesOn(last) && goesOn(text[at + part.length]))) return at;
+    at = text.indexOf(part, at + 1);
+  }
+  return -1;
+}
+
+/** A message as it is sent: `words`, in which mentions stand where they were typed, then what was
+ * attached: named behind the words, files whole at the end. */
+export function withMentions(
+  words: string,
+  inWords: readonly Mention[],
+  attached: readonly Mention[],
+): string {
+  const notes = inWords.filter(({ type }) => type === 'note').map(mentionText);
+  // A model looks a conversation up by its id.
+  const said = inWords.reduce((text, one) => {
+    const label = mentionText(one);
+    const isClear = one.type === 'conversation' && !notes.includes(label);
+    return isClear ? text.replaceAll(label, () => reference(one)) : text;
+  }, words);
+  const named = attached.filter(({ type }) => type !== 'file').map(reference);
+  const files = attached.flatMap((one) => (one.type === 'file' ? [attachedText(one)] : []));
+  return [said, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
+}
+
+function reference(mention: Mention): string {
+  if (mention.type !== 'conversation') return mentionText(mention);
+  return `[[${conversationTarget}${mention.id}|${linkLabel(mention.title)}]]`;
+}
+
+function linkLabel(title: string): string {
+  return title.replace(/[[\]|\n]/g, ' ');
+}
+
+/** What the target of a link to a conversation begins with. */
+const conversationTarget = 'conversation:';
+
+/** The conversation that a link means; `null` for a link to a note. */
+export function linkedConversation(target: string): ConversationId | null {
+  if (!target.startsWith(conversationTarget)) return null;
+  return target.slice(conversationTarget.length).split('|', 1)[0] ?? null;
+}
+
+interface Attached {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The fence is longer than any in the text: nothing in it can end it. */
+function attachedText({ name, text }: Attached): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `Attached file: ${name.replace(/\s+/g, ' ')}\n${fence}\n${text}\n${fence}`;
+}
+
+/** A sent message taken apart again: what was said, and the files behind it. */
+export function attachedIn(message: string): { words: string; files: readonly Attached[] } {
+  const files: Attached[] = [];
+  const pattern =
+    /(?:^|\n\n)Attached file: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2(?=\n\nAttached file: |$)/g;
+  let end = message.length;
+  for (const { index, 1: name = '', 3: text = '' } of message.matchAll(pattern)) {
+    end = Math.min(end, index);
+    files.push({ name, text });
+  }
+  return { words: message.slice(0, end), files };
+}
+
+/** What is being mentioned where the caret stands. */
+export interface MentionQuery {
+  /** Where `@` or `[[` begins. */
+  readonly from: number;
+  readonly query: string;
+}
+
+/** `@` at the beginning of a word, up to a blank; `[[` up to the end of the line. */
+export function mentionQueryAt(text: string, caret: number): MentionQuery | null {
+  const before = text.slice(0, caret);
+  const link = /\[\[([^\][\n]{0,80})$/.exec(before);
+  if (link) return { from: link.index, query: link[1] ?? '' };
+  const at = /(?:^|[\s([{„“"'])@([^\s@]{0,60})$/.exec(before);
+  const query = at?.[1];
+  return query === undefined ? null : { from: caret - query.length - 1, query };
+}

@@ -1,0 +1,80 @@
+/** The open note as it is sent with the next message: the chip of the composer shows exactly this. */
+import type { NotePath, PrivateNote } from '../../ipc/bindings';
+import type { Host } from '../../ipc/host';
+import { LatestOnly } from '../../shared/async/latest-only';
+import type { AppState } from '../app.svelte';
+import { userError } from '../user-error';
+
+/** The content of the chip. */
+export interface OpenNoteChip {
+  readonly path: NotePath;
+  /** Whether words are selected in it, which are sent too. */
+  readonly selected: boolean;
+  /** The rule that keeps it from the model: then it is not sent. */
+  readonly private: PrivateNote | null;
+}
+
+export class SentNote {
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #latest = new LatestOnly();
+  #selected = $state.raw<NotePath | null>(null);
+  #leftOut = $state.raw<NotePath | null>(null);
+  #private = $state.raw<{ readonly path: NotePath; readonly rule: PrivateNote | null } | null>(
+    null,
+  );
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** `null` where no note is open, the user left it out, or no model answers: then none is sent. */
+  get chip(): OpenNoteChip | null {
+    const { note, provider } = this.#app;
+    if (!note || note.removed || !provider.hasModel || note.path === this.#leftOut) return null;
+    const { path } = note;
+    const rule = this.#private?.path === path ? this.#private.rule : null;
+    return { path, selected: path === this.#selected, private: rule };
+  }
+
+  /** The open note that a message takes along if it is sent now. */
+  get path(): NotePath | null {
+    const { chip } = this;
+    return chip?.private === null ? chip.path : null;
+  }
+
+  /** The next message is sent without it. */
+  leaveOut(): void {
+    this.#leftOut = this.#app.note?.path ?? null;
+  }
+
+  /** A message was sent: the one after it is a choice of its own. */
+  beginAnew(): void {
+    this.#leftOut = null;
+  }
+
+  /** Another note is open, or the same one anew. */
+  opened(): void {
+    this.#selected = null;
+    this.#leftOut = null;
+  }
+
+  select(words: string): void {
+    this.#selected = words === '' ? null : (this.#app.note?.path ?? null);
+  }
+
+  /** The note, the rules or the model may be others: asks anew whether the model may see the note. */
+  async look(): Promise<void> {
+    const path = this.#app.note?.path ?? null;
+    await this.#latest.ask(async () => {
+      if (path === null) return () => (this.#private = null);
+      try {
+        const rule = await this.#host.privateNote(path);
+        return () => (this.#private = { path, rule });
+      } catch (thrown) {
+        return () => this.#app.report(userError(thrown));
+      }
+    });
+  }
+}

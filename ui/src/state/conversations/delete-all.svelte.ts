@@ -1,0 +1,78 @@
+/** Deletes all conversations at once, and restores them for as long as that is possible. */
+import type { ConversationCounts } from '../../ipc/bindings';
+import type { Host } from '../../ipc/host';
+import type { AppState } from '../app.svelte';
+import { userError } from '../user-error';
+import type { ConversationActions } from './conversation-actions.svelte';
+
+export class DeleteAll {
+  /** How many there are; `null` until it was looked at. */
+  kept = $state.raw<ConversationCounts | null>(null);
+  /** What is under way. */
+  doing = $state<'delete' | 'restore' | null>(null);
+  /** How many stayed when all were deleted last: they were being worked on. */
+  stayed = $state(0);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #conversationActions: ConversationActions;
+
+  constructor(host: Host, app: AppState, conversationActions: ConversationActions) {
+    this.#host = host;
+    this.#app = app;
+    this.#conversationActions = conversationActions;
+  }
+
+  /** Looks anew. */
+  async look(): Promise<void> {
+    this.kept = null;
+    this.stayed = 0;
+    await this.again();
+  }
+
+  /** The same while what is known goes on being shown. */
+  async again(): Promise<void> {
+    if (!this.#app.vault) return;
+    await this.#ask(async () => {
+      this.kept = await this.#host.keptConversations();
+    });
+  }
+
+  async delete(): Promise<void> {
+    await this.#do('delete', async () => {
+      this.kept = await this.#host.deleteConversations();
+      this.stayed = this.kept.kept;
+      // What was to be taken back of one is part of all now.
+      this.#conversationActions.clear();
+      const page = await this.#host.listConversations({ shelf: 'open', before: null });
+      this.#app.behind = page.behind;
+      this.#app.addRows(page.conversations);
+    });
+  }
+
+  async restore(): Promise<void> {
+    await this.#do('restore', async () => {
+      const page = await this.#host.restoreConversations();
+      this.#conversationActions.clear();
+      this.#app.behind = page.behind;
+      this.#app.addRows(page.conversations);
+      this.stayed = 0;
+      this.kept = await this.#host.keptConversations();
+    });
+  }
+
+  async #do(what: 'delete' | 'restore', request: () => Promise<void>): Promise<void> {
+    if (this.doing !== null) return;
+    this.doing = what;
+    await this.#ask(request);
+    this.doing = null;
+  }
+
+  async #ask(request: () => Promise<void>): Promise<void> {
+    try {
+      await request();
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+}

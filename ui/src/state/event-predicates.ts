@@ -1,0 +1,40 @@
+/** Predicates on events and on fetched views: whether something on display has to be updated. */
+import type { AppEvent, ConversationId, ConversationView, VaultInfo } from '../ipc/bindings';
+
+/** Whether other things stand in the conversation now. */
+export function isConversationReplaced(event: AppEvent, conversation: ConversationId): boolean {
+  return event.type === 'chat_changed' && event.conversation === conversation;
+}
+
+/** Whether another model may answer from now on, or by other rules. */
+export function changesModel(event: AppEvent): boolean {
+  return event.type === 'provider_changed' || event.type === 'settings_changed';
+}
+
+export function isHistoryDeleted(event: AppEvent): boolean {
+  return event.type === 'history_changed';
+}
+
+export function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
+  return one?.id === other?.id;
+}
+
+/** Whether what was looked up before may stand differently. */
+export function hasNewIndex(before: VaultInfo | null, now: VaultInfo | null): boolean {
+  const stood = before?.indexing === null;
+  return before?.revision !== now?.revision || stood !== (now?.indexing === null);
+}
+
+/** Whether notes were changed in it, so that there may be something to take back. */
+export function hasChanged({ items }: ConversationView): boolean {
+  return items.some((item) => {
+    if (item.type === 'verdict') return item.applied.length > 0;
+    if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
+    return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
+  });
+}
+
+/** Whether a turn has ended: then something may have been spent. */
+export function isTurnEnd(event: AppEvent): boolean {
+  return event.type === 'item_changed' && event.item.type === 'ended';
+}

@@ -1,0 +1,67 @@
+/** The description for the hub that a model proposes, until the user accepts or rejects it. */
+import type { Host } from '../../ipc/host';
+import type { AppState } from '../app.svelte';
+import type { SettingsQueue } from '../settings/settings-queue';
+import { userError } from '../user-error';
+
+export class HubDescription {
+  /** What is proposed, as the user has changed it; `null` while nothing is. */
+  proposal = $state.raw<string | null>(null);
+  /** Whether a model is writing it. */
+  writing = $state(false);
+  /** Why nothing was written, in words. */
+  trouble = $state.raw<string | null>(null);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #settingsQueue: SettingsQueue;
+
+  constructor(host: Host, app: AppState, settingsQueue: SettingsQueue) {
+    this.#host = host;
+    this.#app = app;
+    this.#settingsQueue = settingsQueue;
+  }
+
+  /** Has it written from how the notes are organised. */
+  async write(organisation = this.#app.settings.organisation): Promise<void> {
+    if (this.writing) return;
+    this.writing = true;
+    this.trouble = null;
+    try {
+      await this.#settingsQueue.done;
+      this.proposal = (await this.#host.writeDescription(organisation)) ?? this.proposal;
+    } catch (thrown) {
+      this.trouble = userError(thrown).message;
+    }
+    this.writing = false;
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await this.#host.stopDescription();
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+
+  /** The user's own words for it. */
+  change(words: string): void {
+    this.proposal = words;
+  }
+
+  /** It becomes the hub's; where that is refused, it is proposed still. */
+  async keep(): Promise<void> {
+    const hub = { ...this.#app.settings.hub, description: this.proposal?.trim() ?? '' };
+    try {
+      await this.#settingsQueue.save({ hub });
+      this.discard();
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+
+  discard(): void {
+    this.proposal = null;
+    this.trouble = null;
+  }
+}

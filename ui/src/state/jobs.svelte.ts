@@ -1,0 +1,41 @@
+/** Long-running jobs: their progress, and a way to stop them. */
+import type { JobProgress } from '../ipc/bindings';
+import type { Host } from '../ipc/host';
+import { m } from '../messages/messages';
+import type { AppState } from './app.svelte';
+import type { ConversationActions } from './conversations/conversation-actions.svelte';
+import { userError } from './user-error';
+
+export class Jobs {
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #conversationActions: ConversationActions;
+
+  constructor(host: Host, app: AppState, conversationActions: ConversationActions) {
+    this.#host = host;
+    this.#app = app;
+    this.#conversationActions = conversationActions;
+  }
+
+  /** What is told below everything else; a review tells itself how far its changes are. */
+  get told(): readonly JobProgress[] {
+    return this.#app.jobs.filter(({ kind }) => kind !== 'applying');
+  }
+
+  /** How far the changes of a review are, while they are made. */
+  get applying(): JobProgress | null {
+    return this.#app.jobs.find(({ kind }) => kind === 'applying') ?? null;
+  }
+
+  /** Ends it after the step that is under way; what came of it tells whoever began it. */
+  async stop({ id, kind }: JobProgress): Promise<void> {
+    try {
+      await this.#host.stopWork(id);
+      // Of an export that was stopped nothing is left that could tell.
+      if (kind === 'exporting')
+        this.#conversationActions.notice = { words: m.kept_export_stopped, undo: null };
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+}

@@ -1,0 +1,190 @@
+/** The decisions of the user about pending changes, before they are applied. */
+import { SvelteMap } from 'svelte/reactivity';
+
+import type {
+  ChangeSetId,
+  HunkDecision,
+  NoteDecision,
+  NoteDiff,
+  NotePath,
+  Review,
+  ReviewDecision as WireDecision,
+} from '../../ipc/bindings';
+import { decisions, type HunkPosition, isByHunk, isRemoval, unitsOf } from './decisions';
+import type { StoredDecisions } from './stored-decisions';
+
+export type Acceptance = 'accept' | 'reject';
+
+/** What is decided about one hunk; words of the user's own are accepted with it. */
+export type HunkChoice = Acceptance | { readonly edit: string };
+
+/** One for each hunk; of what is decided whole, one. */
+type Choices = readonly (HunkChoice | null)[];
+
+export class ReviewDecisions {
+  readonly #byNote = new SvelteMap<NotePath, Choices>();
+  #notes: readonly NoteDiff[] = [];
+  #units = unitsOf([]);
+  #review: ChangeSetId | null = null;
+  readonly #kept: StoredDecisions | null;
+
+  /** Decisions are kept there, and those that were kept there stand again. */
+  constructor(kept: StoredDecisions | null = null) {
+    this.#kept = kept;
+  }
+
+  /** `null` while undecided, which is how every note begins; `part` when some hunks are not. */
+  of(path: NotePath): Acceptance | 'part' | null {
+    const choices = this.#byNote.get(path) ?? [];
+    const given = choices.filter((choice) => choice !== null);
+    if (given.length === 0) return null;
+    if (given.length < choices.length) return 'part';
+    if (given.every((choice) => choice === 'reject')) return 'reject';
+    return given.every((choice) => choice !== 'reject') ? 'accept' : 'part';
+  }
+
+  /** What is decided about one hunk of a note. */
+  hunk(path: NotePath, index: number): HunkChoice | null {
+    return this.#byNote.get(path)?.[index] ?? null;
+  }
+
+  /** The verdict on these: accepted with some left out is accepted; `null` when some wait. */
+  ofAll(places: readonly HunkPosition[]): Acceptance | null {
+    const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
+    if (given.includes(null)) return null;
+    return given.includes('accept') ? 'accept' : 'reject';
+  }
+
+  /** The notes of which all has this verdict. */
+  with(verdict: Acceptance): NotePath[] {
+    return [...this.#byNote.keys()].filter((path) => this.of(path) === verdict);
+  }
+
+  /** The notes in which something is accepted. */
+  get changing(): NotePath[] {
+    const changes = (choice: HunkChoice | null): boolean => verdictOf(choice) === 'accept';
+    return [...this.#byNote].filter(([, all]) => all.some(changes)).map(([path]) => path);
+  }
+
+  /** How many notes have one, or have one in part. */
+  get count(): number {
+    return this.#byNote.size;
+  }
+
+  /** Gives a verdict, to all that belong together; giving the same one again takes it back. */
+  decide(path: NotePath, verdict: Acceptance): void {
+    const choice = this.of(path) === verdict ? null : verdict;
+    for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
+  }
+
+  /** The same for single hunks, wherever they are. */
+  decideHunks(places: readonly Pick<HunkPosition, 'path' | 'index'>[], verdict: Acceptance): void {
+    const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
+    const has = given.every((one) => one === verdict);
+    for (const { path, index } of places) this.choose(path, index, has ? null : verdict);
+  }
+
+  /** Decides one hunk of a note. */
+  choose(path: NotePath, index: number, choice: HunkChoice | null): void {
+    this.#give(path, (before, at) => (at === index ? choice : before));
+  }
+
+  /** Accepts everything, except what takes something away: that is decided on its own. */
+  acceptAll(): void {
+    const removed = decisions(this.#notes).notes.filter(isRemoval);
+    const kept = removed.flatMap(({ lead, others }) => [lead, ...others]);
+    for (const { path } of this.#notes.filter((note) => !kept.includes(note))) {
+      this.#give(path, (before) => (verdictOf(before) === 'accept' ? before : 'accept'));
+    }
+  }
+
+  rejectAll(): void {
+    for (const { path } of this.#notes) this.#give(path, () => 'reject');
+  }
+
+  /** All of it, as it is told to the application. */
+  told(): NoteDecision[] {
+    return [...this.#byNote].flatMap(([path, choices]) => {
+      const note = this.#notes.find((one) => one.path === path);
+      return note ? [{ path, seen: note.seen, verdict: toldOf(choices) }] : [];
+    });
+  }
+
+  /** Another review is before the user: a verdict stays only where nothing of it did change. */
+  follow(review: Review | null): void {
+    const notes = review?.notes ?? [];
+    const units = unitsOf(notes);
+    for (const path of [...this.#byNote.keys()]) {
+      const before = print(this.#notes, this.#units.get(path));
+      if (print(notes, units.get(path)) !== before) this.#byNote.delete(path);
+    }
+    [this.#notes, this.#units] = [notes, units];
+    const before = this.#review;
+    this.#review = review?.id ?? null;
+    if (review && review.id !== before) this.#restore(review.id);
+    this.#keep();
+  }
+
+  #give(
+    path: NotePath,
+    choice: (before: HunkChoice | null, at: number) => HunkChoice | null,
+  ): void {
+    const note = this.#notes.find((one) => one.path === path);
+    const places = note ? placesIn(note) : 1;
+    const before = this.#byNote.get(path);
+    const now = Array.from({ length: places }, (_, at) => choice(before?.[at] ?? null, at));
+    if (now.every((one) => one === null)) this.#byNote.delete(path);
+    else this.#byNote.set(path, now);
+    this.#keep();
+  }
+
+  /** Restores the decisions about exactly these changes, where all that belongs together was kept. */
+  #restore(changeSet: ChangeSetId): void {
+    const kept = (this.#kept?.of(changeSet) ?? []).filter(({ path, seen, choices }) => {
+      const note = this.#notes.find((one) => one.path === path);
+      return note?.seen === seen && placesIn(note) === choices.length;
+    });
+    for (const { path, choices } of kept) {
+      const whole = (this.#units.get(path) ?? [path]).every((one) =>
+        kept.some(({ path: at }) => at === one),
+      );
+      if (whole) this.#byNote.set(path, choices);
+    }
+  }
+
+  #keep(): void {
+    if (this.#review === null) {
+      this.#kept?.clear();
+      return;
+    }
+    const notes = this.#notes.flatMap(({ path, seen }) => {
+      const choices = this.#byNote.get(path);
+      return choices ? [{ path, seen, choices }] : [];
+    });
+    this.#kept?.keep(this.#review, notes);
+  }
+}
+
+/** How many decisions a note takes. */
+function placesIn(note: NoteDiff): number {
+  return isByHunk(note) ? note.hunks.length : 1;
+}
+
+/** What these notes were when the user looked. */
+function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): string {
+  return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
+}
+
+function verdictOf(choice: HunkChoice | null): Acceptance | null {
+  return choice === null || choice === 'reject' ? choice : 'accept';
+}
+
+function toldOf(choices: Choices): WireDecision {
+  if (choices.every((choice) => choice === 'accept')) return { type: 'accept' };
+  if (choices.every((choice) => choice === 'reject')) return { type: 'reject' };
+  const hunks = choices.map((choice): HunkDecision => {
+    if (choice === null) return { type: 'wait' };
+    return typeof choice === 'string' ? { type: choice } : { type: 'edit', text: choice.edit };
+  });
+  return { type: 'hunks', hunks };
+}

@@ -1,9 +1,0 @@
-/** Waiting for what comes soon as a rule. */
-
-/** Longer than this it is not waited for, in milliseconds: a moment that nobody notices. */
-const moment = 100;
-
-/** Resolves with it, or after a moment. */
-export async function soon(done: Promise<void>): Promise<void> {
-  await Promise.race([done, new Promise((resolve) => setTimeout(resolve, moment))]);
-}

@@ -1,0 +1,19 @@
+/** The names of the settings sections. */
+import { m } from '../../messages/messages';
+import type { SettingsSection } from '../../state/settings/settings-route';
+
+const words: Readonly<Record<SettingsSection, () => string>> = {
+  vault: () => m.settings_vault(),
+  private: () => m.settings_private(),
+  history: () => m.settings_history(),
+  answering: () => m.settings_answering(),
+  spending: () => m.settings_spending(),
+  turns: () => m.settings_turns(),
+  hub: () => m.settings_hub(),
+  desktop: () => m.settings_desktop(),
+  appearance: () => m.settings_appearance(),
+};
+
+export function sectionName(section: SettingsSection): string {
+  return words[section]();
+}

@@ -1,0 +1,240 @@
+/** What was applied in a story, and taking it back, for the application in memory. */
+import type {
+  AppliedNote,
+  AppliedPage,
+  AppliedSet,
+  ChangedSince,
+  ChangeSetId,
+  ChangeStatus,
+  ConversationId,
+  DeletedHistory,
+  EffectId,
+  HistoryAge,
+  HistoryStats,
+  ListApplied,
+  NoteHunk,
+  NotePath,
+  UndoConflict,
+  UndoResult,
+  UndoScope,
+  UndoTarget,
+} from '../../src/ipc/bindings';
+
+/** What a story tells of applied changes. */
+export interface AppliedStory {
+  /** Newest first. */
+  readonly sets: readonly AppliedSet[];
+  readonly hunks: Readonly<Record<EffectId, readonly NoteHunk[]>>;
+  /** What stands in the way of taking a change back. */
+  readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
+  /** What changed in notes since; in those that are not named nothing did. */
+  readonly since?: Readonly<Record<EffectId, Omit<ChangedSince, 'effect'>>>;
+}
+
+export const nothingApplied: AppliedStory = { sets: [], hunks: {}, conflicts: {} };
+
+const pageLength = 20;
+
+/** Each change of a story takes as much. */
+const bytesEach = 20_500;
+
+const days: Readonly<Record<HistoryAge, number>> = { ninety_days: 90, thirty_days: 30, any: 0 };
+
+export class FakeChanges {
+  #sets: readonly AppliedSet[];
+  readonly #story: AppliedStory;
+  readonly #settled = new Set<EffectId>();
+  readonly #undoneHunks = new Map<EffectId, readonly number[]>();
+  /** How the changes stood that each undo or redo was about. */
+  readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, ChangeStatus>>();
+  readonly #tell: (set: AppliedSet) => void;
+
+  constructor(story: AppliedStory, tell: (set: AppliedSet) => void) {
+    this.#story = story;
+    this.#sets = story.sets;
+    this.#tell = tell;
+  }
+
+  page({ conversation, before }: ListApplied, seq: number): AppliedPage {
+    const wanted = this.#sets.filter(
+      (set) => conversation === null || set.conversation === conversation,
+    );
+    const from = wanted.findIndex(({ id }) => id === before) + 1;
+    const sets = wanted.slice(from, from + pageLength);
+    return { seq, sets, more: from + pageLength < wanted.length };
+  }
+
+  since(effect: EffectId): ChangedSince {
+    const note = this.#notes().find((one) => one.effect === effect);
+    const path = note?.target ?? note?.path ?? null;
+    return { effect, path, hunks: [], ...this.#story.since?.[effect] };
+  }
+
+  /** Those that were undone one by one. */
+  undoneHunks(effect: EffectId): number[] {
+    return [...(this.#undoneHunks.get(effect) ?? [])];
+  }
+
+  hunks(effect: EffectId): NoteHunk[] {
+    return [...(this.#story.hunks[effect] ?? [])];
+  }
+
+  /** The user saved an answer as this note. */
+  save(path: NotePath, conversation: ConversationId, lines: number): ChangeSetId {
+    return this.#own({ by: 'save', conversation }, [path], 'create', lines);
+  }
+
+  /** The user repaired a broken link. */
+  repair(paths: readonly NotePath[], kind: 'create' | 'replace'): ChangeSetId {
+    return this.#own({ by: 'repair', conversation: null }, paths, kind, kind === 'create' ? 0 : 1);
+  }
+
+  #own(
+    of: Pick<AppliedSet, 'by' | 'conversation'>,
+    paths: readonly NotePath[],
+    kind: 'create' | 'replace',
+    lines: number,
+  ): ChangeSetId {
+    const id = `${of.by}-${this.#sets.length}`;
+    const notes = paths.map((path): AppliedNote => ({
+      effect: `effect-${id}-${path}`,
+      path,
+      target: null,
+      kind,
+      unit: null,
+      added: lines,
+      removed: kind === 'create' ? 0 : lines,
+      standing: 'stands',
+      tooOld: false,
+    }));
+    const set: AppliedSet = { id, at: Date.now(), notes, turn: `turn-${id}`, request: '', ...of };
+    this.#sets = [set, ...this.#sets];
+    this.#tell(set);
+    return id;
+  }
+
+  undo(scope: UndoScope): UndoResult {
+    const before = scope.type === 'change_set' ? this.#before.get(scope.changeSet) : undefined;
+    if (before) {
+      return this.#settle(
+        ({ effect }) => before.has(effect),
+        ({ effect, standing }) => before.get(effect) ?? standing,
+      );
+    }
+    const wanted = this.#inScope(scope);
+    const conflicts = this.#notes()
+      .filter((note) => wanted(note) && !this.#settled.has(note.effect))
+      .flatMap(({ effect }) => this.#story.conflicts[effect] ?? []);
+    const stopped = new Set(conflicts.map(({ effect }) => effect));
+    const part = scope.type === 'effect' && scope.hunks.length > 0;
+    if (scope.type === 'effect' && part && conflicts.length === 0) {
+      const gone = this.#undoneHunks.get(scope.effect) ?? [];
+      this.#undoneHunks.set(scope.effect, [...gone, ...scope.hunks]);
+    }
+    const free = (note: AppliedNote): boolean =>
+      wanted(note) && note.standing !== 'undone' && !stopped.has(note.effect);
+    return { ...this.#settle(free, part ? 'partly_undone' : 'undone'), conflicts };
+  }
+
+  redo(scope: UndoScope): UndoResult {
+    this.#undoneHunks.clear();
+    const wanted = this.#inScope(scope);
+    return this.#settle((note) => wanted(note) && note.standing !== 'stands', 'stands');
+  }
+
+  reapply(effect: EffectId): UndoResult {
+    return this.#settle((note) => note.effect === effect, 'stands');
+  }
+
+  undoIn({ effect }: UndoTarget): UndoResult {
+    this.#settled.add(effect);
+    return this.#settle((note) => note.effect === effect, 'undone');
+  }
+
+  takeOld({ effect }: UndoConflict): UndoResult {
+    this.#settled.add(effect);
+    return this.#settle((note) => note.effect === effect, 'undone');
+  }
+
+  kept(): HistoryStats {
+    const kept = this.#older('any');
+    const older = (['ninety_days', 'thirty_days', 'any'] as const).map((age) => {
+      return { age, changes: this.#older(age).length };
+    });
+    const since = kept.length > 0 ? Math.min(...kept.map(({ at }) => at)) : null;
+    return { bytes: kept.length * bytesEach, since, older };
+  }
+
+  forget(age: HistoryAge): DeletedHistory {
+    const changes = this.#older(age).length;
+    const from = Date.now() - days[age] * 86_400_000;
+    this.#sets = this.#sets.map((set) => {
+      if (set.at >= from) return set;
+      return { ...set, notes: set.notes.map((note) => ({ ...note, tooOld: true })) };
+    });
+    return { changes, bytes: changes * bytesEach };
+  }
+
+  #older(age: HistoryAge): { at: number }[] {
+    const from = Date.now() - days[age] * 86_400_000;
+    const sets = this.#sets.filter(({ at }) => at < from);
+    return sets.flatMap(({ at, notes }) =>
+      notes.filter(({ tooOld }) => !tooOld).map(() => ({ at })),
+    );
+  }
+
+  #notes(): AppliedNote[] {
+    return this.#sets.flatMap((set) => set.notes);
+  }
+
+  #inScope(scope: UndoScope): (note: AppliedNote) => boolean {
+    const effects = new Set(
+      this.#sets.flatMap((set) => set.notes.filter((note) => isMeant(scope, set, note))).map(idOf),
+    );
+    return (note) => effects.has(note.effect);
+  }
+
+  #settle(
+    wanted: (note: AppliedNote) => boolean,
+    standing: ChangeStatus | ((note: AppliedNote) => ChangeStatus),
+  ): UndoResult {
+    const changed = this.#notes().filter(wanted);
+    const settled = (note: AppliedNote): AppliedNote => {
+      return { ...note, standing: typeof standing === 'string' ? standing : standing(note) };
+    };
+    this.#sets = this.#sets.map((set) => {
+      if (!set.notes.some(wanted)) return set;
+      const now = { ...set, notes: set.notes.map((note) => (wanted(note) ? settled(note) : note)) };
+      this.#tell(now);
+      return now;
+    });
+    const changeSet = changed.length > 0 ? `undo-${this.#before.size + 1}` : null;
+    if (changeSet !== null) {
+      const before = changed.map((note) => [note.effect, note.standing] as const);
+      this.#before.set(changeSet, new Map(before));
+    }
+    const paths = [...new Set(changed.map(({ path }) => path))];
+    return { changeSet, changed: paths, conflicts: [], left: 0 };
+  }
+}
+
+function idOf({ effect }: AppliedNote): EffectId {
+  return effect;
+}
+
+function isMeant(scope: UndoScope, set: AppliedSet, note: AppliedNote): boolean {
+  switch (scope.type) {
+    case 'effect': {
+      const named = set.notes.find(({ effect }) => effect === scope.effect);
+      return Boolean(named) && (note === named || (named?.unit ?? note.effect) === note.unit);
+    }
+    case 'change_set':
+      return set.id === scope.changeSet;
+    case 'turn':
+      return set.turn === scope.turn;
+    case 'conversation':
+      return set.conversation === scope.conversation;
+    default:
+      return scope satisfies never;
+  }
+}

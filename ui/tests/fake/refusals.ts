@@ -1,0 +1,16 @@
+/** What the application in memory refuses with, in the words of the true one. */
+import type { NotePath, UserError } from '../../src/ipc/bindings';
+
+export const noConversation = other('This conversation is not there any more.');
+export const noAnswer = other('This answer is not there any more.');
+export const nothingToSumUp = other(
+  'There is nothing to summarize: the last six exchanges always stay as they are.',
+);
+
+export function noNote(path: NotePath): UserError {
+  return other(`There is no note \`${path}\`. List or search the notes to find its path.`);
+}
+
+function other(message: string): UserError {
+  return { code: 'other', message };
+}

@@ -1,0 +1,50 @@
+/** Before there is anything: no vault, a vault that is gone, a vault without conversations. */
+import type { Story } from '../story';
+import { healthy } from './base';
+
+export function firstRun(): Story {
+  const provider = {
+    hasModel: false,
+    label: 'Commands',
+    model: '',
+    models: [],
+    keySource: null,
+    keys: 0,
+    trouble: null,
+    keyring: null,
+    offer: null,
+  };
+  const snapshot = { ...healthy([]), vault: null, conversations: [], provider };
+  return { snapshot, views: [], notes: {} };
+}
+
+/** The keyring is locked, and the API key is in it. */
+export function lockedKeyring(): Story {
+  const { snapshot } = firstRun();
+  const trouble = 'The keyring is locked. Unlock it to use your API key, or set ANTHROPIC_API_KEY.';
+  const keyring = 'locked' as const;
+  const provider = { ...snapshot.provider, hasModel: true, label: 'Anthropic', trouble, keyring };
+  return { snapshot: { ...snapshot, provider }, views: [], notes: {} };
+}
+
+/** The keyring is locked, and nobody knows whether a key is in it. */
+export function unknownKeyring(): Story {
+  const { snapshot } = firstRun();
+  const provider = { ...snapshot.provider, keyring: 'unknown' } as const;
+  return { snapshot: { ...snapshot, provider }, views: [], notes: {} };
+}
+
+export function lostVault(): Story {
+  const { snapshot } = firstRun();
+  const message =
+    'There is no folder at /media/anna/Backup/Notebook. Choose another folder, or bring this one back.';
+  return {
+    snapshot: { ...snapshot, problems: [{ code: 'vault', message }] },
+    views: [],
+    notes: {},
+  };
+}
+
+export function emptyVault(): Story {
+  return { snapshot: { ...healthy([]), conversations: [] }, views: [], notes: {} };
+}

@@ -1,0 +1,31 @@
+/** A story: the state of the application when the window opens, and the events that follow. */
+import type {
+  AppEvent,
+  AppSnapshot,
+  ConversationView,
+  NotePath,
+  UserError,
+} from '../../src/ipc/bindings';
+import type { Host } from '../../src/ipc/host';
+import type { SpentStory } from './calls';
+import type { AppliedStory } from './changes';
+import type { QueryStory } from './queries';
+
+export interface Story {
+  readonly snapshot: AppSnapshot;
+  readonly views: readonly ConversationView[];
+  readonly notes: Readonly<Record<NotePath, string>>;
+  readonly applied?: AppliedStory;
+  readonly queries?: QueryStory;
+  /** What the last answer did to notes. */
+  readonly old?: { readonly changed: number; readonly waiting: number };
+  /** What it is told once it is open. */
+  readonly then?: readonly AppEvent[];
+  /** What calls are refused with, each once. */
+  readonly refusals?: Partial<Record<keyof Host, UserError>>;
+  /** A note that goes as soon as it is shown. */
+  readonly removedOnceShown?: NotePath;
+  /** What a model writes for the hub; `null` writes for ever. */
+  readonly described?: string | null;
+  readonly spent?: SpentStory;
+}

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+
+import type { ToolItem } from '../../../src/features/chat/rows';
+import {
+  CallVerdicts,
+  outcomeOf,
+  type Outside,
+  undoneSince,
+} from '../../../src/features/chat/tool-calls/change-outcome';
+import type { AppliedSet, ChangeStatus, ChatItem } from '../../../src/ipc/bindings';
+
+type Verdict = Extract<ChatItem, { type: 'verdict' }>;
+
+const path = 'Soup.md';
+
+function call(id: string, turn: string, waiting = true): ToolItem {
+  const at = { at: 0, arguments: '{}', output: 'done', isError: false } as const;
+  const reaction = {
+    type: 'changed',
+    path,
+    created: false,
+    added: 1,
+    removed: 0,
+    waiting,
+  } as const;
+  return { type: 'tool', tool: 'edit_file', turn, call: id, ...at, reactions: [reaction] };
+}
+
+function verdict(id: string, applied: string[], rejected: string[] = []): Verdict {
+  return { type: 'verdict', id, applied, rejected, at: 0 };
+}
+
+function set(turn: string, standing: ChangeStatus): AppliedSet {
+  const note = { effect: 'e', path, target: null, kind: 'replace', unit: null } as const;
+  const notes = [{ ...note, added: 1, removed: 0, standing, tooOld: false }];
+  return { id: `set-${turn}`, conversation: 'c', turn, by: 'assistant', request: '', at: 0, notes };
+}
+
+/** The state of a call among these items. */
+function state(one: ToolItem, items: readonly ChatItem[], around: Partial<Outside> = {}) {
+  const verdicts = new CallVerdicts().read(items);
+  return outcomeOf([one], [path], { verdicts, waiting: [], applied: [], ...around });
+}
+
+const first = call('1', 't1');
+const second = call('2', 't2');
+
+it.each<[string | null, ChatItem[], Partial<Outside>]>([
+  [null, [first], {}],
+  ['waits', [first], { waiting: [path] }],
+  ['applied', [first, verdict('v', [path])], {}],
+  ['rejected', [first, verdict('v', [], [path])], {}],
+  ['part', [first, verdict('v', [path], [path])], {}],
+  ['part', [first, verdict('v', [path]), verdict('w', [], [path])], {}],
+  ['waits', [first, verdict('v', [path])], { waiting: [path] }],
+  ['applied', [first, verdict('v', [path])], { applied: [set('t1', 'stands')] }],
+  ['undone', [first, verdict('v', [path])], { applied: [set('t1', 'undone')] }],
+  ['partly_undone', [first, verdict('v', [path])], { applied: [set('t1', 'partly_undone')] }],
+  ['applied', [first, verdict('v', [path])], { applied: [set('t2', 'undone')] }],
+  [null, [first, verdict('v', ['Other.md'])], {}],
+  ['applied', [first, verdict('v', [path]), second, verdict('w', [], [path])], {}],
+  ['rejected', [first, second, verdict('v', [], [path])], {}],
+])('prepared changes are %s', (outcome, items, around) => {
+  expect(state(first, items, around)).toBe(outcome);
+});
+
+it('changes that were applied at once tell only that they were undone', () => {
+  const once = call('1', 't1', false);
+  expect(state(once, [once], { applied: [set('t1', 'stands')] })).toBeNull();
+  expect(state(once, [once], { applied: [set('t1', 'undone')], waiting: [path] })).toBe('undone');
+});
+
+it('verdicts are found once for the same calls, however an answer grows', () => {
+  const found = new CallVerdicts();
+  const answer = { type: 'assistant', id: 'a', text: 'x', streaming: true, cut: false } as const;
+  const before = found.read([first, verdict('v', [path])]);
+  expect(found.read([first, verdict('v', [path])])).not.toBe(before);
+  const items = [first, second];
+  expect(found.read([...items, answer])).toBe(found.read([...items, { ...answer, text: 'xy' }]));
+});
+
+it.each<[ChangeStatus, string, ReturnType<typeof undoneSince>]>([
+  ['stands', 't1', { undone: [], partly: [] }],
+  ['undone', 't1', { undone: [path], partly: [] }],
+  ['partly_undone', 't1', { undone: [], partly: [path] }],
+  ['undone', 't2', { undone: [], partly: [] }],
+])('a verdict knows what of it was undone: %s in %s', (standing, turn, since) => {
+  const mixed = verdict('v', [path], [path]);
+  const items = [first, mixed];
+  const verdicts = new CallVerdicts().read(items);
+  expect(undoneSince(mixed, items, { verdicts, applied: [set(turn, standing)] })).toEqual(since);
+});

@@ -1,0 +1,39 @@
+import { render, screen } from '@testing-library/svelte';
+import { expect, it } from 'vitest';
+
+import DecisionLine from '../../../src/features/chat/tool-calls/DecisionLine.svelte';
+
+function lines(): string[] {
+  return screen
+    .getAllByRole('paragraph')
+    .map(({ textContent }) => textContent.replace(/\s+/g, ' ').trim());
+}
+
+it('names a note that was changed in part once, neither as changed nor as left', () => {
+  render(DecisionLine, {
+    applied: ['Soup.md', 'Pears.md'],
+    rejected: ['Pears.md', 'Tasks.md'],
+    since: { undone: [], partly: [] },
+    onnote: () => undefined,
+  });
+  expect(lines()).toEqual([
+    'Changed 1 note: Soup',
+    'Changed 1 note in part: Pears',
+    'Left 1 note as it was: Tasks',
+  ]);
+});
+
+it('says of no note that it was changed once that was undone', () => {
+  render(DecisionLine, {
+    applied: ['Soup.md', 'Pears.md', 'Bread.md'],
+    rejected: ['Pears.md', 'Tasks.md'],
+    since: { undone: ['Pears.md'], partly: ['Bread.md'] },
+    onnote: () => undefined,
+  });
+  expect(lines()).toEqual([
+    'Changed 1 note: Soup',
+    'Undid the change in 1 note: Pears',
+    'Undid some of the change in 1 note: Bread',
+    'Left 1 note as it was: Tasks',
+  ]);
+});

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest';
+
+import type { ToolItem } from '../../../src/features/chat/rows';
+import { CallVerdicts, outcomeOf } from '../../../src/features/chat/tool-calls/change-outcome';
+import {
+  callOutcomes,
+  effectsOf,
+  mixedIn,
+} from '../../../src/features/chat/tool-calls/partly-applied';
+import type {
+  AppliedHunks,
+  AppliedSet,
+  ChangeStatus,
+  ChatItem,
+  DiffLineKind,
+} from '../../../src/ipc/bindings';
+
+const path = 'Soup.md';
+
+function edit(id: string, given: object): ToolItem {
+  const at = { at: 0, output: 'done', isError: false, turn: 't', tool: 'edit_file' } as const;
+  const change = { type: 'changed', path, created: false, added: 1, removed: 0 } as const;
+  const reactions = [{ ...change, waiting: true }];
+  return { type: 'tool', ...at, call: id, arguments: JSON.stringify(given), reactions };
+}
+
+function replace(id: string, old: string, fresh: string): ToolItem {
+  return edit(id, { path, old_text: old, new_text: fresh });
+}
+
+/** The effect of a change, with one hunk of such lines. */
+function hunks(...lines: [DiffLineKind, string][]): Map<string, AppliedHunks> {
+  const told = lines.map(([sign, text]) => ({ sign, words: [{ text, marked: false }] }));
+  const hunk = { heading: null, properties: false, oldStart: 1, newStart: 1, lines: told };
+  return new Map([['e', { effect: 'e', hunks: [hunk], undone: [] }]]);
+}
+
+function applied(standing: ChangeStatus): AppliedSet[] {
+  const note = { effect: 'e', path, target: null, kind: 'replace', unit: null } as const;
+  const notes = [{ ...note, added: 1, removed: 1, standing, tooOld: false }];
+  return [{ id: 's', conversation: 'c', turn: 't', by: 'assistant', request: '', at: 0, notes }];
+}
+
+const mixed: ChatItem = { type: 'verdict', id: 'v', applied: [path], rejected: [path], at: 0 };
+
+/** The outcome that is shown for each call. */
+function said(
+  calls: readonly ToolItem[],
+  known: Map<string, AppliedHunks>,
+  standing: ChangeStatus,
+) {
+  const items = [...calls, mixed];
+  const verdicts = new CallVerdicts().read(items);
+  const sets = applied(standing);
+  const places = callOutcomes(mixedIn(items, verdicts), sets, known);
+  const outside = { verdicts, places, waiting: [], applied: sets };
+  return calls.map((call) => outcomeOf([call], [path], outside));
+}
+
+const leek = replace('1', 'Two leeks', 'Three leeks');
+const salt = replace('2', 'No salt today', 'A pinch of salt');
+const onlyLeek = hunks(['removed', '- Two leeks'], ['added', '- Three leeks']);
+
+it('each call of a note that was accepted in part tells its own state', () => {
+  expect(said([leek, salt], onlyLeek, 'stands')).toEqual(['applied', 'rejected']);
+});
+
+it('an undo leaves what was rejected as it was', () => {
+  expect(said([leek, salt], onlyLeek, 'undone')).toEqual(['undone', 'rejected']);
+});
+
+it('before the hunks are known nothing is said of single calls', () => {
+  expect(said([leek, salt], new Map(), 'stands')).toEqual(['part', 'part']);
+});
+
+it.each<[string, ToolItem]>([
+  ['two places of which one was accepted', replace('2', 'No salt\nTwo leeks', 'Salt\nThree leeks')],
+  ['words so short that they are found anywhere', replace('2', 'Two', 'Thr')],
+  ['a line beside another one', edit('2', { path, line: 3, action: 'after', text: 'Serve hot' })],
+  ['words where nothing stood', replace('2', 'Two leeks', 'Two leeks\nServe hot')],
+  ['every occurrence', edit('2', { path, old_text: 'a', new_text: 'b', replace_all: true })],
+])('nothing is claimed of %s', (_, call) => {
+  expect(said([leek, call], onlyLeek, 'stands')).toEqual(['applied', 'part']);
+});
+
+it('a single call is accepted in part itself, and needs no hunks', () => {
+  const verdicts = new CallVerdicts().read([leek, mixed]);
+  expect(mixedIn([leek, mixed], verdicts)).toEqual([]);
+  const both = new CallVerdicts().read([leek, salt, mixed]);
+  const [one] = mixedIn([leek, salt, mixed], both);
+  if (!one) throw new Error('no note in part');
+  expect(effectsOf(one, applied('stands'))).toEqual(['e']);
+});

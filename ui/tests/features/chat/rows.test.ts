@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+
+import { rows, type ToolItem } from '../../../src/features/chat/rows';
+import { toolLines } from '../../../src/features/chat/tool-calls/tool-line';
+import type { ChatItem, ToolEvent } from '../../../src/ipc/bindings';
+import { answered, said } from '../../fake/stories/base';
+
+let calls = 0;
+
+function tool(change: Partial<ToolItem>): ToolItem {
+  calls += 1;
+  return {
+    type: 'tool',
+    at: 0,
+    turn: 't',
+    call: `c${calls}`,
+    tool: 'read_file',
+    arguments: '{}',
+    output: 'done',
+    isError: false,
+    reactions: [],
+    ...change,
+  };
+}
+
+function read(path: string): ToolItem {
+  return tool({ reactions: [{ type: 'read', path }] });
+}
+
+function changed(change: Partial<Extract<ToolEvent, { type: 'changed' }>>): ToolItem {
+  const reaction = { path: 'Lists/Groceries.md', created: false, added: 0, removed: 0 };
+  return tool({
+    tool: 'edit_file',
+    reactions: [{ type: 'changed', waiting: false, ...reaction, ...change }],
+  });
+}
+
+function did(...reactions: ToolEvent[]): ToolItem {
+  return tool({ tool: 'move_file', reactions });
+}
+
+function moved(path: string, to: string): Extract<ToolEvent, { type: 'moved' }> {
+  return { type: 'moved', path, to, waiting: false };
+}
+
+function link(path: string): ToolEvent {
+  return { type: 'changed', path, created: false, added: 1, removed: 1, waiting: false };
+}
+
+/** A line's words, as they are read. */
+function lines(...items: ToolItem[]): string[] {
+  return toolLines(items).map(({ before, note, after }) => before + note + after);
+}
+
+describe('a tool line', () => {
+  it.each<[string, ToolItem]>([
+    ['Read Groceries', read('Lists/Groceries.md')],
+    [
+      'Listed 2 entries',
+      tool({ reactions: [{ type: 'passages', query: '', passages: [], total: 2 }] }),
+    ],
+    [
+      'Opened Groceries',
+      tool({ reactions: [{ type: 'open_note', path: 'Lists/Groceries.md', line: 3 }] }),
+    ],
+    ['Added 1 line to Groceries', changed({ added: 1 })],
+    ['Added 3 lines to Groceries', changed({ added: 3 })],
+    ['Removed 2 lines from Groceries', changed({ removed: 2 })],
+    ['Changed Groceries', changed({ added: 1, removed: 1 })],
+    ['Created Groceries', changed({ created: true, added: 4 })],
+    ['Prepared changes to Groceries', changed({ added: 1, waiting: true })],
+    ['Prepared the new note Groceries', changed({ created: true, waiting: true })],
+    [
+      'Found 2 places for “pears”',
+      tool({ reactions: [{ type: 'searched', query: 'pears', hits: 2 }] }),
+    ],
+    [
+      'Found nothing for “pears”',
+      tool({ reactions: [{ type: 'searched', query: 'pears', hits: 0 }] }),
+    ],
+    [
+      'Listed 3 entries',
+      tool({
+        tool: 'list_files',
+        reactions: [{ type: 'searched', query: '**/*.md', hits: 3 }],
+      }),
+    ],
+    ['Moved Soup to Archive', did(moved('Recipes/Soup.md', 'Archive/Soup.md'))],
+    ['Moved Soup to the top of the vault', did(moved('Recipes/Soup.md', 'Soup.md'))],
+    ['Moved Soup to Archive/Broth', did(moved('Recipes/Soup.md', 'Archive/Broth'))],
+    ['Renamed Soup to Broth', did(moved('Recipes/Soup.md', 'Recipes/Broth.md'))],
+    [
+      'Moved Soup to Archive, links in 2 notes follow',
+      did(link('a.md'), link('b.md'), moved('Recipes/Soup.md', 'Archive/Soup.md')),
+    ],
+    [
+      'Prepared to move Soup to Archive',
+      did({ ...moved('Soup.md', 'Archive/Soup.md'), waiting: true }),
+    ],
+    ['Prepared to rename Soup to Broth', did({ ...moved('Soup.md', 'Broth.md'), waiting: true })],
+    ['Moved Soup to the trash', did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: false })],
+    [
+      'Prepared to move Soup to the trash',
+      did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: true }),
+    ],
+    ['Made the folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: false })],
+    ['Prepared the folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: true })],
+    [
+      'Found 3 links at Soup',
+      tool({
+        tool: 'get_links',
+        reactions: [{ type: 'searched', query: 'Recipes/Soup.md', hits: 3 }],
+      }),
+    ],
+    ["Looked at a note's facts", tool({ tool: 'get_file_info' })],
+    ['Could not move it', tool({ tool: 'move_file', isError: true })],
+    ['Moving a note to the trash', tool({ tool: 'delete_file', output: null })],
+    ['Made no folder', tool({ tool: 'create_folder' })],
+    ['Reading a note', tool({ output: null })],
+    ['Could not read a note', tool({ isError: true })],
+    ['Looked at the clock', tool({ tool: 'get_current_time' })],
+    ['brew_coffee', tool({ tool: 'brew_coffee' })],
+    ['brew_coffee failed', tool({ tool: 'brew_coffee', isError: true })],
+  ])('says its effect: %s', (words, item) => {
+    expect(lines(item)).toEqual([words]);
+  });
+
+  it('leads to where a moved note is, and only to notes', () => {
+    const [there] = toolLines([did(link('a.md'), moved('Recipes/Soup.md', 'Archive/Soup.md'))]);
+    expect(there?.notes).toEqual(['Archive/Soup.md', 'a.md']);
+    const [folder] = toolLines([did({ ...moved('Recipes', 'Archive/Recipes'), waiting: true })]);
+    expect(folder?.notes).toEqual([]);
+    expect(folder?.changed).toEqual(['Recipes']);
+    expect(folder?.tone).toBe('waiting');
+  });
+
+  it('is shared by reads that follow each other, and only by them', () => {
+    expect(lines(read('a.md'), read('b.md'), changed({ added: 1 }), read('c.md'))).toEqual([
+      'Read 2 notes',
+      'Added 1 line to Groceries',
+      'Read c',
+    ]);
+  });
+
+  it('is shared by equal changes of several notes, and by no others', () => {
+    const set = (path: string, value: string, waiting = false) => ({
+      ...changed({ path, added: 1, waiting }),
+      arguments: JSON.stringify({ path, property: 'status', action: 'set', value }),
+    });
+    const notes = Array.from({ length: 12 }, (_, at) => `Note ${at}.md`);
+    expect(lines(...notes.map((path) => set(path, 'done')))).toEqual(['Changed 12 notes']);
+    expect(lines(...notes.map((path) => set(path, 'done', true)))).toEqual([
+      'Prepared changes to 12 notes',
+    ]);
+    expect(lines(set('a.md', 'done'), set('b.md', 'open'), set('c.md', 'open', true))).toEqual([
+      'Added 1 line to a',
+      'Added 1 line to b',
+      'Prepared changes to c',
+    ]);
+  });
+
+  it.each([
+    ['Could not change Groceries', 'edit_file', { path: 'Lists/Groceries.md' }],
+    ['Could not move Soup', 'move_file', { source: 'Soup.md', destination: 'Archive/Soup.md' }],
+    ['Could not read Soup', 'read_file', { path: 'Soup' }],
+    ['Could not look at the links of Soup', 'get_links', { path: 'Soup.md' }],
+    ['Could not look at Soup', 'get_file_info', { path: 'Soup.md' }],
+    ['Could not move Soup to the trash', 'delete_file', { path: 'Soup.md' }],
+    ['Could not make the folder 2026', 'create_folder', { path: 'Archive/2026' }],
+    ['Could not change a note', 'edit_file', { path: 7 }],
+  ])('names the note that failed: %s', (words, name, given) => {
+    expect(lines(tool({ tool: name, isError: true, arguments: JSON.stringify(given) }))).toEqual([
+      words,
+    ]);
+  });
+
+  it('counts a note that was read twice once', () => {
+    expect(lines(read('a.md'), read('a.md'))).toEqual(['Read a']);
+  });
+
+  it('of a failure stands out and apart', () => {
+    const [, failure] = toolLines([read('a.md'), tool({ isError: true, output: 'no' })]);
+    expect(failure?.tone).toBe('error');
+  });
+});
+
+describe('the rows of a chat', () => {
+  const passages: ToolEvent = { type: 'passages', query: 'q', passages: [], total: 0 };
+  const kinds = (items: ChatItem[], passagesAreAnswers = false) =>
+    rows(items, { passagesAreAnswers }).map((row) =>
+      row.kind === 'item' ? row.item.type : row.kind,
+    );
+
+  it('begin each day with its name', () => {
+    const yesterday = Date.now() - 86_400_000;
+    expect(kinds([said('1', 'a', yesterday), said('2', 'b', yesterday), said('3', 'c')])).toEqual([
+      'day',
+      'user',
+      'user',
+      'day',
+      'user',
+    ]);
+  });
+
+  it('hold tool calls together that nothing was said between', () => {
+    expect(kinds([read('a.md'), read('b.md'), answered('1', 'x'), read('c.md')])).toEqual([
+      'tools',
+      'assistant',
+      'tools',
+      'actions',
+    ]);
+  });
+
+  it('end an answer of several parts with one row of actions, below its calls', () => {
+    const parts = [said('u', 'Go'), answered('1', 'First.'), read('a.md'), answered('2', 'Then.')];
+    const ended = { type: 'ended', turn: 't', status: 'failed', error: null, offer: null } as const;
+    const all = [...parts, read('b.md'), ended, said('u2', 'And?'), answered('3', 'So.')];
+    const actions = rows(all, { passagesAreAnswers: false }).filter(
+      (row) => row.kind === 'actions',
+    );
+    expect(actions.map(({ answer, texts }) => [answer, texts])).toEqual([
+      ['2', ['First.', 'Then.']],
+      ['3', ['So.']],
+    ]);
+    expect(kinds(all).slice(1)).toEqual([
+      ...['user', 'assistant', 'tools', 'assistant', 'tools', 'actions', 'ended'],
+      ...['user', 'assistant', 'actions'],
+    ]);
+  });
+
+  it('have no actions below an answer that is being written', () => {
+    const items = [said('u', 'Go'), answered('1', 'First.')];
+    const written = rows(items, { passagesAreAnswers: false, working: true });
+    expect(written.map(({ kind }) => kind)).toEqual(['day', 'item', 'item']);
+  });
+
+  it('show passages as the answer without a model, under the words that introduce them', () => {
+    const found = tool({ tool: 'find_notes', reactions: [passages] });
+    expect(kinds([found, answered('1', '2 notes match')], true)).toEqual([
+      ...['assistant', 'passages', 'actions'],
+    ]);
+    expect(kinds([found, answered('1', 'Because …')])).toEqual(['tools', 'assistant', 'actions']);
+  });
+
+  it('show what a command did and its reply as one card', () => {
+    const own = (call: string): ToolItem =>
+      tool({ call, reactions: [{ type: 'read', path: 'a' }] });
+    expect(
+      kinds([own('cmd-1'), own('cmd-2'), answered('1', 'Opened a.'), said('2', 'b'), read('c')]),
+    ).toEqual(['command', 'day', 'user', 'tools']);
+    expect(kinds([answered('1', 'No model connected. These commands …')])).toEqual(['command']);
+    expect(kinds([read('a.md'), answered('1', 'It says …')])).toEqual([
+      'tools',
+      'assistant',
+      'actions',
+    ]);
+  });
+
+  it('leave out what says nothing: a good end, empty words, the open question', () => {
+    expect(
+      kinds([
+        { type: 'ended', turn: 't', status: 'done', error: null, offer: null },
+        answered('1', ''),
+        { type: 'asked', id: 'q', text: 'Which?', answer: null, withdrawn: false },
+        tool({ tool: 'send_message', arguments: '{"is_question": true}' }),
+      ]),
+    ).toEqual([]);
+  });
+
+  it('keep their keys while an answer grows', () => {
+    const reading = { passagesAreAnswers: false };
+    const call = read('a.md');
+    const before = rows([call, answered('1', 'x')], reading);
+    const after = rows([call, answered('1', 'x and more')], reading);
+    expect(after.map((row) => row.key)).toEqual(before.map((row) => row.key));
+  });
+});

@@ -1,0 +1,195 @@
+import { fireEvent, render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it, vi } from 'vitest';
+
+import Markdown from '../../../src/shared/markdown/Markdown.svelte';
+import { renderClosed } from '../../../src/shared/markdown/render';
+
+/** What stands for the first picture in the HTML: its place, or the link to it. */
+function place(markdown: string): Record<string, string | undefined> {
+  const root = document.createElement('div');
+  root.innerHTML = renderClosed(markdown);
+  expect(root.querySelector('img')).toBeNull();
+  const found = root.querySelector<HTMLElement>('[data-picture], [data-undrawn], a');
+  return { ...found?.dataset, words: root.textContent.trim() };
+}
+
+/** The text in the window; the vault's pictures are at `picture:…`. */
+function show(text: string, streaming = false) {
+  const open = vi.fn();
+  const [onnote, onweb] = [vi.fn(), vi.fn()];
+  const pictures = { addressOf: (target: string) => `picture:${target}`, open };
+  const view = render(Markdown, { text, streaming, pictures, onnote, onweb });
+  return { ...view, pictures, open, onnote, onweb };
+}
+
+describe('a picture of the vault is named in the HTML', () => {
+  it.each([
+    ['![[Plum.png]]', { picture: 'Plum.png', words: 'Plum.png' }],
+    [
+      '![[img/Plum tree.JPEG|300]]',
+      { picture: 'img/Plum tree.JPEG', size: '300', words: 'Plum tree.JPEG' },
+    ],
+    ['![[Plum.webp|100x80]]', { picture: 'Plum.webp', size: '100x80', words: 'Plum.webp' }],
+    ['![[Plum.gif|In spring|300]]', { picture: 'Plum.gif', size: '300', words: 'In spring' }],
+    ['![[Plum.bmp|In spring]]', { picture: 'Plum.bmp', words: 'In spring' }],
+    ['![[Plum.avif#left]]', { picture: 'Plum.avif', words: 'Plum.avif' }],
+    ['![a tree](img/pic%20one.png)', { picture: 'img/pic one.png', words: 'a tree' }],
+    [
+      '![a tree|100x80](img/pic.png "title")',
+      { picture: 'img/pic.png', size: '100x80', words: 'a tree' },
+    ],
+    ['![|300](pic.png)', { picture: 'pic.png', size: '300', words: 'pic.png' }],
+    ['![300](pic.png)', { picture: 'pic.png', size: '300', words: 'pic.png' }],
+    ['![](../img/pic.png)', { picture: '../img/pic.png', words: 'pic.png' }],
+    ['![x](/img/pic.png)', { picture: '/img/pic.png', words: 'x' }],
+    ['![x](<img/a (1).png>)', { picture: 'img/a (1).png', words: 'x' }],
+    ['![x][r]\n\n[r]: pic.png', { picture: 'pic.png', words: 'x' }],
+    ['![x](no-ending)', { picture: 'no-ending', words: 'x' }],
+    ['![room 12](pic.png)', { picture: 'pic.png', words: 'room 12' }],
+    ['![x|0](pic.png)', { picture: 'pic.png', words: 'x|0' }],
+    ['![x|99999](pic.png)', { picture: 'pic.png', words: 'x|99999' }],
+  ])('%s', (markdown, expected) => {
+    expect(place(markdown)).toEqual(expected);
+  });
+
+  it('in a table too', () => {
+    expect(place('| a |\n|---|\n| ![[Plum.png\\|40]] |')).toMatchObject({
+      picture: 'Plum.png',
+      size: '40',
+    });
+  });
+});
+
+describe('what is not drawn is words with a mark', () => {
+  it.each([
+    ['![[Plan.svg]]', 'Plan.svg'],
+    ['![[Offer.pdf#page=2|the offer]]', 'the offer'],
+    ['![a plan](img/plan.svg)', 'a plan'],
+    ['![x](//exfil.test/p.png)', 'x'],
+    ['![x](data:image/png;base64,AAAA)', 'x'],
+    ['![x](file:///etc/passwd)', 'x'],
+    ['![x](http&#58;//exfil.test/p)', 'x'],
+    ['![x](/\\exfil.test/p)', 'x'],
+    ['![x](\\\\exfil.test\\p)', 'x'],
+    ['![x](vault-picture://localhost/?link=a.png)', 'x'],
+    ['![x](http://vault-picture.localhost/?link=a.png)', 'x'],
+  ])('%s', (markdown, words) => {
+    expect(place(markdown)).toEqual({ undrawn: '', words });
+  });
+
+  it.each([
+    ['![a harbour](https://example.org/p.png)', 'https://example.org/p.png', 'a harbour'],
+    ['![](https://example.org/p.png)', 'https://example.org/p.png', 'https://example.org/p.png'],
+    ['![a|300](https://example.org/p.png#x)', 'https://example.org/p.png#x', 'a'],
+  ])('%s is a link to where it is', (markdown, web, words) => {
+    expect(place(markdown)).toEqual({ web, undrawn: '', words });
+  });
+
+  it('a picture of the web in a link leaves the link whole', () => {
+    const root = document.createElement('div');
+    root.innerHTML = renderClosed('[![state](https://example.org/p.png)](https://example.com/)');
+    expect([...root.querySelectorAll('a')].map((a) => [a.dataset.web, a.textContent])).toEqual([
+      ['https://example.com/', 'state'],
+    ]);
+  });
+
+  it('an embedded note is a link to it', () => {
+    expect(place('![[Version 1.2]]')).toEqual({ note: 'Version 1.2', words: 'Version 1.2' });
+  });
+});
+
+describe('in the window', () => {
+  it('a picture is drawn when it is near, with its words and its size', () => {
+    const { container } = show('![a tree|100x80](img/Plum.png) and ![[Roof.png|300]]');
+    const [tree, roof] = container.querySelectorAll('img');
+    expect(tree?.getAttribute('src')).toBe('picture:img/Plum.png');
+    expect([
+      tree?.alt,
+      tree?.loading,
+      tree?.getAttribute('width'),
+      tree?.getAttribute('height'),
+    ]).toEqual(['a tree', 'lazy', '100', '80']);
+    expect([roof?.getAttribute('width'), roof?.getAttribute('height')]).toEqual(['300', null]);
+    expect(container.textContent.trim()).toBe('and');
+  });
+
+  it('is opened by click and by key, and in a link the link is followed', async () => {
+    const { open, onnote } = show('![tree](Plum.png)\n\n[![roof](Roof.png)](House.md)');
+    await userEvent.click(screen.getByRole('button', { name: 'tree' }));
+    await userEvent.keyboard('{Enter}');
+    expect(open.mock.calls).toEqual([['Plum.png'], ['Plum.png']]);
+    await userEvent.click(screen.getByRole('img', { name: 'roof' }));
+    expect(onnote).toHaveBeenCalledExactlyOnceWith('House.md');
+    expect(open).toHaveBeenCalledTimes(2);
+  });
+
+  it('one that does not come is its words with a mark, until it is there', async () => {
+    const { container, rerender, pictures } = show('See ![a tree|40](Plum.png).');
+    const img = container.querySelector('img');
+    if (!img) throw new Error('no picture');
+    await fireEvent.error(img);
+    const undrawn = container.querySelector<HTMLElement>('[data-undrawn]');
+    expect([container.textContent.trim(), undrawn?.title]).toEqual([
+      'See a tree.',
+      'This picture is not there, or of a kind that is not shown',
+    ]);
+    expect(container.querySelector('button, img')).toBeNull();
+
+    const made: HTMLImageElement[] = [];
+    const create = document.createElement.bind(document);
+    vi.spyOn(document, 'createElement').mockImplementation((name: string) => {
+      const element = create(name);
+      if (element instanceof HTMLImageElement) made.push(element);
+      return element;
+    });
+    await rerender({ pictures: { ...pictures } });
+    vi.restoreAllMocks();
+    const [again] = made;
+    if (!again) throw new Error('not tried again');
+    expect(container.querySelector('img')).toBeNull();
+    await fireEvent.load(again);
+    expect(container.querySelector('img')).toBe(again);
+    expect([again.alt, again.getAttribute('width')]).toEqual(['a tree', '40']);
+    expect(container.querySelector('[data-undrawn], [title^="This"]')).toBeNull();
+  });
+
+  it('stays when others are tried again', async () => {
+    const { container, rerender, pictures } = show('![tree](Plum.png)');
+    const before = container.querySelector('img');
+    await rerender({ pictures: { ...pictures } });
+    expect(container.querySelector('img')).toBe(before);
+  });
+
+  it('is words while its block is written, and drawn once that is closed', async () => {
+    const { container, rerender } = show('![tree](Plum.png)', true);
+    expect(container.querySelector('img')).toBeNull();
+    expect(container.textContent.trim()).toBe('tree');
+    await rerender({ text: '![tree](Plum.png)', streaming: false });
+    expect(container.querySelector('img')?.alt).toBe('tree');
+  });
+
+  it('no text reaches an address but as the name of a picture', () => {
+    const { container } = show(
+      [
+        '<span data-picture="https://exfil.test/p.png">x</span>',
+        '<img src="https://exfil.test/p.png">',
+        '![" onerror=1 x="](a.png)',
+        `<span data-picture="${'a'.repeat(70_000)}">long</span>`,
+      ].join('\n\n'),
+    );
+    const sources = [...container.querySelectorAll('img')].map((img) => img.getAttribute('src'));
+    expect(sources.slice(0, 2)).toEqual(['picture:https://exfil.test/p.png', 'picture:a.png']);
+    expect(container.querySelectorAll('[onerror]')).toHaveLength(0);
+    for (const source of sources) expect(source?.length).toBeLessThan(2_000);
+  });
+
+  it('without pictures of a vault there are words', () => {
+    const { container } = render(Markdown, {
+      text: '![tree](Plum.png)',
+      onnote: vi.fn(),
+      onweb: vi.fn(),
+    });
+    expect([container.querySelector('img'), container.textContent.trim()]).toEqual([null, 'tree']);
+  });
+});

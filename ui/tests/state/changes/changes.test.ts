@@ -1,0 +1,241 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { AppliedSet } from '../../../src/ipc/bindings';
+import { Changes } from '../../../src/state/changes/changes.svelte';
+import { effectText } from '../../../src/state/changes/effect-text';
+import { redoCount, toEffects, undoCount } from '../../../src/state/changes/undo-counts';
+import { Session } from '../../../src/state/session.svelte';
+import { FakeHost } from '../../fake/host';
+import { changes as story } from '../../fake/stories/changes/changes';
+import { question } from '../../fake/stories/chat/question';
+
+function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedSet {
+  const note = {
+    effect: `e-${id}`,
+    path: `${id}.md`,
+    target: null,
+    kind: 'replace',
+    unit: null,
+    added: 1,
+    removed: 0,
+    standing: 'stands',
+    tooOld: false,
+  } as const;
+  const from = { conversation: 'c', turn: `t-${id}`, by: 'assistant', request: '' } as const;
+  return { id, at, notes: [note], ...from, ...change };
+}
+
+function ids(sets: readonly AppliedSet[]): string[] {
+  return sets.map(({ id }) => id);
+}
+
+describe('what was applied', () => {
+  let changes: Changes;
+
+  beforeEach(() => {
+    changes = new Changes();
+  });
+
+  it('is listed newest first, page by page', () => {
+    changes.addPage({ seq: 0, sets: [set('d', 40), set('c', 30)], more: true });
+    expect(changes.oldest).toBe('c');
+    changes.addPage({ seq: 0, sets: [set('b', 20), set('a', 10)], more: false });
+    expect(ids(changes.listed)).toEqual(['d', 'c', 'b', 'a']);
+    expect(changes.more).toBe(false);
+  });
+
+  it('is listed without gaps: what one conversation did long ago waits for its page', () => {
+    changes.addPage({ seq: 0, sets: [set('d', 40), set('c', 30)], more: true });
+    changes.addOf('old', { seq: 0, sets: [set('a', 10, { conversation: 'old' })], more: false });
+    expect(ids(changes.listed)).toEqual(['d', 'c']);
+    expect(ids(changes.of('old'))).toEqual(['a']);
+    expect(changes.whole.has('old')).toBe(true);
+  });
+
+  it('is as the newest event tells it, however late an older page comes', () => {
+    const undone = set('d', 40, {
+      notes: set('d', 40).notes.map((note) => ({ ...note, standing: 'undone' })),
+    });
+    changes.tell(undone, 7);
+    changes.addPage({ seq: 5, sets: [set('d', 40)], more: false });
+    expect(undoCount(changes.listed)).toBe(0);
+    changes.addPage({ seq: 8, sets: [set('d', 40)], more: false });
+    expect(undoCount(changes.listed)).toBe(1);
+  });
+
+  it('leaves out what only took something back: that shows where it was done', () => {
+    changes.addPage({ seq: 0, sets: [set('d', 40, { by: 'undo' }), set('c', 30)], more: false });
+    expect(ids(changes.listed)).toEqual(['c']);
+  });
+
+  it('counts a move with its links once', () => {
+    const { notes } = set('m', 1);
+    const [note] = notes;
+    if (!note) throw new Error('no note');
+    const unit = { unit: 'u' };
+    const moved = set('m', 1, {
+      notes: [
+        { ...note, ...unit, effect: '1', path: 'a.md' },
+        { ...note, ...unit, effect: '2', kind: 'rename', target: 'x/m.md' },
+        { ...note, effect: '3', path: 'b.md', standing: 'partly_undone' },
+      ],
+    });
+    expect(undoCount([moved])).toBe(2);
+    expect(redoCount([moved])).toBe(1);
+  });
+});
+
+describe('a set in one sentence', () => {
+  it.each([
+    ['s9', 'Added 3 lines to Groceries'],
+    ['s7', 'Changed 2 notes'],
+    ['s6', 'Moved Minutes, November to Archive/2026, links in 4 notes follow'],
+    ['s5', 'Created Water tank, three offers'],
+    ['s4', 'Changed 4 notes'],
+    ['s3', 'Moved Untitled 4 to the trash'],
+    ['s2', 'Made the folder 2026'],
+  ])('%s says: %s', (id, words) => {
+    const found = story().applied?.sets.find((one) => one.id === id);
+    const { before, note, after } = effectText(toEffects(found?.notes ?? []));
+    expect(before + note + after).toBe(words);
+  });
+
+  it('counts what is not only notes', () => {
+    const sets = story().applied?.sets ?? [];
+    const mixed = sets.filter(({ id }) => ['s2', 's3', 's5'].includes(id));
+    const { before } = effectText(toEffects(mixed.flatMap(({ notes }) => notes)));
+    expect(before).toBe('Made 3 changes');
+  });
+});
+
+describe('undoing', () => {
+  let host: FakeHost;
+  let session: Session;
+
+  beforeEach(async () => {
+    host = new FakeHost(story());
+    session = new Session(host);
+    await session.start();
+  });
+
+  function standing(id: string): string[] {
+    const found = session.app.changes.listed.find((one) => one.id === id);
+    return found?.notes.map((note) => note.standing) ?? [];
+  }
+
+  it('knows what the open conversation led to without having been asked', () => {
+    expect(host.asked('listApplied')).toEqual([{ conversation: 'groceries', before: null }]);
+    expect(ids(session.app.changes.of('groceries'))).toEqual(['s9', 's8']);
+  });
+
+  it('asks for nothing where a conversation changed nothing', async () => {
+    const chat = new FakeHost(question());
+    await new Session(chat).start();
+    expect(chat.asked('listApplied')).toEqual([]);
+  });
+
+  it('lists the next page from where the last one ended', async () => {
+    session.openChanges();
+    await session.undo.listMore();
+    expect(session.app.changes.listed.length).toBeGreaterThan(8);
+    const before = session.app.changes.oldest;
+    await session.undo.listMore();
+    expect(host.asked('listApplied').at(-1)).toEqual({ conversation: null, before });
+  });
+
+  it('takes back the newest set that stands, and then the one before it', async () => {
+    await session.undo.undoLast();
+    expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
+    expect(standing('s9')).toEqual(['undone']);
+    expect(session.undo.notice?.words()).toBe('Undone in 1 note');
+    await session.undo.undoLast();
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
+  });
+
+  it('redoes by undoing the undo', async () => {
+    await session.undo.undoLast();
+    await session.undo.redoLast();
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
+    expect(standing('s9')).toEqual(['stands']);
+    expect(session.undo.notice?.words()).toBe('Redone in 1 note');
+  });
+
+  it('undoes what was just redone, and redoes that', async () => {
+    await session.undo.undoLast();
+    await session.undo.redoLast();
+    expect(session.undo.canRedoLast).toBe(false);
+    await session.undo.redoLast();
+    expect(standing('s9')).toEqual(['stands']);
+    await session.undo.undoLast();
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-2' });
+    expect(standing('s9')).toEqual(['undone']);
+    expect(session.undo.notice?.words()).toBe('Undone in 1 note');
+    await session.undo.redoLast();
+    expect(standing('s9')).toEqual(['stands']);
+  });
+
+  it('does what comes while something is under way after it, and nothing twice', async () => {
+    const scope = { type: 'change_set', changeSet: 's9' } as const;
+    const { undo } = session;
+    await undo.listMore();
+    await Promise.all([undo.undo(scope), undo.undo(scope), undo.redo(scope)]);
+    expect([host.asked('undo'), host.asked('redo')]).toEqual([[scope], [scope]]);
+    expect(standing('s9')).toEqual(['stands']);
+    expect(undo.notice?.words()).toBe('Redone in 1 note');
+  });
+
+  it('keeps a conflict until it is decided, and says where it stopped', async () => {
+    await session.undo.undo({ type: 'change_set', changeSet: 's7' });
+    expect(session.undo.notice?.words()).toBe(
+      'Undone in 1 note. Stopped at 1 change that needs you',
+    );
+    const [conflict] = session.app.changes.conflicts.values();
+    if (!conflict) throw new Error('no conflict');
+    await session.undo.settle(conflict);
+    expect(host.asked('settleConflict')).toEqual([conflict]);
+    expect(session.app.changes.conflicts.size).toBe(0);
+  });
+
+  it('leaves the note alone when the user keeps it', async () => {
+    await session.undo.undo({ type: 'change_set', changeSet: 's7' });
+    session.undo.keep('e-letter');
+    expect(session.app.changes.conflicts.size).toBe(0);
+    expect(host.asked('settleConflict')).toEqual([]);
+  });
+
+  it('says what was refused, and can be asked again', async () => {
+    host.refusals.set('undo', { code: 'write', message: 'The disk is full.' });
+    await session.undo.undoLast();
+    expect(session.app.problems[0]?.error.message).toBe('The disk is full.');
+    expect(session.undo.notice).toBeNull();
+    await session.undo.undoLast();
+    expect(standing('s9')).toEqual(['undone']);
+  });
+
+  it('looks for it on older pages, and stops where it cannot look', async () => {
+    for (const id of ['s9', 's7', 's6']) {
+      await session.undo.undo({ type: 'change_set', changeSet: id });
+    }
+    host.refusals.set('listApplied', { code: 'vault', message: 'The vault is gone.' });
+    await session.undo.undoLast();
+    expect(session.app.problems[0]?.error.message).toBe('The vault is gone.');
+    await session.undo.undoLast();
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
+  });
+
+  it('says so when nothing is left', async () => {
+    const bare = new Session(
+      new FakeHost({ ...story(), applied: { sets: [], hunks: {}, conflicts: {} } }),
+    );
+    await bare.start();
+    await bare.undo.undoLast();
+    expect(bare.undo.notice?.words()).toBe('There was nothing to undo');
+  });
+
+  it('forgets everything with the vault', async () => {
+    await session.undo.undo({ type: 'change_set', changeSet: 's7' });
+    await session.pickVault();
+    expect(session.app.changes.conflicts.size).toBe(0);
+    expect(session.undo.notice).toBeNull();
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  attachedIn,
+  findMentionText,
+  linkedConversation,
+  type Mention,
+  mentionQueryAt,
+  mentionText,
+  withMentions,
+} from '../../../src/state/composer/mentions';
+
+describe('what a message mentions', () => {
+  it('stands in the sentence, and behind it where it was attached', () => {
+    const note: Mention = { type: 'note', path: 'House/Heating.md', link: 'Heating' };
+    const sign: Mention = { type: 'note', path: 'House/A # sign.md', link: 'A # sign' };
+    const boats: Mention = { type: 'conversation', id: 'c1', title: 'Boats | [red]' };
+    const others: Mention[] = [
+      { type: 'folder', path: 'House' },
+      { type: 'tag', tag: 'yearly' },
+    ];
+    expect([note, sign, ...others, boats].map(mentionText)).toEqual([
+      '[[Heating]]',
+      'House/A # sign.md',
+      'House/',
+      '#yearly',
+      '[[Boats    red ]]',
+    ]);
+    const words = 'From [[Heating]] to [[Boats    red ]]?';
+    expect(withMentions(words, [note, boats], [])).toBe(
+      'From [[Heating]] to [[conversation:c1|Boats    red ]]?',
+    );
+    expect(withMentions('See', [], [note, ...others])).toBe('See\n\n[[Heating]] House/ #yearly');
+    // A note of the same name is the one that is meant.
+    const same: Mention = { type: 'conversation', id: 'c2', title: 'Heating' };
+    expect(withMentions('[[Heating]]', [note, same], [])).toBe('[[Heating]]');
+    expect(linkedConversation('conversation:c1|Boats')).toBe('c1');
+    expect(linkedConversation('House/Heating|Heating')).toBeNull();
+  });
+
+  it.each([
+    ['move from [[A]] to', '[[A]]', 10],
+    ['x[[A]]y', '[[A]]', 1],
+    ['#household #house', '#house', 11],
+    ['a#house', '#house', 1],
+    ['House/Old House/', 'House/', 10],
+    ['my-House/', 'House/', -1],
+    ['', '', -1],
+  ])('is found where it stands by itself: %s', (text, part, at) => {
+    expect(findMentionText(text, part)).toBe(at);
+  });
+
+  it.each([
+    ['plain', 'one\ntwo'],
+    ['with fences', '```js\nlet a;\n```\n\nAttached file: no.txt\n````\nx\n````'],
+    ['empty lines', '\n\n'],
+  ])('has files whole, and finds them again: %s', (_, text) => {
+    const files = [
+      { type: 'file', name: 'a.txt', text } as const,
+      { type: 'file', name: 'b.csv', text: '1,2' } as const,
+    ];
+    const sent = withMentions('Look', [], [...files, { type: 'tag', tag: 'x' }]);
+    expect(attachedIn(sent)).toEqual({
+      words: 'Look\n\n#x',
+      files: [
+        { name: 'a.txt', text },
+        { name: 'b.csv', text: '1,2' },
+      ],
+    });
+  });
+
+  it('is nothing where nobody attached anything', () => {
+    const words = 'Attached file: what is that?\n```\ncode\n``` goes on';
+    expect(attachedIn(words)).toEqual({ words, files: [] });
+  });
+});
+
+describe('what is being mentioned', () => {
+  it.each([
+    ['@', 1, { from: 0, query: '' }],
+    ['see @hea', 8, { from: 4, query: 'hea' }],
+    ['(@Käse', 6, { from: 1, query: 'Käse' }],
+    ['see [[House of', 14, { from: 4, query: 'House of' }],
+    ['@one and @two', 4, { from: 0, query: 'one' }],
+  ])('%s', (text, caret, asked) => {
+    expect(mentionQueryAt(text, caret)).toEqual(asked);
+  });
+
+  it.each([
+    ['anna@example.org', 16],
+    ['@hea now', 8],
+    ['[[Heating]] and', 15],
+    ['[[one\ntwo', 9],
+    ['plain', 5],
+  ])('nothing in %s', (text, caret) => {
+    expect(mentionQueryAt(text, caret)).toBeNull();
+  });
+});

@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { NoteDiff, Review } from '../../../src/ipc/bindings';
+import { decisions } from '../../../src/state/review/decisions';
+import { ReviewDecisions } from '../../../src/state/review/review-decisions.svelte';
+import { StoredDecisions } from '../../../src/state/review/stored-decisions';
+import { moves as movesStory } from '../../fake/stories/changes/moves';
+import { review as story } from '../../fake/stories/changes/review';
+
+function waiting(): Review {
+  const review = story().views[0]?.review;
+  if (!review) throw new Error('the story has no review');
+  return review;
+}
+
+const [library = '', plan = '', invitation = ''] = waiting().notes.map((note) => note.path);
+let verdicts: ReviewDecisions;
+
+beforeEach(() => {
+  verdicts = new ReviewDecisions();
+  verdicts.follow(waiting());
+});
+
+function changeFirst(change: Partial<NoteDiff>): Review {
+  const review = waiting();
+  return { ...review, notes: review.notes.map((note, at) => (at ? note : { ...note, ...change })) };
+}
+
+describe('verdicts', () => {
+  it('begin undecided for every note', () => {
+    expect([library, plan, invitation].map((path) => verdicts.of(path))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(verdicts.count).toBe(0);
+  });
+
+  it('change from one to the other, and are taken back by giving them again', () => {
+    verdicts.decide(library, 'accept');
+    verdicts.decide(library, 'reject');
+    expect(verdicts.of(library)).toBe('reject');
+    verdicts.decide(library, 'reject');
+    expect(verdicts.of(library)).toBeNull();
+  });
+
+  it('are given to all notes at once', () => {
+    verdicts.decide(plan, 'reject');
+    verdicts.acceptAll();
+    expect(verdicts.with('accept').toSorted()).toEqual([library, plan, invitation].toSorted());
+    expect(verdicts.with('reject')).toEqual([]);
+  });
+
+  it('stay when the same review is told again', () => {
+    verdicts.decide(library, 'accept');
+    verdicts.follow(waiting());
+    expect(verdicts.of(library)).toBe('accept');
+  });
+
+  it('do not stand for a diff that the user has not seen', () => {
+    verdicts.acceptAll();
+    verdicts.follow(changeFirst({ seen: 'other' }));
+    expect(verdicts.of(library)).toBeNull();
+    expect(verdicts.of(plan)).toBe('accept');
+  });
+
+  it('are gone with the notes that were decided', () => {
+    verdicts.acceptAll();
+    verdicts.follow(null);
+    expect(verdicts.count).toBe(0);
+  });
+});
+
+describe('what belongs together', () => {
+  const waits = movesStory().views[0]?.review ?? null;
+  const follower = 'Diary/2026-11-03.md';
+  const move = 'Projects/Reading room/Minutes, November.md';
+
+  beforeEach(() => verdicts.follow(waits));
+
+  it('is one decision, led by the move', () => {
+    const [found] = decisions(waits?.notes ?? []).notes.filter(({ lead }) => lead.path === move);
+    expect(found?.group).toBe('moved');
+    expect(found?.others.map(({ path }) => path)).toContain(follower);
+    expect(found?.others).toHaveLength(4);
+  });
+
+  it('is accepted, rejected and taken back as one, whichever part is named', () => {
+    verdicts.decide(follower, 'accept');
+    expect(verdicts.of(move)).toBe('accept');
+    expect(verdicts.count).toBe(5);
+    verdicts.decide(move, 'reject');
+    expect(verdicts.with('reject')).toHaveLength(5);
+    verdicts.decide(follower, 'reject');
+    expect(verdicts.count).toBe(0);
+  });
+
+  it('loses its verdict when one part of it is another', () => {
+    verdicts.acceptAll();
+    const notes = waits?.notes.map((note) =>
+      note.path === follower ? { ...note, seen: 'other' } : note,
+    );
+    verdicts.follow(waits && { ...waits, notes: notes ?? [] });
+    expect(verdicts.of(move)).toBeNull();
+    expect(verdicts.of('Groceries.md')).toBe('accept');
+  });
+
+  it('stands in its group, with what goes away last', () => {
+    expect(
+      decisions(waits?.notes ?? []).notes.map(({ group, lead }) => [group, lead.path]),
+    ).toEqual([
+      ['edited', 'Groceries.md'],
+      ['moved', move],
+      ['moved', 'Letters/Drafts'],
+      ['folders', 'Archive/2026'],
+      ['removed', 'Projects/Reading room.md.bak.md'],
+      ['removed', 'Untitled folder'],
+    ]);
+  });
+
+  it('is accepted with all others, but nothing that takes something away is', () => {
+    verdicts.acceptAll();
+    expect(verdicts.of('Projects/Reading room.md.bak.md')).toBeNull();
+    expect(verdicts.of('Untitled folder')).toBeNull();
+    expect(verdicts.with('accept')).toHaveLength(8);
+    verdicts.rejectAll();
+    expect(verdicts.with('reject')).toHaveLength(10);
+  });
+});
+
+describe('decisions that were not submitted', () => {
+  /** The window begins anew, with the review as it is now. */
+  function reload(review: Review | null): ReviewDecisions {
+    const anew = new ReviewDecisions(new StoredDecisions('c'));
+    anew.follow(review);
+    return anew;
+  }
+
+  beforeEach(() => {
+    const before = reload(waiting());
+    before.decide(plan, 'reject');
+    before.choose(library, 0, { edit: 'my words' });
+  });
+
+  it('stand again after a restart', () => {
+    const anew = reload(waiting());
+    expect(anew.of(plan)).toBe('reject');
+    expect(anew.hunk(library, 0)).toEqual({ edit: 'my words' });
+    expect(anew.count).toBe(2);
+  });
+
+  it('are gone for a note of which the changes are others', () => {
+    expect(reload(changeFirst({ seen: 'other' })).of(library)).toBeNull();
+    const anew = reload(waiting());
+    expect(anew.of(library)).toBeNull();
+    expect(anew.of(plan)).toBe('reject');
+  });
+
+  it('are gone with their change set, and once they were submitted', () => {
+    expect(reload({ ...waiting(), id: 'another' }).count).toBe(0);
+    expect(reload(waiting()).count).toBe(0);
+    const submitted = reload(waiting());
+    submitted.decide(plan, 'accept');
+    submitted.follow(null);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it('are none where something else lies in their place', () => {
+    localStorage.setItem('vaultmate.decisions.c', '{"changeSet":');
+    expect(reload(waiting()).count).toBe(0);
+  });
+});

@@ -1,0 +1,325 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
+
+/** The whole window over a story, once it is drawn. */
+async function open(story: string) {
+  const tell = stories[story];
+  if (!tell) throw new Error(`no story ${story}`);
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  return { host, session, keys: userEvent.setup() };
+}
+
+async function openChanges() {
+  const opened = await open('changes');
+  await opened.keys.click(await screen.findByTestId('open-changes'));
+  await screen.findAllByTestId('change');
+  return opened;
+}
+
+/** The row of the list that says these words. */
+function rowOf(words: RegExp): HTMLElement {
+  const row = screen.getAllByTestId('change').find((one) => words.test(one.textContent));
+  if (!row) throw new Error(`no change says ${String(words)}`);
+  return row;
+}
+
+describe('the end of a turn', () => {
+  it('offers the way back from what it changed, and forward again, on one button', async () => {
+    const { host, keys } = await open('changes');
+    const undo = await screen.findByRole('button', { name: 'Undo 1' });
+    await keys.click(undo);
+    expect(host.asked('undo')).toEqual([{ type: 'turn', turn: 't1' }]);
+    await waitFor(() => expect(undo).toHaveTextContent('Redo 1'));
+    expect(undo).toHaveFocus();
+    await keys.keyboard('{Enter}');
+    expect(host.asked('redo')).toEqual([{ type: 'turn', turn: 't1' }]);
+    await waitFor(() => expect(undo).toHaveTextContent('Undo 1'));
+  });
+
+  it('tells on the line of the call that its changes were undone', async () => {
+    const { keys } = await open('changes');
+    const line = await screen.findByRole('button', { name: /^Added 3 lines to Groceries/ });
+    expect(line).not.toHaveTextContent('undone');
+    await keys.click(await screen.findByRole('button', { name: 'Undo 1' }));
+    await waitFor(() => expect(line).toHaveTextContent(/Groceries ?undone$/));
+  });
+
+  it('leads to its changes', async () => {
+    const { keys } = await open('changes');
+    await keys.click(await screen.findByRole('button', { name: 'See the changes' }));
+    expect(await screen.findByText('- mushrooms')).toBeVisible();
+    expect(screen.getByText('Changes of “Groceries for Sunday”')).toBeVisible();
+    expect(within(rowOf(/Added 3 lines/)).getByRole('button', { expanded: true })).toHaveFocus();
+  });
+
+  it('offers nothing while the turn goes on', async () => {
+    const { host, session } = await open('changes');
+    await screen.findByTestId('turn-undo');
+    const row = session.app.current;
+    if (!row) throw new Error('no conversation is open');
+    host.tell({ type: 'conversation_changed', conversation: { ...row, working: true } });
+    await waitFor(() => expect(screen.queryByTestId('turn-undo')).toBeNull());
+  });
+});
+
+describe('what changed since', () => {
+  it('is told of a note when it is asked for, and anew when the change was taken back', async () => {
+    const { host, keys } = await openChanges();
+    const row = within(rowOf(/Added 3 lines/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    expect(host.asked('changedSince')).toEqual([]);
+    const since = await row.findByRole('button', { name: 'What changed since: Groceries' });
+    await keys.click(since);
+    const told = await row.findByTestId('since');
+    await waitFor(() => expect(told).toHaveTextContent('Changed in 1 place since then:'));
+    expect(within(told).getByText(/the firm ones/)).toBeVisible();
+    expect(since).toHaveAttribute('aria-expanded', 'true');
+    await keys.click(row.getByTestId('change-undo'));
+    await waitFor(() => expect(host.asked('changedSince')).toEqual(['e-pears', 'e-pears']));
+    await keys.click(since);
+    expect(row.queryByTestId('since')).toBeNull();
+  });
+
+  it('is closed again when it cannot be told', async () => {
+    const { host, keys } = await openChanges();
+    const row = within(rowOf(/Added 3 lines/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    host.refusals.set('changedSince', { code: 'other', message: 'It is not kept.' });
+    const since = await row.findByRole('button', { name: /^What changed since/ });
+    await keys.click(since);
+    expect(await screen.findByTestId('problem')).toHaveTextContent('It is not kept.');
+    await waitFor(() => expect(since).toHaveAttribute('aria-expanded', 'false'));
+    expect(row.queryByTestId('since')).toBeNull();
+  });
+
+  it('says that a note was moved, or is gone, or is as it was left', async () => {
+    const { keys } = await openChanges();
+    const row = within(rowOf(/Changed 2 notes/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    for (const button of await row.findAllByRole('button', { name: /^What changed since/ })) {
+      await keys.click(button);
+    }
+    const [moved, gone] = await row.findAllByTestId('since');
+    await waitFor(() =>
+      expect(moved).toHaveTextContent(
+        'It is now Letters/Sent/Letter to Signora Furlan. Nothing was changed in it since then.',
+      ),
+    );
+    expect(gone).toHaveTextContent('The note is not there any more.');
+  });
+});
+
+describe('Ctrl+Z', () => {
+  it('takes back the newest changes from anywhere but a text field', async () => {
+    const { host, keys } = await open('changes');
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+    await keys.keyboard('{Control>}z{/Control}');
+    expect(host.asked('undo')).toEqual([]);
+    screen.getByTestId('open-changes').focus();
+    await keys.keyboard('{Control>}z{/Control}');
+    await waitFor(() =>
+      expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]),
+    );
+    const notice = await screen.findByTestId('undo-notice');
+    expect(notice).toHaveTextContent('Undone in 1 note');
+    expect(notice.closest('[role="status"]')).not.toBeNull();
+    await keys.keyboard('{Control>}{Shift>}z{/Shift}{/Control}');
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
+    await keys.click(within(notice).getByRole('button', { name: 'Dismiss' }));
+    expect(screen.queryByTestId('undo-notice')).toBeNull();
+  });
+});
+
+describe('the notice', () => {
+  it('offers Redo after an undo, and Undo after a redo', async () => {
+    const { keys } = await openChanges();
+    await keys.click(within(rowOf(/Moved Untitled 4/)).getByTestId('change-undo'));
+    const notice = await screen.findByTestId('undo-notice');
+    await keys.click(within(notice).getByRole('button', { name: 'Redo' }));
+    await waitFor(() => expect(notice).toHaveTextContent('Redone in 1 note'));
+    expect(within(notice).queryByRole('button', { name: 'Redo' })).toBeNull();
+    await keys.click(within(notice).getByRole('button', { name: 'Undo' }));
+    await waitFor(() => expect(notice).toHaveTextContent('Undone in 1 note'));
+    expect(within(notice).getByRole('button', { name: 'Redo' })).toBeVisible();
+  });
+
+  it('offers Undo after changes were redone or reapplied in the list', async () => {
+    const { keys } = await openChanges();
+    const button = within(rowOf(/Created Water tank/)).getByTestId('change-undo');
+    expect(button).toHaveTextContent('Redo');
+    await keys.click(button);
+    const notice = await screen.findByTestId('undo-notice');
+    expect(within(notice).getByRole('button', { name: 'Undo' })).toBeVisible();
+    await keys.click(
+      within(rowOf(/Tasks was overwritten/)).getByRole('button', { name: /^Reapply/ }),
+    );
+    await waitFor(() => expect(notice).toHaveTextContent('Reapplied in 1 note'));
+    expect(within(notice).getByRole('button', { name: 'Undo' })).toBeVisible();
+  });
+});
+
+describe('the changes', () => {
+  it('are reached and left by keyboard', async () => {
+    const { keys, session } = await open('changes');
+    (await screen.findByTestId('open-changes')).focus();
+    await keys.keyboard('{Enter}');
+    await waitFor(() => expect(screen.getByTestId('changes')).toHaveFocus());
+    await keys.tab();
+    expect(within(rowOf(/Added 3 lines/)).getByRole('button', { expanded: false })).toHaveFocus();
+    await keys.keyboard('{Escape}');
+    expect(session.place.name).toBe('chat');
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+
+  it('are undone and redone as a set, and say so', async () => {
+    const { host, keys } = await openChanges();
+    const button = within(rowOf(/Moved Untitled 4/)).getByTestId('change-undo');
+    await keys.click(button);
+    expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's3' }]);
+    await waitFor(() => expect(button).toHaveTextContent('Redo'));
+    await keys.click(button);
+    expect(host.asked('redo')).toEqual([{ type: 'change_set', changeSet: 's3' }]);
+  });
+
+  it('offer no place again that was undone', async () => {
+    const { keys } = await openChanges();
+    const row = within(rowOf(/Added 3 lines/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    const places = await row.findAllByRole('button', { name: 'Undo this place' });
+    await keys.click(places[0] ?? document.body);
+    await waitFor(() => {
+      const left = row.queryAllByRole('button', { name: 'Undo this place' });
+      expect(left).toHaveLength(places.length - 1);
+    });
+    expect(row.getAllByText('undone')).not.toEqual([]);
+  });
+
+  it('open to their notes; one note or one place is undone on its own', async () => {
+    const { host, keys } = await openChanges();
+    const row = rowOf(/Changed 2 notes/);
+    await keys.click(within(row).getByRole('button', { expanded: false }));
+    await within(row).findByText(/regards/, { selector: '.added .text' });
+    const places = within(row).getAllByRole('button', { name: 'Undo this place' });
+    await keys.click(places[1] ?? row);
+    expect(host.asked('undo')).toEqual([{ type: 'effect', effect: 'e-letter', hunks: [1] }]);
+    await keys.click(
+      within(row).getByRole('button', { name: 'Undo: Added 1 line to Signora Furlan' }),
+    );
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'effect', effect: 'e-furlan', hunks: [] });
+    await within(row).findByRole('button', { name: 'Redo: Added 1 line to Signora Furlan' });
+  });
+
+  it('show what stopped an undo, both versions, and leave the choice to the user', async () => {
+    const { host, keys } = await openChanges();
+    const row = rowOf(/Changed 2 notes/);
+    await keys.click(within(row).getByTestId('change-undo'));
+    const conflict = await within(row).findByTestId('conflict');
+    expect(conflict).toHaveTextContent('stopped at 1 place');
+    expect(conflict).toHaveTextContent('on the 9th, in the afternoon');
+    expect(conflict).toHaveTextContent('on the 12th, if that suits you.');
+    await keys.click(within(conflict).getByRole('button', { name: 'Keep mine' }));
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+    expect(host.asked('settleConflict')).toEqual([]);
+    await waitFor(() => expect(within(row).getByRole('button', { expanded: false })).toHaveFocus());
+    await keys.click(within(row).getByTestId('change-undo'));
+    await keys.click(await within(row).findByRole('button', { name: 'Take the old' }));
+    expect(host.asked('settleConflict')).toHaveLength(1);
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+  });
+
+  it('that another program overwrote are put in again', async () => {
+    const { host, keys } = await openChanges();
+    const row = rowOf(/Tasks was overwritten by another program/);
+    await keys.click(within(row).getByRole('button', { name: /^Reapply/ }));
+    expect(host.asked('reapply')).toEqual(['e-boiler']);
+    await waitFor(() => expect(rowOf(/Added 1 line to Tasks/)).toBeVisible());
+  });
+
+  it('come in pages', async () => {
+    const { keys } = await openChanges();
+    const first = screen.getAllByTestId('change').length;
+    await keys.click(screen.getByRole('button', { name: 'Show older' }));
+    await waitFor(() => expect(screen.getAllByTestId('change').length).toBeGreaterThan(first));
+    await keys.click(screen.getByRole('button', { name: 'Show older' }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Show older' })).toBeNull());
+    expect(screen.getAllByTestId('change')).toHaveLength(48);
+  });
+
+  it('say that there are none', async () => {
+    const { keys } = await open('empty-vault');
+    await keys.click(await screen.findByTestId('open-changes'));
+    expect(await screen.findByText('Nothing has been changed yet')).toBeVisible();
+  });
+
+  it('that could not be listed can be asked for again', async () => {
+    const { host, keys } = await open('changes');
+    host.refusals.set('listApplied', { code: 'vault', message: 'The vault is gone.' });
+    await keys.click(await screen.findByTestId('open-changes'));
+    expect(await screen.findByTestId('problem')).toHaveTextContent('The vault is gone.');
+    await keys.click(screen.getByRole('button', { name: 'Show older' }));
+    expect((await screen.findAllByTestId('change')).length).toBeGreaterThan(7);
+  });
+
+  it('of one conversation are undone together', async () => {
+    const { host, session, keys } = await open('changes');
+    session.openChanges('boiler');
+    await keys.click(await screen.findByRole('button', { name: 'Undo all 3' }));
+    expect(host.asked('undo')).toEqual([{ type: 'conversation', conversation: 'boiler' }]);
+    await keys.click(screen.getByRole('button', { name: 'All conversations' }));
+    await waitFor(() => expect(rowOf(/Added 3 lines/)).toBeVisible());
+  });
+
+  it('lead to the note and back', async () => {
+    const { keys } = await openChanges();
+    const row = rowOf(/Added 3 lines/);
+    await keys.click(within(row).getByRole('button', { expanded: false }));
+    await keys.click(within(row).getByRole('button', { name: 'Open the note: Groceries' }));
+    const pane = await screen.findByTestId('note-pane');
+    await keys.click(within(pane).getByRole('button', { name: 'Close the note' }));
+    expect(screen.queryByTestId('note-pane')).toBeNull();
+    expect(screen.getByTestId('changes')).toHaveFocus();
+  });
+});
+
+describe('a review of moves and deletions', () => {
+  it('decides a move with its links at once, and removals on their own', async () => {
+    const { host, keys } = await open('moves');
+    await keys.click(await screen.findByTestId('review-open'));
+    await screen.findByTestId('review-apply');
+    expect(screen.getByText(/Belongs to the move of Minutes, November/)).toBeVisible();
+    await keys.click(screen.getByRole('button', { name: 'Accept all but removals' }));
+    expect(screen.getByTestId('review-apply')).toHaveTextContent('Make 8 changes');
+    await keys.keyboard('j');
+    await keys.keyboard('r');
+    expect(screen.getByTestId('review-apply')).toHaveTextContent('Make 3 changes, reject 5');
+    await keys.click(screen.getAllByRole('button', { name: 'Move to trash' })[0] ?? document.body);
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
+    const [told] = host.decided();
+    const given = (type: string) =>
+      told?.notes.filter(({ verdict }) => verdict.type === type).map(({ path }) => path);
+    expect(told?.review).toBe('review-2');
+    expect(given('accept')?.toSorted()).toEqual([
+      'Archive/2026',
+      'Groceries.md',
+      'Letters/Drafts',
+      'Projects/Reading room.md.bak.md',
+    ]);
+    expect(given('reject')?.toSorted()).toEqual([
+      'Boards/Reading room.canvas',
+      'Diary/2026-11-03.md',
+      'Municipality, contact persons.md',
+      'Projects/Reading room.md',
+      'Projects/Reading room/Minutes, November.md',
+    ]);
+  });
+});

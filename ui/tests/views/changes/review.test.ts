@@ -1,0 +1,115 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it, vi } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
+
+/** The review of a story, once it is drawn. */
+async function openReview(story: string) {
+  const tell = stories[story];
+  if (!tell) throw new Error(`no story ${story}`);
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  const keys = userEvent.setup();
+  await keys.click(await screen.findByTestId('review-open'));
+  await screen.findByTestId('review-apply');
+  return { host, session, keys };
+}
+
+describe('the same property in twelve notes', () => {
+  it('is one decision, and places can be left out of it', async () => {
+    const { host, keys } = await openReview('equal');
+    expect(screen.getByRole('heading', { name: '12 notes, 1 decision' })).toBeVisible();
+    const same = screen.getByRole('region', { name: 'The same property' });
+    expect(same).toHaveTextContent('in 12 notes, 12 places');
+    expect(within(same).getByText('status: done').tagName).toBe('INS');
+    await keys.keyboard('a');
+    await keys.click(within(same).getByRole('button', { name: 'Leave out Minutes/2026-02' }));
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const given = host.decided()[0]?.notes.map(({ verdict }) => verdict.type);
+    expect(given?.toSorted()).toEqual([...Array<string>(11).fill('accept'), 'reject']);
+  });
+});
+
+describe('a note on its way to the trash', () => {
+  it('shows its text and the links that lead to it', async () => {
+    await openReview('moves');
+    const note = within(screen.getByRole('region', { name: 'Reading room.md.bak' }));
+    expect(await note.findByRole('region', { name: 'Text of the note' })).toHaveTextContent(
+      '# Reading room The state of **October**.',
+    );
+    const links = note.getByRole('list', { name: 'Links to this note' });
+    expect(links).toHaveTextContent('Diary/2026-10-30 line 4');
+    expect(note.getByText('1 more is not shown')).toBeVisible();
+  });
+
+  it('says why its text cannot be shown', async () => {
+    const { session, host } = await openReview('moves');
+    session.backToChat();
+    await screen.findByTestId('composer');
+    host.refusals.set('readNote', { code: 'vault', message: 'It is gone.' });
+    session.openReview();
+    expect(await screen.findByText('It is gone.')).toBeVisible();
+  });
+});
+
+/** The place of the review that has the keyboard. */
+const place = () => document.activeElement?.getAttribute('data-stop');
+
+describe('the keys of a review', () => {
+  it('go to the next undecided place after a verdict, and stay at the last one', async () => {
+    const { keys, session } = await openReview('moves');
+    const verdicts = session.app.chat?.verdicts;
+    const stops = [...document.querySelectorAll('[data-stop]')].map((one) =>
+      one.getAttribute('data-stop'),
+    );
+    expect(stops.length).toBeGreaterThan(3);
+    await waitFor(() => expect(place()).toBe(stops[0]));
+    await keys.keyboard('j');
+    await waitFor(() => expect(place()).toBe(stops[1]));
+    await keys.keyboard('a');
+    await waitFor(() => expect(place()).toBe(stops[2]));
+    await keys.keyboard('k');
+    await waitFor(() => expect(place()).toBe(stops[1]));
+    await keys.keyboard('k');
+    await waitFor(() => expect(place()).toBe(stops[0]));
+    await keys.keyboard('r');
+    // The second one is decided.
+    await waitFor(() => expect(place()).toBe(stops[2]));
+    for (let left = stops.length - 2; left > 0; left -= 1) await keys.keyboard('r');
+    await waitFor(() => expect(place()).toBe(stops.at(-1)));
+    expect(screen.getByText(`${stops.length} of ${stops.length} decided`)).toBeVisible();
+    const rejected = verdicts?.with('reject').length;
+    await keys.keyboard('r');
+    expect(verdicts?.with('reject').length).toBe(rejected);
+  });
+
+  it('begin again at the first undecided place behind the last one', async () => {
+    const { keys } = await openReview('review');
+    await waitFor(() => expect(place()).not.toBeNull());
+    const first = place();
+    await keys.keyboard('jjjjjjj');
+    await waitFor(() => expect(place()).not.toBe(first));
+    await keys.keyboard('a');
+    await waitFor(() => expect(place()).toBe(first));
+  });
+});
+
+it('the editor comes into sight with its buttons', async () => {
+  const { keys } = await openReview('review');
+  const shown = vi.fn(function (this: Element) {
+    return this.className;
+  });
+  Element.prototype.scrollIntoView = shown;
+  await keys.keyboard('jjjje');
+  const box = await screen.findByRole('textbox', { name: 'The new lines' });
+  const seen = shown.mock.contexts.filter((one) => one.contains(box));
+  const save = screen.getByRole('button', { name: /^Keep and accept/ });
+  expect(seen.some((one) => one.matches('.editor') && one.contains(save))).toBe(true);
+});

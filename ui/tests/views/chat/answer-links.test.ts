@@ -1,0 +1,96 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { answered, row, said, view } from '../../fake/stories/base';
+import { search } from '../../fake/stories/search';
+import type { Story } from '../../fake/story';
+
+const words = [
+  'The key hangs in the [[Tool cupboard#Left door|cupboard]]; ',
+  'see [[House/Heating]], [another one](Tool%20cupboard.md) and [[conversation:other|what was said]].',
+].join('');
+
+async function open(change: Partial<Story> = {}) {
+  const story = search();
+  const heating = row('heating', 'What the heating needs');
+  const views = [view(heating, [said('u', 'Where is the key?'), answered('a', words)])];
+  const host = new FakeHost({ ...story, views, ...change });
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  const log = within(await screen.findByTestId('chat-log'));
+  return { host, session, log, keys: userEvent.setup() };
+}
+
+/** The application has looked at the notes again. */
+function changed(host: FakeHost): void {
+  const { vault } = search().snapshot;
+  host.tell({ type: 'vault_changed', vault: vault && { ...vault, revision: 1 } });
+}
+
+describe('a link in an answer', () => {
+  it('to nothing is words with a mark, which lead nowhere', async () => {
+    const { host, log, keys } = await open();
+    const dead = await log.findAllByTitle('leads nowhere');
+    expect(dead.map(({ textContent }) => textContent)).toEqual(['cupboard', 'another one']);
+    for (const link of dead) {
+      expect(link).not.toHaveAttribute('role');
+      expect(link).not.toHaveAttribute('tabindex');
+      await keys.click(link);
+    }
+    expect(host.asked('showNote')).toEqual([]);
+    expect(log.getAllByRole('link').map(({ textContent }) => textContent)).toEqual([
+      'House/Heating',
+      'what was said',
+    ]);
+    expect(host.asked('deadLinks')[0]).toEqual([
+      'Tool cupboard',
+      'House/Heating',
+      'Tool cupboard.md',
+    ]);
+  });
+
+  it('leads somewhere once the note is there', async () => {
+    const { host, log, keys } = await open();
+    await log.findAllByTitle('leads nowhere');
+    host.write('Tool cupboard.md', '# Tool cupboard');
+    changed(host);
+    await waitFor(() => expect(log.queryByTitle('leads nowhere')).toBeNull());
+    await keys.click(log.getByRole('link', { name: 'cupboard' }));
+    await waitFor(() => expect(host.asked('showNote')).toEqual(['Tool cupboard.md']));
+  });
+
+  it('is a link for as long as nobody knows', async () => {
+    const story = search();
+    const { queries } = story;
+    const { log, host } = await open(queries && { queries: { ...queries, stands: false } });
+    await waitFor(() => expect(host.asked('deadLinks')).not.toEqual([]));
+    expect(log.getAllByRole('link')).toHaveLength(4);
+    expect(log.queryByTitle('leads nowhere')).toBeNull();
+  });
+
+  it('is asked about while the answer grows, each name once', async () => {
+    const { host, log } = await open();
+    await log.findAllByTitle('leads nowhere');
+    const conversation = 'heating';
+    const item = {
+      type: 'assistant',
+      id: 'b',
+      text: 'See [[Minutes 2019]]',
+      streaming: true,
+      cut: false,
+    } as const;
+    host.tell({ type: 'item_changed', conversation, item });
+    await waitFor(() => expect(log.getAllByTitle('leads nowhere')).toHaveLength(3));
+    const text = ' and [[House/Heating]] and so on.';
+    host.tell({ type: 'text_added', conversation, id: 'b', text });
+    await log.findByText(/and so on/);
+    expect(log.getAllByTitle('leads nowhere')).toHaveLength(3);
+    const about = host.calls.filter(([, named]) => JSON.stringify(named)?.includes('Minutes 2019'));
+    expect(about).toEqual([['deadLinks', ['Minutes 2019']]]);
+  });
+});

@@ -1,0 +1,236 @@
+import { createEvent, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import type { SendMessageRequest } from '../../../src/ipc/bindings';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { row } from '../../fake/stories/base';
+import { search } from '../../fake/stories/search';
+
+async function open(change: { hasModel?: boolean } = {}) {
+  const story = search();
+  const { snapshot } = story;
+  const host = new FakeHost({
+    ...story,
+    snapshot: {
+      ...snapshot,
+      provider: { ...snapshot.provider, ...change },
+      conversations: [
+        ...snapshot.conversations,
+        row('pump', 'The heating pump, settled', { state: 'ended' }),
+      ],
+    },
+  });
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  return { host, session, keys: userEvent.setup(), box: screen.getByTestId('composer') };
+}
+
+function sent(host: FakeHost): string[] {
+  return host.asked('sendMessage').map((request) => {
+    // eslint-disable-next-line no-restricted-syntax -- the fake keeps what it was called with
+    return (request as SendMessageRequest).text;
+  });
+}
+
+function file(name: string, text: string | Uint8Array<ArrayBuffer>): File {
+  return new File([text], name);
+}
+
+describe('a mention', () => {
+  it('is found by letters, stands in the sentence, is a chip, and is sent as it stands', async () => {
+    const { host, keys, box } = await open();
+    await keys.keyboard('What is missing in @hea');
+    const list = await screen.findByRole('listbox', { name: 'Mention' });
+    await waitFor(() => expect(within(list).getAllByRole('option').length).toBeGreaterThan(2));
+    const heating = within(list).getByRole('option', { name: /^Note Heating House/ });
+    expect(heating).toHaveAttribute('aria-selected', 'true');
+    expect(box).toHaveAttribute('aria-activedescendant', heating.id);
+    expect(within(list).getByRole('option', { name: /The heating pump, settled/ })).toBeVisible();
+    expect(within(list).queryByRole('option', { name: /What the heating needs/ })).toBeNull();
+    await keys.keyboard('{Enter}');
+    expect(sent(host), 'Enter chose, it did not send').toEqual([]);
+    expect(box).toHaveValue('What is missing in [[Heating]]');
+    expect(box).toHaveFocus();
+    expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
+    await keys.keyboard(', by March?{Enter}');
+    expect(sent(host)).toEqual(['What is missing in [[Heating]], by March?']);
+    await waitFor(() => expect(screen.queryByTestId('chips')).toBeNull());
+    await keys.click(screen.getByRole('button', { name: 'Heating' }));
+    expect(host.asked('showNote')).toEqual(['Heating.md']);
+  });
+
+  it('of two notes stays where each was typed', async () => {
+    const { host, keys, box } = await open();
+    await keys.keyboard('Move it from @heating');
+    await screen.findByRole('option', { name: /^Note Heating/ });
+    await keys.keyboard('{Enter} to [[[[contacts');
+    await screen.findByRole('option', { name: /^Note Household contacts/ });
+    await keys.keyboard('{Tab}!');
+    expect(box).toHaveValue('Move it from [[Heating]] to [[Household contacts]]!');
+    await keys.keyboard('{Enter}');
+    expect(sent(host)).toEqual(['Move it from [[Heating]] to [[Household contacts]]!']);
+  });
+
+  it('is no chip any more once its text is deleted, and is one again when that comes back', async () => {
+    const { session, keys, box } = await open();
+    await keys.keyboard('See @heating');
+    await screen.findByRole('option', { name: /^Note Heating/ });
+    await keys.keyboard('{Enter}');
+    expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
+    await keys.keyboard('{Backspace}');
+    expect(box).toHaveValue('See [[Heating]');
+    expect(screen.queryByTestId('chips')).toBeNull();
+    await keys.keyboard(']');
+    expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
+    await keys.click(screen.getByRole('button', { name: 'Leave out Heating' }));
+    expect(box).toHaveValue('See');
+    expect(box).toHaveFocus();
+    expect(session.drafts.mentions).toEqual([]);
+  });
+
+  it('of a private note is marked, and its name is asked about before it is inserted', async () => {
+    const { host, session, keys, box } = await open();
+    await keys.keyboard('As in @2025-11 and');
+    await keys.keyboard('{ArrowLeft>4/}');
+    const option = await screen.findByRole('option', { name: /^Note 2025-11-30.*no model/ });
+    await keys.click(option);
+    const dialog = await screen.findByRole('dialog', { name: 'This note is private' });
+    expect(dialog).toHaveTextContent('its name would be sent to Haiku');
+    await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    expect(screen.queryByRole('dialog')).toBeNull();
+    await waitFor(() => expect(box).toHaveFocus());
+    expect(box).toHaveValue('As in @2025-11 and');
+    expect(session.drafts.mentions).toEqual([]);
+    await keys.keyboard('{End}{Home}');
+    await keys.keyboard('{ArrowRight>14/}');
+    await keys.click(await screen.findByRole('option', { name: /^Note 2025-11-30/ }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]] and'));
+    expect(box).toHaveFocus();
+    await keys.keyboard('{Enter}');
+    expect(sent(host)).toEqual(['As in [[2025-11-30]] and']);
+  });
+
+  it('that is attached is left out with Backspace or its button, and the keyboard stays in the box', async () => {
+    const { session, keys, box } = await open();
+    session.drafts.attach({ type: 'tag', tag: 'house' });
+    session.drafts.attach({ type: 'folder', path: 'Diary' });
+    const chips = await screen.findByTestId('chips');
+    await keys.click(within(chips).getByRole('button', { name: 'Leave out house' }));
+    expect(box).toHaveFocus();
+    expect(chips).toHaveTextContent(/^\s*Diary\s*$/);
+    await keys.keyboard('{Backspace}');
+    expect(screen.queryByTestId('chips')).toBeNull();
+    expect(screen.getByTestId('send')).toBeDisabled();
+  });
+
+  it('finds tags behind a #, folders, and with [[ as well; Esc offers nothing and stops nothing', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard('@#list');
+    await waitFor(() => expect(screen.getAllByRole('option')).toHaveLength(2));
+    await keys.keyboard('{ArrowDown}{Tab}');
+    expect(session.drafts.mentions).toEqual([{ type: 'tag', tag: 'lists/shopping' }]);
+    await keys.keyboard(' [[[[hous');
+    expect(await screen.findByRole('option', { name: /^Folder House/ })).toBeVisible();
+    const { current } = session.app;
+    if (!current) throw new Error('nothing is open');
+    host.tell({ type: 'conversation_changed', conversation: { ...current, working: true } });
+    await keys.keyboard('{Escape}');
+    expect(screen.queryByRole('listbox')).toBeNull();
+    expect(host.asked('stop')).toEqual([]);
+    await keys.keyboard('{Escape}');
+    expect(host.asked('stop')).toEqual(['heating']);
+  });
+
+  it('is not looked for while an input method composes, which never chooses', async () => {
+    const { host, session, keys, box } = await open();
+    await keys.keyboard('@hea');
+    await screen.findByRole('listbox', { name: 'Mention' });
+    await fireEvent.keyDown(box, { key: 'Enter', isComposing: true });
+    await fireEvent.keyDown(box, { key: 'Tab', keyCode: 229 });
+    expect(session.drafts.mentions).toEqual([]);
+    expect(sent(host)).toEqual([]);
+    const before = host.asked('findNames').length;
+    if (box instanceof HTMLTextAreaElement) box.value = '@かぎ';
+    await fireEvent(box, new InputEvent('input', { isComposing: true, bubbles: true }));
+    expect(host.asked('findNames')).toHaveLength(before);
+    await fireEvent.compositionEnd(box);
+    await waitFor(() => expect(host.asked('findNames').length).toBeGreaterThan(before));
+  });
+
+  it('is a word of the command where there is no model', async () => {
+    const { host, session, keys, box } = await open({ hasModel: false });
+    await keys.keyboard('open @heat');
+    await waitFor(() => expect(screen.getAllByRole('option').length).toBeGreaterThan(0));
+    await keys.keyboard('{Enter}');
+    await waitFor(() => expect(box).toHaveValue('open House/Heating'));
+    expect(session.drafts.mentions).toEqual([]);
+    await keys.keyboard('{Enter}');
+    expect(sent(host)).toEqual(['open House/Heating']);
+  });
+});
+
+describe('a file', () => {
+  it('that is a note of the vault becomes a mention, another text goes along whole', async () => {
+    const { host, session, keys } = await open();
+    const { text } = await host.readNote('House/Heating.md');
+    await keys.upload(screen.getByTestId('attach-files'), [
+      file('Heating.md', text),
+      file('Heating.md', 'Another text of that name'),
+    ]);
+    await waitFor(() =>
+      expect(session.drafts.mentions).toEqual([
+        { type: 'note', path: 'House/Heating.md', link: 'Heating' },
+        { type: 'file', name: 'Heating.md', text: 'Another text of that name' },
+      ]),
+    );
+    await keys.click(screen.getByTestId('composer'));
+    await keys.keyboard('Compare{Enter}');
+    const attached = await screen.findByTestId('attached');
+    expect(attached).toHaveTextContent('Heating.md');
+    expect(attached).toHaveTextContent('Another text of that name');
+    expect(attached).not.toHaveAttribute('open');
+  });
+
+  it('is taken where it is dropped or pasted, and nowhere else', async () => {
+    const { session, box } = await open();
+    const drop = createEvent.drop(box);
+    Object.assign(drop, { dataTransfer: { files: [file('a.txt', 'a')], types: ['Files'] } });
+    await fireEvent(box, drop);
+    expect(drop.defaultPrevented).toBe(true);
+    const paste = createEvent.paste(box);
+    Object.assign(paste, { clipboardData: { files: [file('b.txt', 'b')] } });
+    await fireEvent(box, paste);
+    await waitFor(() => expect(session.drafts.mentions).toHaveLength(2));
+    const beside = createEvent.drop(screen.getByTestId('chat-log'));
+    Object.assign(beside, { dataTransfer: { files: [file('c.txt', 'c')], types: ['Files'] } });
+    await fireEvent(screen.getByTestId('chat-log'), beside);
+    expect(beside.defaultPrevented, 'the window stays').toBe(true);
+    expect(session.drafts.mentions).toHaveLength(2);
+  });
+
+  it('that is a private note of the vault is not attached, nor is its name', async () => {
+    const { host, session, keys } = await open();
+    const { text } = await host.readNote('Diary/2025-11-30.md');
+    await keys.upload(screen.getByTestId('attach-files'), [file('2025-11-30.md', text)]);
+    const words = /^2025-11-30\.md is a private note/;
+    await waitFor(() => expect(session.app.problems[0]?.error.message).toMatch(words));
+    expect(session.drafts.mentions).toEqual([]);
+  });
+
+  it.each([
+    ['picture.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /picture\.png is not a text/],
+    ['long.txt', 'x'.repeat(65_537), /long\.txt is longer than/],
+    ['empty.txt', ' \n', /empty\.txt is empty/],
+  ])('is refused in a sentence: %s', async (name, text, words) => {
+    const { session, keys } = await open();
+    await keys.upload(screen.getByTestId('attach-files'), [file(name, text)]);
+    await waitFor(() => expect(session.app.problems[0]?.error.message).toMatch(words));
+    expect(session.drafts.mentions).toEqual([]);
+  });
+});

@@ -1,0 +1,208 @@
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { search } from '../../fake/stories/search';
+
+async function open() {
+  const host = new FakeHost(search());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  return { host, session, keys: userEvent.setup() };
+}
+
+const palette = '{Control>}k{/Control}';
+
+function offered(): string[] {
+  return screen.getAllByRole('option').map((option) => option.textContent.trim());
+}
+
+beforeEach(() => localStorage.clear());
+
+/** What a drawing shows. */
+function drawing(element: Element | null | undefined): string | undefined {
+  return element?.querySelector('svg')?.innerHTML;
+}
+
+describe('the ways to find something', () => {
+  it('have a drawing each, the same in the palette and where they lead', async () => {
+    const { keys } = await open();
+    await keys.keyboard(palette);
+    const row = (name: RegExp) => drawing(screen.getByRole('option', { name }));
+    const [text, note, said] = [row(/^Search the n/), row(/^Go to a/), row(/^Search c/)];
+    const all = [text, note, said, drawing(screen.getByTestId('palette'))];
+    expect(new Set(all).size, 'each its own').toBe(4);
+    await keys.keyboard('{Escape}');
+    expect(drawing(screen.getByTestId('open-switcher'))).toBe(note);
+    expect(drawing(screen.getByTestId('said-field').parentElement)).toBe(said);
+    await keys.keyboard('{Control>}p{/Control}');
+    expect(drawing(await screen.findByTestId('switcher'))).toBe(note);
+    await keys.keyboard('{Escape}{Control>}{Shift>}f{/Shift}{/Control}');
+    const field = await screen.findByTestId('search-field');
+    expect(drawing(field.parentElement)).toBe(text);
+  });
+});
+
+describe('the palette', () => {
+  it('offers what can be done now, with its keys, and does it', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(palette);
+    expect(screen.getByTestId('palette-field')).toHaveFocus();
+    expect(offered().some((one) => /^New conversation\s+Ctrl\+N$/.test(one))).toBe(true);
+    expect(
+      offered().some((one) => one.startsWith('Review waiting')),
+      'nothing waits',
+    ).toBe(false);
+    expect(
+      offered().some((one) => one.startsWith('Stop')),
+      'nothing runs',
+    ).toBe(false);
+    await keys.keyboard('sett');
+    await keys.keyboard('{Enter}');
+    await waitFor(() => expect(session.place.name).toBe('settings'));
+    expect(screen.queryByTestId('palette')).toBeNull();
+  });
+
+  it('has what was done last on top, also in the next window', async () => {
+    const { keys } = await open();
+    await keys.keyboard(`${palette}theme dark{Enter}`);
+    await keys.keyboard(palette);
+    await keys.keyboard('theme light{Enter}');
+    cleanup();
+    const again = await open();
+    await again.keys.keyboard(palette);
+    // The theme of this window is neither of them: both are there.
+    expect(offered().slice(0, 2)).toEqual(['Theme: Light', 'Theme: Dark']);
+  });
+
+  it('finds notes and conversations too, and opens them', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(palette);
+    await keys.keyboard('heating');
+    const notes = await screen.findByRole('group', { name: 'Notes' });
+    const talks = screen.getByRole('group', { name: 'Conversations' });
+    expect(within(talks).getByRole('option')).toHaveTextContent('What the heating needs');
+    await keys.click(within(notes).getByRole('option', { name: /^Heating/ }));
+    expect(await screen.findByTestId('note-pane')).toHaveTextContent('Heating');
+    expect(host.asked('showNote')).toEqual(['House/Heating.md']);
+    await keys.keyboard(`${palette}passport`);
+    await screen.findByRole('group', { name: 'Conversations' });
+    await keys.keyboard('{Enter}');
+    expect(host.asked('openConversation').at(-1)).toBe('passport');
+    expect(session.palette.open).toBe(false);
+  });
+
+  it('says that nothing is called so, and Esc gives the keyboard back', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(palette);
+    await keys.keyboard('qqq');
+    expect(await screen.findByTestId('palette-none')).toHaveTextContent('Nothing is called that.');
+    await keys.keyboard('{Enter}');
+    expect(session.palette.open, 'there is nothing to do').toBe(true);
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByTestId('palette')).toBeNull());
+  });
+
+  it('does nothing while an input method composes', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(palette);
+    const field = screen.getByTestId('palette-field');
+    await fireEvent.keyDown(field, { key: 'Enter', isComposing: true });
+    await fireEvent.keyDown(field, { key: 'Enter', keyCode: 229 });
+    await fireEvent.keyDown(field, { key: 'Escape', isComposing: true });
+    expect(session.palette.open).toBe(true);
+    expect(session.place.name).toBe('chat');
+  });
+});
+
+describe('the list of shortcuts', () => {
+  it('opens with ?, unless it is being typed', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard('why?');
+    expect(screen.queryByTestId('shortcuts')).toBeNull();
+    expect(session.draft).toBe('why?');
+    screen.getByTestId('new-conversation').focus();
+    await keys.keyboard('?');
+    const list = await screen.findByTestId('shortcuts');
+    for (const words of ['Go to a note', 'Accept the whole note', 'New line', 'Rename']) {
+      expect(list).toHaveTextContent(words);
+    }
+    await keys.keyboard('{Control>}n{/Control}');
+    expect(screen.getByTestId('shortcuts'), 'keys mean nothing behind it').toBeVisible();
+  });
+
+  it('names each key of the window once', async () => {
+    const { keys } = await open();
+    screen.getByTestId('new-conversation').focus();
+    await keys.keyboard('?');
+    const groups = within(await screen.findByTestId('shortcuts')).getAllByRole('heading');
+    const anywhere = groups[0]?.parentElement;
+    const caps = [...(anywhere?.querySelectorAll('dd') ?? [])].map((one) => one.textContent);
+    // Esc stops, and closes the note: what stands first and applies is meant.
+    const twice = caps.filter((one, at) => caps.indexOf(one) !== at);
+    expect(twice).toEqual(['Esc']);
+  });
+});
+
+describe('the last message', () => {
+  it('is edited with ↑ in an empty composer; its first words stay as a variant', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard('{ArrowUp}');
+    const words = await screen.findByRole('textbox', { name: 'Your message' });
+    expect(words).toHaveFocus();
+    expect(words).toHaveValue('What do I know about the boiler?');
+    await keys.keyboard(' Briefly.{Enter}');
+    expect(host.asked('askAnew')).toEqual([
+      { message: 's1', text: 'What do I know about the boiler? Briefly.', old: null },
+    ]);
+    expect(await screen.findByRole('group', { name: 'Variants of this message' })).toBeVisible();
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+
+  it('is left as it is by Esc, which gives the keyboard back and closes nothing else', async () => {
+    const { host, session, keys } = await open();
+    await session.showNote('House/Heating');
+    await keys.keyboard('{ArrowUp}Other{Escape}');
+    expect(screen.queryByRole('textbox', { name: 'Your message' })).toBeNull();
+    expect(screen.getByTestId('composer')).toHaveFocus();
+    expect(screen.getByTestId('note-pane')).toBeVisible();
+    expect(host.asked('askAnew')).toEqual([]);
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByTestId('note-pane')).toBeNull());
+  });
+
+  it('stays as it is while it is being answered', async () => {
+    const { host, session, keys } = await open();
+    const row = session.app.current;
+    if (!row) throw new Error('nothing is open');
+    host.tell({ type: 'conversation_changed', conversation: { ...row, working: true } });
+    await keys.keyboard('{ArrowUp}');
+    expect(screen.queryByRole('textbox', { name: 'Your message' })).toBeNull();
+    await keys.keyboard('{Escape}');
+    expect(host.asked('stop')).toEqual(['heating']);
+  });
+});
+
+describe('keys', () => {
+  it('lead from one finder to another', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard('{Control>}p{/Control}');
+    expect(session.switcher.open).toBe(true);
+    await keys.keyboard(palette);
+    expect([session.switcher.open, session.palette.open]).toEqual([false, true]);
+  });
+
+  it('F2 names the open conversation anew from anywhere', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard('{F2}');
+    const field = await screen.findByTestId('conversation-name');
+    await waitFor(() => expect(field).toHaveFocus());
+    await keys.keyboard('Warm{Enter}');
+    expect(host.asked('renameConversation')).toEqual([{ conversation: 'heating', name: 'Warm' }]);
+  });
+});

@@ -1,0 +1,118 @@
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { changes as story } from '../../fake/stories/changes/changes';
+
+async function open() {
+  const host = new FakeHost(story());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await waitFor(() => expect(session.app.chat).not.toBeNull());
+  return { host, session, keys: userEvent.setup() };
+}
+
+describe('the desktop', () => {
+  it('hears which conversation is in sight, and when none is', async () => {
+    const { host, session } = await open();
+    const chat = session.app.chat?.id;
+    await waitFor(() => expect(host.asked('lookAt').at(-1)).toBe(chat));
+    session.openSettings('desktop');
+    await waitFor(() => expect(host.asked('lookAt').at(-1)).toBeNull());
+    session.backToChat();
+    await waitFor(() => expect(host.asked('lookAt').at(-1)).toBe(chat));
+  });
+
+  it('leads to the conversation that a notification was about, from anywhere', async () => {
+    const { host, session } = await open();
+    const other = session.app.conversations.find((row) => row.id !== session.app.chat?.id);
+    session.openSettings('desktop');
+    host.tell({ type: 'called', conversation: other?.id ?? '' });
+    await waitFor(() => expect(host.asked('openConversation').at(-1)).toBe(other?.id));
+    expect(session.place.name).toBe('chat');
+  });
+
+  it('has the window ask once what closing it means', async () => {
+    const { host, keys } = await open();
+    for (const [button, answer] of [
+      ['Stay in the tray', 'tray'],
+      ['Quit', 'quit'],
+    ] as const) {
+      host.tell({ type: 'close_asked' });
+      const dialog = await screen.findByRole('dialog', { name: 'Stay for the hub?' });
+      await keys.click(within(dialog).getByRole('button', { name: button }));
+      expect(host.asked('answerClosing').at(-1)).toBe(answer);
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    }
+    host.tell({ type: 'close_asked' });
+    const dialog = await screen.findByRole('dialog', { name: 'Stay for the hub?' });
+    // What Esc does to a dialog.
+    await fireEvent(dialog, new Event('cancel'));
+    await waitFor(() => expect(host.asked('answerClosing').at(-1)).toBe('ask'));
+  });
+
+  it('has its settings, which take effect at once and show what is so', async () => {
+    const { host, session, keys } = await open();
+    session.openSettings('desktop');
+    const section = await screen.findByRole('region', { name: 'Desktop' });
+    await keys.click(within(section).getByRole('switch', { name: 'Notifications' }));
+    await waitFor(() => expect(session.app.settings.desktop.notifications).toBe(false));
+    await keys.selectOptions(within(section).getByLabelText('When the window is closed'), 'Quit');
+    await waitFor(() => expect(session.app.settings.desktop.onClose).toBe('quit'));
+    const login = within(section).getByRole('switch', { name: 'Start at login' });
+    expect(login).not.toBeChecked();
+    await keys.click(login);
+    expect(host.asked('setAtLogin')).toEqual(['starts']);
+    await waitFor(() => expect(login).toBeChecked());
+  });
+
+  it('is offered at the hub as long as the program does not start at login', async () => {
+    const { host, session, keys } = await open();
+    const { settings } = session.app;
+    await session.save({ hub: { ...settings.hub, enabled: true } });
+    session.openSettings('hub');
+    const section = await screen.findByRole('region', { name: 'Hub' });
+    await keys.click(await within(section).findByRole('button', { name: 'Start at login, too' }));
+    expect(host.asked('setAtLogin')).toEqual(['starts']);
+    await waitFor(() =>
+      expect(within(section).queryByRole('button', { name: 'Start at login, too' })).toBeNull(),
+    );
+  });
+});
+
+describe('the token for the hub', () => {
+  it('is set, kept in a file where there is no keyring, and removed; it is never shown', async () => {
+    const { host, session, keys } = await open();
+    session.openSettings('hub');
+    const section = await screen.findByRole('region', { name: 'Hub' });
+    host.refusals.set('setHubToken', { code: 'key', message: 'There is no keyring.' });
+    await keys.type(await within(section).findByLabelText('Token'), 's3cret{Enter}');
+    await keys.click(await within(section).findByRole('button', { name: 'Keep it in the file' }));
+    await within(section).findByText('From a file that only you can read');
+    expect(host.asked('setHubToken')).toEqual([
+      { token: 's3cret', place: 'keyring' },
+      { token: 's3cret', place: 'file' },
+    ]);
+    expect(section.innerHTML).not.toContain('s3cret');
+    await keys.click(within(section).getByRole('button', { name: 'Remove' }));
+    await within(section).findByLabelText('Token');
+    expect(host.asked('setHubToken').at(-1)).toEqual({ token: '', place: 'file' });
+  });
+
+  it('that is none is told beside the field', async () => {
+    const { host, session, keys } = await open();
+    session.openSettings('hub');
+    const section = await screen.findByRole('region', { name: 'Hub' });
+    const message = 'The token holds a blank or a special character.';
+    host.refusals.set('setHubToken', { code: 'other', message });
+    await keys.type(await within(section).findByLabelText('Token'), 'two words{Enter}');
+    const told = within(section).getByTestId('secret-failure');
+    await waitFor(() => expect(told).toHaveTextContent(message));
+    expect(session.app.problems).toEqual([]);
+    expect(session.hubToken.status.source).toBeNull();
+  });
+});

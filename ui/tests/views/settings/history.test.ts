@@ -1,0 +1,100 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { formatSize } from '../../../src/shared/i18n/format-size';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { changes as story } from '../../fake/stories/changes/changes';
+
+async function openSettings() {
+  const host = new FakeHost(story());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  session.openSettings('history');
+  const section = await screen.findByRole('region', { name: 'History' });
+  const forget = within(section).getByRole('button', { name: 'Forget history…' });
+  await waitFor(() => expect(forget).toHaveAttribute('aria-disabled', 'false'));
+  return { host, session, section, forget, keys: userEvent.setup() };
+}
+
+describe('the history', () => {
+  it('shows how much is kept and since when', async () => {
+    const { section } = await openSettings();
+    expect(within(section).getByTestId('history-kept')).toHaveTextContent(/MB, since .* 20\d\d/);
+  });
+
+  it('is forgotten only after a word on what is lost, and says what went', async () => {
+    const { host, section, forget, keys } = await openSettings();
+    await keys.selectOptions(within(section).getByLabelText('Forget'), 'Everything');
+    await keys.click(forget);
+    const dialog = screen.getByRole('dialog', { name: 'Forget everything kept of the past?' });
+    expect(dialog).toHaveTextContent(/\d+ changes cannot be taken back/);
+    expect(dialog).toHaveTextContent('Your notes and conversations stay as they are');
+    await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    expect(host.asked('forgetHistory')).toEqual([]);
+    expect(forget).toHaveFocus();
+
+    await keys.keyboard('{Enter}');
+    await keys.click(screen.getByRole('button', { name: 'Forget for good' }));
+    expect(host.asked('forgetHistory')).toEqual(['any']);
+    const news = within(section).getByTestId('history-news');
+    await waitFor(() => expect(news).toHaveTextContent(/^Forgotten: \d+ changes, [\d.]+ MB$/));
+    expect(within(section).getByTestId('history-kept')).toHaveTextContent('Nothing yet');
+    expect(forget).toHaveFocus();
+  });
+
+  it('is forgotten by the age that was chosen, with the words for it', async () => {
+    const { host, section, forget, keys } = await openSettings();
+    await keys.click(forget);
+    await screen.findByRole('dialog', { name: 'Forget what is older than 90 days?' });
+    await keys.click(screen.getByRole('button', { name: 'Cancel' }));
+    await keys.selectOptions(within(section).getByLabelText('Forget'), 'Older than 30 days');
+    await keys.click(forget);
+    await screen.findByRole('dialog', { name: 'Forget what is older than 30 days?' });
+    await keys.click(screen.getByRole('button', { name: 'Forget for good' }));
+    expect(host.asked('forgetHistory')).toEqual(['thirty_days']);
+  });
+
+  it('that could not be forgotten is a problem in words, and can be tried again', async () => {
+    const { host, forget, keys } = await openSettings();
+    const refusal = { code: 'other', message: 'The disk is full.' };
+    host.refusals.set('forgetHistory', refusal);
+    await keys.click(forget);
+    await keys.click(screen.getByRole('button', { name: 'Forget for good' }));
+    expect(await screen.findByTestId('problem')).toHaveTextContent('The disk is full.');
+    await waitFor(() => expect(forget).toHaveAttribute('aria-disabled', 'false'));
+  });
+
+  it('leaves changes in the list that say they are too old, without a way back', async () => {
+    const { host, session, keys } = await openSettings();
+    session.openChanges();
+    const rows = await screen.findAllByTestId('change');
+    const buttons = screen.getAllByTestId('change-undo').length;
+    expect(buttons).toBe(rows.length);
+    await session.history.forget('any');
+    await waitFor(() => expect(screen.queryAllByTestId('change-undo')).toEqual([]));
+    const [first] = await screen.findAllByTestId('change');
+    if (!first) throw new Error('no change is listed');
+    expect(first).toHaveTextContent('too old to take back');
+    await keys.click(within(first).getByRole('button', { expanded: false }));
+    expect(within(first).queryByRole('button', { name: /Undo/ })).toBeNull();
+    expect(host.asked('appliedHunks')).toEqual([]);
+    expect(screen.getByText(/undone, too old to put back/)).toBeVisible();
+  });
+});
+
+describe('a size', () => {
+  it.each([
+    [0, '0 byte'],
+    [999, '999 byte'],
+    [1_500, '1.5 kB'],
+    [12_340_000, '12.3 MB'],
+    [2_000_000_000, '2 GB'],
+    [5e15, '5,000,000 GB'],
+  ])('of %d bytes is written as %s', (bytes, words) => {
+    expect(formatSize(bytes)).toBe(words);
+  });
+});

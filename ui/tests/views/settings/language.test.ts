@@ -1,0 +1,123 @@
+import { render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { tick } from 'svelte';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { Question } from '../../../src/ipc/bindings';
+import { formatDate } from '../../../src/shared/i18n/format-date';
+import { formatMoney } from '../../../src/shared/i18n/format-money';
+import { formatNumber } from '../../../src/shared/i18n/format-number';
+import { formatSize } from '../../../src/shared/i18n/format-size';
+import { setLanguage } from '../../../src/shared/i18n/language.svelte';
+import { translateAnswer } from '../../../src/shared/i18n/translate-sentence';
+import { questionText } from '../../../src/state/chat/builtin-replies';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
+
+afterEach(() => setLanguage('system'));
+
+async function open(name: string): Promise<{ host: FakeHost; session: Session }> {
+  const tell = stories[name];
+  if (!tell) throw new Error('no story');
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  return { host, session };
+}
+
+describe('the language', () => {
+  it('that is chosen in the settings is spoken at once, everywhere', async () => {
+    const { host, session } = await open('chat');
+    const keys = userEvent.setup();
+    session.openSettings('appearance');
+    await keys.selectOptions(await screen.findByLabelText('Language'), 'Deutsch');
+    expect(host.asked('saveSettings')).toMatchObject([{ language: 'de' }]);
+    expect(await screen.findByLabelText('Sprache')).toHaveValue('de');
+    expect(document.documentElement.lang).toBe('de');
+    session.backToChat();
+    expect(await screen.findByLabelText('Nachricht')).toBeVisible();
+    session.openSettings('appearance');
+    await keys.selectOptions(await screen.findByLabelText('Sprache'), 'English');
+    expect(await screen.findByLabelText('Language')).toHaveValue('en');
+  });
+
+  it('is that of what the application words, at once and for what was said before', async () => {
+    const { host } = await open('trouble');
+    const [settings, keyring] = await screen.findAllByTestId('problem');
+    expect(settings).toHaveTextContent('The settings cannot be written: no space left');
+    setLanguage('de');
+    await tick();
+    expect(settings).toHaveTextContent(
+      'Die Einstellungen können nicht geschrieben werden: no space left',
+    );
+    expect(keyring).toHaveTextContent('Der Schlüsselbund des Systems nimmt den Schlüssel nicht an');
+    host.tell({ type: 'problem', error: { code: 'other', message: 'Nobody knows this one.' } });
+    host.tell({ type: 'problem', error: { code: 'other', message: 'It failed.' } });
+    expect(await screen.findByText('Es ist gescheitert.', { selector: '.words' })).toBeVisible();
+    expect(screen.getByText('Nobody knows this one.', { selector: '.words' })).toBeVisible();
+    expect(screen.getByText('Es ist gescheitert.', { selector: '[aria-live] *' })).toBeDefined();
+    setLanguage('en');
+    await tick();
+    expect(keyring).toHaveTextContent('The system keyring does not take the key');
+  });
+
+  it('is that of answers without a model, and never changes what a model or a note says', async () => {
+    await open('commands');
+    setLanguage('de');
+    expect(await screen.findByText('1 Zeile zu Tasks hinzugefügt.')).toBeVisible();
+    expect(screen.getByText('Kein Modell verbunden. 7 Notizen passen')).toBeVisible();
+    const asked: Question = {
+      id: 'q',
+      conversation: 'c',
+      turn: 't',
+      call: 'cmd-2',
+      originalMessage: 'm',
+      text: 'Several notes are called “Plan”. Which one?',
+      options: [],
+      toolCallsCompleted: 1,
+      askedAt: 0,
+    };
+    expect(questionText(asked)).toBe('Mehrere Notizen heißen „Plan“. Welche?');
+    expect(questionText({ ...asked, call: 'toolu_1' })).toBe(asked.text);
+    const noteOf = (body: string): string => `**Plan**\n\n${body}`;
+    expect(translateAnswer(noteOf('It failed.'))).toBe(noteOf('It failed.'));
+    expect(translateAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));
+  });
+
+  it('is not that of an answer by a model with the same words', async () => {
+    const { host, session } = await open('chat');
+    const conversation = session.app.current?.id;
+    if (!conversation) throw new Error('no conversation');
+    setLanguage('de');
+    const item = {
+      type: 'assistant',
+      id: 'a9',
+      text: 'It failed.',
+      streaming: false,
+      cut: false,
+    } as const;
+    host.tell({ type: 'item_changed', conversation, item });
+    expect(await screen.findByText('It failed.')).toBeVisible();
+  });
+
+  it('is also that of dates, numbers and amounts', () => {
+    const day = Date.UTC(2026, 10, 3, 12);
+    setLanguage('de');
+    expect(formatDate(day)).toBe('3. November 2026');
+    expect([formatNumber(12_000), formatMoney(1.5e9), formatSize(12_300_000)]).toEqual([
+      '12.000',
+      '1,50\u00a0$',
+      '12,3 MB',
+    ]);
+    setLanguage('en');
+    expect(formatDate(day)).toBe('November 3, 2026');
+    expect([formatNumber(12_000), formatMoney(1.5e9), formatSize(12_300_000)]).toEqual([
+      '12,000',
+      '$1.50',
+      '12.3 MB',
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import { settingsSections } from '../../../src/state/settings/settings-route';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
+
+/** The window over a story. */
+async function open(story: string) {
+  const told = stories[story]?.();
+  if (!told) throw new Error(`no story ${story}`);
+  const host = new FakeHost(told);
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  return { host, session, keys: userEvent.setup() };
+}
+
+/** The looks that a button may have. */
+const looks = '.btn, .ib, .it, .opt';
+
+describe('a button', () => {
+  it.each(settingsSections)('looks like one in the settings of %s', async (section) => {
+    const { session } = await open('anew');
+    session.openSettings(section);
+    const page = await screen.findByTestId('settings');
+    const bare = within(page)
+      .queryAllByRole('button')
+      .filter((button) => !button.matches(looks));
+    expect(bare.map((button) => button.textContent.trim())).toEqual([]);
+  });
+
+  it('looks like one in the first run', async () => {
+    const { session } = await open('first-run');
+    await session.openSample();
+    const buttons = within(await screen.findByTestId('firstrun')).getAllByRole('button');
+    const bare = buttons.filter((button) => !button.matches(looks));
+    expect(bare.map((button) => button.textContent.trim())).toEqual([]);
+  });
+});
+
+describe('a section of the settings', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is shown alone, and its heading has the focus', async () => {
+    const { session, keys } = await open('chat');
+    session.openSettings('hub');
+    expect(await screen.findByRole('heading', { name: 'Hub' })).toHaveFocus();
+    expect(screen.queryByLabelText('Theme')).toBeNull();
+    await keys.click(screen.getByRole('button', { name: 'Appearance' }));
+    expect(screen.getByRole('heading', { name: 'Appearance' })).toHaveFocus();
+    expect(screen.getByLabelText('Theme')).toBeVisible();
+    expect(screen.getAllByRole('heading', { level: 2 })).toHaveLength(1);
+    const current = screen.getByRole('button', { current: 'page' });
+    expect(current).toHaveTextContent('Appearance');
+  });
+
+  it('is led to by what names a field of it', async () => {
+    const { session } = await open('chat');
+    session.openSettings('vault');
+    await screen.findByRole('heading', { name: 'Vault' });
+    session.openSettings('answering', 'organisation');
+    await waitFor(() => expect(screen.getByLabelText(/How your notes/)).toHaveFocus());
+  });
+
+  it('leads back to the list of sections where the window is narrow', async () => {
+    const media = window.matchMedia;
+    vi.spyOn(window, 'matchMedia').mockImplementation((query) =>
+      Object.assign(media(query), { matches: query.includes('max-width: 900px') }),
+    );
+    const { session, keys } = await open('chat');
+    session.openSettings();
+    const list = await screen.findByRole('navigation', { name: 'Settings' });
+    expect(screen.queryByRole('heading', { level: 2 })).toBeNull();
+    await keys.click(within(list).getByRole('button', { name: 'Desktop' }));
+    expect(screen.getByRole('heading', { name: 'Desktop' })).toHaveFocus();
+    expect(screen.queryByRole('navigation', { name: 'Settings' })).toBeNull();
+    await keys.click(screen.getByRole('button', { name: 'All settings' }));
+    expect(screen.getByRole('button', { name: 'Desktop' })).toHaveFocus();
+    await keys.keyboard('{Escape}');
+    expect(session.place.name).toBe('chat');
+  });
+});
+
+describe('a keyring that is locked', () => {
+  it('is told in its own words, and the key can be tried again once it is open', async () => {
+    const { host, session, keys } = await open('chat');
+    session.openSettings('answering');
+    await keys.click(await screen.findByRole('button', { name: 'Replace' }));
+    const message =
+      'The system keyring does not take the key (locked). Unlock it and try again, set ' +
+      'ANTHROPIC_API_KEY, or keep the key in a file that only you can read.';
+    host.refusals.set('setKey', { code: 'key', message });
+    await keys.type(screen.getByLabelText('Key'), 'sk-secret{Enter}');
+    await waitFor(() => expect(screen.getByTestId('secret-failure')).toHaveTextContent(message));
+    expect(screen.getByLabelText('Key')).toHaveAccessibleDescription(message);
+    await keys.click(screen.getByRole('button', { name: 'Try again' }));
+    await screen.findByText('From the system keyring');
+    const sent = { key: 'sk-secret', place: 'keyring' };
+    expect(host.asked('setKey')).toEqual([sent, sent]);
+    expect(document.body.innerHTML).not.toContain('sk-secret');
+  });
+});

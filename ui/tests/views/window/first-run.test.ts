@@ -1,0 +1,117 @@
+import { render, screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
+
+/** The window over a story. */
+async function open(story: string) {
+  const told = stories[story]?.();
+  if (!told) throw new Error(`no story ${story}`);
+  const host = new FakeHost(told);
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  return { host, session, keys: userEvent.setup() };
+}
+
+describe('the first run', () => {
+  it('offers the file for a key where there is no keyring, and only then', async () => {
+    const { host, session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    host.refusals.set('setKey', { code: 'key', message: 'There is no keyring.' });
+    await keys.type(screen.getByLabelText('Key'), 'sk-test{Enter}');
+    await keys.click(await screen.findByRole('button', { name: 'Keep it in the file' }));
+    await screen.findByText('The key works.');
+    expect(host.asked('setKey')).toEqual([
+      { key: 'sk-test', place: 'keyring' },
+      { key: 'sk-test', place: 'file' },
+    ]);
+  });
+
+  it('puts the keyboard into the field for the key, but not on the way past it', async () => {
+    const { session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    await waitFor(() => expect(screen.getByLabelText('Key')).toHaveFocus());
+    await keys.click(screen.getByRole('radio', { name: /No model yet/ }));
+    await keys.keyboard('{ArrowUp}');
+    expect(screen.getByRole('radio', { name: /With a key/ })).toHaveFocus();
+  });
+
+  it('offers the way on as soon as there is a folder', async () => {
+    const { session } = await open('first-run');
+    const go = await screen.findByRole('button', { name: 'Go to the window' });
+    expect(go).toBeDisabled();
+    expect(go.closest('section')).toBeNull();
+    await session.openSample();
+    await waitFor(() => expect(go).toBeEnabled());
+    expect(go).toHaveClass('primary');
+  });
+
+  it('tries a key, tells a failure beside the field, and takes another key there', async () => {
+    const { host, session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    const message = 'Anthropic does not accept the key.';
+    host.tried = (key) =>
+      Promise.resolve(key === 'sk-right' ? { type: 'works' } : { type: 'refused', message });
+    const field = screen.getByLabelText('Key');
+    await keys.type(field, 'sk-wrong{Enter}');
+    await waitFor(() =>
+      expect(field).toHaveAccessibleDescription(`${message} The key was not saved.`),
+    );
+    expect(field).toHaveFocus();
+    expect(document.body.innerHTML).not.toContain('sk-wrong');
+    expect(session.app.problems).toEqual([]);
+    expect(host.asked('setKey')).toEqual([]);
+
+    // The refused one is selected: what is typed takes its place.
+    await keys.keyboard('sk-right');
+    const save = screen.getByRole('button', { name: 'Save' });
+    await keys.click(save);
+    expect(await screen.findByText('The key works.')).toBeVisible();
+    expect(field).toHaveAccessibleDescription('');
+    expect(field).toHaveValue('');
+    expect(save).toHaveFocus();
+    expect(host.asked('tryKey')).toEqual(['sk-wrong', 'sk-right']);
+    expect(host.asked('setKey')).toEqual([{ key: 'sk-right', place: 'keyring' }]);
+  });
+
+  it('saves a key that could not be tried only where the user says so', async () => {
+    const { host, session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    const message = 'Anthropic cannot be reached.';
+    host.tried = () => Promise.resolve({ type: 'untried', message });
+    await keys.type(screen.getByLabelText('Key'), 'sk-offline{Enter}');
+    const anyway = await screen.findByRole('button', { name: 'Save anyway' });
+    expect(screen.getByTestId('secret-failure')).toHaveTextContent(
+      `The key could not be tried. ${message}`,
+    );
+    expect(host.asked('setKey')).toEqual([]);
+    await keys.click(anyway);
+    expect(await screen.findByText('A key is in place')).toBeVisible();
+    expect(screen.queryByText('The key works.')).toBeNull();
+    expect(host.asked('setKey')).toEqual([{ key: 'sk-offline', place: 'keyring' }]);
+  });
+
+  it('keeps the focus while the folder is opened and a server is found', async () => {
+    const { host, session, keys } = await open('first-run');
+    const sample = await screen.findByRole('button', { name: 'Try it with sample notes' });
+    expect(screen.getByRole('radio', { name: /With a key/ })).toBeDisabled();
+    await keys.click(sample);
+    await waitFor(() => expect(screen.getByRole('radio', { name: /With a key/ })).toBeEnabled());
+    expect(sample).toHaveFocus();
+    const none = screen.getByRole('radio', { name: /No model yet/ });
+    await keys.click(none);
+    const offer = { name: 'Ollama', provider: 'ollama', address: '', model: 'llama3.2' } as const;
+    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, offer } });
+    await screen.findByRole('radio', { name: /With Ollama on this computer/ });
+    expect(none).toHaveFocus();
+  });
+});
