@@ -1,5 +1,6 @@
-//! `tools`' desk: the open note as it was sent with a message, and the clock. Beside it the note that is
-//! open now.
+//! Implements `tools::ports::environment`: the open note as it was sent with a message, and the clock.
+//!
+//! Beside it, the note that is open now.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

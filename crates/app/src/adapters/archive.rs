@@ -1,4 +1,4 @@
-//! `tools`' archive: ended conversations, kept in the store.
+//! Implements `tools::ports::conversation_archive`: ended conversations, from the store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

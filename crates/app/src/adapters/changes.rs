@@ -1,4 +1,4 @@
-//! `llm`'s changes: judges a plan by policy, then applies it or adds it to what waits.
+//! Implements `llm::ChangeApplier`: judges a plan by policy, then applies it or makes it pending.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

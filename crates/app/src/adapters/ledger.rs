@@ -1,4 +1,4 @@
-//! `vault`'s ledger, kept in the store.
+//! Implements `vault::ledger::Ledger` over the store.
 
 use async_trait::async_trait;
 use protocol::{EffectId, FileId, Intent, SettledIntent};

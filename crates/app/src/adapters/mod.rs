@@ -1,4 +1,4 @@
-//! The seams of the crates below, implemented over the store, the vault and the settings.
+//! Implements the ports of the crates below over the store, the vault and the settings.
 
 pub(crate) mod active_note;
 pub(crate) mod archive;

@@ -1,4 +1,4 @@
-//! `tools`' questions: those of the hub, kept in the store.
+//! Implements `tools::ports::question_resolver`: open questions of the hub, from the store.
 
 use async_trait::async_trait;
 use protocol::{QuestionId, TurnId, UserError};

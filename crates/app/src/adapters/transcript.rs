@@ -1,4 +1,4 @@
-//! `llm`'s transcript, kept in the store. The end of a hub turn takes its notifications with it.
+//! Implements `llm::Transcript` over the store. The end of a hub turn and its notifications are one commit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `llm`'s host: who answers a turn, and where its events go.
+//! Implements `llm::TurnPolicy`: which model answers a turn, with which tools and limits, and where its events go.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Who answers: chosen from the settings and the keys at hand.
+//! Chooses the provider and model: the user's setting, else a provider with a key at hand, else commands, with an offer
+//! of a model server on this computer.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which models take no tools, kept over restarts for as long as that is likely to be so.
+//! Which models take no tools, remembered over restarts for a limited time.
 #![allow(clippy::disallowed_methods, reason = "a file of the data folder, not a note")]
 
 use std::collections::{BTreeMap, BTreeSet};

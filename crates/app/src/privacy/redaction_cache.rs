@@ -1,4 +1,4 @@
-//! Which turns of this run of the program heard how much, of the newest of them.
+//! Which turns saw how much, remembered for the newest of this run of the program. Older ones are judged by their rows.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,8 @@
-//! Where providers' keys and the hub's token come from: the environment, the system's keyring, else a
-//! file that only the user can read. None of them ever leaves as text.
+//! Where API keys and the hub's token come from: the environment, the system's keyring, or a file that only the
+//! user can read. None of them ever leaves as text.
+//!
+//! The keyring is read without a prompt. A secret that a locked or silent keyring may hold is reported as such, never as
+//! missing, and no other provider or hub is used in its place.
 #![expect(clippy::disallowed_methods, reason = "the key file is a file of the data directory")]
 
 use std::path::PathBuf;

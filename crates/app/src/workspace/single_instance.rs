@@ -1,5 +1,5 @@
-//! The door of a vault that is open in a window: whoever starts a second window knocks, and the first
-//! one comes to the front. A socket beside the vault's lock, for the same user alone.
+//! A socket beside the lock of a vault that is open in a window. A second start on the same vault asks there for the
+//! first window to come to the front, and ends. Only the same user can connect.
 #![expect(clippy::disallowed_methods, reason = "the socket is a file of the data directory")]
 
 use std::fs::{self, File};

@@ -1,4 +1,7 @@
-//! Where a conversation lies: in the list, put away, or deleted for as long as that can be undone.
+//! Archives, deletes and restores conversations.
+//!
+//! A deleted conversation is marked, and removed from the file when it cannot be restored any more. The ledger of its
+//! changes and its costs stay.
 
 use protocol::chat::conversation_list::ArchiveState;
 use protocol::{ConversationId, Timestamp, fault_injection};

@@ -1,9 +1,9 @@
-//! Answers without a model: typed commands, and passages from the notes for everything else.
+//! Answers without a model: typed commands, and passages of the notes for everything else.
 //!
-//! It is not a model and never poses as one. It stands behind the same [`Provider`] trait, so its
-//! calls run through the same loop, tools, change sets and questions. `story` reads the request,
-//! `typed` reads the words, and each command decides its next move from what was done so far.
-//! Nothing is kept between requests: the same request gives the same answer.
+//! It is not a model and never poses as one. It implements the same [`Provider`] trait, so its calls run through the same
+//! loop, tools, change sets and questions. `dialog::history` reads the request, `dialog::parse` the typed line, and each
+//! command decides its next step from the results so far. Nothing is kept between requests: the same request gives the
+//! same answer.
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
