@@ -15,7 +15,6 @@ import type {
   ProviderStatus,
   Settings,
   SettingsProblem,
-  ToolEvent,
   UserError,
   VaultId,
   VaultInfo,
@@ -23,10 +22,10 @@ import type {
 import { m } from '../messages/messages';
 import { translateSentence } from '../shared/i18n/translate-sentence';
 import { plainText } from '../shared/text/plain-text';
+import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
-import { questionText } from './chat/builtin-replies';
-import { modelWaitText } from './chat/model-wait-text';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
+import { unknownProvider, unknownSettings } from './unknown-state';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -345,7 +344,7 @@ export class AppState {
     this.chat.apply(event, seq);
     this.#unheard ||= isAnswer(event);
     this.#tellNext(before);
-    const words = boundary(event);
+    const words = announcementText(event);
     if (words) this.#announce(words);
   }
 
@@ -408,65 +407,3 @@ function isAnswer(event: ChatEvent): boolean {
   if (event.type !== 'item_changed') return event.type === 'text_added';
   return ['assistant', 'tool', 'ended'].includes(event.item.type);
 }
-
-/** The words for an event that a screen reader should hear of; never for single tokens. */
-function boundary(event: ChatEvent): string | null {
-  switch (event.type) {
-    case 'wait_changed':
-      return event.wait && modelWaitText(event.wait);
-    case 'question_changed':
-      return event.question && m.said_question({ question: questionText(event.question) });
-    case 'review_changed':
-      return event.review && m.said_review({ count: event.review.notes.length });
-    case 'held_changed':
-      return event.held.length > 0 ? m.held_title({ count: event.held.length }) : null;
-    case 'item_changed':
-      return endsConversation(event.item) ? m.end_by_assistant() : null;
-    case 'text_added':
-    case 'context_changed':
-      return null;
-    default:
-      return event satisfies never;
-  }
-}
-
-function endsConversation(item: ChatItem): boolean {
-  const isEnd = ({ type }: ToolEvent): boolean => type === 'conversation_ended';
-  return item.type === 'tool' && item.reactions.some(isEnd);
-}
-
-/** Before the first snapshot nothing of this is shown. */
-const unknownProvider: ProviderStatus = {
-  hasModel: false,
-  label: '',
-  model: '',
-  models: [],
-  keySource: null,
-  keys: 0,
-  trouble: null,
-  keyring: null,
-  offer: null,
-};
-
-const unknownSettings: Settings = {
-  mode: 'review',
-  provider: 'automatic',
-  model: '',
-  baseUrl: '',
-  resume: 'ask',
-  keyPolicy: 'failover',
-  localOfferAnswered: false,
-  models: [],
-  parameters: [],
-  organisation: '',
-  spending: { turnCents: 50, monthCents: 2000, paused: false },
-  compaction: { model: '', prompt: '' },
-  titles: 'model',
-  theme: 'system',
-  language: 'system',
-  hub: { enabled: false, address: '', name: '', description: '', notes: [], inboxNote: '' },
-  private: { never: [], local: [], endpointIsLocal: false },
-  followLinks: false,
-  extraRoots: [],
-  desktop: { notifications: true, onClose: 'ask' },
-};
