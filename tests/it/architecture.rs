@@ -5,6 +5,7 @@ mod advisories;
 mod dependencies;
 mod fixtures;
 mod licences;
+mod naming;
 mod sources;
 mod versions;
 

@@ -28,7 +28,7 @@ const SKIPPED: [&str; 8] = [
 const GENERATED: [&str; 3] = ["bindings.ts", "package-lock.json", "Cargo.lock"];
 
 /// All files of the project, path below the root and text.
-fn source_files(root: &Path) -> Vec<(PathBuf, String)> {
+pub(super) fn source_files(root: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

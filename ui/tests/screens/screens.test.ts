@@ -9,7 +9,7 @@ import App from '../../src/views/App.svelte';
 import { FakeHost } from '../fake/host';
 import { stories } from '../fake/stories';
 import type { Story } from '../fake/story';
-import { act } from './act';
+import { act } from './actions';
 import { screens } from './list';
 import Literal from './Literal.svelte';
 import { inHoles, outsideTheCatalogue, speakPseudo, strings, wordedIn } from './pseudo.svelte';
