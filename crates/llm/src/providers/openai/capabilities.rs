@@ -143,13 +143,13 @@ fn from_entry(entry: &Value) -> Capabilities {
 /// servers tell it nowhere else.
 fn parameters_in_name(name: &str) -> Option<u64> {
     let parts = name.split(['-', '_', '/', ':', ' ', '@']);
-    let billions = parts.filter_map(|part| {
+    let mut billions = parts.filter_map(|part| {
         let number = part.strip_suffix(['b', 'B'])?;
         number.parse::<f64>().ok().filter(|number| (0.01..=10_000.0).contains(number))
     });
     // Whole and in range: checked just before.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-    billions.last().map(|number| (number * 1e9).round() as u64)
+    billions.next_back().map(|number| (number * 1e9).round() as u64)
 }
 
 /// llama.cpp's `/props`: the window of one request, which is a part of the whole where several are
