@@ -55,7 +55,7 @@ async fn edit_and_return(hand: InputDevice) {
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.save_screenshot("fork").await;
-    hand.press(&app, &format!("{LOG} .variants button"), "The variant before").await;
+    hand.press(&app, &format!("{LOG} .variants button"), "Previous version").await;
     expect_variant(&app, 1, PANTRY, answers[0]).await;
     hand.focus_composer(&app).await;
     hand.send_message(&app, "What else?").await;
@@ -67,7 +67,7 @@ async fn edit_and_return(hand: InputDevice) {
     // It is so after a restart, and the other one is there still.
     let app = home.start().await;
     expect_variant(&app, 1, PANTRY, answers[2]).await;
-    hand.press(&app, &format!("{LOG} .variants button"), "The next variant").await;
+    hand.press(&app, &format!("{LOG} .variants button"), "Next version").await;
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.quit().await;
     model.finish();

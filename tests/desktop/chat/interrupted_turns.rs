@@ -85,7 +85,7 @@ async fn try_each_choice(hand: InputDevice) {
     hand.press(&app, &format!("{CARD} button"), "Undo 1").await;
     app.window.wait_until_gone(&format!("{CARD} button")).await;
     open_interrupted(&app, hand, "Gamma").await;
-    hand.press(&app, &format!("{CARD} button"), "Leave").await;
+    hand.press(&app, &format!("{CARD} button"), "Leave as is").await;
     app.window.wait_until_gone(&format!("{CARD} button")).await;
 
     let settled = "return [...document.querySelectorAll('[data-row]')]

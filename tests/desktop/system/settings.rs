@@ -65,7 +65,7 @@ async fn set_private_and_read_only(app: &DesktopApp, hand: InputDevice) {
     hand.replace_text(app, rules, "Diary").await;
     // The rule counts once one has left the field.
     app.window.press_keys(&[Key::Tab]).await;
-    hand.open_settings(app, "answering", "Answering").await;
+    hand.open_settings(app, "answering", "Model").await;
     hand.choose_setting(app, "answering", "Read only").await;
     app.save_screenshot("settings-answering").await;
     hand.close_settings(app).await;
@@ -89,7 +89,7 @@ async fn pause_and_resume_models(app: &DesktopApp, hand: InputDevice, model: &Sc
     app.window.find_text(LOG, "nothing was sent").await;
     app.save_screenshot("settings-paused").await;
     assert_eq!(model.requests().len(), asked, "nothing is sent");
-    hand.press(app, "[data-testid=paused] button", "End the pause").await;
+    hand.press(app, "[data-testid=paused] button", "Resume").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
     hand.focus_composer(app).await;
     hand.send_message(app, "And now?").await;
@@ -150,7 +150,7 @@ async fn change_language_and_theme(hand: InputDevice) {
     hand.choose_setting(&app, "appearance", "Dark").await;
     wait_for_background(&app, "< 60").await;
     hand.choose_setting(&app, "appearance", "Deutsch").await;
-    app.window.find_text("#settings-appearance h2", "Aussehen").await;
+    app.window.find_text("#settings-appearance h2", "Erscheinungsbild").await;
     app.window.find_text(".side h1", "Einstellungen").await;
     app.window
         .wait_until("a page in German", "return document.documentElement.lang === 'de'")

@@ -37,7 +37,7 @@ async fn start_model(again: &Arc<AtomicBool>) -> ScriptedModel {
 /// Opens the folder through the settings, and waits until the window is over it.
 async fn switch_vault((home, app): (&DesktopHome, &DesktopApp), hand: InputDevice, to: &TempVault) {
     hand.open_settings(app, "vault", "Vault").await;
-    let button = ("#settings-vault button", "Pick another folder");
+    let button = ("#settings-vault button", "Choose another folder…");
     hand.choose_folder((home, app), button, to.root()).await;
     let folder = to.root().display().to_string();
     app.window.find_text("#settings-vault .folder", &folder).await;

@@ -5,7 +5,7 @@ import { sourceWords } from '../../src/features/review/source-words';
 describe('what a change was planned after', () => {
   it('is named, also where nobody said where it comes from', () => {
     expect(sourceWords(['hub', 'note:Letters/Municipality.md', 'foreign'])).toBe(
-      'After reading: a message of the hub, Letters/Municipality, text that you did not write',
+      'Planned after reading a hub message, Letters/Municipality, text you didn’t write',
     );
   });
 });
