@@ -53,7 +53,7 @@ async fn decide_hunks(app: &DesktopApp, device: InputDevice) {
             app.window.click(&part(1, "[data-testid=review-reject]")).await;
             app.window.click(&part(2, "[data-testid=review-edit]")).await;
             device.replace_text(app, &edited, "Ask Ines, or Tom.").await;
-            app.window.click_text(&part(2, "button"), "Keep and accept").await;
+            app.window.click_text(&part(2, "button"), "Save and accept").await;
         }
         InputDevice::Keyboard => {
             app.window.find(&format!("{}:focus", stop(0))).await;
@@ -65,7 +65,7 @@ async fn decide_hunks(app: &DesktopApp, device: InputDevice) {
         }
     }
     app.window.wait_until_gone(&edited).await;
-    app.window.find_text(".bar", "1 of 1 decided").await;
+    app.window.find_text(".bar", "1 of 1 reviewed").await;
     app.save_screenshot("hunks-decided").await;
     match device {
         InputDevice::Pointer => app.window.click("[data-testid=review-apply]").await,

@@ -36,7 +36,7 @@ async fn expect_streamed_answer(app: &DesktopApp, gate: &Gate) {
     let log = "[data-testid=chat-log]";
     app.window.find_text(log, "Let me look at the list.").await;
     app.window.find_text(log, "Read Groceries").await;
-    app.window.find_text(log, "Prepared changes to Groceries").await;
+    app.window.find_text(log, "Proposed changes to Groceries").await;
     gate.wait_until_reached(1).await;
     app.window.find_text(log, "The list ask").await;
     app.window.find("[data-testid=stop]").await;
@@ -74,7 +74,7 @@ async fn a_change_is_asked_for_reviewed_applied_and_then_on_disk() {
     assert_eq!(vault.snapshot(), untouched, "nothing is written before the verdict");
     app.window.click("[data-testid=review-open]").await;
     app.window.click("[data-testid=review-accept]").await;
-    app.window.find_text("[data-testid=review-apply]", "Change 1 note").await;
+    app.window.find_text("[data-testid=review-apply]", "Apply changes to 1 note").await;
     app.save_screenshot("change-review").await;
     app.window.click("[data-testid=review-apply]").await;
 
@@ -102,7 +102,7 @@ async fn a_change_is_asked_for_and_applied_by_keyboard_alone() {
     app.window.press_keys(&[Key::Enter]).await;
     app.window.find("[data-testid=review-accept]").await;
     app.window.press_keys(&[Key::Char('a')]).await;
-    app.window.find_text("[data-testid=review-apply]", "Change 1 note").await;
+    app.window.find_text("[data-testid=review-apply]", "Apply changes to 1 note").await;
     app.window.press_keys(&[Key::Control, Key::Enter]).await;
 
     expect_applied_change(&app, &vault).await;

@@ -60,7 +60,7 @@ async fn edit_and_return(device: InputDevice) {
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.save_screenshot("fork").await;
-    device.press(&app, &format!("{LOG} .variants button"), "The variant before").await;
+    device.press(&app, &format!("{LOG} .variants button"), "Previous version").await;
     expect_variant(&app, 1, PANTRY, answers[0]).await;
     device.focus_composer(&app).await;
     device.send_message(&app, "What else?").await;
@@ -72,7 +72,7 @@ async fn edit_and_return(device: InputDevice) {
     // It is so after a restart, and the other one is there still.
     let app = home.start().await;
     expect_variant(&app, 1, PANTRY, answers[2]).await;
-    device.press(&app, &format!("{LOG} .variants button"), "The next variant").await;
+    device.press(&app, &format!("{LOG} .variants button"), "Next version").await;
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.quit().await;
     model.finish();

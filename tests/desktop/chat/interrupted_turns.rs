@@ -91,7 +91,7 @@ async fn try_each_choice(device: InputDevice) {
     device.press(&app, &format!("{CARD} button"), "Undo 1").await;
     app.window.wait_until_gone(&format!("{CARD} button")).await;
     open_interrupted(&app, device, "Gamma").await;
-    device.press(&app, &format!("{CARD} button"), "Leave").await;
+    device.press(&app, &format!("{CARD} button"), "Leave as is").await;
     app.window.wait_until_gone(&format!("{CARD} button")).await;
 
     let settled = "return [...document.querySelectorAll('[data-row]')]

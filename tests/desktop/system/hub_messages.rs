@@ -90,7 +90,7 @@ async fn a_hub_message_is_taken_within_a_second_shown_kept_and_answered() {
     let row = app.window.find("[data-testid=conversation-list] button").await;
     app.window.click_element(&row).await;
     app.window.find_text("[data-testid=chat-log]", "remember milk").await;
-    app.window.find_text("[data-testid=chat-log]", "over the hub").await;
+    app.window.find_text("[data-testid=chat-log]", "via the hub").await;
     app.save_screenshot("hub-message").await;
     app.quit().await;
 }
@@ -117,7 +117,7 @@ async fn notify_and_approve(device: InputDevice) {
 
     let message = hub.send("what do I still need?").await;
     let held = board
-        .wait_for_notification("what waits", |shown| shown.summary.contains("waits for you"))
+        .wait_for_notification("what waits", |shown| shown.summary.contains("needs your approval"))
         .await;
     let all = format!("{:?}", board.shown());
     assert!(!all.contains("Carrots") && !all.contains("still need"), "{all}");

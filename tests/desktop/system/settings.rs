@@ -73,7 +73,7 @@ async fn set_private_and_read_only(app: &DesktopApp, device: InputDevice) {
     device.replace_text(app, rules, "Diary").await;
     // The rule counts once one has left the field.
     app.window.press_keys(&[Key::Tab]).await;
-    device.open_settings(app, "answering", "Answering").await;
+    device.open_settings(app, "answering", "Model").await;
     device.choose_setting(app, "answering", "Read only").await;
     app.save_screenshot("settings-answering").await;
     device.close_settings(app).await;
@@ -97,7 +97,7 @@ async fn pause_and_resume_models(app: &DesktopApp, device: InputDevice, model: &
     app.window.find_text(LOG, "nothing was sent").await;
     app.save_screenshot("settings-paused").await;
     assert_eq!(model.requests().len(), asked, "nothing is sent");
-    device.press(app, "[data-testid=paused] button", "End the pause").await;
+    device.press(app, "[data-testid=paused] button", "Resume").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
     device.focus_composer(app).await;
     device.send_message(app, "And now?").await;
@@ -158,7 +158,7 @@ async fn change_language_and_theme(device: InputDevice) {
     device.choose_setting(&app, "appearance", "Dark").await;
     wait_for_background(&app, "< 60").await;
     device.choose_setting(&app, "appearance", "Deutsch").await;
-    app.window.find_text("#settings-appearance h2", "Aussehen").await;
+    app.window.find_text("#settings-appearance h2", "Erscheinungsbild").await;
     app.window.find_text(".side h1", "Einstellungen").await;
     app.window
         .wait_until("a page in German", "return document.documentElement.lang === 'de'")

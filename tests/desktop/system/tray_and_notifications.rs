@@ -119,7 +119,7 @@ async fn the_close_button_asks_once_hides_into_the_tray_then_and_ends_the_progra
     home.wait_for_window(WindowVisibility::Shown).await;
 
     home.press_close_button();
-    app.window.find_text("dialog", "Stay for the hub?").await;
+    app.window.find_text("dialog", "Keep running in the tray?").await;
     home.wait_for_window(WindowVisibility::Shown).await;
     // A driver's click waits for a picture of what it clicked, which a hidden window never draws.
     let stay = "setTimeout(() => document.querySelector('dialog .btn.primary').click())";

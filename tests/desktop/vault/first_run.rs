@@ -22,7 +22,7 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
     app.window.find(FIRST_RUN).await;
     app.save_screenshot("first-run").await;
 
-    for step in ["Try it with sample notes", "No model yet", "Go to the window"] {
+    for step in ["Try sample notes", "Continue without a model", "Skip"] {
         app.window
             .click_text(
                 &format!("{FIRST_RUN} :is(button, label):not(:disabled *, :disabled)"),
@@ -56,9 +56,9 @@ async fn choose_own_folder(device: InputDevice) {
     // A folder of the system is none, and the user is told so.
     let button = format!("{FIRST_RUN} button");
     let none = Path::new("/proc");
-    device.choose_folder((&home, &app), (&button, "Pick a folder"), none).await;
+    device.choose_folder((&home, &app), (&button, "Choose a folder…"), none).await;
     app.window.find_text(FIRST_RUN, "/proc is a folder of the system, not one with notes.").await;
-    device.choose_folder((&home, &app), (&button, "Pick another folder"), vault.root()).await;
+    device.choose_folder((&home, &app), (&button, "Choose another folder…"), vault.root()).await;
     app.window.find_text(FIRST_RUN, "1 note").await;
     app.save_screenshot("first-run-folder").await;
     let none = format!("{FIRST_RUN} input[type=radio]:checked");

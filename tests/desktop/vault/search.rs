@@ -100,7 +100,7 @@ async fn notes_are_found_by_name_by_words_and_by_their_links_with_the_pointer() 
     app.window.find_text(SUMMARY, "1 line in 1 note").await;
     app.window.double_click_text("[data-testid=search-row]", "plum tree").await;
     app.window.find_text(&format!("{PANE} [data-here]"), "plum tree").await;
-    app.window.click_text(&format!("{PANE} button"), "Close the note").await;
+    app.window.click_text(&format!("{PANE} button"), "Close note").await;
     app.window.wait_until_gone(PANE).await;
     app.window.wait_for_focus("composer").await;
     app.quit().await;

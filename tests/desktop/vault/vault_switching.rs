@@ -48,7 +48,7 @@ async fn switch_vault(
     to: &TempVault,
 ) {
     device.open_settings(app, "vault", "Vault").await;
-    let button = ("#settings-vault button", "Pick another folder");
+    let button = ("#settings-vault button", "Choose another folder…");
     device.choose_folder((home, app), button, to.root()).await;
     let folder = to.root().display().to_string();
     app.window.find_text("#settings-vault .folder", &folder).await;

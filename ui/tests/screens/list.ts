@@ -157,13 +157,13 @@ const reviews: readonly Screen[] = [
   screen(
     'review-editing',
     'review',
-    [...review, ...press('j', 'e'), seeAt('textarea[aria-label="The new lines"]')],
+    [...review, ...press('j', 'e'), seeAt('textarea[aria-label="New lines"]')],
     'small',
   ),
   screen(
     'review-editing-last',
     'review',
-    [...review, ...press('j', 'j', 'j', 'j', 'e'), seeAt('textarea[aria-label="The new lines"]')],
+    [...review, ...press('j', 'j', 'j', 'j', 'e'), seeAt('textarea[aria-label="New lines"]')],
     'narrow',
     'small',
   ),
@@ -172,7 +172,7 @@ const reviews: readonly Screen[] = [
   screen('sixty-decided', 'sixty', [
     ...review,
     ...press('a'),
-    click('^Leave out Diary/2026-01-02'),
+    click('^Exclude Diary/2026-01-02'),
     ...press('j', 'a', 'r'),
   ]),
   screen('moves-card', 'moves', [], 'small'),
@@ -180,7 +180,7 @@ const reviews: readonly Screen[] = [
   screen(
     'moves-decided',
     'moves',
-    [...review, click('^Accept all but removals'), ...press('j', 'r', 'j', 'j', 'j')],
+    [...review, click('^Accept all except deletions'), ...press('j', 'r', 'j', 'j', 'j')],
     'small',
   ),
 ];
@@ -213,7 +213,7 @@ const past: readonly Screen[] = [
     'narrow',
   ),
   screen('changes-chat', 'changes', [
-    click('^See the changes'),
+    click('^View changes'),
     seeAt('[data-testid=changes] *', 'mushrooms$'),
   ]),
   screen(
@@ -222,7 +222,7 @@ const past: readonly Screen[] = [
     [
       ...changes,
       click('^Added 3 lines'),
-      click('^What changed since'),
+      click('^Changes since then'),
       seeAt('[data-testid=since] .hunk'),
     ],
     'narrow',
@@ -231,8 +231,8 @@ const past: readonly Screen[] = [
   screen('changes-since-moved', 'changes', [
     ...changes,
     click('^Changed 2 notes'),
-    click('^What changed since', 0),
-    click('^What changed since', 1),
+    click('^Changes since then', 0),
+    click('^Changes since then', 1),
     seeAt('[data-testid=since] p', '\\.'),
   ]),
   screen('changes-empty', 'empty-vault', changes),
@@ -449,7 +449,7 @@ const around: readonly Screen[] = [
       'small',
       'phone',
     ),
-    click('^With a key'),
+    click('^Use an API key'),
     clickAt('[type=password]'),
     write('a key'),
     ...press('Enter'),
@@ -459,17 +459,17 @@ const around: readonly Screen[] = [
   screen(
     'keyring-locked',
     'keyring-locked',
-    [click('sample'), see('first-keyring'), click('^Go to the window'), see('keyring-notice')],
+    [click('sample'), see('first-keyring'), click('^Skip'), see('keyring-notice')],
     'small',
   ),
   screen('keyring-settings', 'keyring-locked', [
-    ...[click('sample'), see('first-keyring'), click('^Go to the window'), see('keyring-notice')],
+    ...[click('sample'), see('first-keyring'), click('^Skip'), see('keyring-notice')],
     ...part('answering'),
   ]),
   screen(
     'keyring-unknown',
     'keyring-unknown',
-    [click('sample'), see('firstrun', '24'), click('^Go to the window'), see('composer-keyring')],
+    [click('sample'), see('firstrun', '24'), click('^Skip'), see('composer-keyring')],
     'small',
   ),
   screen('lost-vault', 'lost-vault', [], 'small'),

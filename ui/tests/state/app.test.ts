@@ -101,7 +101,7 @@ describe('the note beside the chat', () => {
     app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
     app.receive(numbered(11, changedTo(null)));
     expect(app.note).toEqual({ path: 'Pantry.md', text: 'old', removed: true });
-    expect(said().at(-1)).toContain('not there any more');
+    expect(said().at(-1)).toContain('was deleted or renamed');
     app.receive(numbered(12, changedTo('new')));
     expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
   });
@@ -265,7 +265,7 @@ describe('announcements', () => {
     const error = { code: 'other', message: 'Nobody answers.' } as const;
     const item: ChatItem = { type: 'ended', turn: 't', status: 'failed', error, offer: null };
     app.receive(numbered(11, ends({ working: true }), changed(item), ends()));
-    expect(said()).toEqual(['This did not work: Nobody answers.']);
+    expect(said()).toEqual(['Couldn’t finish the answer: Nobody answers.']);
   });
 
   it('tell the end of an answer that a queued message follows at once', () => {
@@ -286,7 +286,7 @@ describe('announcements', () => {
       error: null,
       offer: null,
     };
-    const stopped = 'You stopped this. What stands above stays.';
+    const stopped = 'You stopped this answer. Everything above is kept.';
     app.receive(numbered(20, words('last', true), changed(item), ends({ working: true })));
     app.receive(numbered(23, words('last', false), words('last', false)));
     expect(said()).toEqual(['Answer finished', stopped]);

@@ -62,7 +62,7 @@ impl WeekFixture {
     /// carries that out.
     pub(super) async fn resume_and_kill_during_change(&mut self) {
         let app = self.restart_app(0).await;
-        app.window.find_text(CARD, "15 changes waiting").await;
+        app.window.find_text(CARD, "15 changes to review").await;
         self.report.prompts += 1;
         assert_eq!(
             sixty_notes::count_changed(&self.vault),
@@ -78,7 +78,7 @@ impl WeekFixture {
         app.window.find_text(".review", "60 changes, 3 decisions").await;
         app.save_screenshot("week-review").await;
         self.accept_all_decisions(&app).await;
-        app.window.find_text(CHANGE, "Make 60 changes").await;
+        app.window.find_text(CHANGE, "Apply 60 changes").await;
         let applied = async {
             app.window.press_keys(&[Key::Control, Key::Enter]).await;
             std::future::pending::<()>().await;
@@ -203,7 +203,7 @@ impl WeekFixture {
         self.report.conflicts = usize::try_from(counted).expect("a small number");
         for _ in 0..counted {
             self.report.prompts += 1;
-            window.click_text("[data-testid=conflict] button", "Keep mine").await;
+            window.click_text("[data-testid=conflict] button", "Keep current version").await;
         }
         window.wait_until_gone("[data-testid=conflict]").await;
         window.click("[data-testid=open-settings]").await;

@@ -67,7 +67,7 @@ function linesFound(search: Search, { lines }: Extract<SearchFound, { type: 'lin
   const more = cut === 'time' ? [m.search_cut_time()] : cut ? [m.search_cut_length()] : [];
   if (lines.lines === 0) {
     const none = search.kind === 'tasks' && !search.query ? m.search_no_tasks() : noMatch(search);
-    return [none, ...more].join(' ');
+    return [none, ...more].join(' · ');
   }
   const count = { lines: lines.lines, notes: lines.files };
   const words = search.kind === 'tasks' ? m.search_found_tasks(count) : m.search_found(count);

@@ -18,8 +18,8 @@ it('names a note that was changed in part once, neither as changed nor as left',
   });
   expect(lines()).toEqual([
     'Changed 1 note: Soup',
-    'Changed 1 note in part: Pears',
-    'Left 1 note as it was: Tasks',
+    'Partly changed 1 note: Pears',
+    'Rejected changes to 1 note: Tasks',
   ]);
 });
 
@@ -32,8 +32,8 @@ it('says of no note that it was changed once that was undone', () => {
   });
   expect(lines()).toEqual([
     'Changed 1 note: Soup',
-    'Undid the change in 1 note: Pears',
-    'Undid some of the change in 1 note: Bread',
-    'Left 1 note as it was: Tasks',
+    'Undid the changes to 1 note: Pears',
+    'Undid some of the changes to 1 note: Bread',
+    'Rejected changes to 1 note: Tasks',
   ]);
 });

@@ -56,7 +56,7 @@ describe('a tool line', () => {
   it.each<[string, ToolItem]>([
     ['Read Groceries', read('Lists/Groceries.md')],
     [
-      'Listed 2 entries',
+      'Listed 2 items',
       tool({ reactions: [{ type: 'passages', query: '', passages: [], total: 2 }] }),
     ],
     [
@@ -68,57 +68,60 @@ describe('a tool line', () => {
     ['Removed 2 lines from Groceries', changed({ removed: 2 })],
     ['Changed Groceries', changed({ added: 1, removed: 1 })],
     ['Created Groceries', changed({ created: true, added: 4 })],
-    ['Prepared changes to Groceries', changed({ added: 1, waiting: true })],
-    ['Prepared the new note Groceries', changed({ created: true, waiting: true })],
+    ['Proposed changes to Groceries', changed({ added: 1, waiting: true })],
+    ['Proposed new note Groceries', changed({ created: true, waiting: true })],
     [
-      'Found 2 places for “pears”',
+      'Found 2 matches for “pears”',
       tool({ reactions: [{ type: 'searched', query: 'pears', hits: 2 }] }),
     ],
     [
-      'Found nothing for “pears”',
+      'No matches for “pears”',
       tool({ reactions: [{ type: 'searched', query: 'pears', hits: 0 }] }),
     ],
     [
-      'Listed 3 entries',
+      'Listed 3 items',
       tool({
         tool: 'list_files',
         reactions: [{ type: 'searched', query: '**/*.md', hits: 3 }],
       }),
     ],
     ['Moved Soup to Archive', did(moved('Recipes/Soup.md', 'Archive/Soup.md'))],
-    ['Moved Soup to the top of the vault', did(moved('Recipes/Soup.md', 'Soup.md'))],
+    ['Moved Soup to the vault root', did(moved('Recipes/Soup.md', 'Soup.md'))],
     ['Moved Soup to Archive/Broth', did(moved('Recipes/Soup.md', 'Archive/Broth'))],
     ['Renamed Soup to Broth', did(moved('Recipes/Soup.md', 'Recipes/Broth.md'))],
     [
-      'Moved Soup to Archive, links in 2 notes follow',
+      'Moved Soup to Archive and updated links in 2 notes',
       did(link('a.md'), link('b.md'), moved('Recipes/Soup.md', 'Archive/Soup.md')),
     ],
     [
-      'Prepared to move Soup to Archive',
+      'Proposed moving Soup to Archive',
       did({ ...moved('Soup.md', 'Archive/Soup.md'), waiting: true }),
     ],
-    ['Prepared to rename Soup to Broth', did({ ...moved('Soup.md', 'Broth.md'), waiting: true })],
-    ['Moved Soup to the trash', did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: false })],
+    ['Proposed renaming Soup to Broth', did({ ...moved('Soup.md', 'Broth.md'), waiting: true })],
+    ['Moved Soup to trash', did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: false })],
     [
-      'Prepared to move Soup to the trash',
+      'Proposed moving Soup to trash',
       did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: true }),
     ],
-    ['Made the folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: false })],
-    ['Prepared the folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: true })],
+    ['Created folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: false })],
     [
-      'Found 3 links at Soup',
+      'Proposed creating folder 2026',
+      did({ type: 'folder_made', path: 'Archive/2026', waiting: true }),
+    ],
+    [
+      'Found 3 links for Soup',
       tool({
         tool: 'get_links',
         reactions: [{ type: 'searched', query: 'Recipes/Soup.md', hits: 3 }],
       }),
     ],
-    ["Looked at a note's facts", tool({ tool: 'get_file_info' })],
-    ['Could not move it', tool({ tool: 'move_file', isError: true })],
-    ['Moving a note to the trash', tool({ tool: 'delete_file', output: null })],
-    ['Made no folder', tool({ tool: 'create_folder' })],
+    ['Checked note details', tool({ tool: 'get_file_info' })],
+    ['Couldn’t move a note', tool({ tool: 'move_file', isError: true })],
+    ['Moving a note to trash', tool({ tool: 'delete_file', output: null })],
+    ['No folder created', tool({ tool: 'create_folder' })],
     ['Reading a note', tool({ output: null })],
-    ['Could not read a note', tool({ isError: true })],
-    ['Looked at the clock', tool({ tool: 'get_current_time' })],
+    ['Couldn’t read a note', tool({ isError: true })],
+    ['Checked the time', tool({ tool: 'get_current_time' })],
     ['brew_coffee', tool({ tool: 'brew_coffee' })],
     ['brew_coffee failed', tool({ tool: 'brew_coffee', isError: true })],
   ])('says its effect: %s', (words, item) => {
@@ -150,24 +153,24 @@ describe('a tool line', () => {
     const notes = Array.from({ length: 12 }, (_, at) => `Note ${at}.md`);
     expect(lines(...notes.map((path) => set(path, 'done')))).toEqual(['Changed 12 notes']);
     expect(lines(...notes.map((path) => set(path, 'done', true)))).toEqual([
-      'Prepared changes to 12 notes',
+      'Proposed changes to 12 notes',
     ]);
     expect(lines(set('a.md', 'done'), set('b.md', 'open'), set('c.md', 'open', true))).toEqual([
       'Added 1 line to a',
       'Added 1 line to b',
-      'Prepared changes to c',
+      'Proposed changes to c',
     ]);
   });
 
   it.each([
-    ['Could not change Groceries', 'edit_file', { path: 'Lists/Groceries.md' }],
-    ['Could not move Soup', 'move_file', { source: 'Soup.md', destination: 'Archive/Soup.md' }],
-    ['Could not read Soup', 'read_file', { path: 'Soup' }],
-    ['Could not look at the links of Soup', 'get_links', { path: 'Soup.md' }],
-    ['Could not look at Soup', 'get_file_info', { path: 'Soup.md' }],
-    ['Could not move Soup to the trash', 'delete_file', { path: 'Soup.md' }],
-    ['Could not make the folder 2026', 'create_folder', { path: 'Archive/2026' }],
-    ['Could not change a note', 'edit_file', { path: 7 }],
+    ['Couldn’t edit Groceries', 'edit_file', { path: 'Lists/Groceries.md' }],
+    ['Couldn’t move Soup', 'move_file', { source: 'Soup.md', destination: 'Archive/Soup.md' }],
+    ['Couldn’t read Soup', 'read_file', { path: 'Soup' }],
+    ['Couldn’t check the links of Soup', 'get_links', { path: 'Soup.md' }],
+    ['Couldn’t check Soup', 'get_file_info', { path: 'Soup.md' }],
+    ['Couldn’t move Soup to trash', 'delete_file', { path: 'Soup.md' }],
+    ['Couldn’t create folder 2026', 'create_folder', { path: 'Archive/2026' }],
+    ['Couldn’t edit a note', 'edit_file', { path: 7 }],
   ])('names the note that failed: %s', (words, name, given) => {
     expect(lines(tool({ tool: name, isError: true, arguments: JSON.stringify(given) }))).toEqual([
       words,

@@ -96,17 +96,17 @@ describe('a key in the draft', () => {
   ])('%s', (draft, warns) => {
     show({ draft });
     const said = screen.getByTestId('key-warning').textContent;
-    expect(said.includes('paste it in Settings')).toBe(warns);
+    expect(said.includes('looks like an API key')).toBe(warns);
   });
 });
 
 describe('what it says', () => {
   it.each([
-    [{}, 'Ask about your notes, or say what to change'],
-    [{ working: true }, 'Write the next message; it waits its turn'],
+    [{}, 'Ask about your notes or describe a change'],
+    [{ working: true }, 'Queue another message'],
     [{ asked: true }, 'Your answer'],
-    [{ asked: true, notAnAnswer: true }, 'Ask about your notes, or say what to change'],
-    [{ hasModel: false }, 'No model connected: type a command or a few words'],
+    [{ asked: true, notAnAnswer: true }, 'Ask about your notes or describe a change'],
+    [{ hasModel: false }, 'Search your notes or type a command'],
   ])('is what Enter will do: %o', (state, words) => {
     expect(show({ draft: '', ...state }).box).toHaveAttribute('placeholder', words);
   });
@@ -125,8 +125,8 @@ describe('what it says', () => {
 
   it('lets an answer become something new', async () => {
     const { onnotananswer } = show({ asked: true });
-    expect(screen.getByText('Answers the question')).toBeVisible();
-    await fireEvent.click(screen.getByText('Not an answer: ask something new'));
+    expect(screen.getByText('Answering the question')).toBeVisible();
+    await fireEvent.click(screen.getByText('Ask something else'));
     expect(onnotananswer).toHaveBeenCalledExactlyOnceWith(true);
   });
 });
@@ -154,7 +154,7 @@ describe('the mode menu', () => {
     const { onmodel, onconnect } = show({ models });
     const open = async () => {
       await fireEvent.click(screen.getByRole('button', { name: 'Review · Haiku' }));
-      return screen.getByRole('group', { name: 'Who answers' });
+      return screen.getByRole('group', { name: 'Model' });
     };
     const names = within(await open()).getAllByRole('menuitemradio');
     expect(names.map((item) => item.textContent.trim().split(/\s/)[0])).toEqual(
@@ -177,7 +177,7 @@ describe('the mode menu', () => {
   it('leads to where a model is connected while none is', async () => {
     const { onconnect } = show({ hasModel: false, answers: 'Commands', models: [model('a')] });
     await fireEvent.click(screen.getByRole('button', { name: 'Review · Commands' }));
-    const group = screen.getByRole('group', { name: 'Who answers' });
+    const group = screen.getByRole('group', { name: 'Model' });
     expect(within(group).queryAllByRole('menuitemradio')).toEqual([]);
     await fireEvent.click(within(group).getByRole('menuitem', { name: 'Connect a model' }));
     expect(onconnect).toHaveBeenCalledOnce();

@@ -132,7 +132,7 @@ describe('in the window', () => {
     const undrawn = container.querySelector<HTMLElement>('[data-undrawn]');
     expect([container.textContent.trim(), undrawn?.title]).toEqual([
       'See a tree.',
-      'This picture is not there, or of a kind that is not shown',
+      'This image is missing or in an unsupported format',
     ]);
     expect(container.querySelector('button, img')).toBeNull();
 

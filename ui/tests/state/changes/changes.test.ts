@@ -89,11 +89,11 @@ describe('a set in one sentence', () => {
   it.each([
     ['s9', 'Added 3 lines to Groceries'],
     ['s7', 'Changed 2 notes'],
-    ['s6', 'Moved Minutes, November to Archive/2026, links in 4 notes follow'],
+    ['s6', 'Moved Minutes, November to Archive/2026 and updated links in 4 notes'],
     ['s5', 'Created Water tank, three offers'],
     ['s4', 'Changed 4 notes'],
-    ['s3', 'Moved Untitled 4 to the trash'],
-    ['s2', 'Made the folder 2026'],
+    ['s3', 'Moved Untitled 4 to trash'],
+    ['s2', 'Created folder 2026'],
   ])('%s says: %s', (id, words) => {
     const found = story().applied?.sets.find((one) => one.id === id);
     const { before, note, after } = effectText(toEffects(found?.notes ?? []));
@@ -147,7 +147,7 @@ describe('undoing', () => {
     await session.undo.undoLast();
     expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undo.notice?.words()).toBe('Undone in 1 note');
+    expect(session.undo.notice?.words()).toBe('Undid changes to 1 note');
     await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
   });
@@ -157,7 +157,7 @@ describe('undoing', () => {
     await session.undo.redoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
     expect(standing('s9')).toEqual(['stands']);
-    expect(session.undo.notice?.words()).toBe('Redone in 1 note');
+    expect(session.undo.notice?.words()).toBe('Redid changes to 1 note');
   });
 
   it('undoes what was just redone, and redoes that', async () => {
@@ -169,7 +169,7 @@ describe('undoing', () => {
     await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-2' });
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undo.notice?.words()).toBe('Undone in 1 note');
+    expect(session.undo.notice?.words()).toBe('Undid changes to 1 note');
     await session.undo.redoLast();
     expect(standing('s9')).toEqual(['stands']);
   });
@@ -181,13 +181,13 @@ describe('undoing', () => {
     await Promise.all([undo.undo(scope), undo.undo(scope), undo.redo(scope)]);
     expect([host.asked('undo'), host.asked('redo')]).toEqual([[scope], [scope]]);
     expect(standing('s9')).toEqual(['stands']);
-    expect(undo.notice?.words()).toBe('Redone in 1 note');
+    expect(undo.notice?.words()).toBe('Redid changes to 1 note');
   });
 
   it('keeps a conflict until it is decided, and says where it stopped', async () => {
     await session.undo.undo({ type: 'change_set', changeSet: 's7' });
     expect(session.undo.notice?.words()).toBe(
-      'Undone in 1 note. Stopped at 1 change that needs you',
+      'Undid changes to 1 note. 1 change needs your decision',
     );
     const [conflict] = session.app.changes.conflicts.values();
     if (!conflict) throw new Error('no conflict');
@@ -229,7 +229,7 @@ describe('undoing', () => {
     );
     await bare.start();
     await bare.undo.undoLast();
-    expect(bare.undo.notice?.words()).toBe('There was nothing to undo');
+    expect(bare.undo.notice?.words()).toBe('Nothing to undo');
   });
 
   it('forgets everything with the vault', async () => {

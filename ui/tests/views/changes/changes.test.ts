@@ -55,9 +55,9 @@ describe('the end of a turn', () => {
 
   it('leads to its changes', async () => {
     const { keys } = await open('changes');
-    await keys.click(await screen.findByRole('button', { name: 'See the changes' }));
+    await keys.click(await screen.findByRole('button', { name: 'View changes' }));
     expect(await screen.findByText('- mushrooms')).toBeVisible();
-    expect(screen.getByText('Changes of “Groceries for Sunday”')).toBeVisible();
+    expect(screen.getByText('Changes in “Groceries for Sunday”')).toBeVisible();
     expect(within(rowOf(/Added 3 lines/)).getByRole('button', { expanded: true })).toHaveFocus();
   });
 
@@ -77,7 +77,7 @@ describe('what changed since', () => {
     const row = within(rowOf(/Added 3 lines/));
     await keys.click(row.getByRole('button', { expanded: false }));
     expect(host.asked('changedSince')).toEqual([]);
-    const since = await row.findByRole('button', { name: 'What changed since: Groceries' });
+    const since = await row.findByRole('button', { name: 'Changes since then: Groceries' });
     await keys.click(since);
     const told = await row.findByTestId('since');
     await waitFor(() => expect(told).toHaveTextContent('Changed in 1 place since then:'));
@@ -94,7 +94,7 @@ describe('what changed since', () => {
     const row = within(rowOf(/Added 3 lines/));
     await keys.click(row.getByRole('button', { expanded: false }));
     host.refusals.set('changedSince', { code: 'other', message: 'It is not kept.' });
-    const since = await row.findByRole('button', { name: /^What changed since/ });
+    const since = await row.findByRole('button', { name: /^Changes since then/ });
     await keys.click(since);
     expect(await screen.findByTestId('problem')).toHaveTextContent('It is not kept.');
     await waitFor(() => expect(since).toHaveAttribute('aria-expanded', 'false'));
@@ -105,16 +105,16 @@ describe('what changed since', () => {
     const { keys } = await openChanges();
     const row = within(rowOf(/Changed 2 notes/));
     await keys.click(row.getByRole('button', { expanded: false }));
-    for (const button of await row.findAllByRole('button', { name: /^What changed since/ })) {
+    for (const button of await row.findAllByRole('button', { name: /^Changes since then/ })) {
       await keys.click(button);
     }
     const [moved, gone] = await row.findAllByTestId('since');
     await waitFor(() =>
       expect(moved).toHaveTextContent(
-        'It is now Letters/Sent/Letter to Signora Furlan. Nothing was changed in it since then.',
+        'Now called Letters/Sent/Letter to Signora Furlan. No changes since then.',
       ),
     );
-    expect(gone).toHaveTextContent('The note is not there any more.');
+    expect(gone).toHaveTextContent('This note no longer exists.');
   });
 });
 
@@ -130,7 +130,7 @@ describe('Ctrl+Z', () => {
       expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]),
     );
     const notice = await screen.findByTestId('undo-notice');
-    expect(notice).toHaveTextContent('Undone in 1 note');
+    expect(notice).toHaveTextContent('Undid changes to 1 note');
     expect(notice.closest('[role="status"]')).not.toBeNull();
     await keys.keyboard('{Control>}{Shift>}z{/Shift}{/Control}');
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
@@ -145,10 +145,10 @@ describe('the notice', () => {
     await keys.click(within(rowOf(/Moved Untitled 4/)).getByTestId('change-undo'));
     const notice = await screen.findByTestId('undo-notice');
     await keys.click(within(notice).getByRole('button', { name: 'Redo' }));
-    await waitFor(() => expect(notice).toHaveTextContent('Redone in 1 note'));
+    await waitFor(() => expect(notice).toHaveTextContent('Redid changes to 1 note'));
     expect(within(notice).queryByRole('button', { name: 'Redo' })).toBeNull();
     await keys.click(within(notice).getByRole('button', { name: 'Undo' }));
-    await waitFor(() => expect(notice).toHaveTextContent('Undone in 1 note'));
+    await waitFor(() => expect(notice).toHaveTextContent('Undid changes to 1 note'));
     expect(within(notice).getByRole('button', { name: 'Redo' })).toBeVisible();
   });
 
@@ -162,7 +162,7 @@ describe('the notice', () => {
     await keys.click(
       within(rowOf(/Tasks was overwritten/)).getByRole('button', { name: /^Reapply/ }),
     );
-    await waitFor(() => expect(notice).toHaveTextContent('Reapplied in 1 note'));
+    await waitFor(() => expect(notice).toHaveTextContent('Reapplied changes to 1 note'));
     expect(within(notice).getByRole('button', { name: 'Undo' })).toBeVisible();
   });
 });
@@ -194,10 +194,10 @@ describe('the changes', () => {
     const { keys } = await openChanges();
     const row = within(rowOf(/Added 3 lines/));
     await keys.click(row.getByRole('button', { expanded: false }));
-    const places = await row.findAllByRole('button', { name: 'Undo this place' });
+    const places = await row.findAllByRole('button', { name: 'Undo this edit' });
     await keys.click(places[0] ?? document.body);
     await waitFor(() => {
-      const left = row.queryAllByRole('button', { name: 'Undo this place' });
+      const left = row.queryAllByRole('button', { name: 'Undo this edit' });
       expect(left).toHaveLength(places.length - 1);
     });
     expect(row.getAllByText('undone')).not.toEqual([]);
@@ -208,7 +208,7 @@ describe('the changes', () => {
     const row = rowOf(/Changed 2 notes/);
     await keys.click(within(row).getByRole('button', { expanded: false }));
     await within(row).findByText(/regards/, { selector: '.added .text' });
-    const places = within(row).getAllByRole('button', { name: 'Undo this place' });
+    const places = within(row).getAllByRole('button', { name: 'Undo this edit' });
     await keys.click(places[1] ?? row);
     expect(host.asked('undo')).toEqual([{ type: 'effect', effect: 'e-letter', hunks: [1] }]);
     await keys.click(
@@ -223,15 +223,15 @@ describe('the changes', () => {
     const row = rowOf(/Changed 2 notes/);
     await keys.click(within(row).getByTestId('change-undo'));
     const conflict = await within(row).findByTestId('conflict');
-    expect(conflict).toHaveTextContent('stopped at 1 place');
+    expect(conflict).toHaveTextContent('1 conflict while undoing');
     expect(conflict).toHaveTextContent('on the 9th, in the afternoon');
     expect(conflict).toHaveTextContent('on the 12th, if that suits you.');
-    await keys.click(within(conflict).getByRole('button', { name: 'Keep mine' }));
+    await keys.click(within(conflict).getByRole('button', { name: 'Keep current version' }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
     expect(host.asked('settleConflict')).toEqual([]);
     await waitFor(() => expect(within(row).getByRole('button', { expanded: false })).toHaveFocus());
     await keys.click(within(row).getByTestId('change-undo'));
-    await keys.click(await within(row).findByRole('button', { name: 'Take the old' }));
+    await keys.click(await within(row).findByRole('button', { name: 'Restore old version' }));
     expect(host.asked('settleConflict')).toHaveLength(1);
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
   });
@@ -257,7 +257,7 @@ describe('the changes', () => {
   it('say that there are none', async () => {
     const { keys } = await open('empty-vault');
     await keys.click(await screen.findByTestId('open-changes'));
-    expect(await screen.findByText('Nothing has been changed yet')).toBeVisible();
+    expect(await screen.findByText('No changes yet')).toBeVisible();
   });
 
   it('that could not be listed can be asked for again', async () => {
@@ -282,9 +282,9 @@ describe('the changes', () => {
     const { keys } = await openChanges();
     const row = rowOf(/Added 3 lines/);
     await keys.click(within(row).getByRole('button', { expanded: false }));
-    await keys.click(within(row).getByRole('button', { name: 'Open the note: Groceries' }));
+    await keys.click(within(row).getByRole('button', { name: 'Open note: Groceries' }));
     const pane = await screen.findByTestId('note-pane');
-    await keys.click(within(pane).getByRole('button', { name: 'Close the note' }));
+    await keys.click(within(pane).getByRole('button', { name: 'Close note' }));
     expect(screen.queryByTestId('note-pane')).toBeNull();
     expect(screen.getByTestId('changes')).toHaveFocus();
   });
@@ -295,12 +295,12 @@ describe('a review of moves and deletions', () => {
     const { host, keys } = await open('moves');
     await keys.click(await screen.findByTestId('review-open'));
     await screen.findByTestId('review-apply');
-    expect(screen.getByText(/Belongs to the move of Minutes, November/)).toBeVisible();
-    await keys.click(screen.getByRole('button', { name: 'Accept all but removals' }));
-    expect(screen.getByTestId('review-apply')).toHaveTextContent('Make 8 changes');
+    expect(screen.getByText(/Part of moving Minutes, November/)).toBeVisible();
+    await keys.click(screen.getByRole('button', { name: 'Accept all except deletions' }));
+    expect(screen.getByTestId('review-apply')).toHaveTextContent('Apply 8 changes');
     await keys.keyboard('j');
     await keys.keyboard('r');
-    expect(screen.getByTestId('review-apply')).toHaveTextContent('Make 3 changes, reject 5');
+    expect(screen.getByTestId('review-apply')).toHaveTextContent('Apply 3 changes, reject 5');
     await keys.click(screen.getAllByRole('button', { name: 'Move to trash' })[0] ?? document.body);
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));

@@ -25,11 +25,11 @@ describe('the same property in twelve notes', () => {
   it('is one decision, and places can be left out of it', async () => {
     const { host, keys } = await openReview('equal');
     expect(screen.getByRole('heading', { name: '12 notes, 1 decision' })).toBeVisible();
-    const same = screen.getByRole('region', { name: 'The same property' });
-    expect(same).toHaveTextContent('in 12 notes, 12 places');
+    const same = screen.getByRole('region', { name: 'Same property' });
+    expect(same).toHaveTextContent('12 places in 12 notes');
     expect(within(same).getByText('status: done').tagName).toBe('INS');
     await keys.keyboard('a');
-    await keys.click(within(same).getByRole('button', { name: 'Leave out Minutes/2026-02' }));
+    await keys.click(within(same).getByRole('button', { name: 'Exclude Minutes/2026-02' }));
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(host.decided()).toHaveLength(1));
     const given = host.decided()[0]?.notes.map(({ verdict }) => verdict.type);
@@ -44,9 +44,9 @@ describe('a note on its way to the trash', () => {
     expect(await note.findByRole('region', { name: 'Text of the note' })).toHaveTextContent(
       '# Reading room The state of **October**.',
     );
-    const links = note.getByRole('list', { name: 'Links to this note' });
+    const links = note.getByRole('list', { name: 'Backlinks' });
     expect(links).toHaveTextContent('Diary/2026-10-30 line 4');
-    expect(note.getByText('1 more is not shown')).toBeVisible();
+    expect(note.getByText('1 more not shown')).toBeVisible();
   });
 
   it('says why its text cannot be shown', async () => {
@@ -84,7 +84,7 @@ describe('the keys of a review', () => {
     await waitFor(() => expect(place()).toBe(stops[2]));
     for (let left = stops.length - 2; left > 0; left -= 1) await keys.keyboard('r');
     await waitFor(() => expect(place()).toBe(stops.at(-1)));
-    expect(screen.getByText(`${stops.length} of ${stops.length} decided`)).toBeVisible();
+    expect(screen.getByText(`${stops.length} of ${stops.length} reviewed`)).toBeVisible();
     const rejected = verdicts?.with('reject').length;
     await keys.keyboard('r');
     expect(verdicts?.with('reject').length).toBe(rejected);
@@ -108,8 +108,8 @@ it('the editor comes into sight with its buttons', async () => {
   });
   Element.prototype.scrollIntoView = shown;
   await keys.keyboard('jjjje');
-  const box = await screen.findByRole('textbox', { name: 'The new lines' });
+  const box = await screen.findByRole('textbox', { name: 'New lines' });
   const seen = shown.mock.contexts.filter((one) => one.contains(box));
-  const save = screen.getByRole('button', { name: /^Keep and accept/ });
+  const save = screen.getByRole('button', { name: /^Save and accept/ });
   expect(seen.some((one) => one.matches('.editor') && one.contains(save))).toBe(true);
 });

@@ -35,7 +35,7 @@ function changed(host: FakeHost): void {
 describe('a link in an answer', () => {
   it('to nothing is words with a mark, which lead nowhere', async () => {
     const { host, log, keys } = await open();
-    const dead = await log.findAllByTitle('leads nowhere');
+    const dead = await log.findAllByTitle('broken link');
     expect(dead.map(({ textContent }) => textContent)).toEqual(['cupboard', 'another one']);
     for (const link of dead) {
       expect(link).not.toHaveAttribute('role');
@@ -56,10 +56,10 @@ describe('a link in an answer', () => {
 
   it('leads somewhere once the note is there', async () => {
     const { host, log, keys } = await open();
-    await log.findAllByTitle('leads nowhere');
+    await log.findAllByTitle('broken link');
     host.write('Tool cupboard.md', '# Tool cupboard');
     changed(host);
-    await waitFor(() => expect(log.queryByTitle('leads nowhere')).toBeNull());
+    await waitFor(() => expect(log.queryByTitle('broken link')).toBeNull());
     await keys.click(log.getByRole('link', { name: 'cupboard' }));
     await waitFor(() => expect(host.asked('showNote')).toEqual(['Tool cupboard.md']));
   });
@@ -70,12 +70,12 @@ describe('a link in an answer', () => {
     const { log, host } = await open(queries && { queries: { ...queries, stands: false } });
     await waitFor(() => expect(host.asked('deadLinks')).not.toEqual([]));
     expect(log.getAllByRole('link')).toHaveLength(4);
-    expect(log.queryByTitle('leads nowhere')).toBeNull();
+    expect(log.queryByTitle('broken link')).toBeNull();
   });
 
   it('is asked about while the answer grows, each name once', async () => {
     const { host, log } = await open();
-    await log.findAllByTitle('leads nowhere');
+    await log.findAllByTitle('broken link');
     const conversation = 'heating';
     const item = {
       type: 'assistant',
@@ -85,11 +85,11 @@ describe('a link in an answer', () => {
       cut: false,
     } as const;
     host.tell({ type: 'item_changed', conversation, item });
-    await waitFor(() => expect(log.getAllByTitle('leads nowhere')).toHaveLength(3));
+    await waitFor(() => expect(log.getAllByTitle('broken link')).toHaveLength(3));
     const text = ' and [[House/Heating]] and so on.';
     host.tell({ type: 'text_added', conversation, id: 'b', text });
     await log.findByText(/and so on/);
-    expect(log.getAllByTitle('leads nowhere')).toHaveLength(3);
+    expect(log.getAllByTitle('broken link')).toHaveLength(3);
     const about = host.calls.filter(([, named]) => JSON.stringify(named)?.includes('Minutes 2019'));
     expect(about).toEqual([['deadLinks', ['Minutes 2019']]]);
   });

@@ -79,7 +79,7 @@ describe('the context meter', () => {
       name: 'Summarize now',
       hidden: true,
     });
-    expect(button).toHaveAccessibleDescription('You can summarize when the answer is done.');
+    expect(button).toHaveAccessibleDescription('You can summarize once the answer is finished.');
     expect(button).toHaveAttribute('aria-disabled', 'true');
     await keys.click(button);
     const row = session.app.current;
@@ -88,7 +88,7 @@ describe('the context meter', () => {
     const context = { ...used(900), canSummarize: false };
     host.tell({ type: 'context_changed', conversation: 'archive', context });
     await waitFor(() =>
-      expect(button).toHaveAccessibleDescription(/^The last six exchanges always stay/),
+      expect(button).toHaveAccessibleDescription(/^The last six exchanges are never/),
     );
     await keys.click(button);
     expect(host.asked('sumUp')).toEqual([]);

@@ -87,7 +87,7 @@ describe('a mention', () => {
     expect(screen.queryByTestId('chips')).toBeNull();
     await keys.keyboard(']');
     expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
-    await keys.click(screen.getByRole('button', { name: 'Leave out Heating' }));
+    await keys.click(screen.getByRole('button', { name: 'Remove Heating' }));
     expect(box).toHaveValue('See');
     expect(box).toHaveFocus();
     expect(session.drafts.mentions).toEqual([]);
@@ -97,10 +97,12 @@ describe('a mention', () => {
     const { host, session, keys, box } = await open();
     await keys.keyboard('As in @2025-11 and');
     await keys.keyboard('{ArrowLeft>4/}');
-    const option = await screen.findByRole('option', { name: /^Note 2025-11-30.*no model/ });
+    const option = await screen.findByRole('option', {
+      name: /^Note 2025-11-30.*hidden from all models/,
+    });
     await keys.click(option);
     const dialog = await screen.findByRole('dialog', { name: 'This note is private' });
-    expect(dialog).toHaveTextContent('its name would be sent to Haiku');
+    expect(dialog).toHaveTextContent('would send its name, but not its text, to Haiku');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     expect(screen.queryByRole('dialog')).toBeNull();
     await waitFor(() => expect(box).toHaveFocus());
@@ -121,7 +123,7 @@ describe('a mention', () => {
     session.drafts.attach({ type: 'tag', tag: 'house' });
     session.drafts.attach({ type: 'folder', path: 'Diary' });
     const chips = await screen.findByTestId('chips');
-    await keys.click(within(chips).getByRole('button', { name: 'Leave out house' }));
+    await keys.click(within(chips).getByRole('button', { name: 'Remove house' }));
     expect(box).toHaveFocus();
     expect(chips).toHaveTextContent(/^\s*Diary\s*$/);
     await keys.keyboard('{Backspace}');
@@ -224,8 +226,8 @@ describe('a file', () => {
   });
 
   it.each([
-    ['picture.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /picture\.png is not a text/],
-    ['long.txt', 'x'.repeat(65_537), /long\.txt is longer than/],
+    ['picture.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /picture\.png isn’t a text file/],
+    ['long.txt', 'x'.repeat(65_537), /long\.txt is larger than/],
     ['empty.txt', ' \n', /empty\.txt is empty/],
   ])('is refused in a sentence: %s', async (name, text, words) => {
     const { session, keys } = await open();

@@ -40,7 +40,7 @@ it('a question that waits, and one that was answered, are shown as Markdown', as
     { type: 'item_changed', conversation: 'trieste', item },
     { type: 'question_changed', conversation: 'trieste', question: null },
   );
-  const asked = (await screen.findByText('Asked and answered')).closest('section');
+  const asked = (await screen.findByText('Question answered')).closest('section');
   if (!asked) throw new Error('no question is shown');
   expect(within(asked).getByText('early').tagName).toBe('STRONG');
 });
@@ -77,7 +77,7 @@ it('an answer may begin with the number of an option', async () => {
   const { host, keys } = await open(question());
   await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   await keys.keyboard('2 kg');
-  expect(screen.getByTestId('answers')).toHaveTextContent('Answers the question');
+  expect(screen.getByTestId('answers')).toHaveTextContent('Answering the question');
   await keys.keyboard('{Enter}');
   await waitFor(() =>
     expect(host.asked('sendMessage')).toEqual([

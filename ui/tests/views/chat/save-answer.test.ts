@@ -30,7 +30,7 @@ const looked: ChatItem = {
   reactions: [{ type: 'read', path: 'Boiler.md' }],
 };
 
-const field = () => screen.findByRole('textbox', { name: 'Name of the note' });
+const field = () => screen.findByRole('textbox', { name: 'Note name' });
 
 describe('an answer', () => {
   it('becomes a note under the name that is proposed, which is shown and can be undone', async () => {
@@ -60,7 +60,7 @@ describe('an answer', () => {
     await field();
     await keys.keyboard('House/Heating{Enter}');
     const told = await screen.findByRole('alert');
-    expect(told).toHaveTextContent('“House/Heating” is there already. This name is free.');
+    expect(told).toHaveTextContent('“House/Heating” already exists. This name is available.');
     expect(await field()).toHaveAccessibleDescription(told.textContent.trim());
     expect(await field()).toHaveValue('House/Heating 2');
     expect(await field()).toHaveFocus();

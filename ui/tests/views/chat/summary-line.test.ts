@@ -60,10 +60,10 @@ describe('earlier messages', () => {
     const { host, session, keys } = await begin(1);
     session.openSettings('answering');
     const saved = () => host.asked('saveSettings').at(-1);
-    const model = await screen.findByRole('combobox', { name: 'Model for summaries' });
+    const model = await screen.findByRole('combobox', { name: 'Summary model' });
     await keys.type(model, 'cheap{Tab}');
     await waitFor(() => expect(saved()).toMatchObject({ compaction: { model: 'cheap' } }));
-    await keys.type(screen.getByLabelText('What a summary should keep'), 'Keep dates.{Tab}');
+    await keys.type(screen.getByLabelText('What summaries should keep'), 'Keep dates.{Tab}');
     await waitFor(() => expect(saved()).toMatchObject({ compaction: { prompt: 'Keep dates.' } }));
   });
 });

@@ -17,7 +17,7 @@ it('a line for several calls opens to each with its arguments, its result and it
   await keys.click(await screen.findByRole('button', { name: /^Read 4 notes/ }));
   const log = within(screen.getByRole('log'));
   expect(log.queryAllByRole('time')).toEqual([]);
-  await keys.click(log.getByRole('button', { name: 'Arguments, result and time' }));
+  await keys.click(log.getByRole('button', { name: 'Tool call details' }));
   const calls = session.app.chat?.items.filter((item) => item.type === 'tool').slice(0, 4) ?? [];
   const times = log.getAllByRole('time');
   expect(times.map((time) => time.getAttribute('datetime'))).toEqual(

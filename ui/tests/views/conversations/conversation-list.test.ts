@@ -44,7 +44,7 @@ describe('a conversation in the list', () => {
     const { host } = await open();
     await waitFor(() => expect(document.title).toBe('Lentil soup – Vaultmate'));
     host.tell({ type: 'conversation_changed', conversation: { ...boat, waitingNotes: 2 } });
-    await waitFor(() => expect(document.title).toBe('1 waiting – Lentil soup – Vaultmate'));
+    await waitFor(() => expect(document.title).toBe('1 needs attention – Lentil soup – Vaultmate'));
     host.tell({ type: 'conversation_changed', conversation: boat });
     await waitFor(() => expect(document.title).toBe('Lentil soup – Vaultmate'));
   });
@@ -141,7 +141,7 @@ describe('what is put away', () => {
     await keys.click(screen.getByTestId('open-archive'));
     await waitFor(() => expect(titles()).toEqual(['Lentil soup']));
     await keys.click(screen.getByTestId('conversation-menu'));
-    await keys.click(await screen.findByRole('menuitem', { name: 'Back to the list' }));
+    await keys.click(await screen.findByRole('menuitem', { name: 'Unarchive' }));
     await screen.findByTestId('archive-empty');
   });
 
@@ -149,7 +149,7 @@ describe('what is put away', () => {
     const waiting = { ...soup, archived: true, waitingQuestion: 'Red or green?' };
     await open([waiting, boat]);
     expect(titles()).toEqual(['Lentil soup', 'Paint for the boat']);
-    expect(screen.getByText('Needs you')).toBeInTheDocument();
+    expect(screen.getByText('Needs attention')).toBeInTheDocument();
   });
 });
 
@@ -181,10 +181,10 @@ describe('export', () => {
     const { host, session, keys } = await open([long, boat]);
     await keys.click(screen.getAllByTestId('conversation-menu')[0] ?? document.body);
     await keys.click(await screen.findByRole('menuitem', { name: 'Export as Markdown' }));
-    await screen.findByText('Wrote 1 conversation to Documents/Soup red green.markdown');
+    await screen.findByText('Exported 1 conversation to Documents/Soup red green.markdown');
     session.openSettings('vault');
     await keys.click(await screen.findByText('Export as JSON'));
-    await screen.findByText('Wrote 2 conversations to Documents/Conversations.json');
+    await screen.findByText('Exported 2 conversations to Documents/Conversations.json');
     expect(host.asked('exportConversations')).toEqual([
       { conversation: 'soup', format: 'markdown', name: 'Soup red green' },
       { conversation: null, format: 'json', name: 'Conversations' },
@@ -218,7 +218,7 @@ describe('looking for what was said', () => {
     const { keys } = await open();
     await keys.click(screen.getByTestId('said-field'));
     await keys.keyboard('zeppelin');
-    await screen.findByText('Nothing was said or changed by these words.');
+    await screen.findByText('No matching conversations');
     await keys.keyboard('{Escape}');
     expect(screen.getByTestId('conversation-list')).toBeInTheDocument();
     expect(screen.getByTestId('said-field')).toHaveValue('');

@@ -28,8 +28,8 @@ describe('deleting all conversations', () => {
     expect(screen.getByTestId('kept-conversations')).toHaveTextContent('7 conversations');
     await keys.click(button);
     const dialog = await screen.findByRole('dialog', { name: 'Delete all 7 conversations?' });
-    expect(dialog).toHaveTextContent('Your notes stay as they are.');
-    expect(dialog).toHaveTextContent('For ten minutes they can be brought back here');
+    expect(dialog).toHaveTextContent('Your notes aren’t affected.');
+    expect(dialog).toHaveTextContent('You can restore them here for 10 minutes.');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     await waitFor(() => expect(button).toHaveFocus());
     expect(host.asked('deleteConversations')).toEqual([]);
@@ -39,14 +39,16 @@ describe('deleting all conversations', () => {
   it('leaves what is worked on, and brings back what was deleted', async () => {
     const { host, session, button, keys } = await open();
     await keys.click(button);
-    await keys.click(await screen.findByRole('button', { name: 'Delete them' }));
-    await waitFor(() => expect(news()).toHaveTextContent(/^6 deleted conversations can be/));
-    expect(news()).toHaveTextContent(/until \d.*\. 1 stays: it is being worked on\.$/);
+    await keys.click(await screen.findByRole('button', { name: 'Delete conversations' }));
+    await waitFor(() => expect(news()).toHaveTextContent(/^6 conversations deleted\. You can/));
+    expect(news()).toHaveTextContent(
+      /until \d.*\. 1 conversation was kept because it’s still running\.$/,
+    );
     expect(session.app.conversations.map(({ id }) => id)).toEqual(['groceries']);
     expect(session.app.chat?.id).toBe('groceries');
     expect(session.app.behind).toBeNull();
 
-    await keys.click(screen.getByRole('button', { name: 'Bring back' }));
+    await keys.click(screen.getByRole('button', { name: 'Restore' }));
     await waitFor(() => expect(news()).toHaveTextContent(/^$/));
     expect(button).toHaveFocus();
     // A page of the application in memory has three rows.
@@ -63,7 +65,7 @@ describe('deleting all conversations', () => {
     const { host, session, button, keys } = await open();
     host.refusals.set('deleteConversations', { code: 'other', message: 'The disk is full.' });
     await keys.click(button);
-    await keys.click(await screen.findByRole('button', { name: 'Delete them' }));
+    await keys.click(await screen.findByRole('button', { name: 'Delete conversations' }));
     await waitFor(() => expect(session.app.problems).toHaveLength(1));
     expect(session.app.conversations).toHaveLength(7);
     expect(news()).toHaveTextContent(/^$/);
@@ -76,7 +78,7 @@ describe('deleting all conversations', () => {
     if (!row) throw new Error('no conversation is open');
     await host.stop(row.id);
     await keys.click(button);
-    await keys.click(await screen.findByRole('button', { name: 'Delete them' }));
+    await keys.click(await screen.findByRole('button', { name: 'Delete conversations' }));
     await waitFor(() => expect(button).toHaveAttribute('aria-disabled', 'true'));
     expect(session.app.chat).toBeNull();
     await keys.click(button);

@@ -18,7 +18,7 @@ async function open() {
   return { host, session, pane, keys: userEvent.setup() };
 }
 
-const signs = () => screen.findAllByRole('button', { name: /^Written by the assistant, / });
+const signs = () => screen.findAllByRole('button', { name: /^Written by Vaultmate, / });
 const marked = () =>
   [...document.querySelectorAll('[data-marked]')].map((part) => part.textContent);
 
@@ -40,9 +40,9 @@ describe('the lines that the assistant wrote', () => {
     if (!measured || !tasks) throw new Error('no marks');
     await keys.click(measured);
     const about = await screen.findByRole('region', { name: 'About these lines' });
-    expect(about).toHaveTextContent(/The assistant wrote this on .*\d/);
+    expect(about).toHaveTextContent(/Written by Vaultmate on .*\d/);
     expect(about).toHaveTextContent('Bruno was here; put in what he measured.');
-    expect(within(about).getByRole('button', { name: 'See the change' })).toHaveFocus();
+    expect(within(about).getByRole('button', { name: 'View change' })).toHaveFocus();
     await keys.keyboard('{Escape}');
     expect(screen.queryByTestId('note-mark')).toBeNull();
     expect(measured).toHaveFocus();

@@ -44,7 +44,7 @@ describe('the note pane', () => {
   it('shows a link to nothing as words with a mark, which lead nowhere', async () => {
     const { host, session, keys } = await open();
     await session.showNote('House/Heating');
-    const dead = await screen.findByTitle('leads nowhere');
+    const dead = await screen.findByTitle('broken link');
     expect(dead).toHaveTextContent('Tool cupboard');
     expect(dead).not.toHaveAttribute('role');
     await keys.click(dead);

@@ -45,7 +45,7 @@ describe('the open note', () => {
 
   it('is left out of one message when its chip is removed', async () => {
     const { host, session, keys } = await open();
-    await keys.click(within(await chip()).getByRole('button', { name: 'Leave out Heating' }));
+    await keys.click(within(await chip()).getByRole('button', { name: 'Remove Heating' }));
     expect(screen.queryByTestId('open-note-chip')).toBeNull();
     expect(screen.getByTestId('composer')).toHaveFocus();
     expect(screen.getByTestId('note-pane'), 'the note stays open').toBeVisible();

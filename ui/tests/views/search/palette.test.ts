@@ -34,7 +34,7 @@ describe('the ways to find something', () => {
     const { keys } = await open();
     await keys.keyboard(palette);
     const row = (name: RegExp) => drawing(screen.getByRole('option', { name }));
-    const [text, note, said] = [row(/^Search the n/), row(/^Go to a/), row(/^Search c/)];
+    const [text, note, said] = [row(/^Search n/), row(/^Go to n/), row(/^Search c/)];
     const all = [text, note, said, drawing(screen.getByTestId('palette'))];
     expect(new Set(all).size, 'each its own').toBe(4);
     await keys.keyboard('{Escape}');
@@ -55,7 +55,7 @@ describe('the palette', () => {
     expect(screen.getByTestId('palette-field')).toHaveFocus();
     expect(offered().some((one) => /^New conversation\s+Ctrl\+N$/.test(one))).toBe(true);
     expect(
-      offered().some((one) => one.startsWith('Review waiting')),
+      offered().some((one) => one.startsWith('Review pending')),
       'nothing waits',
     ).toBe(false);
     expect(
@@ -101,7 +101,7 @@ describe('the palette', () => {
     const { session, keys } = await open();
     await keys.keyboard(palette);
     await keys.keyboard('qqq');
-    expect(await screen.findByTestId('palette-none')).toHaveTextContent('Nothing is called that.');
+    expect(await screen.findByTestId('palette-none')).toHaveTextContent('No results');
     await keys.keyboard('{Enter}');
     expect(session.palette.open, 'there is nothing to do').toBe(true);
     await keys.keyboard('{Escape}');
@@ -129,7 +129,7 @@ describe('the list of shortcuts', () => {
     screen.getByTestId('new-conversation').focus();
     await keys.keyboard('?');
     const list = await screen.findByTestId('shortcuts');
-    for (const words of ['Go to a note', 'Accept the whole note', 'New line', 'Rename']) {
+    for (const words of ['Go to note', 'Accept the whole note', 'New line', 'Rename']) {
       expect(list).toHaveTextContent(words);
     }
     await keys.keyboard('{Control>}n{/Control}');
@@ -160,7 +160,7 @@ describe('the last message', () => {
     expect(host.asked('askAnew')).toEqual([
       { message: 's1', text: 'What do I know about the boiler? Briefly.', old: null },
     ]);
-    expect(await screen.findByRole('group', { name: 'Variants of this message' })).toBeVisible();
+    expect(await screen.findByRole('group', { name: 'Versions of this message' })).toBeVisible();
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   });
 

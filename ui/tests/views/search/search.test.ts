@@ -33,7 +33,7 @@ describe('going to a note by its name', () => {
     const field = screen.getByTestId('switcher-field');
     expect(field).toHaveFocus();
     await keys.keyboard('boi');
-    const option = await screen.findByRole('option', { name: /Boiler another name of Heating/ });
+    const option = await screen.findByRole('option', { name: /Boiler alias of Heating/ });
     expect(option.querySelector('mark')).toHaveTextContent('Boi');
     expect(field).toHaveAttribute('aria-activedescendant', option.id);
     await keys.keyboard('{Enter}');
@@ -57,7 +57,7 @@ describe('going to a note by its name', () => {
     const { host, session, keys } = await open();
     await keys.keyboard(goTo);
     await keys.keyboard('xyz');
-    expect(await screen.findByTestId('switcher-none')).toHaveTextContent('No note is called that.');
+    expect(await screen.findByTestId('switcher-none')).toHaveTextContent('No matching notes');
     await keys.keyboard('{Enter}');
     expect(host.asked('showNote')).toEqual([]);
     session.switcher.close();
@@ -71,7 +71,7 @@ describe('searching the text', () => {
     await keys.keyboard(find);
     const field = await screen.findByTestId('search-field');
     expect(field).toHaveFocus();
-    expect(screen.getByTestId('search-summary')).toHaveTextContent('Type to find lines');
+    expect(screen.getByTestId('search-summary')).toHaveTextContent('Type to search all notes');
     await keys.keyboard('expansion vessel');
     await waitFor(() =>
       expect(screen.getByTestId('search-summary')).toHaveTextContent(/^6 lines in 4 notes$/),
@@ -135,11 +135,13 @@ describe('searching the text', () => {
     await keys.keyboard(find);
     await keys.keyboard('a');
     const summary = screen.getByTestId('search-summary');
-    await waitFor(() => expect(summary).toHaveTextContent('900 lines in 30 notes · Not all are'));
+    await waitFor(() =>
+      expect(summary).toHaveTextContent('900 lines in 30 notes · Not all results'),
+    );
     host.searchText = () =>
       Promise.resolve({ notes: [], lines: 0, files: 0, cut: 'time' as const });
     await session.search.again();
-    await waitFor(() => expect(summary).toHaveTextContent('Nothing matches. The time was up'));
+    await waitFor(() => expect(summary).toHaveTextContent('No results · The search timed out'));
   });
 });
 
@@ -232,7 +234,7 @@ describe('lists of the vault', () => {
     expect(screen.getByTestId('status-indexing')).toHaveTextContent(/12.000/);
     await keys.keyboard(find);
     await keys.click(await screen.findByTestId('search-tags'));
-    expect(screen.getByTestId('search-summary')).toHaveTextContent('It fills in by itself');
+    expect(screen.getByTestId('search-summary')).toHaveTextContent('Available once');
     host.listTags = () => Promise.resolve({ words: [{ word: 'house', notes: 2 }], total: 1 });
     const { vault } = session.app;
     if (!vault) throw new Error('no vault');
@@ -247,7 +249,7 @@ describe('the links of the shown note', () => {
     const { host, session, keys } = await open();
     await session.showNote('House/Heating.md');
     const links = await screen.findByTestId('note-links');
-    expect(within(links).getByText('leads nowhere')).toBeVisible();
+    expect(within(links).getByText('broken link')).toBeVisible();
     expect(within(links).queryByRole('button', { name: /Tool cupboard/ })).toBeNull();
     const asked = host.asked('noteLinks').length;
     change(host, session, 1);
@@ -262,7 +264,9 @@ describe('the links of the shown note', () => {
   it('are not known while the notes are indexed', async () => {
     const { session } = await open(indexing);
     await session.showNote('House/Heating.md');
-    expect(await screen.findByTestId('note-links')).toHaveTextContent('when the notes are indexed');
+    expect(await screen.findByTestId('note-links')).toHaveTextContent(
+      'once your notes are indexed',
+    );
   });
 });
 
@@ -299,14 +303,14 @@ describe('repairing a broken link', () => {
     const note = 'House/Household contacts.md';
     expect(host.asked('replaceBrokenLink')).toEqual([{ link: 'Household contact', note }]);
     expect(await screen.findByTestId('kept-notice')).toHaveTextContent(
-      '2 notes link to “Household contacts” now',
+      '2 notes now link to “Household contacts”',
     );
   });
 
   it('offers what can be done: no note for a picture, and the notes at the link in any case', async () => {
     const { repairs } = await broken(/^plan of the cellar/);
     expect(within(repairs).queryAllByRole('button')).toEqual([]);
-    expect(repairs).toHaveTextContent('No note has a name like this one.');
+    expect(repairs).toHaveTextContent('No note has a similar name.');
     expect(screen.getAllByRole('option').length).toBeGreaterThan(0);
   });
 
@@ -327,7 +331,7 @@ describe('a word typed into a list', () => {
     await keys.type(field, 'vessel');
     await waitFor(() =>
       expect(screen.getByTestId('search-summary')).toHaveTextContent(
-        'Nothing in “Broken links” matches.',
+        'No results in “Broken links”',
       ),
     );
     await keys.click(screen.getByRole('button', { name: 'Search all notes for “vessel”' }));

@@ -39,17 +39,17 @@ describe('the desktop', () => {
   it('has the window ask once what closing it means', async () => {
     const { host, keys } = await open();
     for (const [button, answer] of [
-      ['Stay in the tray', 'tray'],
+      ['Keep running in tray', 'tray'],
       ['Quit', 'quit'],
     ] as const) {
       host.tell({ type: 'close_asked' });
-      const dialog = await screen.findByRole('dialog', { name: 'Stay for the hub?' });
+      const dialog = await screen.findByRole('dialog', { name: 'Keep running in the tray?' });
       await keys.click(within(dialog).getByRole('button', { name: button }));
       expect(host.asked('answerClosing').at(-1)).toBe(answer);
       await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     }
     host.tell({ type: 'close_asked' });
-    const dialog = await screen.findByRole('dialog', { name: 'Stay for the hub?' });
+    const dialog = await screen.findByRole('dialog', { name: 'Keep running in the tray?' });
     // What Esc does to a dialog.
     await fireEvent(dialog, new Event('cancel'));
     await waitFor(() => expect(host.asked('answerClosing').at(-1)).toBe('ask'));
@@ -61,7 +61,10 @@ describe('the desktop', () => {
     const section = await screen.findByRole('region', { name: 'Desktop' });
     await keys.click(within(section).getByRole('switch', { name: 'Notifications' }));
     await waitFor(() => expect(session.app.settings.desktop.notifications).toBe(false));
-    await keys.selectOptions(within(section).getByLabelText('When the window is closed'), 'Quit');
+    await keys.selectOptions(
+      within(section).getByLabelText('When the window is closed'),
+      'Quit Vaultmate',
+    );
     await waitFor(() => expect(session.app.settings.desktop.onClose).toBe('quit'));
     const login = within(section).getByRole('switch', { name: 'Start at login' });
     expect(login).not.toBeChecked();
@@ -76,10 +79,10 @@ describe('the desktop', () => {
     await session.save({ hub: { ...settings.hub, enabled: true } });
     session.openSettings('hub');
     const section = await screen.findByRole('region', { name: 'Hub' });
-    await keys.click(await within(section).findByRole('button', { name: 'Start at login, too' }));
+    await keys.click(await within(section).findByRole('button', { name: 'Also start at login' }));
     expect(host.asked('setAtLogin')).toEqual(['starts']);
     await waitFor(() =>
-      expect(within(section).queryByRole('button', { name: 'Start at login, too' })).toBeNull(),
+      expect(within(section).queryByRole('button', { name: 'Also start at login' })).toBeNull(),
     );
   });
 });
@@ -91,8 +94,8 @@ describe('the token for the hub', () => {
     const section = await screen.findByRole('region', { name: 'Hub' });
     host.refusals.set('setHubToken', { code: 'key', message: 'There is no keyring.' });
     await keys.type(await within(section).findByLabelText('Token'), 's3cret{Enter}');
-    await keys.click(await within(section).findByRole('button', { name: 'Keep it in the file' }));
-    await within(section).findByText('From a file that only you can read');
+    await keys.click(await within(section).findByRole('button', { name: 'Store in file' }));
+    await within(section).findByText('Stored in a file only you can read');
     expect(host.asked('setHubToken')).toEqual([
       { token: 's3cret', place: 'keyring' },
       { token: 's3cret', place: 'file' },

@@ -15,7 +15,7 @@ async function openSettings() {
   await session.start();
   session.openSettings('history');
   const section = await screen.findByRole('region', { name: 'History' });
-  const forget = within(section).getByRole('button', { name: 'Forget history…' });
+  const forget = within(section).getByRole('button', { name: 'Delete history…' });
   await waitFor(() => expect(forget).toHaveAttribute('aria-disabled', 'false'));
   return { host, session, section, forget, keys: userEvent.setup() };
 }
@@ -28,20 +28,22 @@ describe('the history', () => {
 
   it('is forgotten only after a word on what is lost, and says what went', async () => {
     const { host, section, forget, keys } = await openSettings();
-    await keys.selectOptions(within(section).getByLabelText('Forget'), 'Everything');
+    await keys.selectOptions(within(section).getByLabelText('Delete'), 'Everything');
     await keys.click(forget);
-    const dialog = screen.getByRole('dialog', { name: 'Forget everything kept of the past?' });
-    expect(dialog).toHaveTextContent(/\d+ changes cannot be taken back/);
-    expect(dialog).toHaveTextContent('Your notes and conversations stay as they are');
+    const dialog = screen.getByRole('dialog', { name: 'Delete all history?' });
+    expect(dialog).toHaveTextContent(/\d+ changes can no longer be undone/);
+    expect(dialog).toHaveTextContent('Your notes and conversations aren’t affected');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     expect(host.asked('forgetHistory')).toEqual([]);
     expect(forget).toHaveFocus();
 
     await keys.keyboard('{Enter}');
-    await keys.click(screen.getByRole('button', { name: 'Forget for good' }));
+    await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
     expect(host.asked('forgetHistory')).toEqual(['any']);
     const news = within(section).getByTestId('history-news');
-    await waitFor(() => expect(news).toHaveTextContent(/^Forgotten: \d+ changes, [\d.]+ MB$/));
+    await waitFor(() =>
+      expect(news).toHaveTextContent(/^Deleted the history of \d+ changes \([\d.]+ MB\)$/),
+    );
     expect(within(section).getByTestId('history-kept')).toHaveTextContent('Nothing yet');
     expect(forget).toHaveFocus();
   });
@@ -49,12 +51,12 @@ describe('the history', () => {
   it('is forgotten by the age that was chosen, with the words for it', async () => {
     const { host, section, forget, keys } = await openSettings();
     await keys.click(forget);
-    await screen.findByRole('dialog', { name: 'Forget what is older than 90 days?' });
+    await screen.findByRole('dialog', { name: 'Delete history older than 90 days?' });
     await keys.click(screen.getByRole('button', { name: 'Cancel' }));
-    await keys.selectOptions(within(section).getByLabelText('Forget'), 'Older than 30 days');
+    await keys.selectOptions(within(section).getByLabelText('Delete'), 'Older than 30 days');
     await keys.click(forget);
-    await screen.findByRole('dialog', { name: 'Forget what is older than 30 days?' });
-    await keys.click(screen.getByRole('button', { name: 'Forget for good' }));
+    await screen.findByRole('dialog', { name: 'Delete history older than 30 days?' });
+    await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
     expect(host.asked('forgetHistory')).toEqual(['thirty_days']);
   });
 
@@ -63,7 +65,7 @@ describe('the history', () => {
     const refusal = { code: 'other', message: 'The disk is full.' };
     host.refusals.set('forgetHistory', refusal);
     await keys.click(forget);
-    await keys.click(screen.getByRole('button', { name: 'Forget for good' }));
+    await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
     expect(await screen.findByTestId('problem')).toHaveTextContent('The disk is full.');
     await waitFor(() => expect(forget).toHaveAttribute('aria-disabled', 'false'));
   });
@@ -78,11 +80,11 @@ describe('the history', () => {
     await waitFor(() => expect(screen.queryAllByTestId('change-undo')).toEqual([]));
     const [first] = await screen.findAllByTestId('change');
     if (!first) throw new Error('no change is listed');
-    expect(first).toHaveTextContent('too old to take back');
+    expect(first).toHaveTextContent('too old to undo');
     await keys.click(within(first).getByRole('button', { expanded: false }));
     expect(within(first).queryByRole('button', { name: /Undo/ })).toBeNull();
     expect(host.asked('appliedHunks')).toEqual([]);
-    expect(screen.getByText(/undone, too old to put back/)).toBeVisible();
+    expect(screen.getByText(/undone, too old to redo/)).toBeVisible();
   });
 });
 

@@ -21,7 +21,7 @@ async function open(story: string) {
 }
 
 const named = (name: string) => ({ name });
-const write = named('Write it from how your notes are organised');
+const write = named('Draft with the model');
 const proposal =
   'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
 
@@ -34,21 +34,21 @@ describe('the description that a hub reads', () => {
     await keys.click(hub.getByRole('button', write));
     await waitFor(() => expect(field).toHaveValue(proposal));
     expect(host.asked('writeDescription')).toEqual([session.app.settings.organisation]);
-    expect(hub.getByTestId('description-news')).toHaveTextContent(/^A proposal of the model/);
+    expect(hub.getByTestId('description-news')).toHaveTextContent(/^Draft from the model/);
     await keys.type(field, ' Or both.');
     await keys.tab();
     expect(host.asked('saveSettings')).toEqual([]);
     expect(session.app.settings.hub.description).toBe(before);
 
     host.refusals.set('saveSettings', { code: 'other', message: 'The disk is full.' });
-    await keys.click(hub.getByRole('button', named('Keep it')));
+    await keys.click(hub.getByRole('button', named('Use this')));
     await waitFor(() => expect(session.app.problems).toHaveLength(1));
     expect(field).toHaveValue(`${proposal} Or both.`);
-    await keys.click(hub.getByRole('button', named('Keep it')));
+    await keys.click(hub.getByRole('button', named('Use this')));
     await waitFor(() => expect(field).toHaveFocus());
     expect(session.app.settings.hub.description).toBe(`${proposal} Or both.`);
     expect(field).toHaveValue(`${proposal} Or both.`);
-    expect(hub.queryByRole('button', named('Keep it'))).toBeNull();
+    expect(hub.queryByRole('button', named('Use this'))).toBeNull();
   });
 
   it('stays what it was when the proposal is discarded', async () => {
@@ -64,7 +64,7 @@ describe('the description that a hub reads', () => {
   it('says that it is being written, and can be stopped', async () => {
     const { host, session, hub, keys } = await open('trouble');
     await keys.click(hub.getByRole('button', write));
-    expect(hub.getByTestId('description-news')).toHaveTextContent('The model is writing…');
+    expect(hub.getByTestId('description-news')).toHaveTextContent('Writing a draft…');
     await keys.click(hub.getByRole('button', named('Stop')));
     await waitFor(() => expect(hub.getByRole('button', write)).toHaveFocus());
     expect(host.asked('stopDescription')).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('the description that a hub reads', () => {
       expect(hub.getByTestId('description-news')).toHaveTextContent('Models are paused.'),
     );
     await keys.click(hub.getByRole('button', write));
-    expect(await hub.findByRole('button', named('Keep it'))).toBeVisible();
+    expect(await hub.findByRole('button', named('Use this'))).toBeVisible();
   });
 
   it('leads to what is missing where nothing can be written', async () => {
@@ -94,13 +94,13 @@ describe('the description that a hub reads', () => {
   it('wants to know how the notes are organised, and is written from there too', async () => {
     const { host, session, hub, keys } = await open('search');
     expect(hub.queryByRole('button', write)).toBeNull();
-    await keys.click(hub.getByRole('button', named('Say it')));
-    const field = screen.getByRole('textbox', named('How your notes are organised'));
+    await keys.click(hub.getByRole('button', named('Describe')));
+    const field = screen.getByRole('textbox', named('How your notes are organized'));
     await waitFor(() => expect(field).toHaveFocus());
     await keys.type(field, 'Beds are in Garden/.');
     await keys.tab();
     await keys.click(
-      await screen.findByRole('button', named("Write the hub's description from this")),
+      await screen.findByRole('button', named('Draft the hub description from this')),
     );
     expect(host.asked('writeDescription')).toEqual(['Beds are in Garden/.']);
     expect(session.place).toMatchObject({ section: 'hub', field: 'description' });

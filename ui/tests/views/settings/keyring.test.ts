@@ -43,11 +43,11 @@ describe('a locked keyring with the API key in it', () => {
     await keys.click(notice.getByRole('button', { name: 'Unlock keyring' }));
     const cancel = await notice.findByRole('button', { name: 'Cancel' });
     expect(cancel).toHaveFocus();
-    expect(notice.getByRole('status')).toHaveTextContent('Waiting until you unlock the keyring…');
+    expect(notice.getByRole('status')).toHaveTextContent('Waiting for you to unlock the keyring…');
     await keys.type(screen.getByTestId('composer'), 'meanwhile');
     expect(screen.getByTestId('composer')).toHaveValue('meanwhile');
     await keys.click(cancel);
-    expect(await notice.findByText(/^The keyring was not unlocked/)).toBeVisible();
+    expect(await notice.findByText(/^The keyring wasn’t unlocked/)).toBeVisible();
     expect(cancel).toHaveAccessibleName('Unlock keyring');
     expect(host.asked('stopUnlocking')).toHaveLength(1);
   });
@@ -58,14 +58,14 @@ describe('a locked keyring with the API key in it', () => {
     host.unlocked = () => Promise.resolve('unavailable');
     const notice = within(await screen.findByTestId('keyring-notice'));
     await keys.click(notice.getByRole('button', { name: 'Unlock keyring' }));
-    expect(await notice.findByText(/^The keyring does not answer/)).toBeVisible();
+    expect(await notice.findByText(/^The keyring isn’t responding/)).toBeVisible();
   });
 
   it('is unlocked in the first run and in the settings', async () => {
     const { session, keys } = await open('keyring-locked');
-    expect(screen.getByRole('radio', { name: /With a key/ })).toBeChecked();
+    expect(screen.getByRole('radio', { name: /Use an API key/ })).toBeChecked();
     await keys.click(screen.getByRole('button', { name: 'Unlock keyring' }));
-    expect(await screen.findByText('A key is in place')).toBeVisible();
+    expect(await screen.findByText('API key found')).toBeVisible();
     await session.begin(null);
 
     const { keyring, ...rest } = { ...session.app.provider, keyring: 'locked' as const };
@@ -73,7 +73,7 @@ describe('a locked keyring with the API key in it', () => {
     session.openSettings('answering');
     const settings = within(await screen.findByTestId('settings'));
     await keys.click(await settings.findByRole('button', { name: 'Unlock keyring' }));
-    expect(await settings.findByText('From the system keyring')).toBeVisible();
+    expect(await settings.findByText('Stored in the system keyring')).toBeVisible();
   });
 });
 
@@ -109,7 +109,7 @@ describe('a question that failed while the keyring was locked', () => {
     const { session, keys } = await open('failed');
     const { provider } = session.app;
     session.app.provider = { ...provider, keyring: 'locked', trouble: 'The keyring is locked.' };
-    const section = (await screen.findByText('Your message is kept.')).closest('section');
+    const section = (await screen.findByText('Your message is saved.')).closest('section');
     if (!section) throw new Error('no card');
     const card = within(section);
     expect(card.queryByRole('button', { name: 'Open settings' })).toBeNull();

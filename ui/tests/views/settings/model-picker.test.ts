@@ -43,7 +43,7 @@ describe('the model picker', () => {
     const haiku = list.getByRole('option', { name: /claude-haiku-4-5/ });
     expect(haiku).toHaveTextContent('Claude Haiku 4.5 claude-haiku-4-5');
     expect(haiku).toHaveTextContent('Context window: 200,000 tokens');
-    expect(haiku).toHaveTextContent('Per million tokens: $1 read, $5 written');
+    expect(haiku).toHaveTextContent('Per million tokens: $1 sent, $5 received');
     await keys.keyboard('{ArrowUp}');
     const opus = list.getByRole('option', { selected: true });
     expect(opus).toHaveTextContent('claude-opus-4-5');
@@ -87,8 +87,8 @@ describe('the model picker', () => {
     if (!show) throw new Error('no button');
     await keys.click(show);
     const option = list.getByRole('option', { name: /llama3.2/ });
-    expect(option).toHaveTextContent('Context window not known');
-    expect(option).toHaveTextContent('Price not known');
+    expect(option).toHaveTextContent('Context window unknown');
+    expect(option).toHaveTextContent('Price unknown');
     await keys.click(option);
     expect(session.app.settings.model).toBe('llama3.2');
   });
@@ -109,14 +109,14 @@ describe('the model picker', () => {
     expect(news()).toHaveTextContent('Loading models…');
     answer();
     await screen.findByText('It answers.');
-    expect(news()).toHaveTextContent(/^The server does not list models/);
+    expect(news()).toHaveTextContent(/^This server doesn’t list/);
 
     const message = 'The answer broke off: try again.';
     host.tested = () =>
       Promise.resolve({ listed: [], result: { ok: false, message, unlisted: null } });
     await keys.click(test);
     await keys.click(field);
-    expect(news()).toHaveTextContent(`The models could not be loaded. ${message}`);
+    expect(news()).toHaveTextContent(`Couldn’t load the models. ${message}`);
 
     host.tested = () =>
       Promise.resolve({
@@ -125,7 +125,7 @@ describe('the model picker', () => {
       });
     await keys.click(test);
     await keys.click(field);
-    expect(news()).toHaveTextContent('The models could not be loaded. The list broke off.');
+    expect(news()).toHaveTextContent('Couldn’t load the models. The list broke off.');
 
     host.tested = () =>
       Promise.resolve({

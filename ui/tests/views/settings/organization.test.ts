@@ -17,7 +17,7 @@ async function open(story: string, organisation = '') {
   render(App, { session });
   await session.start();
   session.openSettings('answering');
-  await screen.findByRole('textbox', named('How your notes are organised'));
+  await screen.findByRole('textbox', named('How your notes are organized'));
   return { session, keys: userEvent.setup() };
 }
 
@@ -26,14 +26,14 @@ const named = (name: string) => ({ name });
 describe('how the notes are organised', () => {
   it('is said by a text to begin with, which is put in and taken out by one press', async () => {
     const { session, keys } = await open('search');
-    await keys.click(screen.getByRole('button', named('Put in a text to begin with')));
-    const field = screen.getByRole('textbox', named('How your notes are organised'));
+    await keys.click(screen.getByRole('button', named('Insert starter text')));
+    const field = screen.getByRole('textbox', named('How your notes are organized'));
     await waitFor(() => expect(session.app.settings.organisation).toMatch(/^- inbox\/ holds/));
     expect(field).toHaveValue(session.app.settings.organisation);
     await session.save({ language: 'de' });
-    await keys.click(await screen.findByRole('button', named('Wieder herausnehmen')));
+    await keys.click(await screen.findByRole('button', named('Vorlage entfernen')));
     await waitFor(() => expect(session.app.settings.organisation).toBe(''));
-    await keys.click(screen.getByRole('button', named('Einen Text für den Anfang einsetzen')));
+    await keys.click(screen.getByRole('button', named('Vorlage einfügen')));
     await waitFor(() => expect(session.app.settings.organisation).toMatch(/^- In inbox\/ steht/));
     await session.save({ language: 'system' });
   });

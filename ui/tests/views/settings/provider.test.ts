@@ -34,9 +34,9 @@ describe('a model server on this computer', () => {
   it('is offered and answers only when it is taken', async () => {
     const { host, keys, session } = await open('commands');
     const offer = await screen.findByTestId('local-offer');
-    expect(offer).toHaveTextContent('Ollama runs on this computer and can answer with llama3.2.');
+    expect(offer).toHaveTextContent('Ollama is running on this computer. Use llama3.2 to answer?');
     expect(host.asked('saveSettings')).toEqual([]);
-    await keys.click(within(offer).getByRole('button', { name: 'Use it' }));
+    await keys.click(within(offer).getByRole('button', { name: 'Use model' }));
     expect(session.app.settings).toMatchObject({
       provider: 'ollama',
       model: 'llama3.2',
@@ -57,10 +57,10 @@ describe('a model server on this computer', () => {
   it('is one of the ways to answer in the first run', async () => {
     const { keys, session } = await open('first-run');
     await session.openSample();
-    await keys.click(await screen.findByRole('radio', { name: /With Ollama on this computer/ }));
+    await keys.click(await screen.findByRole('radio', { name: /Use Ollama on this computer/ }));
     expect(session.app.settings).toMatchObject({ provider: 'ollama', model: 'llama3.2' });
-    await keys.click(screen.getByRole('radio', { name: /With a key/ }));
-    await keys.selectOptions(screen.getByLabelText('Whose key'), 'openai');
+    await keys.click(screen.getByRole('radio', { name: /Use an API key/ }));
+    await keys.selectOptions(screen.getByLabelText('Provider'), 'openai');
     expect(session.app.settings).toMatchObject({ provider: 'openai', model: '', baseUrl: '' });
   });
 });
@@ -71,27 +71,27 @@ describe('the settings', () => {
     session.openSettings('answering');
     await keys.selectOptions(await screen.findByLabelText('Provider'), 'openai');
     expect(session.app.settings).toMatchObject({ provider: 'openai', model: '', baseUrl: '' });
-    expect(screen.getByText(/OpenRouter, LM Studio, llama.cpp or vLLM/)).toBeVisible();
-    expect(screen.getByText('Key')).toBeVisible();
+    expect(screen.getByText(/OpenRouter, LM Studio, llama.cpp, or vLLM/)).toBeVisible();
+    expect(screen.getByText('API key')).toBeVisible();
     await keys.selectOptions(screen.getByLabelText('Provider'), 'ollama');
-    expect(screen.queryByText('Key')).toBeNull();
+    expect(screen.queryByText('API key')).toBeNull();
   });
 
   it('of several keys say how they are used', async () => {
     const { keys, session } = await open('chat');
     session.openSettings('answering');
     await screen.findByLabelText('Provider');
-    expect(screen.queryByLabelText('Several keys')).toBeNull();
+    expect(screen.queryByLabelText('Multiple keys')).toBeNull();
     await session.provider.setKey('one two', 'file');
-    await keys.selectOptions(await screen.findByLabelText('Several keys'), 'round_robin');
+    await keys.selectOptions(await screen.findByLabelText('Multiple keys'), 'round_robin');
     expect(session.app.settings.keyPolicy).toBe('round_robin');
   });
 
   it('say who names conversations', async () => {
     const { keys, session } = await open('chat');
     session.openSettings('answering');
-    const titles = await screen.findByLabelText('Names of conversations');
-    expect(titles).toHaveDisplayValue('From the model');
+    const titles = await screen.findByLabelText('Conversation titles');
+    expect(titles).toHaveDisplayValue('Written by the model');
     await keys.selectOptions(titles, 'words');
     expect(session.app.settings.titles).toBe('words');
   });
@@ -100,9 +100,9 @@ describe('the settings', () => {
     const { keys, session } = await open('chat');
     session.openSettings('answering');
     await screen.findByRole('combobox', { name: 'Model' });
-    await keys.click(screen.getByText('Parameters of claude-haiku-4-5'));
+    await keys.click(screen.getByText('Parameters for claude-haiku-4-5'));
     await keys.type(screen.getByLabelText('Temperature'), '0.5{Tab}');
-    await keys.selectOptions(screen.getByLabelText('Effort'), 'high');
+    await keys.selectOptions(screen.getByLabelText('Reasoning effort'), 'high');
     expect(session.app.settings.parameters).toEqual([
       {
         model: 'claude-haiku-4-5',

@@ -32,15 +32,15 @@ describe('a settings file that does not count', () => {
     async (vault) => {
       const { host, banner, keys } = await begin(vault);
       expect(banner).toHaveTextContent(/config\.toml may be cut off.*No model is asked/);
-      await keys.click(within(banner).getByRole('button', { name: /^Restore the last readable/ }));
+      await keys.click(within(banner).getByRole('button', { name: /^Restore last readable/ }));
       expect(host.asked('settleSettings')).toEqual(['last_good']);
       await waitFor(() => expect(screen.queryByTestId('settings-trouble')).toBeNull());
     },
   );
 
   it.each([
-    ['file', /^Use the file/, /private rules and limits/],
-    ['defaults', /^Begin with the defaults/, /No note is private then/],
+    ['file', /^Use the file/, /private notes and spending limits/],
+    ['defaults', /^Use default settings/, /no note is private/],
   ] as const)('is asked about before rules go: %s', async (choice, name, about) => {
     const { host, banner, keys } = await begin();
     await keys.click(within(banner).getByRole('button', { name }));
@@ -57,7 +57,7 @@ describe('a settings file that does not count', () => {
   it('offers only what can be chosen, is read aloud, and goes when the file is whole again', async () => {
     const { host, session, banner } = await begin();
     const { settings } = session.app;
-    const message = 'The settings file /c.toml is gone.';
+    const message = 'Settings file /c.toml is gone.';
     host.tell({ type: 'settings_changed', settings, trouble: unreadable(message) });
     await waitFor(() => expect(banner).toHaveTextContent(message));
     expect(within(banner).getAllByRole('button')).toHaveLength(1);

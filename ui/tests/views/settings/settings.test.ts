@@ -94,11 +94,11 @@ describe('a keyring that is locked', () => {
       'The system keyring does not take the key (locked). Unlock it and try again, set ' +
       'ANTHROPIC_API_KEY, or keep the key in a file that only you can read.';
     host.refusals.set('setKey', { code: 'key', message });
-    await keys.type(screen.getByLabelText('Key'), 'sk-secret{Enter}');
+    await keys.type(screen.getByLabelText('API key'), 'sk-secret{Enter}');
     await waitFor(() => expect(screen.getByTestId('secret-failure')).toHaveTextContent(message));
-    expect(screen.getByLabelText('Key')).toHaveAccessibleDescription(message);
+    expect(screen.getByLabelText('API key')).toHaveAccessibleDescription(message);
     await keys.click(screen.getByRole('button', { name: 'Try again' }));
-    await screen.findByText('From the system keyring');
+    await screen.findByText('Stored in the system keyring');
     const sent = { key: 'sk-secret', place: 'keyring' };
     expect(host.asked('setKey')).toEqual([sent, sent]);
     expect(document.body.innerHTML).not.toContain('sk-secret');

@@ -48,9 +48,11 @@ describe('what models cost', () => {
     expect(host.asked('spentIn')).toEqual([]);
     for (const ask of asks) await keys.click(ask);
     const [first, second] = await within(log).findAllByTestId('answer-cost');
-    expect(first).toHaveTextContent(/\$0\.0123 · 2 requests, 2,000 tokens sent \(1,800 from/);
-    expect(first).toHaveTextContent('$0.0123 and some at a price not known in this conversation');
-    expect(second).toHaveTextContent(/^price not known · 2 requests/);
+    expect(first).toHaveTextContent(/\$0\.0123 · 2 requests, 2,000 tokens sent \(1,800 cached\)/);
+    expect(first).toHaveTextContent(
+      '$0.0123, plus usage without a known price in this conversation',
+    );
+    expect(second).toHaveTextContent(/^price unknown · 2 requests/);
   });
 
   it('stands beside what copies the words of the answer', async () => {
@@ -91,13 +93,13 @@ describe('what models cost', () => {
     const section = await screen.findByRole('region', { name: 'Spending' });
     await waitFor(() => expect(within(section).getAllByTestId('month-spent')).toHaveLength(2));
     expect(section).toHaveTextContent(/November 2026 ?\$1\.23 · /);
-    const month = within(section).getByLabelText('Dollars for a month');
+    const month = within(section).getByLabelText('Monthly limit (USD)');
     expect(month).toHaveValue(20);
     await keys.clear(month);
     await keys.type(month, '35.5{Tab}');
     const saved = host.asked('saveSettings').at(-1);
     expect(saved).toMatchObject({ spending: { turnCents: 50, monthCents: 3550, paused: false } });
-    await keys.clear(within(section).getByLabelText('Dollars for one answer'));
+    await keys.clear(within(section).getByLabelText('Limit per answer (USD)'));
     await keys.tab();
     expect(host.asked('saveSettings').at(-1)).toMatchObject({ spending: { turnCents: 50 } });
   });
@@ -109,8 +111,8 @@ describe('what models cost', () => {
     expect(host.asked('saveSettings').at(-1)).toMatchObject({ spending: { paused: true } });
     session.backToChat();
     const notice = await screen.findByTestId('paused');
-    expect(notice).toHaveTextContent('Models are paused: nothing is sent.');
-    await keys.click(within(notice).getByRole('button', { name: 'End the pause' }));
+    expect(notice).toHaveTextContent('Models are paused. Nothing is sent to them.');
+    await keys.click(within(notice).getByRole('button', { name: 'Resume' }));
     expect(host.asked('saveSettings').at(-1)).toMatchObject({ spending: { paused: false } });
     await waitFor(() => expect(screen.queryByTestId('paused')).toBeNull());
   });
@@ -124,8 +126,8 @@ describe('the budget of a month', () => {
 
   it.each([
     ['nothing', 15.9, null],
-    ['how much is spent', 16.5, 'Budget: 82 % spent'],
-    ['that it is spent', 20, 'Budget spent'],
+    ['how much is spent', 16.5, 'Budget: 82% used'],
+    ['that it is spent', 20, 'Budget: 100% used'],
   ])('says %s', async (_, dollars, words) => {
     const { host } = await begin({ turns, months: [{ month, spent: spent(dollars * dollar) }] });
     await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));

@@ -22,11 +22,11 @@ describe('the first run', () => {
   it('offers the file for a key where there is no keyring, and only then', async () => {
     const { host, session, keys } = await open('first-run');
     await session.openSample();
-    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    await keys.click(await screen.findByRole('radio', { name: /Use an API key/ }));
     host.refusals.set('setKey', { code: 'key', message: 'There is no keyring.' });
-    await keys.type(screen.getByLabelText('Key'), 'sk-test{Enter}');
-    await keys.click(await screen.findByRole('button', { name: 'Keep it in the file' }));
-    await screen.findByText('The key works.');
+    await keys.type(screen.getByLabelText('API key'), 'sk-test{Enter}');
+    await keys.click(await screen.findByRole('button', { name: 'Store in file' }));
+    await screen.findByText('The API key works.');
     expect(host.asked('setKey')).toEqual([
       { key: 'sk-test', place: 'keyring' },
       { key: 'sk-test', place: 'file' },
@@ -36,16 +36,16 @@ describe('the first run', () => {
   it('puts the keyboard into the field for the key, but not on the way past it', async () => {
     const { session, keys } = await open('first-run');
     await session.openSample();
-    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
-    await waitFor(() => expect(screen.getByLabelText('Key')).toHaveFocus());
-    await keys.click(screen.getByRole('radio', { name: /No model yet/ }));
+    await keys.click(await screen.findByRole('radio', { name: /Use an API key/ }));
+    await waitFor(() => expect(screen.getByLabelText('API key')).toHaveFocus());
+    await keys.click(screen.getByRole('radio', { name: /Continue without a model/ }));
     await keys.keyboard('{ArrowUp}');
-    expect(screen.getByRole('radio', { name: /With a key/ })).toHaveFocus();
+    expect(screen.getByRole('radio', { name: /Use an API key/ })).toHaveFocus();
   });
 
   it('offers the way on as soon as there is a folder', async () => {
     const { session } = await open('first-run');
-    const go = await screen.findByRole('button', { name: 'Go to the window' });
+    const go = await screen.findByRole('button', { name: 'Skip' });
     expect(go).toBeDisabled();
     expect(go.closest('section')).toBeNull();
     await session.openSample();
@@ -56,14 +56,14 @@ describe('the first run', () => {
   it('tries a key, tells a failure beside the field, and takes another key there', async () => {
     const { host, session, keys } = await open('first-run');
     await session.openSample();
-    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    await keys.click(await screen.findByRole('radio', { name: /Use an API key/ }));
     const message = 'Anthropic does not accept the key.';
     host.tried = (key) =>
       Promise.resolve(key === 'sk-right' ? { type: 'works' } : { type: 'refused', message });
-    const field = screen.getByLabelText('Key');
+    const field = screen.getByLabelText('API key');
     await keys.type(field, 'sk-wrong{Enter}');
     await waitFor(() =>
-      expect(field).toHaveAccessibleDescription(`${message} The key was not saved.`),
+      expect(field).toHaveAccessibleDescription(`${message} The API key was not saved.`),
     );
     expect(field).toHaveFocus();
     expect(document.body.innerHTML).not.toContain('sk-wrong');
@@ -74,7 +74,7 @@ describe('the first run', () => {
     await keys.keyboard('sk-right');
     const save = screen.getByRole('button', { name: 'Save' });
     await keys.click(save);
-    expect(await screen.findByText('The key works.')).toBeVisible();
+    expect(await screen.findByText('The API key works.')).toBeVisible();
     expect(field).toHaveAccessibleDescription('');
     expect(field).toHaveValue('');
     expect(save).toHaveFocus();
@@ -85,33 +85,35 @@ describe('the first run', () => {
   it('saves a key that could not be tried only where the user says so', async () => {
     const { host, session, keys } = await open('first-run');
     await session.openSample();
-    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    await keys.click(await screen.findByRole('radio', { name: /Use an API key/ }));
     const message = 'Anthropic cannot be reached.';
     host.tried = () => Promise.resolve({ type: 'untried', message });
-    await keys.type(screen.getByLabelText('Key'), 'sk-offline{Enter}');
+    await keys.type(screen.getByLabelText('API key'), 'sk-offline{Enter}');
     const anyway = await screen.findByRole('button', { name: 'Save anyway' });
     expect(screen.getByTestId('secret-failure')).toHaveTextContent(
-      `The key could not be tried. ${message}`,
+      `Couldn’t test the API key. ${message}`,
     );
     expect(host.asked('setKey')).toEqual([]);
     await keys.click(anyway);
-    expect(await screen.findByText('A key is in place')).toBeVisible();
-    expect(screen.queryByText('The key works.')).toBeNull();
+    expect(await screen.findByText('API key found')).toBeVisible();
+    expect(screen.queryByText('The API key works.')).toBeNull();
     expect(host.asked('setKey')).toEqual([{ key: 'sk-offline', place: 'keyring' }]);
   });
 
   it('keeps the focus while the folder is opened and a server is found', async () => {
     const { host, session, keys } = await open('first-run');
-    const sample = await screen.findByRole('button', { name: 'Try it with sample notes' });
-    expect(screen.getByRole('radio', { name: /With a key/ })).toBeDisabled();
+    const sample = await screen.findByRole('button', { name: 'Try sample notes' });
+    expect(screen.getByRole('radio', { name: /Use an API key/ })).toBeDisabled();
     await keys.click(sample);
-    await waitFor(() => expect(screen.getByRole('radio', { name: /With a key/ })).toBeEnabled());
+    await waitFor(() =>
+      expect(screen.getByRole('radio', { name: /Use an API key/ })).toBeEnabled(),
+    );
     expect(sample).toHaveFocus();
-    const none = screen.getByRole('radio', { name: /No model yet/ });
+    const none = screen.getByRole('radio', { name: /Continue without a model/ });
     await keys.click(none);
     const offer = { name: 'Ollama', provider: 'ollama', address: '', model: 'llama3.2' } as const;
     host.tell({ type: 'provider_changed', provider: { ...session.app.provider, offer } });
-    await screen.findByRole('radio', { name: /With Ollama on this computer/ });
+    await screen.findByRole('radio', { name: /Use Ollama on this computer/ });
     expect(none).toHaveFocus();
   });
 });

@@ -72,7 +72,7 @@ describe('the keyboard', () => {
 
   it('is somewhere after another branch is shown', async () => {
     const { keys } = await open('anew');
-    screen.getByRole('button', { name: 'The variant before' }).focus();
+    screen.getByRole('button', { name: 'Previous version' }).focus();
     await keys.keyboard('{Enter}');
     await inComposer();
   });

@@ -22,10 +22,10 @@ const work = (kind: JobKind, done: number, all: number | null, stopping = false)
 
 describe('work that takes long', () => {
   it.each([
-    ['undoing', 'Undoing: 312 of 1,240', 'Getting ready to undo…'],
-    ['redoing', 'Putting back: 312 of 1,240', 'Getting ready to put back…'],
+    ['undoing', 'Undoing: 312 of 1,240', 'Preparing to undo…'],
+    ['redoing', 'Redoing: 312 of 1,240', 'Preparing to redo…'],
     ['exporting', 'Exporting conversations: 312 of 1,240', 'Exporting the conversation…'],
-    ['forgetting', 'Forgetting: 312 of 1,240', 'Clearing the last traces…'],
+    ['forgetting', 'Deleting history: 312 of 1,240', 'Compacting the database…'],
   ] as const)('says how far it is: %s', async (kind, words, unknown) => {
     const { host } = await open();
     host.tell({ type: 'work_changed', works: work(kind, 0, null) });
@@ -67,7 +67,7 @@ describe('work that takes long', () => {
     host.tell({ type: 'work_changed', works: work('exporting', 3, 1_240) });
     await keys.click(within(await screen.findByTestId('work')).getByRole('button'));
     const said = await screen.findByTestId('kept-notice');
-    expect(said).toHaveTextContent('Export stopped: no file was written');
+    expect(said).toHaveTextContent('Export canceled. No file was written.');
   });
 
   it('that could not be stopped is a problem in words', async () => {
@@ -87,7 +87,7 @@ describe('work that takes long', () => {
     if (first) await keys.click(first);
     await keys.click(screen.getByTestId('review-apply'));
     host.tell({ type: 'work_changed', works: work('applying', 12, 60) });
-    expect(await screen.findByText('Changing the notes: 12 of 60')).toBeInTheDocument();
+    expect(await screen.findByText('Applying changes: 12 of 60')).toBeInTheDocument();
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(screen.queryByTestId('work')).toBeNull();
     end();
@@ -99,6 +99,6 @@ describe('work that takes long', () => {
     host.undo = async (scope) => ({ ...(await undo(scope)), left: 928 });
     await session.undo.undoLast();
     const said = await screen.findByTestId('undo-notice');
-    expect(said).toHaveTextContent(/Undone in .*\. 928 notes were left as they were/);
+    expect(said).toHaveTextContent(/Undid changes to .*\. 928 notes were left unchanged/);
   });
 });

@@ -41,13 +41,13 @@ describe('by keyboard only', () => {
     const apply = await screen.findByTestId('review-apply');
     expect(apply).toBeDisabled();
     await keys.keyboard('are');
-    const own = await screen.findByRole('textbox', { name: 'The new lines' });
+    const own = await screen.findByRole('textbox', { name: 'New lines' });
     await waitFor(() => expect(own).toHaveFocus());
     await keys.clear(own);
     await keys.keyboard('- Ask Marta{Control>}{Enter}{/Control}');
-    await screen.findByText('your words');
+    await screen.findByText('edited by you');
     await keys.keyboard('jr');
-    expect(apply).toHaveTextContent('Change 1 note, reject 1');
+    expect(apply).toHaveTextContent('Apply changes to 1 note, reject 1');
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
     expect(host.asked('decideReview')).toEqual([
@@ -108,7 +108,7 @@ describe('a review', () => {
     const { keys } = await open('review');
     await keys.click(await screen.findByTestId('review-open'));
     expect(await screen.findByTestId('review-sources')).toHaveTextContent(
-      'After reading: a message of the hub, Letters/Municipality',
+      'Planned after reading a hub message, Letters/Municipality',
     );
     expect(screen.queryByText(/Rules for the assistant/)).toBeNull();
   });
@@ -123,7 +123,7 @@ describe('a review', () => {
     const names = ['Harbour Library', 'Reading room, opening plan', 'Invitation'];
     const apply = screen.getByTestId('review-apply');
     for (const name of names.slice(0, 2)) await keys.click(button(name, 'accept'));
-    expect(apply).toHaveTextContent('Change 2 notes');
+    expect(apply).toHaveTextContent('Apply changes to 2 notes');
     for (const name of names) await keys.click(button(name, 'reject'));
     expect(apply).toHaveTextContent('Reject 3 notes');
     for (const name of names) await keys.click(button(name, 'reject'));
@@ -135,15 +135,15 @@ describe('a review', () => {
     await keys.click(await screen.findByTestId('review-open'));
     expect(await screen.findByRole('heading', { name: '60 notes, 3 decisions' })).toBeVisible();
     const same = screen.getByRole('region', { name: 'Link target' });
-    expect(same).toHaveTextContent('in 58 notes, 58 places');
+    expect(same).toHaveTextContent('58 places in 58 notes');
     await keys.keyboard('a');
-    await keys.click(within(same).getByRole('button', { name: 'Leave out Diary/2026-01-02' }));
+    await keys.click(within(same).getByRole('button', { name: 'Exclude Diary/2026-01-02' }));
     const apply = screen.getByTestId('review-apply');
-    expect(apply).toHaveTextContent('Change 57 notes, reject 1');
+    expect(apply).toHaveTextContent('Apply changes to 57 notes, reject 1');
     expect(within(same).getByTestId('review-accept')).toHaveTextContent('57 accepted');
-    await keys.click(screen.getByRole('button', { name: /^Undecided: Harbour Library/ }));
+    await keys.click(screen.getByRole('button', { name: /^Not reviewed: Harbour Library/ }));
     await keys.keyboard('{Shift>}A{/Shift}jjjr');
-    expect(screen.getByText('3 of 3 decided')).toBeVisible();
+    expect(screen.getByText('3 of 3 reviewed')).toBeVisible();
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
     const notes = host.decided()[0]?.notes ?? [];
@@ -163,7 +163,7 @@ describe('a review', () => {
 describe('a question', () => {
   it('can be set aside for something new', async () => {
     const { host, keys } = await open('question');
-    await keys.click(await screen.findByText('Not an answer: ask something new'));
+    await keys.click(await screen.findByText('Ask something else'));
     expect(screen.getByTestId('composer')).toHaveFocus();
     await keys.keyboard('2 tickets, please{Enter}');
     await waitFor(() =>
@@ -177,7 +177,7 @@ describe('a question', () => {
 describe('an answer that the hub is not told by itself', () => {
   it('needs the user, and is sent or discarded one by one', async () => {
     const { host, keys } = await open('held');
-    expect(await screen.findByText('Needs you')).toBeInTheDocument();
+    expect(await screen.findByText('Needs attention')).toBeInTheDocument();
     expect(screen.getByTestId('held-card')).toHaveTextContent('And the way back is at seven.');
     expect(screen.getByTestId('held-card')).toHaveTextContent('The disk is full');
     await keys.click(screen.getByRole('button', { name: 'Try again' }));
@@ -210,8 +210,8 @@ describe('what goes wrong', () => {
   it('with the hub says when it tries again and what it could not read', async () => {
     const { keys } = await open('trouble');
     await keys.click(await screen.findByTestId('status-hub'));
-    expect(await screen.findByText(/^Next try in (39|40) s$/)).toBeVisible();
-    expect(screen.getByText(/^3 frames were ignored/)).toBeVisible();
+    expect(await screen.findByText(/^Retrying in (39|40) s$/)).toBeVisible();
+    expect(screen.getByText(/^3 invalid messages/)).toBeVisible();
   });
 
   it('with the hub or the provider is a word that leads to its settings', async () => {
@@ -247,7 +247,7 @@ describe('what goes wrong', () => {
     await keys.click(await screen.findByRole('button', { name: 'Try again' }));
     expect(host.asked('askAnew')).toEqual([{ message: 'u1', text: null, old: null }]);
     expect(host.asked('continueTurn')).toEqual([]);
-    await waitFor(() => expect(screen.queryByText('This did not work')).toBeNull());
+    await waitFor(() => expect(screen.queryByText('Couldn’t finish the answer')).toBeNull());
     expect(screen.getAllByText(/^Go through the diary/, { selector: '.me' })).toHaveLength(1);
   });
 
@@ -260,30 +260,30 @@ describe('what goes wrong', () => {
     await keys.clear(box);
     await keys.keyboard('Only the diary of July.{Enter}');
     await screen.findByText('Only the diary of July.', { selector: '.me' });
-    expect(actions().getByRole('group', { name: /Variants/ })).toHaveTextContent('2/2');
+    expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('2/2');
     expect(host.asked('askAnew')).toEqual([
       { message: 'u1', text: 'Only the diary of July.', old: null },
     ]);
     // While it is answered nothing forks.
-    expect(actions().getByRole('button', { name: /before/ })).toBeDisabled();
+    expect(actions().getByRole('button', { name: /Previous/ })).toBeDisabled();
     await keys.keyboard('{Escape}');
-    await waitFor(() => expect(actions().getByRole('button', { name: /before/ })).toBeEnabled());
+    await waitFor(() => expect(actions().getByRole('button', { name: /Previous/ })).toBeEnabled());
     actions()
-      .getByRole('button', { name: /before/ })
+      .getByRole('button', { name: /Previous/ })
       .focus();
     await keys.keyboard('{Enter}');
     await screen.findByText(/Go through the diary since June/, { selector: '.me' });
-    expect(actions().getByRole('group', { name: /Variants/ })).toHaveTextContent('1/2');
+    expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('1/2');
   });
 
   it.each([
-    ['Take back, then ask again', 'take_back'],
-    ['Keep it and ask again', 'keep'],
+    ['Undo changes and regenerate', 'take_back'],
+    ['Keep changes and regenerate', 'keep'],
   ])('asking again asks about old changes first: %s', async (word, old) => {
     const { host, keys } = await open('limited', { old: { changed: 3, waiting: 4 } });
-    await keys.click(await screen.findByRole('button', { name: 'Ask again' }));
+    await keys.click(await screen.findByRole('button', { name: 'Regenerate' }));
     const card = within(await screen.findByTestId('old-changes'));
-    expect(card.getByText('3 notes changed, 4 changes waiting')).toBeVisible();
+    expect(card.getByText('3 notes changed, 4 changes to review')).toBeVisible();
     await keys.click(card.getByRole('button', { name: word }));
     await waitFor(() => expect(screen.queryByTestId('old-changes')).toBeNull());
     expect(host.asked('askAnew')).toEqual([
@@ -314,11 +314,11 @@ describe('what goes wrong', () => {
 
   it.each([
     ['Undo 3', ['undo', 'leaveTurn']],
-    ['Leave', ['leaveTurn']],
+    ['Leave as is', ['leaveTurn']],
   ])('after an interruption ends with %s, by keyboard', async (word, asked) => {
     const { host, keys } = await open('interrupted');
     const card = within(await screen.findByTestId('interrupted'));
-    expect(card.getByText('3 notes changed, 4 changes waiting')).toBeVisible();
+    expect(card.getByText('3 notes changed, 4 changes to review')).toBeVisible();
     card.getByRole('button', { name: word }).focus();
     await keys.keyboard('{Enter}');
     await waitFor(() => expect(card.queryByRole('button')).toBeNull());
@@ -337,11 +337,11 @@ describe('what goes wrong', () => {
 describe('the first run', () => {
   it('leads from a folder over a key to the first message', async () => {
     const { host, keys } = await open('first-run');
-    await keys.click(await screen.findByRole('button', { name: 'Pick a folder' }));
-    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
-    await keys.type(screen.getByLabelText('Key'), 'sk-test');
+    await keys.click(await screen.findByRole('button', { name: 'Choose a folder…' }));
+    await keys.click(await screen.findByRole('radio', { name: /Use an API key/ }));
+    await keys.type(screen.getByLabelText('API key'), 'sk-test');
     await keys.click(screen.getByRole('button', { name: 'Save' }));
-    await screen.findByText('The key works.');
+    await screen.findByText('The API key works.');
     await keys.click(screen.getByRole('button', { name: 'What did I write about this month?' }));
     await screen.findByTestId('chat-log');
     expect(host.asked('setKey')).toEqual([{ key: 'sk-test', place: 'keyring' }]);
@@ -352,7 +352,7 @@ describe('the first run', () => {
   it('says why the vault is gone and offers another folder', async () => {
     await open('lost-vault');
     expect(await screen.findByTestId('problem')).toHaveTextContent('There is no folder at /media');
-    expect(screen.getByRole('button', { name: 'Pick another folder' })).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Choose another folder…' })).toBeVisible();
   });
 });
 
@@ -363,7 +363,7 @@ describe('a note', () => {
     const pane = await screen.findByTestId('note-pane');
     expect(within(pane).getByText('Rice for risotto')).toBeVisible();
     expect(within(pane).getByText('2026-11-14')).toBeVisible();
-    await keys.click(within(pane).getByRole('button', { name: 'Close the note' }));
+    await keys.click(within(pane).getByRole('button', { name: 'Close note' }));
     expect(screen.queryByTestId('note-pane')).toBeNull();
     expect(host.asked('closeNote')).toHaveLength(1);
     expect(screen.getByTestId('composer')).toHaveFocus();
@@ -433,16 +433,16 @@ describe('settings', () => {
   it('keep what is private, one rule a line', async () => {
     const { host, session, keys } = await open('chat');
     session.openSettings('private');
-    await keys.type(await screen.findByLabelText('Never'), 'Diary/{Enter}{Enter} #private ');
+    await keys.type(await screen.findByLabelText('Never share'), 'Diary/{Enter}{Enter} #private ');
     await keys.tab();
     const rules = { never: ['Diary/', '#private'], local: [], endpointIsLocal: false };
     expect(host.asked('saveSettings')).toMatchObject([{ private: rules }]);
-    await keys.click(screen.getByRole('switch', { name: 'Local model' }));
+    await keys.click(screen.getByRole('switch', { name: 'Server runs local models' }));
     expect(host.asked('saveSettings')[1]).toMatchObject({
       private: { ...rules, endpointIsLocal: true },
     });
     await keys.click(screen.getByRole('button', { name: 'Vault' }));
-    await keys.click(screen.getByRole('switch', { name: 'Links' }));
+    await keys.click(screen.getByRole('switch', { name: 'Symbolic links' }));
     expect(host.asked('saveSettings')[2]).toMatchObject({ followLinks: true });
   });
 
@@ -464,7 +464,7 @@ describe('settings', () => {
     expect(session.app.settings.extraRoots).toEqual([recipes, picked]);
     expect(host.asked('saveSettings')).toEqual([]);
 
-    await keys.click(screen.getByRole('button', { name: 'Take Recipes out' }));
+    await keys.click(screen.getByRole('button', { name: 'Remove Recipes' }));
     expect(session.app.settings.extraRoots).toEqual([picked]);
   });
 
