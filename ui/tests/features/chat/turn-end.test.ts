@@ -1,15 +1,21 @@
 import { render, screen } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
-import Ended from '../../src/features/chat/Ended.svelte';
-import type { UserError } from '../../src/ipc/bindings';
-import type { Keyring } from '../../src/state/keyring.svelte';
+import TurnEnd from '../../../src/features/chat/answer/TurnEnd.svelte';
+import type { UserError } from '../../../src/ipc/bindings';
+import { AppState } from '../../../src/state/app.svelte';
+import { Keyring } from '../../../src/state/settings/keyring.svelte';
+import { FakeHost } from '../../fake/host';
+import { stories } from '../../fake/stories';
 
 function limited(error: UserError | null): void {
   const nothing = (): void => undefined;
-  render(Ended, {
+  const story = stories['chat'];
+  if (!story) throw new Error('no story');
+  const host = new FakeHost(story());
+  render(TurnEnd, {
     ...{ turn: 't1', status: 'limit', error, open: true, offer: null },
-    keyring: { trouble: null, asking: { hasFailed: () => false } as unknown as Keyring },
+    keyring: { trouble: null, asking: new Keyring(host, new AppState()) },
     ...{ onundo: nothing, onleave: nothing, oncontinue: nothing, onretry: nothing },
     onsettings: nothing,
   });
