@@ -41,7 +41,9 @@ describe('the history', () => {
     await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
     expect(host.asked('forgetHistory')).toEqual(['any']);
     const news = within(section).getByTestId('history-news');
-    await waitFor(() => expect(news).toHaveTextContent(/^Deleted the history of \d+ changes \([\d.]+ MB\)$/));
+    await waitFor(() =>
+      expect(news).toHaveTextContent(/^Deleted the history of \d+ changes \([\d.]+ MB\)$/),
+    );
     expect(within(section).getByTestId('history-kept')).toHaveTextContent('Nothing yet');
     expect(forget).toHaveFocus();
   });
