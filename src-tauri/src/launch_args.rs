@@ -14,8 +14,8 @@ An assistant for a folder of Markdown notes.
 Usage: vaultmate [--vault DIR] [--or-sample] [--hidden]
 
 Options:
-  --vault DIR   Open this folder of notes
-  --or-sample   Open sample notes if there is no other folder to open
+  --vault DIR   Open this vault (a folder with notes)
+  --or-sample   Open the sample notes if there is no vault to open
   --hidden      Start in the system tray, if there is one and the hub is on
   --help        Show this help
   --version     Show the version

@@ -236,7 +236,7 @@ async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_words_apart() {
     let running = home.open(settings_without_model()).await;
     let busy = home.ask(&["zanzibar"]).await;
     let sentence = format!(
-        "Another Vaultmate has {} open: go on there, or close it first.\n",
+        "{} is already open in another Vaultmate. Switch to it, or close it first.\n",
         home.notes.root().display()
     );
     assert_eq!(exit_and_stderr(&busy), (Some(3), sentence.as_str()));

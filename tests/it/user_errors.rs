@@ -100,7 +100,7 @@ async fn a_vault_that_is_gone_at_the_start_is_told_with_the_first_view_until_ano
     let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
     assert_eq!((problem.code, snapshot.vault), (ErrorCode::Vault, None));
     let nothing_open = running.send(None, "hello", None).await.expect_err("there is no vault");
-    assert_error(&nothing_open, ErrorCode::Vault, "No folder of notes is open: pick one first.");
+    assert_error(&nothing_open, ErrorCode::Vault, "No vault is open. Choose one first.");
     running.app.open_vault(home.notes.root()).await.expect("this one is there");
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     assert_eq!(snapshot.problems, []);
@@ -116,7 +116,7 @@ async fn a_second_instance_is_refused_and_its_trouble_is_over_with_the_next_vaul
     let snapshot = second.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
     let sentence = format!(
-        "Another Vaultmate has {} open: go on there, or close it first.",
+        "{} is already open in another Vaultmate. Switch to it, or close it first.",
         home.notes.root().display()
     );
     assert_error(problem, ErrorCode::Busy, &sentence);

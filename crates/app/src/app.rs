@@ -309,12 +309,13 @@ impl App {
         let open = self.session().await?;
         let conversation = open.store.conversation_of_change_set(&request.review).await;
         let Some(conversation) = conversation.map_err(store_error)? else {
-            return Err(UserError::other("These changes are already decided."));
+            return Err(UserError::other("These changes have already been reviewed."));
         };
         let _alone = open.change_lock.lock().await;
         if open.service.is_working(&conversation) {
             return Err(UserError::other(
-                "These changes may still grow: wait until the answer is complete, or stop it.",
+                "The answer isn’t finished, so more changes may follow. Wait for it or stop it, \
+                 then review.",
             ));
         }
         let decided = apply_review::apply_decisions(&open, &conversation, request).await?;
@@ -416,7 +417,7 @@ impl App {
     pub(crate) async fn session(&self) -> Result<SessionGuard, UserError> {
         let open = self.inner.session.read().await;
         let open = open.as_ref().ok_or_else(|| {
-            UserError::new(ErrorCode::Vault, "No folder of notes is open: pick one first.")
+            UserError::new(ErrorCode::Vault, "No vault is open. Choose one first.")
         })?;
         match &self.scope {
             VaultScope::One(id) if id.as_ref() != Some(&open.id) => Err(UserError::new(

@@ -318,7 +318,7 @@ impl VaultSession {
         while let Some((turn, ending)) = endings.recv().await {
             self.titles_due.notify_one();
             if ending.status == TurnStatus::Failed && turn.origin.is_hub() {
-                let why = ending.error.unwrap_or_else(|| UserError::other("It failed."));
+                let why = ending.error.unwrap_or_else(|| UserError::other("Something went wrong."));
                 if let Err(error) = inbox::turn_failed(&self, &turn, &why).await {
                     self.feed.publish(AppEvent::Problem { error });
                 }

@@ -12,10 +12,10 @@ use crate::terminal::print_line;
 /// Arguments of `adopt`.
 #[derive(Debug, Args)]
 pub(crate) struct AdoptArgs {
-    /// The folder of notes as it is now.
+    /// Path to your vault (the folder with your notes), as it is now.
     #[arg(long, value_name = "DIR")]
     vault: PathBuf,
-    /// Where it was.
+    /// Path that the vault had before.
     #[arg(long, value_name = "DIR")]
     from: PathBuf,
 }

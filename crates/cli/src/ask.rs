@@ -79,7 +79,7 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
     match asked.error {
         Some(error) => Err(error),
         None if asked.at_limit => {
-            eprint_line("This is as far as one question goes: ask again to go on from here.");
+            eprint_line("Reached the limit of steps for one question. Ask again to continue.");
             Ok(ExitCode::from(EXIT_AT_LIMIT))
         }
         None => Ok(ExitCode::SUCCESS),

@@ -27,8 +27,8 @@ struct HubEndpointArgs {
     /// Port to listen on (127.0.0.1 only).
     #[arg(long, default_value_t = 9473, global = true)]
     port: u16,
-    /// A file with the token that every client has to present, readable by you alone; without it
-    /// VAULTMATE_HUB_TOKEN is used, if it is set.
+    /// File with the token that clients must send, readable only by you. Without it,
+    /// VAULTMATE_HUB_TOKEN is used if it is set.
     #[arg(long, value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
     /// Taken so that it can be refused in words.

@@ -47,7 +47,7 @@ pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode,
     app.open_vault(&folder).await?;
     eprint_line(format_args!("Serving {}. Stop with Ctrl+C.", folder.display()));
     if !app.is_hub_enabled() {
-        eprint_line("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
+        eprint_line("The hub is off. Turn it on in Settings, or set VAULTMATE_HUB_URL.");
     }
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}

@@ -113,7 +113,7 @@ pub enum ConfigProblem {
     #[error("the description has {0} characters: shorten it to {DESCRIPTION_MAX}")]
     DescriptionLong(usize),
     /// The token cannot stand in a header.
-    #[error("the token holds a blank or a special character: use letters, digits and signs")]
+    #[error("the token contains a space or control character. Check that you copied all of it")]
     Token,
 }
 

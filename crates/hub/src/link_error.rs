@@ -110,20 +110,21 @@ impl LinkError {
                 "The hub at {at} refuses the connection ({status}): check its token and settings, \
                  then connect again."
             ),
-            Self::Busy { .. } => format!("The hub at {at} is busy and asked us to wait."),
+            Self::Busy { .. } => format!("The hub at {at} is busy and asked Vaultmate to wait."),
             Self::Lost => format!("The connection to the hub at {at} was lost: is it running?"),
             Self::Closed { code: 1001 } => {
                 format!("The hub at {at} was closed: start it again to use it.")
             }
             Self::Closed { code: POLICY_VIOLATION } => format!(
-                "The hub at {at} has sent us away by its rules (code {POLICY_VIOLATION}): see its log."
+                "The hub at {at} closed the connection because of its policy (code \
+                 {POLICY_VIOLATION}). See the hub’s log."
             ),
             Self::Closed { code } => format!(
                 "The hub at {at} ended the connection (code {code}): see its log if this lasts."
             ),
             Self::Broken => format!(
-                "The hub at {at} sent what is not its protocol: check that it is a hub and up to \
-                 date."
+                "The hub at {at} sent an unexpected message. Check the URL and that the hub is up \
+                 to date."
             ),
             Self::NameTaken => format!(
                 "Another client is registered as “{}”: end it, or choose another name.",
@@ -148,6 +149,6 @@ impl LinkError {
                 config.name
             ),
         };
-        if self.needs_user() { said } else { format!("{said} Trying again by itself.") }
+        if self.needs_user() { said } else { format!("{said} Retrying automatically.") }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn certificate_error(error: &io::Error) -> Option<String> {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "it is for another address".to_owned()
         }
-        CertificateError::UnknownIssuer => "nobody known here vouches for it".to_owned(),
+        CertificateError::UnknownIssuer => "it isn’t signed by a trusted authority".to_owned(),
         other => other.to_string(),
     })
 }

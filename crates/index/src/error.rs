@@ -36,7 +36,7 @@ pub enum SearchError {
         query: String,
     },
     /// The words of the notes could not be looked up.
-    #[error("the ranked index cannot be read: {why}. Search again in a moment; it is built anew.")]
+    #[error("couldn’t read the search index: {why}. It’s being rebuilt; try again in a moment.")]
     Ranking {
         /// What went wrong.
         why: String,

@@ -46,7 +46,7 @@ pub enum StoreError {
     #[error("this question was already answered with these words")]
     AnsweredSo,
     /// The question no longer waits, though nobody answered it.
-    #[error("this question was withdrawn: send the words as a new message")]
+    #[error("this question was withdrawn. Send your text as a new message")]
     Withdrawn,
     /// The conversation is being answered.
     #[error("an answer is being written in this conversation: stop it, or wait for it, first")]

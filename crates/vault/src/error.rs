@@ -174,14 +174,15 @@ pub enum VaultError {
     },
     /// It is in a folder that the user added beside the vault.
     #[error(
-        "`{path}` is in a folder beside the vault, which is only read. Make the note in the vault instead."
+        "`{path}` is in an additional folder, which is read-only. Create the note in the vault \
+         instead."
     )]
     InExtraRoot {
         /// Where something was to change.
         path: NotePath,
     },
     /// It is there, but it is not an ordinary file of its own.
-    #[error("`{path}` is {what}, which is not opened. Choose an ordinary note.")]
+    #[error("Can’t open `{path}`: it’s {what}. Choose a regular note.")]
     NotANote {
         /// What was asked for.
         path: NotePath,
@@ -198,14 +199,15 @@ pub enum VaultError {
     },
     /// It is a file, but none of a kind that is shown as a picture.
     #[error(
-        "`{path}` is not shown: it holds no PNG, JPEG, GIF, WebP, AVIF or BMP picture. Save it as one of these."
+        "`{path}` can’t be shown: it isn’t a PNG, JPEG, GIF, WebP, AVIF, or BMP image. Save it as \
+         one of these."
     )]
     NotAPicture {
         /// The file.
         path: NotePath,
     },
     /// The picture is over [`crate::IMAGE_LIMIT`].
-    #[error("`{path}` is {} MiB, over the limit of 32 MiB for a picture. Save a smaller one.", size.div_ceil(1 << 20))]
+    #[error("`{path}` is {} MiB. Images can have up to 32 MiB.", size.div_ceil(1 << 20))]
     PictureTooLarge {
         /// The file.
         path: NotePath,
@@ -213,9 +215,7 @@ pub enum VaultError {
         size: u64,
     },
     /// The picture is over [`crate::PIXEL_LIMIT`].
-    #[error(
-        "`{path}` has {width} × {height} points, over the limit of 120 million for a picture. Save a smaller one."
-    )]
+    #[error("`{path}` is {width} × {height} pixels. Images can have up to 120 million pixels.")]
     TooManyPoints {
         /// The file.
         path: NotePath,
@@ -271,9 +271,7 @@ pub enum VaultError {
         source: io::Error,
     },
     /// The system reports no changes; the notes can be read and changed all the same.
-    #[error(
-        "Changes that other programs make to the notes are not noticed: {source}. Open the vault again."
-    )]
+    #[error("Vaultmate can’t detect changes made by other programs: {source}. Reopen the vault.")]
     Unwatched {
         /// What the system said.
         source: io::Error,

@@ -49,7 +49,7 @@ pub(crate) async fn open_picture(
     link: String,
     note: Option<NotePath>,
 ) -> Result<(), UserError> {
-    open_file(&app.image_file_path(link, note).await?, "picture files").await
+    open_file(&app.image_file_path(link, note).await?, "image files").await
 }
 
 #[tauri::command]
@@ -66,8 +66,7 @@ pub(crate) async fn open_in_obsidian(app: VaultApp, path: NotePath) -> Result<()
 async fn open_file(file: &Path, kind: &str) -> Result<(), UserError> {
     ExternalOpener::system().open_file(file).await.map_err(|error| {
         UserError::other(format!(
-            "{} could not be opened in another program: {error}. Choose a program for {kind} in the \
-             settings of your desktop.",
+            "Couldn’t open {}: {error}. Choose a default app for {kind} in your system settings.",
             file.display()
         ))
     })

@@ -132,7 +132,7 @@ async fn a_note_that_changed_elsewhere_takes_the_hunks_where_its_own_lines_did_n
 
     home.notes.write("List.md", format!("{AFTER_DECISIONS}-\nfive\n").replace("four", "cuatro"));
     let told = running.decide(&conversation, &["List.md"], &[]).await.expect_err("the same lines");
-    assert!(told.message.contains("was not changed and still waits"), "{told:?}");
+    assert!(told.message.contains("wasn’t changed and still needs review"), "{told:?}");
     assert_eq!(running.pending_paths(&conversation).await, ["List.md"]);
     running.quit().await;
 }

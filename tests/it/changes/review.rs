@@ -77,7 +77,7 @@ async fn a_note_that_changed_meanwhile_is_not_overwritten_and_the_others_are_app
     let told = running.decide(&conversation, &all, &[]).await.expect_err("one is not as it was");
     assert_eq!(told.code, ErrorCode::Write);
     let why = "Another program changed it since. Reject this change, then ask for it again.";
-    assert_eq!(told.message, format!("Beta was not changed and still waits: {why}"));
+    assert_eq!(told.message, format!("Beta wasn’t changed and still needs review: {why}"));
     assert_eq!(home.notes.read("Beta.md"), elsewhere);
     assert_eq!(home.notes.read("Alpha.md"), edited_text("Alpha.md"));
     assert_eq!(home.notes.read("Deep/Gamma.md"), edited_text("Deep/Gamma.md"));
@@ -106,7 +106,7 @@ async fn a_verdict_counts_once() {
     home.notes.write("Alpha.md", original_text("Alpha.md"));
 
     let again = running.app.decide_review(&verdict).await.expect_err("it was decided");
-    assert_eq!(again.message, "These changes are already decided: nothing was done twice.");
+    assert_eq!(again.message, "These changes have already been reviewed. Nothing was repeated.");
     assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
     running.quit().await;
 }

@@ -64,7 +64,7 @@ async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
     let sets = applied_sets(&running).await;
     assert_eq!((sets[0].by, stands(&sets[1])), (AppliedBy::Undo, vec![ChangeStatus::Undone; 3]));
     let again = running.app.undo(&scope_of_set(&set)).await.expect_err("nothing is left");
-    assert_eq!(again.message, "This is taken back already, or nothing was changed.");
+    assert_eq!(again.message, "This is already undone, or nothing was changed.");
     running.quit().await;
 
     let running = home.open(settings_with_model(&model)).await;

@@ -181,7 +181,7 @@ async fn the_command_line_exports_and_no_key_is_in_it() {
     assert!(!text.contains(testkit::scripted_model::KEY), "the key stays where it is");
     let again = run_command(&mut home.cli_command(&arguments)).await;
     assert_eq!(again.code, Some(1));
-    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("already exists"), "{}", again.stderr);
     let unclear =
         run_command(&mut home.cli_command(&["export", "--vault", vault, "all.txt"])).await;
     assert!(unclear.stderr.contains("--format"), "{}", unclear.stderr);

@@ -149,7 +149,7 @@ async fn what_a_cut_turn_changed_is_taken_back_or_left() {
     let view = view_when_idle(&running).await;
     assert_eq!((offered_interruption(&view), view.conversation.interrupted), (None, false));
     let again = running.app.dismiss_interrupted_turn(&turn).await.expect_err("it is decided");
-    assert!(again.message.contains("decided already"), "{again}");
+    assert!(again.message.contains("already been dealt with"), "{again}");
     assert_eq!(model.requests().len(), 1);
     running.quit().await;
 

@@ -71,7 +71,7 @@ async fn queued_messages_are_changed_and_removed_and_run_in_order() {
     assert_eq!(user_messages(&view), ["begin", "number one", "three"]);
 
     let late = running.app.remove_queued(&waiting[0].0).await.expect_err("it was heard");
-    assert!(late.message.contains("does not wait any more"), "{late}");
+    assert!(late.message.contains("is no longer queued"), "{late}");
     running.quit().await;
     model.finish();
 }

@@ -141,7 +141,7 @@ async fn words_that_are_no_answer_withdraw_the_question() {
     let late = running.send(Some(&conversation), "One", Some(&question)).await;
     let late = late.expect_err("it does not wait any more");
     assert_eq!(late.code, ErrorCode::Answered);
-    assert_eq!(late.message, "This question was withdrawn: send the words as a new message.");
+    assert_eq!(late.message, "This question was withdrawn. Send your text as a new message.");
     running.quit().await;
     model.finish();
 }

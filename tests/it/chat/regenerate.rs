@@ -124,7 +124,7 @@ async fn the_last_message_is_tried_again_and_only_that() {
     let (first, second) = (message_with_text(&view, "first"), message_with_text(&view, "second"));
     let request = RegenerateRequest { message: first, text: None, old: None };
     let refused = running.app.regenerate(&request).await.expect_err("it is not the last");
-    assert!(refused.message.contains("edit this one"), "{refused}");
+    assert!(refused.message.contains("Edit this message"), "{refused}");
 
     regenerate(&running, &second, None).await;
     let view = view_when_idle(&running, &conversation).await;
@@ -189,9 +189,9 @@ async fn nothing_forks_while_an_answer_is_written() {
     let text = Some("other".to_owned());
     let request = RegenerateRequest { message: first.clone(), text, old: None };
     let refused = running.app.regenerate(&request).await.expect_err("too early");
-    assert!(refused.message.contains("under way"), "{refused}");
+    assert!(refused.message.contains("is busy"), "{refused}");
     let refused = running.app.show_variant(&first, 1).await.expect_err("too early");
-    assert!(refused.message.contains("under way"), "{refused}");
+    assert!(refused.message.contains("is busy"), "{refused}");
     gate.open();
     running.app.wait_until_idle(&conversation).await.expect("idle");
     running.quit().await;

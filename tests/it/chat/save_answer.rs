@@ -79,9 +79,9 @@ async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
         assert_eq!((path.as_str(), free.to_lowercase().as_str()), ("Menu.md", "menu 3"));
     }
     for (name, why) in [
-        ("AGENTS", "tells the assistant how to work"),
-        ("Lists/claude.md", "tells the assistant how to work"),
-        ("Board.canvas", "is no note"),
+        ("AGENTS", "contains instructions for the assistant"),
+        ("Lists/claude.md", "contains instructions for the assistant"),
+        ("Board.canvas", "isn’t a note name"),
         ("../Out", "leads nowhere"),
         ("what?", "holds one of"),
         ("", "names no note"),

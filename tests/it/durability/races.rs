@@ -121,7 +121,7 @@ async fn of_two_verdicts_that_cross_one_counts_and_the_other_is_told_so() {
         tokio::join!(running.app.decide_review(&verdict), running.app.decide_review(&verdict));
     let refused: Vec<_> = [one, other].into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(refused[0].message.contains("already decided"), "{refused:?}");
+    assert!(refused[0].message.contains("already been reviewed"), "{refused:?}");
     assert_eq!(home.notes.read("Alpha.md"), "# Alpha\n\nThe FIRST line.\n");
     assert!(running.view(&conversation).await.review.is_none());
     running.quit().await;
@@ -142,7 +142,7 @@ async fn nothing_is_decided_about_changes_that_may_still_grow() {
     let conversation = running.send(None, "shout", None).await.expect("taken");
     gate.wait_until_reached(1).await;
     let refused = running.decide(&conversation, &["Alpha.md"], &[]).await.expect_err("too early");
-    assert!(refused.message.contains("still grow"), "{refused}");
+    assert!(refused.message.contains("isn’t finished"), "{refused}");
     assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
     gate.open();
     running.app.wait_until_idle(&conversation).await.expect("idle");

@@ -109,10 +109,12 @@ async fn where_nothing_may_be_asked_it_says_what_to_do_and_asks_nobody() {
         assert!(model.utility_requests().len() < 200, "no ceiling");
     };
     assert_eq!(error.code, ErrorCode::Spending);
-    assert!(error.message.contains("ceiling"), "{error}");
+    assert!(error.message.contains("monthly limit"), "{error}");
 
     save(settings_with_model(&model)).await.expect("saved");
     model.answer_utility_requests(|_| Reply::text("…"));
-    assert!(description_error(&running).await.message.contains("no description that can be used"));
+    assert!(
+        description_error(&running).await.message.contains("didn’t return a usable description")
+    );
     running.quit().await;
 }

@@ -107,7 +107,7 @@ async fn a_list_of_notes_that_leaves_the_vault_is_refused() {
     let running = home.open(settings_without_model()).await;
     let wrong = with_writable_note(settings_without_model(), "../elsewhere.md");
     let refused = running.app.save_settings(wrong).await.expect_err("refused");
-    assert!(refused.message.contains("“../elsewhere.md” is no note"), "{refused}");
+    assert!(refused.message.contains("“../elsewhere.md” isn’t a note"), "{refused}");
     running.quit().await;
 }
 
@@ -163,7 +163,7 @@ async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
     let sent = line.next_response().await;
     assert_eq!((sent.message.as_str(), &sent.payload["body"]), ("m-2", &json!("The first line.")));
     let again = running.app.decide_approval(first, ApprovalDecision::Send).await.expect_err("once");
-    assert!(again.message.contains("decided already"), "{again}");
+    assert!(again.message.contains("already sent or discarded"), "{again}");
     assert_eq!(running.view(&conversation).await.held, []);
     running.quit().await;
     model.finish();

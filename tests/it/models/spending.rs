@@ -53,7 +53,7 @@ async fn what_was_spent_is_told_by_turn_and_month_and_the_months_ceiling_holds()
     };
     assert!(asked > 50, "{asked}");
     assert_eq!(error.code, ErrorCode::Spending);
-    assert!(error.message.contains("$0.0100 is the ceiling"), "{error}");
+    assert!(error.message.contains("your monthly limit is $0.0100"), "{error}");
     let requests = model.requests().len();
     // Over a restart it holds still; raised, it lets go.
     running.quit().await;
@@ -74,7 +74,7 @@ async fn while_models_are_paused_no_request_leaves_over_a_restart_too() {
     let running = home.open(settings_with_limits(&model, paused)).await;
     let chat = running.send_and_wait(None, "Hello?").await;
     let error = turn_failure(&running.view(&chat).await).expect("it says so");
-    assert!(error.message.contains("switch the pause off"), "{error}");
+    assert!(error.message.contains("Resume them"), "{error}");
     assert!(!running.app.test_provider().await.ok);
     running.quit().await;
 

@@ -142,7 +142,7 @@ async fn nothing_changes_in_a_folder_beside_the_vault_whatever_the_model_asks_fo
     };
     for mode in [Mode::Review, Mode::Auto] {
         for words in tool_results_of(&home, &running, mode, changing()).await {
-            let says = "is in a folder beside the vault, which is only read. Make the note in the \
+            let says = "is in an additional folder, which is read-only. Create the note in the \
                         vault instead.";
             assert!(words.contains(says), "{mode:?}: {words}");
         }
@@ -160,7 +160,7 @@ async fn a_folder_that_cannot_be_added_is_refused_with_a_sentence_and_nothing_is
     let running = home.open(settings_without_model()).await;
     for (folder, says) in [
         (home.notes.root().to_owned(), "is the vault itself"),
-        (home.notes.root().parent().expect("a folder").to_owned(), "holds the vault"),
+        (home.notes.root().parent().expect("a folder").to_owned(), "contains the vault"),
         (kitchen.root().join("gone"), "There is no folder at"),
         ("/proc/self/cwd".into(), "is a folder of the system"),
     ] {
@@ -171,7 +171,7 @@ async fn a_folder_that_cannot_be_added_is_refused_with_a_sentence_and_nothing_is
     let recipes = kitchen.root().join("Recipes");
     running.app.add_extra_root(&recipes).await.expect("added");
     let refused = running.app.add_extra_root(&recipes.join("sweet")).await;
-    assert!(refused.expect_err("refused").message.contains("lie within each other"));
+    assert!(refused.expect_err("refused").message.contains("overlaps another additional folder"));
     assert_eq!(running.settings().await.extra_roots.len(), 1);
     assert_eq!(running.settings().await.extra_roots.remove(0).name, "Recipes");
     // One that is away does not keep the user from another setting.

@@ -286,10 +286,10 @@ async fn a_picture_is_read_as_its_note_means_it_and_a_private_one_too() {
         assert_eq!(read.into_bytes(), picture, "{link}");
     }
     for (link, why) in [
-        ("House/picture.png", "holds no PNG"),
-        ("Groceries.md", "holds no PNG"),
-        ("Gone.png", "There is no picture `Gone.png`"),
-        ("../../plan.gif", "There is no picture"),
+        ("House/picture.png", "isn’t a PNG"),
+        ("Groceries.md", "isn’t a PNG"),
+        ("Gone.png", "There is no image `Gone.png`"),
+        ("../../plan.gif", "There is no image"),
     ] {
         let source = Some(note_path("House/Heating.md"));
         let refused = running.app.image(link.to_owned(), source).await.expect_err(link);
@@ -300,9 +300,9 @@ async fn a_picture_is_read_as_its_note_means_it_and_a_private_one_too() {
     assert_eq!(std::fs::canonicalize(&file).expect("there"), file);
     assert!(file.ends_with("House/plan.gif"), "{}", file.display());
     for (link, why) in [
-        ("plan.desktop", "is not called a picture"),
-        ("picture.png", "holds no PNG"),
-        ("Gone.png", "There is no picture"),
+        ("plan.desktop", "doesn’t have an image file extension"),
+        ("picture.png", "isn’t a PNG"),
+        ("Gone.png", "There is no image"),
     ] {
         let refused = running.app.image_file_path(link.to_owned(), house()).await.expect_err(link);
         assert!(refused.message.contains(why), "{}", refused.message);

@@ -42,7 +42,7 @@ async fn an_address_with_a_key_or_a_login_in_it_is_not_taken() {
     ] {
         let settings = Settings { base_url: address, ..Settings::default() };
         let refused = running.app.save_settings(settings).await.expect_err("it is refused");
-        assert!(refused.message.contains("paste the key where keys are asked for"), "{refused}");
+        assert!(refused.message.contains("add your API key under Model"), "{refused}");
         assert!(!format!("{refused:?}").contains(CANARY), "{refused:?}");
     }
     assert_eq!(running.settings().await.base_url, "");

@@ -127,8 +127,8 @@ async fn a_vault_that_becomes_read_only_keeps_what_waits() {
     let before = home.notes.snapshot();
     disk.make_read_only();
     let error = running.decide(&conversation, &["Alpha.md"], &[]).await.expect_err("no writes");
-    let sentence = "Alpha was not changed and still waits: The vault is read-only, so `Alpha.md` \
-                    was not changed. Make its disk writable, then try again.";
+    let sentence = "Alpha wasn’t changed and still needs review: The vault is read-only, so \
+                    `Alpha.md` was not changed. Make its disk writable, then try again.";
     assert_error(&error, ErrorCode::Write, sentence);
     assert_eq!(home.notes.snapshot(), before);
     assert_eq!(running.pending_paths(&conversation).await.len(), 3);
@@ -147,9 +147,9 @@ async fn on_a_full_disk_the_note_is_untouched_and_applied_once_there_is_room() {
     let before = home.notes.snapshot();
     let all = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
     let error = running.decide(&conversation, &all, &[]).await.expect_err("there is no room");
-    let sentence = "Alpha was not changed and still waits: The disk is full, so `Alpha.md` was \
-                    not changed. Free some space, then try again. (2 more notes wait for the same \
-                    or other reasons.)";
+    let sentence = "Alpha wasn’t changed and still needs review: The disk is full, so `Alpha.md` \
+                    was not changed. Free some space, then try again. (2 more notes need review \
+                    for the same or other reasons.)";
     assert_error(&error, ErrorCode::Write, sentence);
     assert_eq!(home.notes.snapshot(), before, "and nothing is left beside the notes");
 

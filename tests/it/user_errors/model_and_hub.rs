@@ -190,8 +190,8 @@ async fn a_name_that_another_client_has_is_told_while_we_try_again() {
     let sentence = wait_for_hub_error(&second, HubState::Waiting).await;
     assert_eq!(
         sentence,
-        "Another client is registered as “Notes”: end it, or choose another name. Trying again by \
-         itself."
+        "Another client is registered as “Notes”: end it, or choose another name. Retrying \
+         automatically."
     );
     second.quit().await;
     first.quit().await;
@@ -204,7 +204,7 @@ async fn a_hub_that_is_not_running_is_told_while_we_try_again() {
         home.open(with_hub(settings_without_model(), &format!("ws://127.0.0.1:{port}"))).await;
     let sentence = wait_for_hub_error(&running, HubState::Waiting).await;
     let expected = format!(
-        "The hub at 127.0.0.1:{port} does not answer: is it running? Trying again by itself."
+        "The hub at 127.0.0.1:{port} does not answer: is it running? Retrying automatically."
     );
     assert_eq!(sentence, expected);
     let conversation = running.send_and_wait(None, "help").await;

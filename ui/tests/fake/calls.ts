@@ -78,7 +78,7 @@ export abstract class FakeCalls {
   tried: (key: string) => Promise<KeyTrial> = () => Promise.resolve({ type: 'works' });
   /** What comes of testing the provider: the models that it lists, and whether it answers. */
   tested: () => Promise<Tested> = () =>
-    Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.', unlisted: null } });
+    Promise.resolve({ listed: [], result: { ok: true, message: 'Connected.', unlisted: null } });
   #provider: ProviderStatus;
   spent: SpentStory = { turns: [], months: [] };
   /** How the desktop around the window stands. */

@@ -198,7 +198,7 @@ function expression(source: string, flags: string, pattern: string): RegExp {
   try {
     return new RegExp(source, flags);
   } catch {
-    const message = `“${pattern}” is no regular expression: unclosed group. Put it right, or look for exactly these words.`;
+    const message = `“${pattern}” isn’t a valid regular expression: unclosed group. Fix it, or search for exact text.`;
     throw { code: 'pattern', message };
   }
 }

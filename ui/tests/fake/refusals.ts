@@ -4,7 +4,7 @@ import type { NotePath, UserError } from '../../src/ipc/bindings';
 export const noConversation = other('This conversation is not there any more.');
 export const noAnswer = other('This answer is not there any more.');
 export const nothingToSumUp = other(
-  'There is nothing to summarize: the last six exchanges always stay as they are.',
+  'There’s nothing to summarize yet. The last six exchanges are never summarized.',
 );
 
 export function noNote(path: NotePath): UserError {

@@ -35,7 +35,9 @@ pub(crate) async fn apply_decisions(
     let store = &session.store;
     let waiting = store.open_change_set(conversation).await.map_err(store_error)?;
     let Some(set) = waiting.filter(|set| set.id == request.review) else {
-        return Err(UserError::other("These changes are already decided: nothing was done twice."));
+        return Err(UserError::other(
+            "These changes have already been reviewed. Nothing was repeated.",
+        ));
     };
     // Applied before, when the verdict could not be stored: to do it twice would find it stale.
     let before = crash_recovery::already_decided(store, &set).await?;
@@ -123,7 +125,8 @@ fn decision_by_hunk(
     if hunks.iter().all(|hunk| *hunk == HunkDecision::Reject) {
         return Ok(RowDecision::Leave);
     }
-    let choice = serde_json::to_string(hunks).map_err(|_| "This verdict cannot be stored.")?;
+    let choice =
+        serde_json::to_string(hunks).map_err(|_| "Couldn’t save your decision. Try again.")?;
     let parts = split_row(row, hunks);
     let parts = parts.ok_or("These are not the changes that you looked at: look at them again.")?;
     Ok(RowDecision::Make(AcceptedPortion::Parts(Box::new(parts), choice)))
@@ -225,7 +228,8 @@ fn review_problem(error: &VaultError) -> String {
             "Another program changed it since. Reject this change, then ask for it again."
         }
         VaultError::Exists { .. } => {
-            "There is a note of this name by now. Reject this change, then ask for it again."
+            "A note with this name was created in the meantime. Reject this change, then ask for \
+             it again."
         }
         other => return other.to_string(),
     }

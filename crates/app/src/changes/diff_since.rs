@@ -19,7 +19,7 @@ impl App {
         let found = find_effect(&open.store, effect).await?;
         if found.forgotten.is_some() || found.after.is_none() {
             return Err(UserError::other(
-                "The text that this change left is not kept, so nothing can be compared with it.",
+                "This change is too old to compare: its text is no longer stored.",
             ));
         }
         let (_, left) = before_and_after(&open.store, &found).await?;

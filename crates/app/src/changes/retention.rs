@@ -70,8 +70,8 @@ impl App {
         let forgotten = open.while_open(open.purge_history(age)).await;
         forgotten.unwrap_or_else(|| {
             Err(UserError::other(
-                "The vault was closed meanwhile. What was forgotten so far is gone; forget again \
-                 for the rest.",
+                "The vault was closed before this finished. Part of the history is deleted. Delete \
+                 history again to remove the rest.",
             ))
         })
     }
@@ -126,8 +126,8 @@ impl VaultSession {
         let forgotten = match purge(&self.store, policy, progress).await {
             Ok(gone) => self.store.vacuum().await.map(|()| gone).map_err(|error| {
                 UserError::other(format!(
-                    "The changes are forgotten, but traces of them are left in the database: {} \
-                     Then forget again.",
+                    "The history was deleted, but some data is still in the database file: {} Then \
+                     delete history again.",
                     store_error(error).message
                 ))
             }),

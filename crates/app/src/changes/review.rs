@@ -115,11 +115,11 @@ pub(crate) fn failed_notes_error(decided: &ChangeSetDecision) -> Option<UserErro
     let (path, why) = decided.problems.first()?;
     let more = match decided.problems.len() {
         1 => String::new(),
-        2 => " (1 more note waits for the same or another reason.)".to_owned(),
-        n => format!(" ({} more notes wait for the same or other reasons.)", n - 1),
+        2 => " (1 more note needs review for the same or another reason.)".to_owned(),
+        n => format!(" ({} more notes need review for the same or other reasons.)", n - 1),
     };
     Some(UserError::new(
         ErrorCode::Write,
-        format!("{} was not changed and still waits: {why}{more}", path.title()),
+        format!("{} wasn’t changed and still needs review: {why}{more}", path.title()),
     ))
 }

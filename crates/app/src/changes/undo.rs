@@ -58,9 +58,7 @@ impl App {
             took_back.filter(|row| standings.effective_part(&row.by) != EffectivePart::Nothing);
         let wanted = UndoRequest::undo(took_back.map(|row| row.by.clone()));
         if wanted.effects.is_empty() {
-            return Err(UserError::other(
-                "Nothing of this was taken back: there is nothing to redo.",
-            ));
+            return Err(UserError::other("There’s nothing to redo."));
         }
         open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Redoing).await
     }
@@ -187,7 +185,7 @@ async fn not_yet_undone(
         }
     }
     if wanted.effects.is_empty() {
-        return Err(UserError::other("This is taken back already, or nothing was changed."));
+        return Err(UserError::other("This is already undone, or nothing was changed."));
     }
     Ok(wanted)
 }
@@ -312,7 +310,7 @@ impl VaultSession {
     /// The earliest of the wanted effects. Their ids sort by time.
     async fn earliest_effect(&self, request: &UndoRequest) -> Result<EffectId, UserError> {
         let first = request.effects.keys().next().cloned();
-        first.ok_or_else(|| UserError::other("There is nothing to take back."))
+        first.ok_or_else(|| UserError::other("There’s nothing to undo."))
     }
 
     /// Applies a set of the user's own. Stored before it is applied; the caller holds `change_lock`.
@@ -419,7 +417,7 @@ fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
             "It is too old: the text of that time is not kept any more."
         }
         EffectConflictReason::Entangled => {
-            "It does not go together with the rest. Undo it by itself."
+            "This can’t be undone together with the other changes. Undo it separately."
         }
     };
     let shows = matches!(conflict.why, EffectConflictReason::Changed | EffectConflictReason::Gone);

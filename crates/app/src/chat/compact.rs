@@ -34,11 +34,11 @@ impl VaultSession {
                 "No model answers, so nothing can be summarized. Connect one in Settings."
             }
             SummarizeOutcome::TooShort => {
-                "There is nothing to summarize: the last six exchanges always stay as they are."
+                "There’s nothing to summarize yet. The last six exchanges are never summarized."
             }
             SummarizeOutcome::NoSummary => {
-                "The model gave no summary that is shorter than what was said, so nothing has \
-                 changed: try again, or pick another model for summaries in Settings."
+                "The summary wasn’t shorter than the messages, so nothing changed. Try again, or \
+                 choose another summary model in Settings."
             }
             SummarizeOutcome::Disturbed => {
                 "The summary was interrupted, so nothing has changed. Try again in a moment."

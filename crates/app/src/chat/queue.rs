@@ -31,7 +31,5 @@ impl App {
 }
 
 fn already_started_error() -> UserError {
-    UserError::other(
-        "This message does not wait any more: stop the answer to it, or send another message.",
-    )
+    UserError::other("This message is no longer queued. Stop its answer, or send another message.")
 }

@@ -24,7 +24,7 @@ impl App {
         let found = open.store.turn_opened_by(&request.message).await.map_err(store_error)?;
         let Some(found) = found else {
             return Err(UserError::other(
-                "This message is not answered yet: change it where it waits.",
+                "This message hasn’t been answered yet. Edit it in the queue.",
             ));
         };
         open.ensure_idle(&found.conversation).await?;
@@ -38,7 +38,7 @@ impl App {
             }
             None => {
                 return Err(UserError::other(
-                    "Only the last message can be tried again: edit this one instead.",
+                    "Only the last message can be regenerated. Edit this message instead.",
                 ));
             }
         };
@@ -89,8 +89,8 @@ impl App {
             let undone = self.undo(&UndoScope::Turn { turn: turn.clone() }).await?;
             if let Some(conflict) = undone.conflicts.first() {
                 return Err(UserError::other(format!(
-                    "Not asked again, because {} could not be taken back whole: look at the \
-                     changes, or ask again and keep them.",
+                    "Couldn’t regenerate, because changes to {} couldn’t be fully undone. Review \
+                     them in Changes, or regenerate and keep them.",
                     conflict.path.title()
                 )));
             }
@@ -107,8 +107,8 @@ impl VaultSession {
             || open.iter().any(|turn| turn.conversation == *conversation)
         {
             return Err(UserError::other(
-                "Something is still under way here: wait for the answer or stop it, and send or \
-                 remove what waits.",
+                "This conversation is busy. Wait for the answer or stop it, then send or remove \
+                 queued messages.",
             ));
         }
         Ok(())

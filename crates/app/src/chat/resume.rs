@@ -72,7 +72,7 @@ impl App {
         let open = self.session().await?;
         let left = open.store.decline_resume(turn).await.map_err(store_error)?;
         let Some(conversation) = left else {
-            return Err(UserError::other("This was decided already: nothing waits for you here."));
+            return Err(UserError::other("This interrupted answer has already been dealt with."));
         };
         open.emit(DomainEvent::Reordered(conversation.clone()));
         open.service.wake(&conversation);

@@ -76,12 +76,12 @@ async fn answer_path(session: &VaultSession, name: &str) -> Result<AnswerPath, U
 fn ensure_allowed_name(path: &NotePath) -> Result<(), UserError> {
     if is_rules_file(path) {
         return Err(UserError::other(format!(
-            "`{path}` tells the assistant how to work: save the answer under another name."
+            "`{path}` contains instructions for the assistant. Save the answer under another name."
         )));
     }
     if !path.is_markdown() {
         return Err(UserError::other(format!(
-            "`{path}` is no note: leave out the end of the name."
+            "`{path}` isn’t a note name. Remove the file extension."
         )));
     }
     Ok(())

@@ -22,7 +22,7 @@ impl App {
             ApprovalDecision::Discard => open.store.discard_hub_approval(number).await,
         };
         let Some(conversation) = decided.map_err(store_error)? else {
-            return Err(UserError::other("This was decided already: nothing was done twice."));
+            return Err(UserError::other("This answer was already sent or discarded."));
         };
         open.outbox_ready.notify_one();
         open.inbox_ready.notify_one();

@@ -31,7 +31,7 @@ pub(crate) fn claim_name(data: &DataDir, home: &Path, name: &str) -> Result<(), 
         .partition(|(_, folder)| folder.is_dir());
     if let Some((_, folder)) = here.first() {
         return Err(UserError::other(format!(
-            "To the hub “{name}” is the vault {}: give this one another name in Settings.",
+            "The hub already knows the vault {} as “{name}”. Choose another name in Settings.",
             folder.display()
         )));
     }

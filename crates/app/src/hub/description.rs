@@ -67,16 +67,16 @@ impl App {
         if !budget::has_month_budget(&session.store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,
-                "This month's ceiling is reached, so nothing was sent: raise it under Spending in \
-                 Settings.",
+                "You’ve reached your monthly limit, so nothing was sent. Raise it in Settings > \
+                 Spending.",
             ));
         }
         let DescriptionAnswer { text: words, usage: asked } = describe(&by, organisation).await?;
         session.store.record_standalone_usage(&asked).await.map_err(store_error)?;
         words.ok_or_else(|| {
             UserError::other(
-                "The model gave no description that can be used: try again, or pick another model \
-                 for summaries in Settings.",
+                "The model didn’t return a usable description. Try again, or choose another \
+                 summary model in Settings.",
             )
         })
     }

@@ -60,7 +60,9 @@ impl Provider for FallbackCapture {
                 append(&request, &self.inbox, &last_user_text(&request))
             }
             (Some((_, true, why)), _) => {
-                return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
+                return Err(ModelError::InvalidRequest(format!(
+                    "Couldn’t save this message: {why}"
+                )));
             }
             (Some((_, false, output)), _) => self.text_events(saved_text(&self.inbox, output)),
         };
@@ -106,7 +108,9 @@ impl Provider for CaptureIfIgnored {
                 return Ok(Box::pin(stream::iter(call.into_iter().map(Ok))));
             }
             Some((call, true, why)) if is_capture_call(&call.id) => {
-                return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
+                return Err(ModelError::InvalidRequest(format!(
+                    "Couldn’t save this message: {why}"
+                )));
             }
             Some((call, false, output)) if is_capture_call(&call.id) => {
                 return Ok(Box::pin(stream::iter(
@@ -217,7 +221,7 @@ fn saved_events(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
 fn saved_text(inbox: &NotePath, output: &str) -> String {
     match plan_outcome::parse(output) {
         PlanOutcome::Applied => format!("Saved to {inbox}."),
-        PlanOutcome::Waiting => format!("Kept for {inbox}, which has changes that wait."),
+        PlanOutcome::Waiting => format!("Added to {inbox} as a change to review."),
     }
 }
 
@@ -388,7 +392,7 @@ mod tests {
         assert_eq!(events.first(), Some(&Ok(ModelEvent::Call(again))));
         for others in [&[][..], &["capture-2"]] {
             let refused = with(others).stream(request()).await.err();
-            let why = ModelError::InvalidRequest("It could not be saved: Cut.".to_owned());
+            let why = ModelError::InvalidRequest("Couldn’t save this message: Cut.".to_owned());
             assert_eq!(refused, Some(why), "{others:?}");
         }
     }

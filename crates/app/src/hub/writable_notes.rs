@@ -69,8 +69,8 @@ fn parse_listed_note(line: &str) -> Result<NotePath, UserError> {
         if line.to_lowercase().ends_with(".md") { line.to_owned() } else { format!("{line}.md") };
     NotePath::parse(&spelled).map_err(|error| {
         UserError::other(format!(
-            "“{line}” is no note that the hub could add to: {error} Give its path in the vault, \
-             such as Lists/Shopping.md."
+            "“{line}” isn’t a note the hub can add to: {error} Enter a path in your vault, such as \
+             Lists/Shopping.md."
         ))
     })
 }
@@ -123,6 +123,6 @@ mod tests {
         let outside = HubSettings { inbox_note: "../In.md".to_owned(), ..HubSettings::default() };
         assert!(validate(&outside).is_err() && validate(&other).is_ok());
         let refused = validate(&settings).expect_err("a line names nothing in the vault");
-        assert!(refused.message.contains("“../out” is no note"), "{refused}");
+        assert!(refused.message.contains("“../out” isn’t a note"), "{refused}");
     }
 }

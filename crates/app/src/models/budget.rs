@@ -26,7 +26,7 @@ const MAX_MONTHS: usize = 24;
 
 /// What is said instead of asking while models are paused.
 pub(crate) const PAUSED_MESSAGE: &str =
-    "Models are paused, so nothing was sent: switch the pause off under Spending in Settings.";
+    "Models are paused, so nothing was sent. Resume them in Settings > Spending.";
 
 /// Asks through another provider, and nobody while models are paused or the settings do not count.
 pub(crate) struct SpendingGate {
@@ -79,8 +79,8 @@ pub(crate) async fn turn_budget(
     let of_turn = store.turn_cost(turn).await.map_err(store_error)?.cost;
     let month = remaining(ceilings.month_cents, spent);
     let month_reached = format!(
-        "This month's answers in this vault have cost {}, and {} is the ceiling: raise it under \
-         Spending in Settings, or wait for the next month.",
+        "This month’s answers in this vault have cost {}, and your monthly limit is {}. Raise it \
+         in Settings > Spending, or wait for the next month.",
         format_dollars(spent),
         format_dollars(u64::from(ceilings.month_cents) * NANODOLLARS_PER_CENT)
     );
@@ -89,8 +89,8 @@ pub(crate) async fn turn_budget(
     }
     let turn = remaining(ceilings.turn_cents, of_turn);
     let turn_reached = format!(
-        "This answer has cost {}, the ceiling of one answer: continue, or raise it under Spending \
-         in Settings.",
+        "This answer reached your limit of {}. Continue, or raise the limit in Settings > \
+         Spending.",
         format_dollars(u64::from(ceilings.turn_cents) * NANODOLLARS_PER_CENT)
     );
     Ok(Some(if turn <= month {
@@ -98,8 +98,8 @@ pub(crate) async fn turn_budget(
     } else {
         let ceiling = format_dollars(u64::from(ceilings.month_cents) * NANODOLLARS_PER_CENT);
         let reached = format!(
-            "This month's answers in this vault have reached their ceiling of {ceiling}: raise it \
-             under Spending in Settings, then continue."
+            "This month’s answers in this vault have reached your monthly limit of {ceiling}. \
+             Raise it in Settings > Spending, then continue."
         );
         SpendingLimit { price, left: month, reached_message: reached }
     }))

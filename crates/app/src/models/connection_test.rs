@@ -20,7 +20,7 @@ impl App {
         let chosen = self.services().model_selector.selected().await;
         let told = |ok, message| ProviderTestResult { ok, message, unlisted: None };
         if !chosen.status.has_model {
-            return told(true, "Commands answer without a model: nothing to test.".to_owned());
+            return told(true, "No provider is selected, so there’s nothing to test.".to_owned());
         }
         self.services().config.reload_if_changed().await;
         if let Err(refused) = self.services().config.ensure_models_allowed() {
@@ -34,7 +34,7 @@ impl App {
             Err(error) => Err(error.message.clone()),
         };
         let (ok, message) = match answered {
-            Ok(()) => (true, "It answers.".to_owned()),
+            Ok(()) => (true, "Connected.".to_owned()),
             Err(message) => (false, message),
         };
         ProviderTestResult { ok, message, unlisted }
@@ -111,5 +111,5 @@ async fn ask_one_word(
             return Ok(());
         }
     }
-    Err(ModelError::Network("The answer broke off: try again.".to_owned()))
+    Err(ModelError::Network("The connection was lost during the answer. Try again.".to_owned()))
 }

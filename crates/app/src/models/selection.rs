@@ -288,7 +288,9 @@ fn parameters_of(settings: &Settings, model: &str) -> Result<RequestParameters, 
 
 fn no_model(provider: ModelProvider) -> UserError {
     let name = provider.name();
-    UserError::other(format!("No model of {name} is picked: test it in Settings, then pick one."))
+    UserError::other(format!(
+        "No {name} model selected. In Settings, choose Test and then a model."
+    ))
 }
 
 fn default_context_window(known: model_catalog::ModelMaker) -> u32 {

@@ -44,7 +44,8 @@ impl App {
             let ending = path.extension().unwrap_or_default().to_lowercase();
             if !IMAGE_EXTENSIONS.contains(&ending.as_str()) {
                 return Err(UserError::other(format!(
-                    "`{path}` is not called a picture, so no other program is given it. Rename it."
+                    "`{path}` doesn’t have an image file extension, so it can’t be opened. Rename \
+                     it."
                 )));
             }
             let vault = open.vault.unfiltered();
@@ -67,6 +68,6 @@ fn resolve_image(
 
 fn no_image_error(link: &str) -> UserError {
     UserError::other(format!(
-        "There is no picture `{link}`. Put it in the folder, or name another."
+        "There is no image `{link}`. Add it to the folder, or use another one."
     ))
 }

@@ -218,8 +218,8 @@ fn search_error(error: SearchError) -> UserError {
         SearchError::BadPattern { pattern, why, .. } => UserError::new(
             ErrorCode::Pattern,
             format!(
-                "“{pattern}” is no regular expression: {why}. Put it right, or look for exactly \
-                 these words."
+                "“{pattern}” isn’t a valid regular expression: {why}. Fix it, or search for exact \
+                 text."
             ),
         ),
         SearchError::Vault(error) => note_error(&error),

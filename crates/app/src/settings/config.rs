@@ -446,8 +446,8 @@ fn validate(settings: &Settings) -> Result<(), UserError> {
     // What is saved is told to the window and stands in a file; a key has a place of its own.
     if llm::transport::http::has_credentials(&settings.base_url) {
         return Err(UserError::other(
-            "The provider's address holds a login or a ?: leave the address alone there, and \
-             paste the key where keys are asked for.",
+            "The server URL must not contain a username, password, or “?”. Enter only the URL, and \
+             add your API key under Model.",
         ));
     }
     writable_notes::validate(&settings.hub)

@@ -8,5 +8,5 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, UserError> {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| UserError::other("The work was interrupted: try again."))
+        .map_err(|_| UserError::other("Something interrupted this. Try again."))
 }

@@ -29,9 +29,7 @@ impl DataDir {
             .map(PathBuf::from)
             .or_else(|| dirs::data_dir().map(|dir| dir.join("vaultmate")));
         let root = root.ok_or_else(|| {
-            UserError::other(
-                "There is no place for application data: set HOME or VAULTMATE_DATA_DIR.",
-            )
+            UserError::other("Couldn’t find a folder for app data. Set HOME or VAULTMATE_DATA_DIR.")
         })?;
         Self::at(root)
     }

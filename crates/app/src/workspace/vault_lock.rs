@@ -81,7 +81,9 @@ fn lock_error(path: &Path, folder: &Path) -> VaultLockError {
             "`vaultmate-cli serve` (process {process}) has {folder} open without a window: stop it \
              with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
         ),
-        _ => format!("Another Vaultmate has {folder} open: go on there, or close it first."),
+        _ => format!(
+            "{folder} is already open in another Vaultmate. Switch to it, or close it first."
+        ),
     };
     let error = UserError::new(ErrorCode::Busy, words);
     if holder.is_some_and(has_ended) {
@@ -129,7 +131,7 @@ mod tests {
         let second = take(RunMode::Stay).expect("free again");
         assert_eq!(
             refused(dir.path()),
-            "Another Vaultmate has /notes open: go on there, or close it first."
+            "/notes is already open in another Vaultmate. Switch to it, or close it first."
         );
         drop(second);
         take(RunMode::Ask).expect("free again");

@@ -64,7 +64,8 @@ impl Provider for KeyPool {
         let key = match pick {
             KeyChoice::Key(key) => key,
             KeyChoice::Wait(wait) => {
-                let message = "All keys were used too often: wait a little, then try again.";
+                let message = "All API keys have hit their rate limit. Wait a moment, then try \
+                               again.";
                 let (message, retry_after) = (message.to_owned(), Some(wait));
                 return Err(ModelError::RateLimit { message, retry_after });
             }

@@ -46,8 +46,8 @@ impl RequestParameters {
             "" => Map::new(),
             text => serde_json::from_str(text).map_err(|error| {
                 format!(
-                    "The extra parameters of `{}` are no JSON object ({error}): correct them in \
-                     Settings.",
+                    "The extra parameters for `{}` aren’t a valid JSON object ({error}). Fix them \
+                     in Settings.",
                     given.model
                 )
             })?,
@@ -92,8 +92,8 @@ mod tests {
         for (given, problem) in [
             (ModelParameters { temperature: Some(2.5), ..given() }, "The temperature of `m`"),
             (ModelParameters { top_p: Some(f64::NAN), ..given() }, "The top-p of `m`"),
-            (extra("[1]"), "are no JSON object"),
-            (extra("{"), "are no JSON object"),
+            (extra("[1]"), "aren’t a valid JSON object"),
+            (extra("{"), "aren’t a valid JSON object"),
             (extra(r#"{"messages": []}"#), "hold `messages`"),
             (extra(r#"{"stream": false}"#), "hold `stream`"),
         ] {

@@ -295,7 +295,7 @@ impl TurnDriver<'_> {
     /// together are one event. The stream is kept only while more may come.
     async fn receive(&mut self) -> DriverFlow {
         let Some(mut stream) = self.stream.take() else {
-            let error = UserError::other("The turn came to a halt without an end: try again.");
+            let error = UserError::other("The answer stopped unexpectedly. Try again.");
             return next_input(TurnInput::Broke(error));
         };
         let next = match self.while_waiting(stream.next()).await {

@@ -293,7 +293,7 @@ fn header(
         return Err(ModelError::Auth(format!("There is no key for {name}: add one in Settings.")));
     }
     let mut header = HeaderValue::from_str(&format!("{}{key}", vendor.key.1)).map_err(|_| {
-        ModelError::Auth("The key holds characters that no key has: check it in Settings.".into())
+        ModelError::Auth("The API key contains invalid characters. Check it in Settings.".into())
     })?;
     header.set_sensitive(true);
     Ok(Some(header))

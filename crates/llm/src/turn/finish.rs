@@ -116,12 +116,13 @@ impl From<ModelError> for UserError {
 /// For an answer that ended otherwise than by itself and holds nothing that can stand alone.
 pub(super) fn stopped_by(reason: StopReason) -> UserError {
     UserError::other(match reason {
-        StopReason::Refusal => "The model declined to answer this: put it in other words.",
+        StopReason::Refusal => "The model declined to answer. Rephrase your message.",
         StopReason::ContextExceeded => {
             "This conversation no longer fits the model: start a new one."
         }
         StopReason::MaxTokens => {
-            "The answer reached its length limit before it said anything: ask for less at once."
+            "The answer hit its length limit before any text. Ask for something shorter, or raise \
+             Max output tokens in Settings."
         }
         StopReason::EndTurn
         | StopReason::ToolUse
@@ -138,7 +139,7 @@ pub(super) fn empty_twice() -> UserError {
 }
 
 pub(super) fn paused_too_often() -> UserError {
-    UserError::other("The model paused again and again without an end: try again.")
+    UserError::other("The model kept pausing without finishing. Try again.")
 }
 
 pub(super) fn cut_in_calls() -> UserError {

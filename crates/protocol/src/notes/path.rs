@@ -220,10 +220,10 @@ fn reject_part(part: &str) -> Result<(), PathError> {
     let bare = visible.trim();
     if bare.trim_matches(['.', ' ']).is_empty() {
         let advice = "Write the path from the top of the vault, without `..`";
-        return path_error(part, "leads nowhere or to another folder", advice);
+        return path_error(part, "is empty or consists of dots", advice);
     }
     if bare.starts_with('.') || is_dot_folder_alias(bare) {
-        let advice = "Leave hidden files and folders alone and use another path";
+        let advice = "Choose a path without hidden files or folders";
         return path_error(part, "is hidden and protected", advice);
     }
     if part.len() > MAX_PART_BYTES {

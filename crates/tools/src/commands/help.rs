@@ -22,8 +22,8 @@ impl TypedCommand for HelpCommand {
             .map(|entry| format!("- `{}` {}", entry.usage, entry.description))
             .collect();
         NextStep::Say(format!(
-            "No model connected. These commands work without one:\n\n{}\n\nAnything else is looked \
-             for in the notes. A part with “to”, “with” or “in” in it can be put in quotes.",
+            "No model connected. These commands work without a model:\n\n{}\n\nAnything else \
+             searches your notes. Put text that contains “to”, “with”, or “in” in quotes.",
             rows.join("\n")
         ))
     }

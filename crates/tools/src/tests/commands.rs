@@ -158,7 +158,7 @@ async fn a_change_that_waits_is_not_said_to_be_done() {
     let mut chat = CommandChat::over(&[("Trip.md", b"train\n")]);
     chat.bench.policy = PlanPolicy::Wait;
     let said = chat.types("replace train with bus in Trip").await;
-    assert_eq!(said, "The change to Trip waits for your review.");
+    assert_eq!(said, "The change to Trip needs your review.");
     assert_eq!(chat.bench.text("Trip.md"), "train\n");
 }
 
@@ -241,7 +241,7 @@ async fn a_note_is_moved_with_its_links_and_put_into_the_trash() {
     assert!(!chat.bench.file("Plan.md").exists());
     chat.bench.policy = PlanPolicy::Wait;
     let said = chat.types("delete Journey").await;
-    assert_eq!(said, "The change to Journey waits for your review.");
+    assert_eq!(said, "The change to Journey needs your review.");
     assert!(chat.bench.file("Journey.md").exists());
     let none = chat.types("move Nowhere to Archive").await;
     assert!(none.starts_with("There is no note “Nowhere”"), "{none}");

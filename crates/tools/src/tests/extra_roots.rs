@@ -95,7 +95,7 @@ async fn every_tool_that_changes_says_that_folders_beside_the_vault_are_only_rea
         ] {
             let words = bench.call_err(tool, call.clone()).await;
             let says = format!(
-                "`{at}` is in a folder beside the vault, which is only read. Make the note in the \
+                "`{at}` is in an additional folder, which is read-only. Create the note in the \
                  vault instead."
             );
             assert_eq!(words, says, "{tool} {call}");
@@ -129,9 +129,6 @@ async fn a_root_that_is_away_is_said_by_a_listing() {
     let place = beside.path().to_owned();
     drop(beside);
     let answer = bench.call_ok("list_files", json!({})).await;
-    assert!(
-        answer.text.contains("Left out: `Recipes`: this folder beside the vault is"),
-        "{answer:?}"
-    );
+    assert!(answer.text.contains("Left out: `Recipes`: this additional folder is"), "{answer:?}");
     assert!(!answer.text.contains(place.to_str().unwrap()), "{answer:?}");
 }

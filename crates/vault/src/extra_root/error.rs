@@ -32,19 +32,20 @@ pub enum ExtraRootError {
         folder: PathBuf,
     },
     /// The vault lies in it.
-    #[error("{} holds the vault, so its notes would be there twice. Choose a folder beside the vault.", folder.display())]
+    #[error("{} contains the vault, so its notes would appear twice. Choose a folder outside the \
+             vault.", folder.display())]
     HoldsVault {
         /// What was asked for.
         folder: PathBuf,
     },
     /// It and another root share notes.
-    #[error("{} and another folder beside the vault lie within each other. Add only the outer one.", folder.display())]
+    #[error("{} overlaps another additional folder. Add only the outer one.", folder.display())]
     Overlaps {
         /// What was asked for.
         folder: PathBuf,
     },
     /// Nothing is in it. It may still be added.
-    #[error("{} is empty. Fill it, or bring the disk back that belongs there.", folder.display())]
+    #[error("{} is empty. If it’s on another drive, connect that drive.", folder.display())]
     Empty {
         /// The folder.
         folder: PathBuf,
@@ -60,12 +61,12 @@ pub enum ExtraRootError {
 }
 
 /// The rest of a sentence about a root that the vault hides.
-pub(super) const HIDDEN_MESSAGE: &str = "the vault has something of its own with the name of this folder \
-     beside the vault, which is not shown; rename one of them";
+pub(super) const HIDDEN_MESSAGE: &str = "the vault already has a file or folder with the name of \
+     this additional folder, which is not shown; rename one of them";
 
 /// The rest of a sentence about a root whose name is none.
-pub(super) const UNNAMED_MESSAGE: &str = "a folder beside the vault cannot be shown under this name; give \
-     it another one in the settings file";
+pub(super) const UNNAMED_MESSAGE: &str = "an additional folder can’t be shown under this name; \
+     choose another one in the settings file";
 
 impl ExtraRootError {
     /// The rest of a sentence about a root that was added before. It does not say where that is:
@@ -76,15 +77,15 @@ impl ExtraRootError {
             | Self::InVault { .. }
             | Self::HoldsVault { .. }
             | Self::Overlaps { .. } => {
-                "this folder beside the vault shares notes with the vault or another such folder \
-                 and is not shown; take it out in the settings"
+                "this additional folder overlaps the vault or another additional folder and is not \
+                 shown; remove it in Settings"
             }
             Self::Empty { .. } => {
-                "this folder beside the vault is empty; if it is on another disk, bring that back"
+                "this additional folder is empty; if it’s on another drive, connect that drive"
             }
             Self::Open(_) | Self::NotWhole { .. } | Self::Name { .. } => {
-                "this folder beside the vault is not there or cannot be read; bring it back, or \
-                 take it out in the settings"
+                "this additional folder is missing or can’t be read; restore it, or remove it in \
+                 Settings"
             }
         }
     }

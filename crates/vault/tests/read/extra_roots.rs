@@ -78,8 +78,8 @@ fn in_extra_root(refused: &VaultError, at: &str) {
     assert_eq!(
         refused.to_string(),
         format!(
-            "`{at}` is in a folder beside the vault, which is only read. Make the note in the \
-             vault instead."
+            "`{at}` is in an additional folder, which is read-only. Create the note in the vault \
+             instead."
         )
     );
 }
@@ -244,7 +244,10 @@ async fn what_the_vault_has_under_the_name_is_seen_instead_and_the_listing_says_
     assert_eq!(names(&vault), ["Recipes", "Recipes/Bread.md", "Recipes/Own.md", "notes"]);
     assert_eq!(vault.read_bytes(&path("Recipes/Bread.md")).unwrap(), b"own bread");
     let problems = problems(&vault);
-    assert!(problems[0].starts_with("Recipes: the vault has something of its own"), "{problems:?}");
+    assert!(
+        problems[0].starts_with("Recipes: the vault already has a file or folder"),
+        "{problems:?}"
+    );
     let made = order([create("Recipes/New.md", "x"), replace("Recipes/Own.md", "own", "mine")]);
     let applied = vault.apply(made, &MemoryLedger::default()).await.unwrap();
     assert_eq!(applied.done.len(), 2, "{applied:?}");
@@ -263,7 +266,7 @@ async fn a_root_that_is_away_is_a_problem_until_it_is_back_and_keeps_its_name() 
         assert_eq!(names(&vault), ["a.md", "notes"]);
         assert!(matches!(vault.read(&path("Recipes/Bread.md")), Err(VaultError::NotFound { .. })));
         let told = problems(&vault);
-        assert!(told[0].starts_with("Recipes: this folder beside the vault is"), "{told:?}");
+        assert!(told[0].starts_with("Recipes: this additional folder is"), "{told:?}");
         let place = root.parent().unwrap().to_str().unwrap();
         assert!(!told[0].contains(place), "{told:?}: a model may read it");
         in_extra_root(&vault.new_path("Recipes/New").unwrap_err(), "Recipes/New");
@@ -315,10 +318,10 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     check(&folder.root, "is the vault itself");
     check(&folder.root.join("notes"), "is in the vault already");
     check(&door, "is in the vault already");
-    check(folder.root.parent().unwrap(), "holds the vault");
-    check(Path::new("/"), "holds the vault");
-    check(&root.join("sweet"), "lie within each other");
-    check(&root, "lie within each other");
+    check(folder.root.parent().unwrap(), "contains the vault");
+    check(Path::new("/"), "contains the vault");
+    check(&root.join("sweet"), "overlaps another additional folder");
+    check(&root, "overlaps another additional folder");
     check(&root.join("Bread.md"), "is not a folder");
     check(&root.with_file_name("gone"), "There is no folder at");
     check(Path::new("relative"), "is not the whole path");
@@ -345,7 +348,7 @@ fn a_root_that_came_to_share_notes_with_the_vault_is_not_seen() {
     symlink(folder.root.join("Diary"), &root).unwrap();
     assert_eq!(names(&vault), ["Diary", "Diary/a.md", "notes"]);
     assert!(vault.read(&path("Recipes/a.md")).is_err());
-    assert!(problems(&vault)[0].contains("shares notes"), "{:?}", problems(&vault));
+    assert!(problems(&vault)[0].contains("overlaps"), "{:?}", problems(&vault));
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn what_is_no_picture_is_refused_whatever_it_is_called() {
     let said = refused(&folder, "page.png").to_string();
     assert_eq!(
         said,
-        "`page.png` is not shown: it holds no PNG, JPEG, GIF, WebP, AVIF or BMP picture. Save it as \
-         one of these."
+        "`page.png` can’t be shown: it isn’t a PNG, JPEG, GIF, WebP, AVIF, or BMP image. Save it \
+         as one of these."
     );
 }
 
@@ -133,7 +133,7 @@ fn a_picture_up_to_the_limit_is_read_and_a_larger_one_is_refused_in_words() {
         matches!(error, VaultError::PictureTooLarge { size, .. } if size == too_large),
         "{error}"
     );
-    assert!(error.to_string().contains("33 MiB, over the limit of 32 MiB"), "{error}");
+    assert!(error.to_string().contains("33 MiB. Images can have up to 32 MiB"), "{error}");
     file.set_len(5 << 30).unwrap();
     assert!(matches!(refused(&folder, "large.png"), VaultError::PictureTooLarge { .. }));
 }
@@ -164,7 +164,7 @@ fn a_picture_that_takes_too_much_room_where_it_is_drawn_is_refused_in_words() {
         assert!(matches!(refused(&folder, name), VaultError::TooManyPoints { .. }), "{name}");
     }
     let words = refused(&folder, "bomb.png").to_string();
-    assert!(words.contains("30000 × 30000 points, over the limit of 120 million"), "{words}");
+    assert!(words.contains("30000 × 30000 pixels. Images can have up to 120 million"), "{words}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl PathResolver for ProductTools {
                 | VaultError::Ambiguous { .. }
                 | VaultError::Exists { .. },
             ) => None,
-            Some(VaultError::NotANote { .. }) if said.contains("which is not opened") => None,
+            Some(VaultError::NotANote { .. }) if said.contains("Can’t open `") => None,
             Some(VaultError::Path(_)) if said.contains("names no folder") => None,
             Some(
                 error @ (VaultError::Path(_)

@@ -135,8 +135,7 @@ mod tests {
     }
 
     const DONE: (&str, ChangeStatus, Option<&str>) = ("first", UNDONE, None);
-    const REFUSED: (&str, ChangeStatus, Option<&str>) =
-        ("first", UNDONE, Some("taken back already"));
+    const REFUSED: (&str, ChangeStatus, Option<&str>) = ("first", UNDONE, Some("already undone"));
     const AS_BEFORE: (&str, ChangeStatus, Option<&str>) = ("changed", STANDS, None);
 
     #[test]

@@ -11,13 +11,13 @@ const say = phrasebook({
   read: 'gelesen',
   'a folder': 'ein Ordner',
   'Not changed: {error}': 'Nicht geändert: {error}',
-  'It could not be saved: {why}': 'Nicht gespeichert: {why}',
+  'Couldn’t save this message: {why}': 'Nicht gespeichert: {why}',
   'the disk is full: free some space': 'der Datenträger ist voll: schaff Platz',
   'cannot {doing}': 'das ging nicht: {doing}',
   'list the notes': 'die Notizen auflisten',
   ' Check the disk, then try again.': ' Sieh nach dem Datenträger.',
   '{at} does not answer: is it running?': '{at} antwortet nicht: läuft er?',
-  '{said} Trying again by itself.': '{said} Versucht es wieder.',
+  '{said} Retrying automatically.': '{said} Versucht es wieder.',
   '{sentence}: {inner}': '{sentence}: {inner}',
   '{error} does not answer {path}': '{path}: keine Antwort, {error}',
   '{0} was left: {why}{more}': '{0} blieb: {why}{more}',
@@ -40,7 +40,7 @@ describe('the phrasebook', () => {
   it('says what stands in holes as well, to a small depth', () => {
     check('`a.md` could not be read: EIO. Try again.', '`a.md` konnte nicht gelesen werden: EIO.');
     check(
-      'It could not be saved: Not changed: There is no note `x`.',
+      'Couldn’t save this message: Not changed: There is no note `x`.',
       'Nicht gespeichert: Nicht geändert: Eine Notiz `x` gibt es nicht.',
     );
     const deep = 'Not changed: '.repeat(40);
@@ -71,7 +71,7 @@ describe('the phrasebook', () => {
       'Der Datenträger ist voll: schaff Platz. Nobody knows why.',
     );
     check(
-      'a:1 does not answer: is it running? Trying again by itself.',
+      'a:1 does not answer: is it running? Retrying automatically.',
       'a:1 antwortet nicht: läuft er? Versucht es wieder.',
     );
     check(

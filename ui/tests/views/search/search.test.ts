@@ -102,7 +102,7 @@ describe('searching the text', () => {
     await keys.click(await screen.findByRole('checkbox', { name: 'Regular expression' }));
     await keys.type(screen.getByTestId('search-field'), '(vessel');
     const problem = await screen.findByTestId('search-problem');
-    expect(problem).toHaveTextContent('“(vessel” is no regular expression');
+    expect(problem).toHaveTextContent('“(vessel” isn’t a valid regular expression');
     await keys.click(within(problem).getByTestId('search-literally'));
     await waitFor(() => expect(screen.queryByTestId('search-problem')).toBeNull());
     expect(screen.getByRole('checkbox', { name: 'Regular expression' })).not.toBeChecked();

@@ -110,7 +110,7 @@ describe('the token for the hub', () => {
     const { host, session, keys } = await open();
     session.openSettings('hub');
     const section = await screen.findByRole('region', { name: 'Hub' });
-    const message = 'The token holds a blank or a special character.';
+    const message = 'The token contains a space or control character.';
     host.refusals.set('setHubToken', { code: 'other', message });
     await keys.type(await within(section).findByLabelText('Token'), 'two words{Enter}');
     const told = within(section).getByTestId('secret-failure');

@@ -55,10 +55,14 @@ describe('the language', () => {
     );
     expect(keyring).toHaveTextContent('Der Schlüsselbund des Systems nimmt den Schlüssel nicht an');
     host.tell({ type: 'problem', error: { code: 'other', message: 'Nobody knows this one.' } });
-    host.tell({ type: 'problem', error: { code: 'other', message: 'It failed.' } });
-    expect(await screen.findByText('Es ist gescheitert.', { selector: '.words' })).toBeVisible();
+    host.tell({ type: 'problem', error: { code: 'other', message: 'Something went wrong.' } });
+    expect(
+      await screen.findByText('Etwas ist schiefgegangen.', { selector: '.words' }),
+    ).toBeVisible();
     expect(screen.getByText('Nobody knows this one.', { selector: '.words' })).toBeVisible();
-    expect(screen.getByText('Es ist gescheitert.', { selector: '[aria-live] *' })).toBeDefined();
+    expect(
+      screen.getByText('Etwas ist schiefgegangen.', { selector: '[aria-live] *' }),
+    ).toBeDefined();
     setLanguage('en');
     await tick();
     expect(keyring).toHaveTextContent('The system keyring does not take the key');
@@ -83,7 +87,7 @@ describe('the language', () => {
     expect(questionText(asked)).toBe('Mehrere Notizen heißen „Plan“. Welche?');
     expect(questionText({ ...asked, call: 'toolu_1' })).toBe(asked.text);
     const noteOf = (body: string): string => `**Plan**\n\n${body}`;
-    expect(translateAnswer(noteOf('It failed.'))).toBe(noteOf('It failed.'));
+    expect(translateAnswer(noteOf('Something went wrong.'))).toBe(noteOf('Something went wrong.'));
     expect(translateAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));
   });
 
@@ -95,12 +99,12 @@ describe('the language', () => {
     const item = {
       type: 'assistant',
       id: 'a9',
-      text: 'It failed.',
+      text: 'Something went wrong.',
       streaming: false,
       cut: false,
     } as const;
     host.tell({ type: 'item_changed', conversation, item });
-    expect(await screen.findByText('It failed.')).toBeVisible();
+    expect(await screen.findByText('Something went wrong.')).toBeVisible();
   });
 
   it('is also that of dates, numbers and amounts', () => {

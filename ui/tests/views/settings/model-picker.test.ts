@@ -108,10 +108,10 @@ describe('the model picker', () => {
     await keys.click(field);
     expect(news()).toHaveTextContent('Loading models…');
     answer();
-    await screen.findByText('It answers.');
+    await screen.findByText('Connected.');
     expect(news()).toHaveTextContent(/^This server doesn’t list/);
 
-    const message = 'The answer broke off: try again.';
+    const message = 'The connection was lost during the answer. Try again.';
     host.tested = () =>
       Promise.resolve({ listed: [], result: { ok: false, message, unlisted: null } });
     await keys.click(test);
@@ -121,7 +121,7 @@ describe('the model picker', () => {
     host.tested = () =>
       Promise.resolve({
         listed: [],
-        result: { ok: true, message: 'It answers.', unlisted: 'The list broke off.' },
+        result: { ok: true, message: 'Connected.', unlisted: 'The list broke off.' },
       });
     await keys.click(test);
     await keys.click(field);
@@ -130,7 +130,7 @@ describe('the model picker', () => {
     host.tested = () =>
       Promise.resolve({
         listed: [unknown],
-        result: { ok: true, message: 'It answers.', unlisted: null },
+        result: { ok: true, message: 'Connected.', unlisted: null },
       });
     await keys.click(test);
     await keys.click(field);

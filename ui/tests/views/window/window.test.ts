@@ -472,6 +472,6 @@ describe('settings', () => {
     const { session, keys } = await open('chat');
     session.openSettings('answering');
     await keys.click(await screen.findByRole('button', { name: 'Test' }));
-    await screen.findByText('It answers.');
+    await screen.findByText('Connected.');
   });
 });

@@ -102,7 +102,7 @@ impl AtomicFileWriter {
 
 fn already_exists_error(file: &Path) -> UserError {
     let file = file.display();
-    UserError::new(ErrorCode::Write, format!("{file} is there already: choose another name."))
+    UserError::new(ErrorCode::Write, format!("{file} already exists. Choose another name."))
 }
 
 fn io_error(file: &Path, error: &io::Error) -> UserError {

@@ -231,7 +231,7 @@ async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_l
     written(&scene.store, &export).await.expect("written");
     let before = ExportFixture::text(&export);
     let refused = written(&scene.store, &export).await.expect_err("it is there");
-    assert!(refused.message.contains("is there already"), "{}", refused.message);
+    assert!(refused.message.contains("already exists"), "{}", refused.message);
     let gone = ExportJob {
         conversation: Some("gone".into()),
         ..scene.export(ExportFormat::Json, ExistingFile::Kept)

@@ -60,8 +60,8 @@ pub(super) fn choose_window(
     let longest = longest.unwrap_or(DEFAULT_WINDOW);
     if prompt_size.min_tokens_estimate() >= longest {
         let message = format!(
-            "This conversation has at least {} tokens, and the model reads {longest}: start a new \
-             one, or pick another model in Settings.",
+            "This conversation has at least {} tokens, but the model’s context window is \
+             {longest}. Start a new conversation, or choose a model with a larger context window.",
             prompt_size.min_tokens_estimate()
         );
         return Err(ModelError::ContextExceeded { message, window: Some(longest) });

@@ -58,11 +58,13 @@ impl RequestErrors {
             (503, ErrorClass::Loading) => self.loading(),
             (503 | 529, _) => self.overloaded(retry_after),
             (511, _) => final_error(format!(
-                "{} is behind a network that wants you to sign in first: open a browser.",
+                "Couldn’t reach {}: this network requires you to sign in. Open a browser, sign in, \
+                 and try again.",
                 self.host
             )),
             (300..=399, _) => final_error(format!(
-                "{} redirects elsewhere, which is not followed: check the address in Settings.",
+                "{} redirects to another address, which isn’t allowed. Check the server URL in \
+                 Settings.",
                 self.host
             )),
             (400 | 422, ErrorClass::NoModel) => self.no_model(),
@@ -145,7 +147,7 @@ impl RequestErrors {
             return self.reported(&trouble);
         }
         final_error(format!(
-            "{} does not answer as {} does: check the address in Settings.",
+            "{} didn’t respond like {}. Check the server URL in Settings.",
             self.host, self.api.api
         ))
     }
@@ -187,21 +189,23 @@ impl RequestErrors {
 
     fn no_tools(&self) -> ModelError {
         ModelError::NoTools(format!(
-            "{} refused the request for `{}`, perhaps because of its tools: pick another model in \
-             Settings.",
+            "{} rejected the request for `{}`, perhaps because of its tools. Choose another model \
+             in Settings.",
             self.host, self.model
         ))
     }
 
     fn forbidden(&self, error_body: &ErrorBody) -> ModelError {
         let said = self.quote(error_body);
-        ModelError::Auth(format!("The key may not do this{said}: check it in Settings."))
+        ModelError::Auth(format!(
+            "This API key doesn’t have permission{said}. Check it in Settings."
+        ))
     }
 
     fn no_model(&self) -> ModelError {
         let model = &self.model;
         ModelError::NoModel(format!(
-            "{} does not know the model `{model}`: pick another one in Settings.",
+            "{} does not know the model `{model}`. Choose another one in Settings.",
             self.host
         ))
     }

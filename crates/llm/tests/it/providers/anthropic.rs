@@ -184,7 +184,7 @@ async fn a_redirect_is_not_followed() {
 async fn what_is_no_event_stream_is_refused() {
     for headers in ["content-type: application/json\r\n", "content-encoding: br\r\n"] {
         let error = failure(respond("200 OK", headers, "{}")).await;
-        assert!(error.to_string().contains("check the address in Settings"), "{error}");
+        assert!(error.to_string().contains("Check the server URL in Settings"), "{error}");
     }
 }
 

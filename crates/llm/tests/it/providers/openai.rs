@@ -202,7 +202,7 @@ async fn an_error_in_place_of_a_stream_is_read() {
     let body = json!({ "error": { "message": "x", "code": 429 } }).to_string();
     assert!(matches!(failure(respond("200 OK", json, &body)).await, ModelError::RateLimit { .. }));
     let error = failure(respond("200 OK", json, "{}")).await.to_string();
-    assert!(error.contains("check the address in Settings"), "{error}");
+    assert!(error.contains("Check the server URL in Settings"), "{error}");
 }
 
 async fn turn(answers: Vec<CannedAnswer>) -> (protocol::TurnEnding, ByteServer) {

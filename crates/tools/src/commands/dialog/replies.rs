@@ -73,7 +73,7 @@ fn without_properties<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
 pub(in crate::commands) fn change_reply(output: &str, path: &str, done: &str) -> NextStep {
     NextStep::Say(match plan_outcome::parse(output) {
         PlanOutcome::Applied => done.to_owned(),
-        PlanOutcome::Waiting => format!("The change to {} waits for your review.", title(path)),
+        PlanOutcome::Waiting => format!("The change to {} needs your review.", title(path)),
     })
 }
 

@@ -9,7 +9,7 @@ use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
 pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     word: "new",
     usage: "new NOTE: TEXT",
-    description: "begins a note; the text may be left out",
+    description: "creates a note; the text is optional",
     tool: Some("write_file"),
     parse: |rest| {
         // No note's name holds a colon, so the first one ends it.

@@ -10,7 +10,7 @@ use crate::text::suggestions;
 pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     word: "replace",
     usage: "replace OLD with NEW in NOTE",
-    description: "exchanges a text that occurs once in the note",
+    description: "replaces a text that occurs once in the note",
     tool: Some("edit_file"),
     parse: |rest| {
         let (texts, note) = split_at_last(rest, " in ")?;

@@ -23,7 +23,7 @@ export function failed(): Story {
 export function retired(): Story {
   return ended('failed', {
     code: 'model',
-    message: 'Anthropic does not know the model `claude-3-haiku`: pick another one in Settings.',
+    message: 'Anthropic does not know the model `claude-3-haiku`. Choose another one in Settings.',
   });
 }
 
