@@ -3,13 +3,16 @@ import { expect, it } from 'vitest';
 
 import Ended from '../../src/features/chat/Ended.svelte';
 import type { UserError } from '../../src/ipc/bindings';
-import type { Keyring } from '../../src/state/keyring.svelte';
+import { FakeHost } from '../../src/ipc/fake';
+import { limited as story } from '../../src/ipc/stories/ended';
+import { AppState } from '../../src/state/app.svelte';
+import { Keyring } from '../../src/state/keyring.svelte';
 
 function limited(error: UserError | null): void {
   const nothing = (): void => undefined;
   render(Ended, {
     ...{ turn: 't1', status: 'limit', error, open: true, offer: null },
-    keyring: { trouble: null, asking: { hasFailed: () => false } as unknown as Keyring },
+    keyring: { trouble: null, asking: new Keyring(new FakeHost(story()), new AppState()) },
     ...{ onundo: nothing, onleave: nothing, oncontinue: nothing, onretry: nothing },
     onsettings: nothing,
   });
