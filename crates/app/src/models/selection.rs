@@ -353,7 +353,10 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
 
 fn missing_key_selection(vendor: ModelProvider) -> SelectedModel {
     let (name, variable) = (vendor.name(), vendor.env_variable());
-    let message = format!("There is no key for {name}: paste one in Settings, or set {variable}.");
+    let message = format!(
+        "There is no API key for {name}. Paste one in Settings, or set \
+                           {variable}."
+    );
     failed_selection(vendor, ErrorCode::Key, &message)
 }
 
