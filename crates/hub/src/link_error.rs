@@ -100,7 +100,7 @@ impl LinkError {
                 format!("The hub at {at} has stopped answering: restart it if this lasts.")
             }
             Self::NotAHub => {
-                format!("What answers at {at} is not a hub: check the address in the settings.")
+                format!("The server at {at} is not a hub. Check the URL in Settings.")
             }
             Self::Untrusted { why } => format!(
                 "The hub at {at} shows a certificate that this computer does not trust ({why}): \

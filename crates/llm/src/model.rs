@@ -200,7 +200,8 @@ impl ModelError {
     /// An answer that was meant as a call, and that no repair made one. Its JSON is for nobody's eyes.
     pub(crate) fn unreadable_call(problem: &str) -> Self {
         let message = format!(
-            "The model tried to use a tool, and its call cannot be read ({problem}): try again in other words, or pick another model in Settings."
+            "The model tried to use a tool, but its call can’t be read ({problem}). Rephrase your \
+             message, or choose another model in Settings."
         );
         Self::Unknown { message, retryable: false }
     }

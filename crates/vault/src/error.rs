@@ -99,7 +99,7 @@ pub enum VaultError {
         path: NotePath,
     },
     /// It belongs to a move, and another part of that move could not be made.
-    #[error("`{path}` was left as it is, because the move it belongs to was taken back: {why}")]
+    #[error("`{path}` was left unchanged, because the move it belongs to was undone: {why}")]
     TakenBack {
         /// The note or folder.
         path: NotePath,

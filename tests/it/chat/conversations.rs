@@ -72,7 +72,7 @@ async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
     );
     let never: ConversationId = "nowhere".into();
     let refused = running.app.restore_conversation(&never).await.expect_err("there is none");
-    assert_eq!(refused.message, "This conversation is not there any more.");
+    assert_eq!(refused.message, "This conversation no longer exists.");
     running.quit().await;
 }
 

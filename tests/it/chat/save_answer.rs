@@ -91,7 +91,7 @@ async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
     }
     assert_eq!(home.notes.snapshot(), before, "nothing was written");
     let gone = running.app.save_answer(&"no answer".into(), "Free").await.expect_err("refused");
-    assert_eq!(gone.message, "This answer is not there any more.");
+    assert_eq!(gone.message, "This answer no longer exists.");
     running.quit().await;
 }
 

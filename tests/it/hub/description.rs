@@ -96,7 +96,7 @@ async fn where_nothing_may_be_asked_it_says_what_to_do_and_asks_nobody() {
 
     save(settings_with_model(&model)).await.expect("saved");
     let nothing = running.app.write_description(" \n").await.expect_err("nothing to write from");
-    assert!(nothing.message.contains("how your notes are organised"), "{nothing}");
+    assert!(nothing.message.contains("how your notes are organized"), "{nothing}");
     assert_eq!(model.utility_requests(), [] as [Value; 0]);
 
     let ceiling = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };

@@ -64,7 +64,7 @@ async fn a_missing_key_is_told_where_to_put_one() {
     let conversation = running.send_and_wait(None, "hello").await;
     let error = turn_failure(&running.view(&conversation).await).expect("the turn failed");
     let sentence =
-        "There is no key for Anthropic: paste one in Settings, or set ANTHROPIC_API_KEY.";
+        "There is no API key for Anthropic. Paste one in Settings, or set ANTHROPIC_API_KEY.";
     assert_error(&error, ErrorCode::Key, sentence);
     running.quit().await;
 }
@@ -116,8 +116,8 @@ async fn a_connection_that_breaks_is_tried_three_times() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_with_too_much_to_do_is_a_matter_of_trying_again() {
     for (status, sentence) in [
-        (529, "HOST is overloaded: wait a little, then try again."),
-        (429, "Too many requests for this key (slow down): wait a little, then try again."),
+        (529, "HOST is overloaded. Wait a little, then try again."),
+        (429, "Too many requests for this API key (slow down). Wait a little, then try again."),
         (500, "HOST failed (slow down): try again."),
     ] {
         let busy = || Reply::status(status, "slow down");

@@ -1,8 +1,8 @@
 /** What the application in memory refuses with, in the words of the true one. */
 import type { NotePath, UserError } from '../../src/ipc/bindings';
 
-export const noConversation = other('This conversation is not there any more.');
-export const noAnswer = other('This answer is not there any more.');
+export const noConversation = other('This conversation no longer exists.');
+export const noAnswer = other('This answer no longer exists.');
 export const nothingToSumUp = other(
   'There’s nothing to summarize yet. The last six exchanges are never summarized.',
 );

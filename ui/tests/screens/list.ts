@@ -128,7 +128,10 @@ const chat: readonly Screen[] = [
     see('problem'),
   ]),
   screen('settings-cut-off', 'settings-cut-off', [see('settings-trouble')], 'narrow', 'small'),
-  screen('settings-defaults', 'settings-cut-off', [click('^Use default settings'), seeAt('dialog')]),
+  screen('settings-defaults', 'settings-cut-off', [
+    click('^Use default settings'),
+    seeAt('dialog'),
+  ]),
   screen('empty', 'empty-vault', [], 'small'),
   screen('closing', 'closing', [seeAt('dialog')], 'small'),
 ];

@@ -117,7 +117,7 @@ fn decision_by_hunk(
     let others = set.planned.iter().filter(|other| other.change.path == row.change.path);
     let is_content = matches!(row.change.kind(), ChangeKind::Create | ChangeKind::Replace);
     if row.unit.is_some() || !is_content || others.count() > 1 {
-        return Err("This is decided whole, with all that belongs to it.");
+        return Err("This change can only be accepted or rejected as a whole.");
     }
     if hunks.iter().all(|hunk| *hunk == HunkDecision::Accept) {
         return Ok(RowDecision::Make(AcceptedPortion::Whole));

@@ -403,7 +403,7 @@ fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
             "The note is not where it was. Restore it, or say which note it is now."
         }
         EffectConflictReason::Gone => {
-            "The note is not there any more. Bring it back, or take back its deletion."
+            "This note no longer exists. Restore it, or undo its deletion."
         }
         EffectConflictReason::Unsure => {
             "Another file stands in the place of the note, and Vaultmate did not see how it got there. \

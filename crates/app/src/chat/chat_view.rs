@@ -62,7 +62,7 @@ impl VaultSession {
         let (seq, live) = self.feed.streaming_item(id);
         let opened = self.store.open_conversation(id).await.map_err(store_error)?;
         let opened =
-            opened.ok_or_else(|| UserError::other("This conversation is not there any more."))?;
+            opened.ok_or_else(|| UserError::other("This conversation no longer exists."))?;
         let OpenedConversation { row, mut items, variants, question, changes, held } = opened;
         add_streaming_answer(&mut items, live);
         let review = match changes {

@@ -41,7 +41,7 @@ impl VaultSession {
                  choose another summary model in Settings."
             }
             SummarizeOutcome::Disturbed => {
-                "The summary was interrupted, so nothing has changed. Try again in a moment."
+                "Summarizing was interrupted, so nothing has changed. Try again in a moment."
             }
         };
         Err(UserError::other(refusal))

@@ -171,7 +171,7 @@ async fn maintain(store: &Store, at: Timestamp) -> Result<Vec<ConversationId>, S
 /// A refusal that names no conversation by its id.
 fn not_found_error(error: StoreError) -> UserError {
     match error {
-        StoreError::NotFound { .. } => UserError::other("This conversation is not there any more."),
+        StoreError::NotFound { .. } => UserError::other("This conversation no longer exists."),
         other => store_error(other),
     }
 }

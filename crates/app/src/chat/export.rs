@@ -82,7 +82,7 @@ async fn write(
     match &export.conversation {
         Some(id) => {
             if !write_conversation(store, id, &mut form, &mut out, progress).await? {
-                return Err(UserError::other("This conversation is not there any more."));
+                return Err(UserError::other("This conversation no longer exists."));
             }
             conversations = 1;
         }

@@ -11,9 +11,7 @@ impl App {
     pub async fn edit_queued(&self, message: &MessageId, text: &str) -> Result<(), UserError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(UserError::other(
-                "There is nothing to send: type a message, or remove it.",
-            ));
+            return Err(UserError::other("There’s nothing to send. Type a message, or remove it."));
         }
         let open = self.session().await?;
         let reworded = open.store.edit_queued(message, text).await.map_err(store_error)?;

@@ -30,7 +30,7 @@ impl App {
         open.ensure_idle(&found.conversation).await?;
         let text = match &request.text {
             Some(text) if text.trim().is_empty() => {
-                return Err(UserError::other("There is nothing to send: type a message first."));
+                return Err(UserError::other("There’s nothing to send. Type a message first."));
             }
             Some(text) => text.trim().to_owned(),
             None if found.is_last => {

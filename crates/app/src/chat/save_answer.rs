@@ -31,7 +31,7 @@ impl App {
         let _alone = open.change_lock.lock().await;
         let answered = open.store.answer_by_id(answer).await.map_err(store_error)?;
         let Some((turn, words)) = answered else {
-            return Err(UserError::other("This answer is not there any more."));
+            return Err(UserError::other("This answer no longer exists."));
         };
         let path = match answer_path(&open, name).await? {
             AnswerPath::Free(path) => path,
@@ -94,7 +94,7 @@ async fn name_taken(
 ) -> Result<SavedAnswer, UserError> {
     let (vault, asked) = (session.vault.clone(), name.trim().to_owned());
     let free = run_blocking(move || next_free_name(&vault, &asked)).await?;
-    let full = || UserError::other(format!("`{path}` is there already: give another name."));
+    let full = || UserError::other(format!("`{path}` already exists. Choose another name."));
     let free = free.ok_or_else(full)?;
     Ok(SavedAnswer::Taken { path, free })
 }

@@ -70,7 +70,7 @@ impl VaultSession {
     ) -> Result<ConversationId, UserError> {
         let text = request.text.trim().to_owned();
         if text.is_empty() {
-            return Err(UserError::other("There is nothing to send: type a message first."));
+            return Err(UserError::other("There’s nothing to send. Type a message first."));
         }
         let conversation = match request.conversation {
             Some(id) => id,

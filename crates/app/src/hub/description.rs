@@ -33,7 +33,8 @@ impl App {
     pub async fn write_description(&self, organisation: &str) -> Result<Option<String>, UserError> {
         if organisation.trim().is_empty() {
             return Err(UserError::other(
-                "There is nothing to write it from: say in Settings how your notes are organised.",
+                "There’s nothing to draft from yet. Describe in Settings how your notes are \
+                 organized.",
             ));
         }
         let stopped = self.services().description_task.restart();

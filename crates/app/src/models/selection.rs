@@ -360,7 +360,8 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
 
 fn missing_key_selection(provider: ModelProvider) -> SelectedModel {
     let (name, variable) = (provider.name(), provider.env_variable());
-    let message = format!("There is no key for {name}: paste one in Settings, or set {variable}.");
+    let message =
+        format!("There is no API key for {name}. Paste one in Settings, or set {variable}.");
     failed_selection(provider, ErrorCode::Key, &message)
 }
 

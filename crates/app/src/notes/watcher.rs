@@ -49,7 +49,8 @@ impl FolderStatus {
         if state.is_gone {
             seen.notes = state.published.as_ref().map_or(seen.notes, |told| told.notes);
             seen.trouble = Some(format!(
-                "The folder with your notes is not there any more: {}. Bring it back, or open another one in the settings.",
+                "The folder with your notes no longer exists: {}. Restore it, or open another one \
+                 in Settings.",
                 seen.folder
             ));
         }

@@ -290,7 +290,9 @@ fn header(
             return Ok(None);
         }
         let name = vendor.name;
-        return Err(ModelError::Auth(format!("There is no key for {name}: add one in Settings.")));
+        return Err(ModelError::Auth(format!(
+            "There is no API key for {name}. Add one in Settings."
+        )));
     }
     let mut header = HeaderValue::from_str(&format!("{}{key}", vendor.key.1)).map_err(|_| {
         ModelError::Auth("The API key contains invalid characters. Check it in Settings.".into())

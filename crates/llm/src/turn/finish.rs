@@ -118,7 +118,7 @@ pub(super) fn stopped_by(reason: StopReason) -> UserError {
     UserError::other(match reason {
         StopReason::Refusal => "The model declined to answer. Rephrase your message.",
         StopReason::ContextExceeded => {
-            "This conversation no longer fits the model: start a new one."
+            "This conversation no longer fits the model’s context window. Start a new one."
         }
         StopReason::MaxTokens => {
             "The answer hit its length limit before any text. Ask for something shorter, or raise \
@@ -128,14 +128,12 @@ pub(super) fn stopped_by(reason: StopReason) -> UserError {
         | StopReason::ToolUse
         | StopReason::StopSequence
         | StopReason::PauseTurn
-        | StopReason::Unknown => {
-            "The model stopped for a reason that Vaultmate does not know: try again."
-        }
+        | StopReason::Unknown => "The model stopped for an unknown reason. Try again.",
     })
 }
 
 pub(super) fn empty_twice() -> UserError {
-    UserError::other("The model gave no answer, twice: try again, or put it in other words.")
+    UserError::other("The model gave no answer, twice. Try again, or rephrase your message.")
 }
 
 pub(super) fn paused_too_often() -> UserError {
@@ -144,7 +142,7 @@ pub(super) fn paused_too_often() -> UserError {
 
 pub(super) fn cut_in_calls() -> UserError {
     UserError::other(
-        "The answer was cut at its length limit before its tool calls were complete, so none of \
-         them ran: ask for smaller steps.",
+        "The answer was cut off at its length limit before its tool calls were complete, so none \
+         of them ran. Ask for smaller steps.",
     )
 }

@@ -28,7 +28,7 @@ export function vaultTrouble(): Story {
   const story = chat();
   const { vault } = story.snapshot;
   const trouble =
-    'The folder with your notes is not there any more: /home/anna/Documents/Notebook. Bring it back, or open another one in the settings.';
+    'The folder with your notes no longer exists: /home/anna/Documents/Notebook. Restore it, or open another one in Settings.';
   return { ...story, snapshot: { ...story.snapshot, vault: vault && { ...vault, trouble } } };
 }
 

@@ -12,7 +12,7 @@ pub(super) fn parse(vendor: &ApiProfile, base_url: &str) -> Result<Url, ModelErr
     let given = base_url.trim().trim_end_matches('/');
     let base = if given.is_empty() { vendor.base_url } else { given };
     let refused = |why: &str| {
-        ModelError::InvalidRequest(format!("The provider's address {why}: correct it in Settings."))
+        ModelError::InvalidRequest(format!("The server URL {why}. Correct it in Settings."))
     };
     let mut url = Url::parse(base)
         .map_err(|_| refused(&format!("is not a web address such as {}", vendor.base_url)))?;

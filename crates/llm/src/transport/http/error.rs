@@ -87,8 +87,9 @@ impl RequestErrors {
             DecodeError::TooLarge(why) => self.too_large(why),
             DecodeError::Cut { sent, read } => ModelError::ContextExceeded {
                 message: format!(
-                    "{} read only {read} of at least {sent} tokens, so this answer is to a part of \
-                     the conversation: start a new one, or pick another model in Settings.",
+                    "{} read only {read} of at least {sent} tokens, so this answer covers only \
+                     part of the conversation. Start a new one, or choose another model in \
+                     Settings.",
                     self.host
                 ),
                 window: None,
@@ -216,7 +217,8 @@ impl RequestErrors {
                 "This conversation no longer fits the model, which reads {window} tokens: start a \
                  new one, or start the server with a larger window."
             ),
-            None => "This conversation no longer fits the model: start a new one.".to_owned(),
+            None => "This conversation no longer fits the model’s context window. Start a new one."
+                .to_owned(),
         };
         ModelError::ContextExceeded { message, window: error_body.window }
     }
@@ -225,17 +227,20 @@ impl RequestErrors {
         let said = self.quote(error_body);
         let message = match retry_after.and_then(describe_long_wait) {
             Some(time) => {
-                format!("Too many requests for this key{said}: try again in {time}.")
+                format!("Too many requests for this API key{said}. Try again in {time}.")
             }
-            None => format!("Too many requests for this key{said}: wait a little, then try again."),
+            None => format!(
+                "Too many requests for this API key{said}. Wait a little, then try \
+                             again."
+            ),
         };
         ModelError::RateLimit { message, retry_after }
     }
 
     fn overloaded(&self, retry_after: Option<Duration>) -> ModelError {
         let message = match retry_after.and_then(describe_long_wait) {
-            Some(time) => format!("{} is overloaded: try again in {time}.", self.host),
-            None => format!("{} is overloaded: wait a little, then try again.", self.host),
+            Some(time) => format!("{} is overloaded. Try again in {time}.", self.host),
+            None => format!("{} is overloaded. Wait a little, then try again.", self.host),
         };
         ModelError::Overloaded { message, retry_after }
     }

@@ -268,7 +268,7 @@ fn the_key_travels_encrypted_or_not_at_all() {
         "http://localhost.example.com",
     ] {
         let error = anthropic(address).unwrap_err();
-        assert!(error.to_string().ends_with("correct it in Settings."), "{address}: {error}");
+        assert!(error.to_string().ends_with("Correct it in Settings."), "{address}: {error}");
     }
     for address in [
         "",

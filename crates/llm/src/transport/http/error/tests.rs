@@ -29,7 +29,7 @@ fn body(kind: &str, message: &str) -> String {
 fn each_status_says_what_to_do() {
     for (code, body, says) in [
         (400, body("invalid_request_error", "odd"), "Anthropic refused the request (odd)."),
-        (400, body("invalid_request_error", "prompt is too long: 9"), "start a new one"),
+        (400, body("invalid_request_error", "prompt is too long: 9"), "Start a new one"),
         (401, String::new(), "does not accept the key. Check the key or use another one"),
         (403, body("permission_error", "no"), "This API key doesn’t have permission (no)"),
         (402, String::new(), "has no credit left: add some there"),
@@ -81,10 +81,10 @@ fn a_status_is_sent_again_only_where_that_may_help() {
 #[test]
 fn a_server_that_asks_for_too_long_a_wait_is_told_with_the_time_and_not_asked_again() {
     for (seconds, says) in [
-        ("60", "wait a little"),
-        ("61", "try again in 2 min"),
-        ("5400", "try again in 90 min"),
-        ("86400", "try again in 24 h"),
+        ("60", "Wait a little"),
+        ("61", "Try again in 2 min"),
+        ("5400", "Try again in 90 min"),
+        ("86400", "Try again in 24 h"),
     ] {
         for code in [429, 503] {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, seconds.parse().unwrap())]);
@@ -92,7 +92,7 @@ fn a_server_that_asks_for_too_long_a_wait_is_told_with_the_time_and_not_asked_ag
             let error = failures().status(status, &headers, b"");
             assert!(error.to_string().contains(says), "{seconds}: {error}");
             let wait = crate::transport::retry::next_delay(&error, 1, 0);
-            assert_eq!(wait.is_some(), says == "wait a little", "{seconds}");
+            assert_eq!(wait.is_some(), says == "Wait a little", "{seconds}");
         }
     }
 }
