@@ -7,7 +7,7 @@ pub(crate) mod description;
 pub(crate) mod fallback_capture;
 pub(crate) mod inbox;
 pub(crate) mod outbox;
-pub(crate) mod reconnect;
 pub(crate) mod reply_matching;
 pub(crate) mod token_source;
+pub(crate) mod wakeup;
 pub(crate) mod writable_notes;

@@ -13,7 +13,7 @@ mod missing_notes;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
 mod redaction_cache;
-mod replaced;
+mod replaced_notes;
 #[cfg(test)]
 mod tests;
 

@@ -2,11 +2,10 @@
 
 pub(crate) mod matcher;
 pub(crate) mod prefix_bloom;
-pub(crate) mod tokenizer;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::query::tokenizer::{WordToken, WordTokens, fold_into, folded};
+use crate::fulltext::tokenizer::{WordToken, WordTokens, fold_into, folded};
 
 /// At most this many words and phrases of a query count, and as many exclusions; more only blur it.
 const MAX_TERMS: usize = 16;

@@ -2,9 +2,9 @@
 
 pub(crate) mod budget;
 pub(crate) mod exchange;
-pub(crate) mod filling;
 pub mod history;
 pub(crate) mod model_texts;
 pub(crate) mod tokens;
 pub mod truncate;
 pub(crate) mod visible_text;
+pub(crate) mod window_usage;

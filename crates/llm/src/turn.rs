@@ -23,7 +23,7 @@ mod calling;
 mod finish;
 mod guard;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 mod receiving;
 mod resume;
 pub(crate) mod spending_limit;

@@ -10,7 +10,7 @@ use protocol::{ChangeKind, Effect, Message, NotePath, Privacy, Source, TurnId, U
 use store::Store;
 use vault::Vault;
 
-use super::replaced::read_times;
+use super::replaced_notes::read_times;
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;

@@ -9,6 +9,7 @@ mod rerank;
 mod schema;
 pub(crate) mod score;
 pub(crate) mod state;
+pub(crate) mod tokenizer;
 mod top_k;
 mod writer;
 

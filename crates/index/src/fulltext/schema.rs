@@ -8,7 +8,7 @@ use tantivy::{Index, TantivyDocument, TantivyError};
 
 use crate::fulltext::blocks::{PassageBlockKind, blocks};
 use crate::fulltext::note_matches::SearchableNote;
-use crate::query::tokenizer::{WordToken, WordTokens, fold_into, is_sign};
+use crate::fulltext::tokenizer::{WordToken, WordTokens, fold_into, is_sign};
 
 /// What our words are called in the index.
 const TOKENIZER_NAME: &str = "units";

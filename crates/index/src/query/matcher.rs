@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::query::tokenizer::{WordToken, WordTokens, fold_into};
+use crate::fulltext::tokenizer::{WordToken, WordTokens, fold_into};
 use crate::query::{ParsedQuery, TermPattern};
 
 /// A word or a phrase found in a text.

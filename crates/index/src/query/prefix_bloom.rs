@@ -1,7 +1,7 @@
 //! What the words of a note begin with, in few bits: most notes that lack a word are told by them
 //! without a look at their text.
 
-use crate::query::tokenizer::{WordTokens, fold_into};
+use crate::fulltext::tokenizer::{WordTokens, fold_into};
 use crate::query::{ParsedQuery, TermPattern};
 
 const BITS: usize = 4096;

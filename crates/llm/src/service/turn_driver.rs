@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::context::filling::Filling;
 use crate::context::model_texts;
 use crate::context::tokens::TokenCalibrations;
+use crate::context::window_usage::Filling;
 use crate::model::{ModelError, ModelEvent};
 use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
 use crate::provider::ModelStream;
@@ -24,10 +24,10 @@ use crate::service::ServiceParts;
 use crate::turn::{AskMode, Finish, Turn, TurnEffect, TurnInput};
 
 mod cancel;
-mod filling;
 mod recorder;
 mod request;
 mod tool_calls;
+mod turn_usage;
 
 use cancel::{CancelReason, CancelSignals};
 use recorder::{ResultStorage, TurnRecorder};

@@ -20,14 +20,14 @@ mod address;
 mod error;
 mod error_body;
 mod event_stream;
-mod place;
+mod optional_path;
 mod prompt_speed;
 
 pub use address::{has_credentials, is_on_this_computer};
 pub(crate) use error::RequestErrors;
 pub(crate) use error_body::ErrorBody;
 use event_stream::StreamDeadlines;
-pub(crate) use place::Place;
+pub(crate) use optional_path::Place;
 use prompt_speed::{PromptSpeed, PromptTimer};
 
 /// How much of an error's body is read, in bytes.

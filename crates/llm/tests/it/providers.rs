@@ -2,7 +2,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod key_pool;
+pub(crate) mod model_location;
 pub(crate) mod ollama;
 pub(crate) mod openai;
-pub(crate) mod places;
 pub(crate) mod wait_notices;

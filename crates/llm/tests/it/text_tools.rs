@@ -169,7 +169,7 @@ async fn a_call_that_does_not_fit_is_sent_back_once() {
     let (ending, bodies) = turn(&no_tools, answers).await;
     assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 2));
     let error = ending.error.unwrap().to_string();
-    assert!(error.contains("its call cannot be read (`parameters.what` is missing)"), "{error}");
+    assert!(error.contains("its call can’t be read (`parameters.what` is missing)"), "{error}");
     assert_eq!(ending.message.map(|message| message.text()).unwrap_or_default(), "");
 }
 

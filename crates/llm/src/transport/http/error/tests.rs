@@ -42,7 +42,7 @@ fn each_status_says_what_to_do() {
         (407, String::new(), "proxy that wants a login"),
         (302, String::new(), "redirects to another address"),
         (418, String::new(), "answered with status 418"),
-        (429, body("rate_limit_error", "slow"), "Too many requests for this key (slow)"),
+        (429, body("rate_limit_error", "slow"), "Too many requests for this API key (slow)"),
         (500, String::new(), "Anthropic failed: try again"),
         (511, String::new(), "requires you to sign in"),
         (529, String::new(), "overloaded"),

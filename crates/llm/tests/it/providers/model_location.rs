@@ -127,7 +127,7 @@ async fn a_server_on_this_computer_is_asked_through_no_proxy() {
         let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
         again.args([
             "--exact",
-            "providers::places::a_server_on_this_computer_is_asked_through_no_proxy",
+            "providers::model_location::a_server_on_this_computer_is_asked_through_no_proxy",
         ]);
         again.env_remove("NO_PROXY").env_remove("no_proxy").kill_on_drop(true);
         for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
