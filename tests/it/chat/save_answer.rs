@@ -82,7 +82,7 @@ async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
         ("AGENTS", "contains instructions for the assistant"),
         ("Lists/claude.md", "contains instructions for the assistant"),
         ("Board.canvas", "isn’t a note name"),
-        ("../Out", "leads nowhere"),
+        ("../Out", "consists of dots"),
         ("what?", "holds one of"),
         ("", "names no note"),
     ] {

@@ -49,7 +49,7 @@ async fn a_move_says_what_is_in_its_way() {
         ("Garden", "Garden.txt", "Keep its extension `.md`"),
         ("Gardn", "x.md", "Garden.md"),
         ("Projects/", "Projects/Inner", "into itself"),
-        ("Garden", "../Garden.md", "leads nowhere"),
+        ("Garden", "../Garden.md", "consists of dots"),
         ("Garden", "CON.md", "device name"),
         ("Garden", ".obsidian/x.md", "protected"),
     ] {

@@ -67,7 +67,7 @@ fn nothing_leads_outside() {
     }
     for text in [".. /x", "..  ./x", " ", "...", "\u{2025}/x", "\u{2024}\u{2024}/x", "\u{ff0e}./x"]
     {
-        refused(text, "leads nowhere");
+        refused(text, "consists of dots");
     }
     for text in ["/", "/.", "//etc/passwd", "/proc/self/environ", "C:/Windows/x", "C:secret.md"] {
         refused(text, "is absolute");
