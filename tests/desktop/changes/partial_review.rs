@@ -89,7 +89,7 @@ async fn decide_undo_and_redo(device: InputDevice) {
     decide_hunks(&app, device).await;
 
     let decided = note_text("June", "train", "Ines, or Tom");
-    app.window.find_text(LOG, "Changed 1 note").await;
+    app.window.find_text(LOG, "Partly changed 1 note").await;
     assert_eq!(vault.read(NOTE), decided);
     device.press(&app, "[data-testid=turn-undo] button", "Undo 1").await;
     app.window.find_text("[data-testid=turn-undo]", "Redo 1").await;
