@@ -88,7 +88,7 @@ async fn with_the_hub_on_the_program_stands_in_the_tray_and_never_hides_where_th
     app.window.wait_until("the program to stand in the tray", in_tray).await;
     app.window.execute(answer, &json!([])).await;
     wait_for_visibility(&app, false).await;
-    tray.choose("Show").await;
+    tray.choose("Open Vaultmate").await;
     wait_for_visibility(&app, true).await;
     app.window.execute(answer, &json!([])).await;
     wait_for_visibility(&app, false).await;
@@ -125,7 +125,7 @@ async fn the_close_button_asks_once_hides_into_the_tray_then_and_ends_the_progra
     let stay = "setTimeout(() => document.querySelector('dialog .btn.primary').click())";
     app.window.execute(stay, &json!([])).await;
     home.wait_for_window(WindowVisibility::Gone).await;
-    tray.choose("Show").await;
+    tray.choose("Open Vaultmate").await;
     home.wait_for_window(WindowVisibility::Shown).await;
     app.window.wait_until_gone("dialog").await;
 
