@@ -166,7 +166,7 @@ async fn the_folders_hints_and_the_users_own_order_stand_behind_the_instructions
     running.send_and_wait(None, "Hello").await;
     let system = model.requests()[0]["system"][0]["text"].as_str().expect("a text").to_owned();
     let at = |words: &str| system.find(words).unwrap_or_else(|| panic!("no {words} in {system}"));
-    assert!(at("from its CLAUDE.md") < at("Recipes live in `Recipes/`."));
+    assert!(at("<hints file=\"CLAUDE.md\">") < at("Recipes live in `Recipes/`."));
     assert!(at("Recipes live") < at("Meetings are tagged #meeting."));
 
     let never = PrivateSettings { never: vec!["CLAUDE.md".into()], ..PrivateSettings::default() };

@@ -37,8 +37,8 @@ impl VaultSession {
                 "There’s nothing to summarize yet. The last six exchanges are never summarized."
             }
             SummarizeOutcome::NoSummary => {
-                "The summary wasn’t shorter than the messages, so nothing changed. Try again, or \
-                 choose another summary model in Settings."
+                "The model gave no summary that is shorter than the messages, so nothing has changed. \
+                 Try again, or choose another summary model in Settings."
             }
             SummarizeOutcome::Disturbed => {
                 "Summarizing was interrupted, so nothing has changed. Try again in a moment."
