@@ -93,7 +93,7 @@ mod tests {
                         !kind.contains('(') && rest.starts_with(&format!("{name}'"))
                     })
                 });
-            assert_eq!(is_bound, command.contains("app: InVault"), "the window's call of {name}");
+            assert_eq!(is_bound, command.contains("app: VaultApp"), "the window's call of {name}");
         }
         whole.sort_unstable();
         assert_eq!(whole, ABOUT_THE_WHOLE);
