@@ -29,7 +29,9 @@ async fn a_vault_is_never_linked_under_the_name_of_another_and_finds_its_own_aga
     running.app.open_vault(other.root()).await.expect("it opens");
     running
         .wait_for_event("whose name it is", |event| match event {
-            AppEvent::Problem { error } if error.message.contains("The hub already knows the vault") => {
+            AppEvent::Problem { error }
+                if error.message.contains("The hub already knows the vault") =>
+            {
                 Some(())
             }
             _ => None,

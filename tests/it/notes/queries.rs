@@ -164,7 +164,11 @@ async fn lines_are_found_letter_by_letter_or_by_an_expression_and_marked() {
         TextSearch { pattern: "[".into(), meaning: PatternKind::Regex, case_sensitive: true };
     let refused = running.app.search_text(pattern).await.expect_err("it is no expression");
     assert_eq!(refused.code, ErrorCode::Pattern);
-    assert!(refused.message.contains("“[” isn’t a valid regular expression"), "{}", refused.message);
+    assert!(
+        refused.message.contains("“[” isn’t a valid regular expression"),
+        "{}",
+        refused.message
+    );
     save_by_rename(&home, "Many.md", &"the same line\n".repeat(9));
     wait_for_vault_info(&running, "the new note", |vault| vault.notes == 4).await;
     let found = search(&running, "the same line", PatternKind::Literal).await;
