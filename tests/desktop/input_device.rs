@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Key;
+use testkit::{DesktopApp, DesktopHome, Key};
 
 /// Which hand does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,24 +4,15 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use protocol::ErrorCode;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::tool_results;
-use tokio::io::AsyncBufReadExt as _;
-use tokio::io::AsyncReadExt as _;
-use tokio::io::AsyncWriteExt as _;
-use tokio::io::BufReader;
+use serde_json::{Value, json};
+use testkit::scripted_model::{KEY, tool_results};
+use testkit::{Gate, Reply, ScriptedModel};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::harness::test_app::CliOutput;
-use crate::harness::test_app::TEST_TIMEOUT;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::run_command;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{
+    CliOutput, TEST_TIMEOUT, TestHome, run_command, settings_without_model,
+};
 use crate::settings::LAST_LINE;
 
 const NOTES: [(&str, &str); 3] = [

@@ -2,29 +2,18 @@
 
 use std::process::Stdio;
 
-use app::App;
-use app::DataDir;
-use protocol::AppEvent;
-use protocol::ErrorCode;
-use protocol::Settings;
+use app::{App, DataDir};
 use protocol::desktop::OnClose;
 use protocol::settings::PrivateSettings;
+use protocol::{AppEvent, ErrorCode, Settings};
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::TestHub;
-use tokio::io::AsyncBufReadExt as _;
-use tokio::io::BufReader;
-use tokio::process::Child;
-use tokio::process::Command;
+use testkit::{Reply, ScriptedModel, TempVault, TestHub};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+};
 
 /// The last line of a settings file that was written by the application.
 pub(crate) const LAST_LINE: &str =

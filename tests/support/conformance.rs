@@ -3,14 +3,11 @@
 
 pub mod request_bodies;
 
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use tokio::io::AsyncBufReadExt as _;
-use tokio::io::BufReader;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
 /// What the check said.

@@ -18,8 +18,7 @@ mod tally;
 mod undo_kills;
 
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub use child_process::run as child;

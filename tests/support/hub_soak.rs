@@ -17,32 +17,17 @@ mod simulated_day;
 use std::path::Path;
 use std::time::Duration;
 
-pub use app_process::RetryPacing;
-pub use app_process::SoakAppOptions;
-pub use app_process::serve;
-pub use connection_cuts::run_cuts;
-pub use connection_cuts::run_naive_client;
-pub use fault_proxy::ConnectionFault;
-pub use fault_proxy::ENDING_FAULTS;
-pub use fault_proxy::FaultProxy;
-pub use fault_proxy::ForwardingMode;
-pub use fixture::DeliveryTally;
-pub use fixture::SoakFixture;
-pub use half_open::HalfOpenReport;
-pub use half_open::run_half_open;
-pub use half_open::run_half_open_child;
-pub use local_hub::run_bit_flips;
-pub use local_hub::run_local_hub_cuts;
-pub use message_burst::BurstReport;
-pub use message_burst::MESSAGES;
-pub use message_burst::run_burst;
+pub use app_process::{RetryPacing, SoakAppOptions, serve};
+pub use connection_cuts::{run_cuts, run_naive_client};
+pub use fault_proxy::{ConnectionFault, ENDING_FAULTS, FaultProxy, ForwardingMode};
+pub use fixture::{DeliveryTally, SoakFixture};
+pub use half_open::{HalfOpenReport, run_half_open, run_half_open_child};
+pub use local_hub::{run_bit_flips, run_local_hub_cuts};
+pub use message_burst::{BurstReport, MESSAGES, run_burst};
 pub use process_stats::ProcessStats;
-pub use redelivering_hub::HubLog;
-pub use redelivering_hub::RedeliveringHub;
-pub use resource_use::ResourceReport;
-pub use resource_use::run_minutes;
-pub use simulated_day::SimulatedDay;
-pub use simulated_day::run_day;
+pub use redelivering_hub::{HubLog, RedeliveringHub};
+pub use resource_use::{ResourceReport, run_minutes};
+pub use simulated_day::{SimulatedDay, run_day};
 
 /// What is run, and how much of it.
 #[derive(Debug, Clone)]

@@ -1,7 +1,6 @@
 //! Waiting for something outside this process: asks again until it is there or the time is up.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How long a journey waits for anything before it fails. Generous: the machine may be busy, and
 /// a test that passes never waits this long.

@@ -10,19 +10,12 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::body::Body;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::http::Method;
-use axum::http::Response;
-use axum::http::Uri;
-use axum::http::header;
+use axum::http::{HeaderMap, Method, Response, Uri, header};
 use futures_util::stream;
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -32,12 +25,9 @@ use tokio::task::JoinSet;
 pub use api_rules::request_violations;
 pub use gate::Gate;
 pub use reply::Reply;
-pub use request::last_message_text;
-pub use request::offered_tools;
-pub use request::tool_results;
+pub use request::{last_message_text, offered_tools, tool_results};
 
-use reply::ReplyContent;
-use reply::SseFrame;
+use reply::{ReplyContent, SseFrame};
 
 /// The one key this model accepts; any other is answered with 401, as the vendor does.
 pub const KEY: &str = "sk-ant-test-0123456789abcdef";

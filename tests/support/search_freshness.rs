@@ -14,18 +14,11 @@ mod writers;
 use std::fs;
 use std::path::Path;
 
-pub use cases::FreshnessExtent;
-pub use cases::FreshnessFigure;
-pub use cases::MAX_DELAY;
-pub use cases::WHOLE_CHECKOUT;
-pub use cases::measure_cases;
-pub use index_build::IndexBuildReport;
-pub use index_build::KnownQuestion;
-pub use index_build::query_during_build;
+pub use cases::{FreshnessExtent, FreshnessFigure, MAX_DELAY, WHOLE_CHECKOUT, measure_cases};
+pub use index_build::{IndexBuildReport, KnownQuestion, query_during_build};
 pub use index_kills::IndexKillSweep;
 pub use query_client::QueryProcess;
-pub use query_server::serve;
-pub use query_server::serve_without_rescan;
+pub use query_server::{serve, serve_without_rescan};
 pub use queue_overflow::OverflowedWatch;
 pub use timings::Timings;
 

@@ -1,21 +1,14 @@
 //! What lies around tools that need nothing but notes: no conversation has ended, no note is open,
 //! no question waits.
 
-use ::tools::ports::conversation_archive::ArchiveError;
-use ::tools::ports::conversation_archive::ArchivedConversation;
-use ::tools::ports::conversation_archive::ArchivedResult;
-use ::tools::ports::conversation_archive::ArchivedTranscript;
-use ::tools::ports::conversation_archive::ConversationArchive;
-use ::tools::ports::environment::Environment;
-use ::tools::ports::environment::SentNote;
-use ::tools::ports::question_resolver::QuestionResolution;
-use ::tools::ports::question_resolver::QuestionResolver;
-use ::tools::ports::question_resolver::UnresolvedQuestion;
+use ::tools::ports::conversation_archive::{
+    ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,
+};
+use ::tools::ports::environment::{Environment, SentNote};
+use ::tools::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 use async_trait::async_trait;
 use jiff::Zoned;
-use protocol::ConversationId;
-use protocol::QuestionId;
-use protocol::TurnId;
+use protocol::{ConversationId, QuestionId, TurnId};
 
 /// An empty desk, an empty archive and nothing to answer.
 pub(crate) struct StubToolDeps;

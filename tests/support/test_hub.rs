@@ -1,17 +1,11 @@
 //! A real hub on loopback, watched: what was sent, acknowledged, shown, and how long it took.
 
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
-use std::time::Duration;
-use std::time::Instant;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
-use hub::local::DeliveryReport;
-use hub::local::HubNotification;
-use hub::local::InputMethod;
-use hub::local::LocalHub;
-use hub::local::LocalHubEvent;
-use hub::local::ReportsWanted;
-use hub::local::send;
+use hub::local::{
+    DeliveryReport, HubNotification, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, send,
+};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -184,10 +178,7 @@ fn delivered(event: &LocalHubEvent, message: &str) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use hub::HubEvent;
-    use hub::HubResponse;
-    use hub::LinkConfig;
-    use hub::Priority;
+    use hub::{HubEvent, HubResponse, LinkConfig, Priority};
     use tokio_util::task::TaskTracker;
 
     use super::*;

@@ -10,13 +10,10 @@ use std::time::Instant;
 use index::fulltext::{FulltextIndex, ParsedQuery, SearchableNote, rerank};
 use protocol::NotePath;
 
-use super::notes;
 use super::process_usage::{
     CandidateFigures, ProcessTimer, anonymous_memory, best_cpu_time, folder_size,
 };
-use super::queries;
-use super::rare_words;
-use super::{QUERY_ROUNDS, UPDATE_COUNT};
+use super::{QUERY_ROUNDS, UPDATE_COUNT, notes, queries, rare_words};
 
 /// How many passages are shown.
 const SHOWN_PASSAGES: usize = 10;

@@ -5,10 +5,8 @@ use std::error::Error;
 
 use testkit::DesktopApp;
 
-use super::WindowFigure;
-use super::WindowMeasurement;
 use super::chat_fixture::ChatFixture;
-use super::page_probe;
+use super::{WindowFigure, WindowMeasurement, page_probe};
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 4] =

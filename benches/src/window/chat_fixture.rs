@@ -2,16 +2,9 @@
 
 use std::time::Duration;
 
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Gate;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
 use testkit::scripted_model::last_message_text;
-use tokio::time::MissedTickBehavior;
-use tokio::time::interval;
+use testkit::{DesktopApp, DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
+use tokio::time::{MissedTickBehavior, interval};
 
 /// How many characters come at once.
 const CHUNK_CHARS: usize = 4;

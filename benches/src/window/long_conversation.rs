@@ -3,16 +3,10 @@
 use std::error::Error;
 
 use serde_json::json;
-use testkit::DesktopHome;
-use testkit::TempVault;
-use testkit::WebDriver;
+use testkit::{DesktopHome, TempVault, WebDriver};
 
-use super::WindowFigure;
-use super::WindowMeasurement;
-use super::page_probe;
-use crate::conversations::conversation_title;
-use crate::conversations::database_path;
-use crate::conversations::insert_conversations;
+use super::{WindowFigure, WindowMeasurement, page_probe};
+use crate::conversations::{conversation_title, database_path, insert_conversations};
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 2] = ["long_open", "long_nodes"];

@@ -6,11 +6,8 @@ use std::path::PathBuf;
 
 use testkit::PrivateBus;
 
-use super::WindowFigure;
-use super::WindowMeasurement;
-use super::process_tree;
-use super::startup::OpenedVault;
-use super::startup::close_app;
+use super::startup::{OpenedVault, close_app};
+use super::{WindowFigure, WindowMeasurement, process_tree};
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 2] = ["memory_small_vault", "memory_large_vault"];

@@ -2,25 +2,16 @@
 //! composer, the small browser's to a blank page on the screen. Files are in the system's memory.
 
 use std::error::Error;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::DesktopHome;
-use testkit::PrivateBus;
-use testkit::TempVault;
-use testkit::UndrivenApp;
 use testkit::gui::web_driver::MINI_BROWSER;
-use testkit::gui::x11::ScreenRegion;
-use testkit::gui::x11::X11Client;
-use testkit::search_freshness;
+use testkit::gui::x11::{ScreenRegion, X11Client};
+use testkit::{DesktopHome, PrivateBus, TempVault, UndrivenApp, search_freshness};
 use tokio::time::sleep;
 
-use super::WindowFigure;
-use super::WindowMeasurement;
-use super::process_tree;
+use super::{WindowFigure, WindowMeasurement, process_tree};
 use crate::paired_timing::measure_alternating;
 
 const SMALL_VAULT: usize = 100;

@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use testkit::WebDriver;
-use tokio::time::MissedTickBehavior;
-use tokio::time::interval;
+use tokio::time::{MissedTickBehavior, interval};
 
-use super::WindowFigure;
-use super::WindowMeasurement;
 use super::chat_fixture::ChatFixture;
+use super::{WindowFigure, WindowMeasurement};
 
 /// The names of the figures.
 pub(crate) const FIGURES: [&str; 1] = ["typing"];

@@ -2,9 +2,8 @@
 //! (Desktop Application Autostart Specification), written whole and removed by us alone.
 #![expect(clippy::disallowed_methods, reason = "the file belongs to the desktop, not to the notes")]
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use protocol::desktop::AutostartMode;
 

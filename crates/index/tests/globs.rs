@@ -9,8 +9,7 @@
 use std::fs;
 use std::time::Duration;
 
-use index::SearchError;
-use index::glob;
+use index::{SearchError, glob};
 use protocol::ChangeSet;
 use tempfile::TempDir;
 use vault::{Vault, VaultError};

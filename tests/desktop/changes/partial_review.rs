@@ -1,15 +1,9 @@
 //! A review decided change by change: one is accepted, one rejected, one put in the user's own words;
 //! all of it is taken back afterwards, and put back.
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use serde_json::{Value, json};
 use testkit::scripted_model::last_message_text;
+use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

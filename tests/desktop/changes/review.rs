@@ -1,13 +1,7 @@
 //! A note is changed: asked for, prepared, looked at, applied, and then it is so on disk.
 
 use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Gate;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use testkit::{DesktopApp, DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
 
 use crate::lock_display;
 

@@ -2,11 +2,7 @@
 //! later line kept, and put back by keyboard.
 
 use serde_json::json;
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use testkit::{DesktopHome, Key, Reply, ScriptedModel, TempVault};
 
 use crate::lock_display;
 

@@ -1,12 +1,7 @@
 //! A message is put in other words and answered anew; the old answer is returned to, and gone on from.
 
 use serde_json::Value;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

@@ -1,11 +1,6 @@
 //! What goes wrong is said in words with a way on, and what must not happen in the window does not.
 
-use testkit::DesktopHome;
-use testkit::Gate;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use testkit::{DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
 
 use crate::lock_display;
 

@@ -1,14 +1,8 @@
 //! What is typed while an answer is written waits its turn, can still be changed and taken out, and is
 //! answered in order.
 
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Gate;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
 use testkit::scripted_model::last_message_text;
+use testkit::{DesktopApp, DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

@@ -1,11 +1,7 @@
 //! A question outlives the program: asked, killed, started again, answered.
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::DesktopHome;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use serde_json::{Value, json};
+use testkit::{DesktopHome, Reply, ScriptedModel, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

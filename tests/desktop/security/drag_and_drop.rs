@@ -4,20 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use tempfile::TempDir;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::VirtualDisplay;
-use testkit::WebDriver;
-use testkit::X11Client;
-use testkit::gui::web_driver::LaunchOptions;
-use testkit::gui::web_driver::MINI_BROWSER;
-use testkit::gui::x11::DragData;
-use testkit::gui::x11::DragSourceBehavior;
-use testkit::gui::x11::DropOutcome;
+use testkit::gui::web_driver::{LaunchOptions, MINI_BROWSER};
+use testkit::gui::x11::{DragData, DragSourceBehavior, DropOutcome};
+use testkit::{
+    DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault, VirtualDisplay, WebDriver,
+    X11Client,
+};
 
 use super::content_security_policy::TrapServer;
 use crate::lock_display;

@@ -3,18 +3,12 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::TempVault;
-use testkit::VirtualDisplay;
-use testkit::WebDriver;
 use testkit::gui::desktop_app::WindowVisibility;
-use testkit::gui::web_driver::LaunchOptions;
-use testkit::gui::web_driver::MINI_BROWSER;
+use testkit::gui::web_driver::{LaunchOptions, MINI_BROWSER};
 use testkit::gui::x11::SpecialKey;
+use testkit::{DesktopApp, DesktopHome, TempVault, VirtualDisplay, WebDriver};
 
 use super::content_security_policy::TrapServer;
 use crate::lock_display;

@@ -2,26 +2,16 @@
 //! where the answer waits for the user.
 
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::DesktopHome;
-use testkit::FakeNotificationServer;
-use testkit::PrivateBus;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::TestHub;
+use serde_json::{Value, json};
 use testkit::gui::desktop_app::cli_path;
 use testkit::scripted_model::tool_results;
-use tokio::io::AsyncBufReadExt as _;
-use tokio::io::BufReader;
-use tokio::io::Lines;
-use tokio::process::Child;
-use tokio::process::ChildStdout;
-use tokio::process::Command;
+use testkit::{
+    DesktopHome, FakeNotificationServer, PrivateBus, Reply, ScriptedModel, TempVault, TestHub,
+};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

@@ -1,16 +1,8 @@
 //! A setting takes effect at once, without a restart, and is still so after one.
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::offered_tools;
-use testkit::scripted_model::tool_results;
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_message_text, offered_tools, tool_results};
+use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

@@ -1,22 +1,14 @@
 //! The program on a desktop of its own: notifications, a tray, a second start, and services that
 //! never answer.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::FakeNotificationServer;
-use testkit::FakeTrayHost;
-use testkit::Gate;
-use testkit::Key;
-use testkit::PrivateBus;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::TestHub;
 use testkit::gui::desktop_app::WindowVisibility;
+use testkit::{
+    DesktopApp, DesktopHome, FakeNotificationServer, FakeTrayHost, Gate, Key, PrivateBus, Reply,
+    ScriptedModel, TempVault, TestHub,
+};
 
 use crate::lock_display;
 

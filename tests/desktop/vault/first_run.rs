@@ -3,10 +3,8 @@
 
 use std::path::Path;
 
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::TempVault;
 use testkit::vaults::temp_vault::read_files;
+use testkit::{DesktopHome, Key, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

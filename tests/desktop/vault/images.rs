@@ -1,12 +1,7 @@
 //! Pictures of the vault are drawn in the window, and nothing else is.
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use serde_json::{Value, json};
+use testkit::{DesktopApp, DesktopHome, Reply, ScriptedModel, TempVault};
 
 use crate::lock_display;
 use crate::security::content_security_policy::TrapServer;

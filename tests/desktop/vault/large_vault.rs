@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::TempVault;
 use testkit::vaults::generated_vault;
+use testkit::{DesktopHome, Key, TempVault};
 
 use crate::lock_display;
 

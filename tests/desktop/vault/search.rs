@@ -1,9 +1,6 @@
 //! A note is found by its name, a line by its words, and what is shown follows the disk.
 
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Key;
-use testkit::TempVault;
+use testkit::{DesktopApp, DesktopHome, Key, TempVault};
 
 use crate::lock_display;
 

@@ -2,18 +2,11 @@
 //! cut turn is there to be gone on with.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::DesktopApp;
-use testkit::DesktopHome;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::tool_results;
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_message_text, tool_results};
+use testkit::{DesktopApp, DesktopHome, Reply, ScriptedModel, TempVault};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;

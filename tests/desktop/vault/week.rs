@@ -1,7 +1,6 @@
 //! A week with the window, in short.
 
-use testkit::gui::week_journey::WeekExtent;
-use testkit::gui::week_journey::run_week;
+use testkit::gui::week_journey::{WeekExtent, run_week};
 
 use crate::lock_display;
 

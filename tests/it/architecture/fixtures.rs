@@ -1,12 +1,10 @@
 //! Every file of a fixture is there for a reason, and the manifest says which.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde::Deserialize;
-use testkit::vaults::temp_vault::fixtures_dir;
-use testkit::vaults::temp_vault::read_files;
+use testkit::vaults::temp_vault::{fixtures_dir, read_files};
 
 use super::assert_none;
 

@@ -1,22 +1,14 @@
 //! The lines of a note that the assistant wrote are told, with what led to them, until somebody else
 //! writes them.
 
-use protocol::ConversationId;
-use protocol::NotePath;
-use protocol::changes::history::AppliedSet;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
+use protocol::{ConversationId, NotePath};
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::EDITED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 async fn attributed_lines(app: &RunningApp, path: &str) -> Vec<(u32, u32, String)> {
     let path = NotePath::parse(path).expect("a path");

@@ -1,18 +1,11 @@
 //! What is written at once and what waits: the table of `docs/architecture.md`, end to end.
 
-use protocol::Mode;
-use protocol::NotePath;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::offered_tools;
-use testkit::scripted_model::tool_results;
+use protocol::{Mode, NotePath};
+use serde_json::{Value, json};
+use testkit::scripted_model::{offered_tools, tool_results};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_mode;
+use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model, with_mode};
 
 const NOTES: [(&str, &str); 2] =
     [("Alpha.md", "# Alpha\n\nThe first line.\n"), ("Deep/Gamma.md", "# Gamma\n\n- one\n")];
@@ -23,8 +16,7 @@ enum ChangeHandling {
     Waits,
 }
 
-use ChangeHandling::AtOnce;
-use ChangeHandling::Waits;
+use ChangeHandling::{AtOnce, Waits};
 
 fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
     ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))

@@ -1,28 +1,17 @@
 //! The assistant beside an editor that saves by itself: what the editor wrote is never lost, and
 //! an edit whose own lines the editor left alone is never refused.
 
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::SyncSender;
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::{fs, thread};
 
 use app::StoreLedger;
-use protocol::CallId;
-use protocol::Change;
-use protocol::ChangeSetId;
-use protocol::NotePath;
-use protocol::TurnId;
+use protocol::{CallId, Change, ChangeSetId, NotePath, TurnId};
 use store::Store;
 use tempfile::TempDir;
-use testkit::vaults::external_editor::EditorSaveStyle;
-use testkit::vaults::external_editor::ExternalEditor;
-use vault::ChangeBatch;
-use vault::PlannedChange;
-use vault::Vault;
+use testkit::vaults::external_editor::{EditorSaveStyle, ExternalEditor};
+use vault::{ChangeBatch, PlannedChange, Vault};
 
 /// Edits of both together.
 const EDITS: usize = 10_000;

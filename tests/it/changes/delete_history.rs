@@ -3,24 +3,17 @@
 
 use std::time::Duration;
 
-use protocol::AppEvent;
-use protocol::ConversationId;
-use protocol::changes::history::AppliedNote;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{AppliedNote, ListApplied, UndoScope};
 use protocol::changes::retention::HistoryAge;
 use protocol::job::JobKind;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use protocol::{AppEvent, ConversationId};
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::EDITED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::{ScriptedModel, TempVault};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TEST_TIMEOUT;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{
+    RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model,
+};
 
 const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 

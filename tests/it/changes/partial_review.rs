@@ -1,23 +1,14 @@
 //! A verdict on single hunks: each goes its own way, what is left waits, a kill at any step of it
 //! leads on, and the model is told what was turned down.
 
-use protocol::ConversationId;
-use protocol::Review;
 use protocol::changes::history::UndoScope;
-use protocol::request::DecideReview;
-use protocol::request::HunkDecision;
-use protocol::request::NoteDecision;
-use protocol::request::ReviewDecision;
+use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
+use protocol::{ConversationId, Review};
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::last_message_text;
+use testkit::scripted_model::{KEY, last_message_text};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const BEFORE: &str = "one\n-\ntwo\n-\nthree\n-\nfour\n";
 const NOTES: [(&str, &str); 1] = [("List.md", BEFORE)];

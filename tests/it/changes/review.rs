@@ -2,16 +2,12 @@
 
 use protocol::ErrorCode;
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::last_message_text;
+use testkit::scripted_model::{KEY, last_message_text};
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::EDITED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{home_with_key, settings_with_model};
 
 fn original_text(path: &str) -> &'static str {
     NOTES.iter().find(|(name, _)| *name == path).expect("a note").1

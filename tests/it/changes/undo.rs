@@ -2,23 +2,14 @@
 //! again where another program overwrote it.
 
 use protocol::AppEvent;
-use protocol::changes::history::AppliedBy;
-use protocol::changes::history::AppliedSet;
-use protocol::changes::history::ChangeStatus;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
 use protocol::changes::review::DiffLineKind;
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::EDITED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 

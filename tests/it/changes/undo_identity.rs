@@ -5,21 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use protocol::NotePath;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoConflict;
-use protocol::changes::history::UndoResult;
-use protocol::changes::history::UndoScope;
-use protocol::changes::history::UndoTarget;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::changes::history::{ListApplied, UndoConflict, UndoResult, UndoScope, UndoTarget};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TEST_TIMEOUT;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{
+    RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model,
+};
 
 const LOG: &str = "# Log\n\nswept the yard\n";
 const WATERED: &str = "# Log\n\nswept the yard\nwatered the plants\n";

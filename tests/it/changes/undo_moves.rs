@@ -4,18 +4,11 @@ use std::fs;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::changes::history::AppliedSet;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 /// The application after the model made one call and the user accepted all of it.
 async fn app_after_call(

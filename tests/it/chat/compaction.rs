@@ -1,31 +1,18 @@
 //! Long conversations: earlier messages are put together, over real HTTP and real SQLite.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use protocol::ConversationId;
-use protocol::Settings;
-use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
-use protocol::chat::model::ModelInfo;
-use protocol::chat::model::ModelParameters;
+use protocol::chat::model::{ModelInfo, ModelParameters};
 use protocol::request::RegenerateRequest;
-use protocol::settings::CompactionSettings;
-use protocol::settings::PrivateSettings;
-use protocol::settings::SpendingSettings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::settings::{CompactionSettings, PrivateSettings, SpendingSettings};
+use protocol::{ConversationId, Settings, TurnStatus};
+use serde_json::{Value, json};
 use testkit::scripted_model::last_message_text;
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::models::prompt_caching::CACHE_CONTROL;
-use crate::models::prompt_caching::cacheable_prefix;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
+use crate::models::prompt_caching::{CACHE_CONTROL, cacheable_prefix};
 
 /// The model of these stories, and the one that sums up.
 const MODEL: &str = "claude-haiku-4-5";

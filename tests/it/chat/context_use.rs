@@ -1,22 +1,14 @@
 //! How full the context window is, against what is really sent, over real HTTP and real SQLite.
 
-use protocol::AppEvent;
-use protocol::ContextKind;
-use protocol::ContextUse;
-use protocol::ConversationId;
-use protocol::Settings;
-use protocol::chat::model::ModelInfo;
-use protocol::chat::model::ModelParameters;
+use protocol::chat::model::{ModelInfo, ModelParameters};
 use protocol::settings::CompactionSettings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::{AppEvent, ContextKind, ContextUse, ConversationId, Settings};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{
+    RunningApp, home_with_key, settings_with_model, settings_without_model,
+};
 
 const MODEL: &str = "claude-haiku-4-5";
 const LARGER: &str = "claude-larger";

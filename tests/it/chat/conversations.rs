@@ -1,23 +1,16 @@
 //! Conversations as the user keeps them, through the whole application and over restarts.
 
-use protocol::AppEvent;
-use protocol::ConversationId;
-use protocol::chat::conversation_list::ArchiveState;
-use protocol::chat::conversation_list::HitLocation;
-use protocol::chat::conversation_list::ListConversations;
+use protocol::chat::conversation_list::{ArchiveState, HitLocation, ListConversations};
 use protocol::request::RegenerateRequest;
+use protocol::{AppEvent, ConversationId};
 use serde_json::Value;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::stories::note_changes::NOTES;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::run_command;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::user_messages;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, run_command, settings_with_model, settings_without_model,
+    user_messages,
+};
 
 async fn listed_titles(app: &RunningApp, archive_state: ArchiveState) -> Vec<String> {
     let request = ListConversations { shelf: archive_state, before: None };

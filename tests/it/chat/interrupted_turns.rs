@@ -1,32 +1,20 @@
 //! Turns that a kill cut: some go on by themselves, about the others the user is asked, and each
 //! choice does what it says.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use protocol::ResumePolicy;
-use protocol::Settings;
-use protocol::TurnId;
-use protocol::TurnStatus;
 use protocol::changes::history::UndoScope;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
-use protocol::chat::conversation::Interruption;
+use protocol::chat::conversation::{ChatItem, ConversationView, Interruption};
+use protocol::{ResumePolicy, Settings, TurnId, TurnStatus};
 use serde_json::Value;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::tool_results;
+use testkit::scripted_model::{KEY, tool_results};
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::ADDED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{ADDED, NOTES};
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::user_messages;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
+};
 
 /// From the start to the end of a turn that goes on by itself.
 const MAX_RESUME_TIME: Duration = Duration::from_secs(2);

@@ -2,20 +2,15 @@
 //! for the answer to a question.
 
 use protocol::ConversationId;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::scripted_model::last_message_text;
 use testkit::stories::note_changes::NOTES;
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::user_messages;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
+};
 
 /// An application whose model has begun an answer and stands at the gate, and three messages that
 /// were typed meanwhile.

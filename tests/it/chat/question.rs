@@ -1,24 +1,18 @@
 //! A question waits for its answer over a kill, is answered once, and can be put aside.
 
-use std::time::SystemTime;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use protocol::ErrorCode;
-use protocol::Timestamp;
 use protocol::chat::conversation::ChatItem;
+use protocol::{ErrorCode, Timestamp};
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::stories::note_changes;
 use testkit::stories::note_changes::NOTES;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::content_blocks;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::last_two_messages;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::user_messages;
+use crate::harness::test_app::{
+    RunningApp, TestHome, content_blocks, home_with_key, last_two_messages, settings_with_model,
+    user_messages,
+};
 
 fn now() -> Timestamp {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");

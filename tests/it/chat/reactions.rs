@@ -1,18 +1,13 @@
 //! The reactions of tools that the window is told, live and when a conversation is opened again.
 
-use protocol::AppEvent;
-use protocol::ConversationId;
-use protocol::ToolEvent;
 use protocol::chat::conversation::ChatItem;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::{AppEvent, ConversationId, ToolEvent};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{
+    RunningApp, home_with_key, settings_with_model, settings_without_model,
+};
 
 fn reactions_of(item: &ChatItem) -> &[ToolEvent] {
     match item {

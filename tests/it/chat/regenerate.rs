@@ -1,23 +1,13 @@
 //! A message is tried again or put in other words: the old answer is kept, and is gone back to.
 
-use protocol::ConversationId;
-use protocol::MessageId;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
-use protocol::request::OldChanges;
-use protocol::request::RegenerateOutcome;
-use protocol::request::RegenerateRequest;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::chat::conversation::{ChatItem, ConversationView};
+use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
+use protocol::{ConversationId, MessageId};
+use serde_json::{Value, json};
 use testkit::stories::note_changes::NOTES;
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::user_messages;
+use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model, user_messages};
 
 /// All that was said, by the user and by the model.
 fn visible_texts(view: &ConversationView) -> Vec<&str> {

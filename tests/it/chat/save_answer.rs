@@ -1,21 +1,13 @@
 //! An answer becomes a note of the user's own: under a free name, taken back and put in again.
 
-use protocol::ConversationId;
-use protocol::MessageId;
-use protocol::changes::history::AppliedBy;
-use protocol::changes::history::ChangeStatus;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{AppliedBy, ChangeStatus, ListApplied, UndoScope};
 use protocol::chat::conversation::ChatItem;
 use protocol::request::SavedAnswer;
+use protocol::{ConversationId, MessageId};
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const NOTES: [(&str, &str); 2] = [("Menu.md", "# Menu\n"), ("Lists/Groceries.md", "- milk\n")];
 const ANSWER: &str = "# Menu\n\n- soup\n- bread";

@@ -2,14 +2,11 @@
 
 use protocol::Settings;
 use protocol::settings::PrivateSettings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use serde_json::{Value, json};
 use testkit::scripted_model::tool_results;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{home_with_key, settings_with_model};
 
 fn long_note() -> String {
     let lines = (0..400).map(|n| format!("Line {n} of the log, with some words.\n"));

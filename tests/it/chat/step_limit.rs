@@ -1,17 +1,12 @@
 //! A turn that comes to its limit says what is left, and goes on when the user lets it.
 
-use protocol::Settings;
-use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::offered_tools;
+use protocol::{Settings, TurnStatus};
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_message_text, offered_tools};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{home_with_key, settings_with_model};
 
 /// Fourteen notes, and an edit of each.
 fn notes() -> Vec<(String, String)> {

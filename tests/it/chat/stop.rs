@@ -1,26 +1,18 @@
 //! Stop: soon after it nothing happens any more, and what did and did not happen is known.
 
-use std::time::Duration;
-use std::time::Instant;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
-use protocol::AppEvent;
-use protocol::ConversationId;
-use protocol::TurnStatus;
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::job::JobKind;
+use protocol::{AppEvent, ConversationId, TurnStatus};
 use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::stories::note_changes::NOTES;
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TEST_TIMEOUT;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{
+    RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model,
+};
 
 /// From Stop to the last effect.
 const MAX_STOP_DELAY: Duration = Duration::from_millis(300);

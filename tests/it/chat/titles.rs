@@ -1,27 +1,16 @@
 //! Conversations get a title and a summary from a model, in the background, and nobody waits for it.
 
 use app::TimeScale;
-use protocol::AppEvent;
-use protocol::Conversation;
-use protocol::ConversationId;
-use protocol::Settings;
-use protocol::settings::PrivateSettings;
-use protocol::settings::SpendingSettings;
-use protocol::settings::TitleSource;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::tool_results;
+use protocol::settings::{PrivateSettings, SpendingSettings, TitleSource};
+use protocol::{AppEvent, Conversation, ConversationId, Settings};
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_message_text, tool_results};
+use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, with_hub,
+};
 
 /// The clocks of these stories: what is calm for 2 s counts after 100 ms.
 fn fast_time_scale() -> TimeScale {

@@ -5,18 +5,12 @@ use protocol::chat::conversation::ChatItem;
 use protocol::notes::query::PrivateNote;
 use protocol::request::RegenerateRequest;
 use protocol::settings::PrivateSettings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use serde_json::{Value, json};
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::content_blocks;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::last_two_messages;
-use crate::harness::test_app::note_paths;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{
+    RunningApp, content_blocks, home_with_key, last_two_messages, note_paths, settings_with_model,
+};
 
 /// All that the last message of a request says.
 fn last_message_text(request: &Value) -> String {

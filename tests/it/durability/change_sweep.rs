@@ -5,17 +5,12 @@
 //! `./dev test` every seventh (`STORY_STRIDE`).
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use testkit::ScriptedModel;
-use testkit::TempVault;
 use testkit::scripted_model::KEY;
-use testkit::stories::note_changes::NOTES;
-use testkit::stories::note_changes::outcome;
-use testkit::stories::note_changes::reply;
+use testkit::stories::note_changes::{NOTES, outcome, reply};
+use testkit::{ScriptedModel, TempVault};
 
 /// What a sweep over one story found.
 #[derive(Debug, Default)]

@@ -9,9 +9,7 @@ use testkit::scripted_model::KEY;
 use testkit::stories::note_changes;
 use testkit::stories::note_changes::NOTES;
 
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{home_with_key, settings_with_model, settings_without_model};
 
 fn file_contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<(String, Vec<u8>)> = NOTES

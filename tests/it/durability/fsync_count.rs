@@ -3,14 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::tool_results;
+use serde_json::{Value, json};
+use testkit::scripted_model::{KEY, last_message_text, tool_results};
+use testkit::{Reply, ScriptedModel, TempVault};
 
 /// What waited for the disk.
 #[derive(Debug, Default, PartialEq, Eq)]

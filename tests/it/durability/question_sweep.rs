@@ -4,24 +4,15 @@
 //!
 //! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::ScriptedModel;
 use testkit::hub_soak::RedeliveringHub;
-use testkit::stories::question::ASK;
-use testkit::stories::question::HUB;
-use testkit::stories::question::INBOX;
-use testkit::stories::question::NOTE;
-use testkit::stories::question::STORIES;
-use testkit::stories::question::count_user_text;
-use testkit::stories::question::reply;
+use testkit::stories::question::{ASK, HUB, INBOX, NOTE, STORIES, count_user_text, reply};
 use tokio::task::JoinSet;
 
-use crate::harness::story_runner::PARALLEL_STORIES;
-use crate::harness::story_runner::StoryExit;
-use crate::harness::story_runner::SweepReport;
-use crate::harness::story_runner::stride;
-use crate::harness::story_runner::wait_for_exit;
+use crate::harness::story_runner::{
+    PARALLEL_STORIES, StoryExit, SweepReport, stride, wait_for_exit,
+};
 use crate::harness::test_app::TestHome;
 
 /// What a story leaves: its questions with their answers, what was said, and the lines of the note.

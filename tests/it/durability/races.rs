@@ -3,27 +3,16 @@
 
 use std::path::Path;
 
-use protocol::AppEvent;
-use protocol::ErrorCode;
-use protocol::ResumePolicy;
-use protocol::Settings;
-use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
+use protocol::{AppEvent, ErrorCode, ResumePolicy, Settings, TurnStatus};
 use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
-use testkit::TestHub;
+use testkit::{Gate, Reply, ScriptedModel, TempVault, TestHub};
 
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::note_paths;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::user_messages;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{
+    TestHome, home_with_key, note_paths, settings_with_model, settings_without_model,
+    user_messages, with_hub,
+};
 
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
 

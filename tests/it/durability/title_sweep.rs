@@ -3,21 +3,12 @@
 //!
 //! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::stories::title::NAME;
-use testkit::stories::title::STORIES;
-use testkit::stories::title::SUMMARY;
-use testkit::stories::title::TITLE;
-use testkit::stories::title::utility_reply;
+use serde_json::{Value, json};
+use testkit::stories::title::{NAME, STORIES, SUMMARY, TITLE, utility_reply};
+use testkit::{Reply, ScriptedModel};
 use tokio::task::JoinSet;
 
-use crate::harness::story_runner::PARALLEL_STORIES;
-use crate::harness::story_runner::StoryExit;
-use crate::harness::story_runner::SweepReport;
-use crate::harness::story_runner::stride;
+use crate::harness::story_runner::{PARALLEL_STORIES, StoryExit, SweepReport, stride};
 use crate::harness::test_app::TestHome;
 
 /// The longest stride: a story has only some twenty-three points. Every seventh would be eight kills, fewer than

@@ -3,22 +3,17 @@
 //!
 //! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Command;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use protocol::chat::conversation::Interruption;
 use serde::Deserialize;
-use testkit::ScriptedModel;
-use testkit::TempVault;
 use testkit::scripted_model::KEY;
-use testkit::stories::multi_call::MULTI_CALL_STORIES;
-use testkit::stories::multi_call::initial_notes;
-use testkit::stories::multi_call::reply;
+use testkit::stories::multi_call::{MULTI_CALL_STORIES, initial_notes, reply};
+use testkit::{ScriptedModel, TempVault};
 use tokio::task::JoinSet;
 
 /// From the start to a conversation that can be written in.

@@ -3,17 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::Output;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use testkit::ScriptedModel;
 use testkit::scripted_model::KEY;
-use tokio::process::Child;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
-use crate::harness::test_app::TEST_TIMEOUT;
-use crate::harness::test_app::TestHome;
+use crate::harness::test_app::{TEST_TIMEOUT, TestHome};
 
 /// So many stories are played at once.
 pub(crate) const PARALLEL_STORIES: usize = 4;

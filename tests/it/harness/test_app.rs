@@ -3,34 +3,23 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Output;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use app::App;
-use app::DataDir;
-use app::TimeScale;
-use protocol::AppEvent;
-use protocol::ConversationId;
-use protocol::Mode;
-use protocol::NotePath;
-use protocol::ProviderKind;
-use protocol::QuestionId;
-use protocol::Settings;
-use protocol::TurnStatus;
-use protocol::UserError;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
+use app::{App, DataDir, TimeScale};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::SendMessageRequest;
 use protocol::settings::HubSettings;
+use protocol::{
+    AppEvent, ConversationId, Mode, NotePath, ProviderKind, QuestionId, Settings, TurnStatus,
+    UserError,
+};
 use serde_json::Value;
-use testkit::ScriptedModel;
-use testkit::TempVault;
 use testkit::gui::desktop_app::cli_path;
 use testkit::scripted_model::KEY;
-use tokio::process::Child;
-use tokio::process::Command;
+use testkit::{ScriptedModel, TempVault};
+use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
 /// Nothing a journey waits for takes so long, unless it never comes.

@@ -1,14 +1,9 @@
 //! A hub name belongs to one vault.
 
-use protocol::AppEvent;
-use protocol::Settings;
-use testkit::TempVault;
-use testkit::TestHub;
+use protocol::{AppEvent, Settings};
+use testkit::{TempVault, TestHub};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{RunningApp, TestHome, settings_without_model, with_hub};
 
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n")];
 

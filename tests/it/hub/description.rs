@@ -3,19 +3,14 @@
 
 use std::time::Duration;
 
-use protocol::ErrorCode;
-use protocol::Settings;
-use protocol::UserError;
-use protocol::settings::CompactionSettings;
-use protocol::settings::SpendingSettings;
+use protocol::settings::{CompactionSettings, SpendingSettings};
+use protocol::{ErrorCode, Settings, UserError};
 use serde_json::Value;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{
+    RunningApp, home_with_key, settings_with_model, settings_without_model,
+};
 
 const USER_RULES: &str = "Recipes go to Recipes/, one note each.";
 

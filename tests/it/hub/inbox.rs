@@ -3,25 +3,16 @@
 use std::time::Duration;
 
 use app::TimeScale;
-use protocol::AppEvent;
-use protocol::Mode;
-use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
+use protocol::{AppEvent, Mode, TurnStatus};
 use serde_json::json;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TestHub;
+use testkit::{Gate, Reply, ScriptedModel, TestHub};
 
-use crate::harness::raw_hub::LinkResponse;
-use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
-use crate::harness::test_app::with_mode;
+use crate::harness::raw_hub::{LinkResponse, RawHub};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+    with_mode,
+};
 
 const INBOX: &str = "inbox/Inbox.md";
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];

@@ -3,24 +3,17 @@
 //! in `soak`.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use app::TimeScale;
 use protocol::AppEvent;
-use protocol::chat::conversation_list::ArchiveState;
-use protocol::chat::conversation_list::ListConversations;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::raw_hub::LinkResponse;
-use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::raw_hub::{LinkResponse, RawHub};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+};
 
 /// As many as may wait.
 const QUEUE_CAPACITY: usize = 1_000;

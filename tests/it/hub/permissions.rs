@@ -1,23 +1,16 @@
 //! What a message of the hub may do: look, plan, talk; and add at once in a few places only.
 
 use jiff::Zoned;
-use protocol::Mode;
-use protocol::Settings;
 use protocol::hub::approval::ApprovalDecision;
 use protocol::settings::HubSettings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::{Mode, Settings};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::raw_hub::RawHub;
-use crate::harness::raw_hub::RawHubLink;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
-use crate::harness::test_app::with_mode;
+use crate::harness::raw_hub::{RawHub, RawHubLink};
+use crate::harness::test_app::{
+    TestHome, home_with_key, settings_with_model, settings_without_model, with_hub, with_mode,
+};
 
 const NOTES: [(&str, &str); 3] = [
     ("Alpha.md", "# Alpha\n\nThe first line.\n"),

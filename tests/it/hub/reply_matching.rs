@@ -4,30 +4,19 @@
 
 use std::time::Duration;
 
-use protocol::AppEvent;
-use protocol::Settings;
 use protocol::chat::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
-use serde_json::Value;
-use serde_json::json;
-use sqlx::Connection as _;
-use sqlx::SqliteConnection;
+use protocol::{AppEvent, Settings};
+use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::offered_tools;
-use testkit::scripted_model::tool_results;
+use sqlx::{Connection as _, SqliteConnection};
+use testkit::scripted_model::{last_message_text, offered_tools, tool_results};
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::raw_hub::LinkResponse;
-use crate::harness::raw_hub::RawHub;
-use crate::harness::raw_hub::RawHubLink;
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::raw_hub::{LinkResponse, RawHub, RawHubLink};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, with_hub,
+};
 
 const INBOX: &str = "inbox/Inbox.md";
 

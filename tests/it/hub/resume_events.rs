@@ -2,18 +2,11 @@
 //! process that serves.
 
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use testkit::FakeLogind;
-use testkit::FakeNetworkManager;
-use testkit::Gate;
-use testkit::PrivateBus;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use testkit::{FakeLogind, FakeNetworkManager, Gate, PrivateBus, Reply, ScriptedModel};
 
-use crate::harness::raw_hub::RawHub;
-use crate::harness::raw_hub::RawHubLink;
+use crate::harness::raw_hub::{RawHub, RawHubLink};
 use crate::harness::test_app::home_with_key;
 
 /// A hub that went without a word is noticed after a minute; after a waking much sooner.

@@ -3,16 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use testkit::hub_soak::HALF_OPEN_TIMEOUT;
-use testkit::hub_soak::ResourceReport;
-use testkit::hub_soak::run_bit_flips;
-use testkit::hub_soak::run_burst;
-use testkit::hub_soak::run_cuts;
-use testkit::hub_soak::run_day;
-use testkit::hub_soak::run_half_open;
-use testkit::hub_soak::run_local_hub_cuts;
-use testkit::hub_soak::run_minutes;
-use testkit::hub_soak::run_naive_client;
+use testkit::hub_soak::{
+    HALF_OPEN_TIMEOUT, ResourceReport, run_bit_flips, run_burst, run_cuts, run_day, run_half_open,
+    run_local_hub_cuts, run_minutes, run_naive_client,
+};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_soak");
 

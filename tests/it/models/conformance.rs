@@ -3,17 +3,12 @@
 //!
 //! `./dev test` holds the bodies of all tests against the types; here it is those of one story.
 
-use protocol::ProviderKind;
-use protocol::Settings;
 use protocol::chat::conversation::ChatItem;
-use protocol::chat::model::Effort;
-use protocol::chat::model::ModelParameters;
+use protocol::chat::model::{Effort, ModelParameters};
+use protocol::{ProviderKind, Settings};
 use serde_json::json;
 use tempfile::TempDir;
-use testkit::conformance::ConformanceReport;
-use testkit::conformance::ThirdPartyServer;
-use testkit::conformance::check_bodies;
-use testkit::conformance::node_modules;
+use testkit::conformance::{ConformanceReport, ThirdPartyServer, check_bodies, node_modules};
 
 use crate::harness::test_app::TestHome;
 

@@ -1,16 +1,12 @@
 //! A key is tried before it is stored, and the models that cannot be listed are told.
 
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::request::KeyStorage;
-use protocol::request::KeyTrial;
+use protocol::request::{KeyStorage, KeyTrial};
+use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::scripted_model::KEY;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{TestHome, settings_with_model};
 
 const TRIED: &str = "sk-CANARY-tried-and-refused";
 

@@ -3,27 +3,16 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use protocol::AppEvent;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::event::KeyringTrouble;
-use protocol::event::ProviderStatus;
-use protocol::request::KeyStorage;
-use protocol::request::Unlocking;
+use protocol::event::{KeyringTrouble, ProviderStatus};
+use protocol::request::{KeyStorage, Unlocking};
+use protocol::{AppEvent, ProviderKind, Settings};
 use secrecy::SecretString;
-use testkit::KeyringDaemon;
-use testkit::PrivateBus;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::scripted_model::KEY;
-use tokio::io::AsyncBufReadExt as _;
-use tokio::io::BufReader;
+use testkit::{KeyringDaemon, PrivateBus, Reply, ScriptedModel};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TEST_TIMEOUT;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::run_command;
+use crate::harness::test_app::{RunningApp, TEST_TIMEOUT, TestHome, run_command};
 
 /// The program on this home, over a bus.
 fn on(bus: &PrivateBus, test_home: &TestHome, arguments: &[&str]) -> Command {

@@ -1,23 +1,16 @@
 //! Models that make plausible mistakes, in whole turns: they reach the user's goal or a clear end, and
 //! none goes on for ever.
 
-use protocol::ConversationId;
-use protocol::TurnStatus;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::tool_results;
+use protocol::chat::conversation::{ChatItem, ConversationView};
+use protocol::{ConversationId, TurnStatus};
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_message_text, tool_results};
 use testkit::stories::note_changes::NOTES;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::turn_failure;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, turn_failure,
+};
 
 /// A turn that was played to its end.
 struct PlayedTurn {

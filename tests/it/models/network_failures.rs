@@ -4,35 +4,22 @@
 pub(crate) mod canned_server;
 
 use std::net::TcpListener;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use app::TimeScale;
-use protocol::ProviderKind;
-use protocol::ResumePolicy;
-use protocol::Settings;
-use protocol::TurnStatus;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::tool_results;
+use protocol::chat::conversation::{ChatItem, ConversationView};
+use protocol::{ProviderKind, ResumePolicy, Settings, TurnStatus};
+use testkit::scripted_model::{KEY, tool_results};
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::ADDED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{ADDED, NOTES};
+use testkit::{Reply, ScriptedModel};
 use tokio::process::Command;
 
-use crate::harness::test_app::CliOutput;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::run_command;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::turn_failure;
-use crate::harness::test_app::user_messages;
-use canned_server::CannedResponse;
-use canned_server::CannedServer;
-use canned_server::make_certificate;
+use crate::harness::test_app::{
+    CliOutput, TestHome, home_with_key, run_command, settings_with_model, turn_failure,
+    user_messages,
+};
+use canned_server::{CannedResponse, CannedServer, make_certificate};
 
 const CANARY: &str = "sk-CANARY-7f3a9c";
 

@@ -2,13 +2,9 @@
 
 use protocol::Mode;
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_mode;
+use crate::harness::test_app::{TestHome, home_with_key, settings_with_model, with_mode};
 
 pub(crate) const CACHE_CONTROL: &str = r#","cache_control":{"type":"ephemeral"}"#;
 

@@ -1,27 +1,21 @@
 //! One conversation goes from vendor to vendor, and each is asked as it wants to be.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::HeaderName;
-use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
-use protocol::ProviderKind;
-use protocol::Settings;
+use axum::http::{HeaderName, Uri};
 use protocol::chat::conversation::ChatItem;
-use serde_json::Value;
-use serde_json::json;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Value, json};
 use testkit::scripted_model::request_violations;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::turn_failure;
+use crate::harness::test_app::{home_with_key, settings_without_model, turn_failure};
 
 const THINKING_TEXT: &str = "I had better look.";
 

@@ -5,25 +5,17 @@
 //! `./dev local` brings server and weights and runs the whole session; the tests run a short one where
 //! they are present, and say so where they are not.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use protocol::Mode;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
+use protocol::{Mode, ProviderKind, Settings, TurnStatus};
 use testkit::TestHub;
 use tokio::net::TcpStream;
-use tokio::process::Child;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{RunningApp, TestHome, with_hub};
 
 /// Where server and weights are.
 const FOLDER_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL";

@@ -1,27 +1,21 @@
 //! A small model of Ollama: it is offered the few tools that it finds its way among, that it takes
 //! none at all is found out once, and while models are paused nothing is asked of its server.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::HeaderName;
-use axum::http::StatusCode;
-use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
-use protocol::ProviderKind;
-use protocol::Settings;
+use axum::http::{HeaderName, StatusCode, Uri};
 use protocol::chat::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
-use serde_json::Value;
-use serde_json::json;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
+use crate::harness::test_app::{RunningApp, TestHome};
 
 /// A line of JSON a piece.
 const NDJSON_CONTENT_TYPE: [(HeaderName, &str); 1] = [(CONTENT_TYPE, "application/x-ndjson")];

@@ -1,18 +1,13 @@
 //! What a model may cost: ceilings that hold, and a pause that lets nothing leave.
 
-use protocol::ErrorCode;
-use protocol::Settings;
 use protocol::chat::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
+use protocol::{ErrorCode, Settings};
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::tool_results;
+use testkit::scripted_model::{last_message_text, tool_results};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::turn_failure;
+use crate::harness::test_app::{home_with_key, settings_with_model, turn_failure};
 
 fn settings_with_limits(model: &ScriptedModel, spending: SpendingSettings) -> Settings {
     Settings { spending, ..settings_with_model(model) }

@@ -3,26 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::AppEvent;
-use protocol::Mode;
-use protocol::Settings;
-use protocol::changes::history::AppliedSet;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
 use protocol::settings::ExtraRoot;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TempVault;
+use protocol::{AppEvent, Mode, Settings};
+use serde_json::{Value, json};
 use testkit::scripted_model::tool_results;
+use testkit::{Reply, ScriptedModel, TempVault};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_mode;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_mode,
+};
 
 const BREAD: &str = "# Bread\n\nflour and water, with [[Garden]] herbs\n";
 const NOTES: [(&str, &str); 2] =

@@ -1,24 +1,16 @@
 //! What the window looks up: names, lines, links, tags, properties and tasks, also after a change.
 
-use protocol::AppEvent;
-use protocol::ErrorCode;
-use protocol::NotePath;
 use protocol::event::VaultInfo;
-use protocol::notes::query::LineMatches;
-use protocol::notes::query::NoteCriterion;
-use protocol::notes::query::PatternKind;
-use protocol::notes::query::PrivateNote;
-use protocol::notes::query::TextSearch;
-use protocol::notes::query::TruncationReason;
-use protocol::settings::PrivateSettings;
-use protocol::settings::Settings;
+use protocol::notes::query::{
+    LineMatches, NoteCriterion, PatternKind, PrivateNote, TextSearch, TruncationReason,
+};
+use protocol::settings::{PrivateSettings, Settings};
+use protocol::{AppEvent, ErrorCode, NotePath};
 use testkit::ScriptedModel;
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model,
+};
 use crate::notes::file_watching::save_by_rename;
 
 const NOTES: [(&str, &str); 4] = [

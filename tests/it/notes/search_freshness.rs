@@ -5,15 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use testkit::search_freshness::FreshnessExtent;
-use testkit::search_freshness::IndexKillSweep;
-use testkit::search_freshness::MAX_DELAY;
-use testkit::search_freshness::OverflowedWatch;
-use testkit::search_freshness::QueryProcess;
-use testkit::search_freshness::WHOLE_CHECKOUT;
-use testkit::search_freshness::measure_cases;
-use testkit::search_freshness::query_during_build;
-use testkit::search_freshness::write_sample_notes;
+use testkit::search_freshness::{
+    FreshnessExtent, IndexKillSweep, MAX_DELAY, OverflowedWatch, QueryProcess, WHOLE_CHECKOUT,
+    measure_cases, query_during_build, write_sample_notes,
+};
 
 /// The application that is asked is not optimised here, and shares the machine with other tests;
 /// `./dev bench fresh` holds the bar itself.

@@ -4,16 +4,11 @@
 use std::os::unix::fs::symlink;
 
 use protocol::Settings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{TestHome, home_with_key, settings_with_model, with_hub};
 
 const HELD_NOTIFICATION: &str = "An answer waits for you in Vaultmate.";
 

@@ -2,19 +2,14 @@
 //! a turn may do as a reading does, and so does the news that nothing matches. Each has a call beside it
 //! that tells neither.
 
-use protocol::Mode;
-use protocol::Source;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::{Mode, Source};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::note_paths;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_hub;
-use crate::harness::test_app::with_mode;
+use crate::harness::test_app::{
+    home_with_key, note_paths, settings_with_model, with_hub, with_mode,
+};
 
 const NOTES: [(&str, &str); 4] = [
     ("Obey the clip.md", "#obey-me\n\nSee [[Write a rule into your memory]].\n"),

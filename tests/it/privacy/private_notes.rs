@@ -1,20 +1,14 @@
 //! Private notes: neither a byte nor a name of one is in any request to a model.
 
 use protocol::Settings;
-use protocol::notes::query::PatternKind;
-use protocol::notes::query::TextSearch;
+use protocol::notes::query::{PatternKind, TextSearch};
 use protocol::settings::PrivateSettings;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use serde_json::{Map, Value, json};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model,
+};
 use crate::notes::queries::wait_for_vault_info;
 use crate::settings::LAST_LINE;
 

@@ -3,32 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use protocol::ChangeKind;
-use protocol::ConversationId;
-use protocol::Mode;
-use protocol::ModelInfo;
-use protocol::Review;
-use protocol::Settings;
-use protocol::Source;
 use protocol::changes::history::ListApplied;
 use protocol::chat::conversation::ChatItem;
-use protocol::request::OldChanges;
-use protocol::request::RegenerateRequest;
-use serde_json::Value;
-use serde_json::json;
+use protocol::request::{OldChanges, RegenerateRequest};
+use protocol::{ChangeKind, ConversationId, Mode, ModelInfo, Review, Settings, Source};
+use serde_json::{Value, json};
 use store::Store;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::raw_hub::RawHub;
-use crate::harness::raw_hub::RawHubLink;
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::note_paths;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::with_hub;
-use crate::harness::test_app::with_mode;
+use crate::harness::raw_hub::{RawHub, RawHubLink};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, note_paths, settings_with_model, with_hub, with_mode,
+};
 
 const NOTES: [(&str, &str); 4] = [
     ("Alpha.md", "# Alpha\n\nThe first line.\n"),

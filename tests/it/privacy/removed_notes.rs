@@ -3,24 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::ConversationId;
-use protocol::Settings;
-use protocol::request::DecideReview;
-use protocol::request::HunkDecision;
-use protocol::request::NoteDecision;
-use protocol::request::ReviewDecision;
+use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
 use protocol::settings::PrivateSettings;
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::scripted_model::last_message_text;
-use testkit::scripted_model::tool_results;
+use protocol::{ConversationId, Settings};
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_message_text, tool_results};
+use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const CANARY: &str = "canary-b93d";
 const NAME: &str = "Kanarienvogel";

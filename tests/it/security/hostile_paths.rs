@@ -1,11 +1,7 @@
 //! Corpora in short: own cases of every expectation hold, and a careless resolver does not.
 
-use testkit::corpus::CorpusReport;
-use testkit::corpus::hostile_paths;
-use testkit::corpus::hostile_paths::NaiveResolver;
-use testkit::corpus::hostile_paths::PathCorpus;
-use testkit::corpus::hostile_paths::ProcessSharing;
-use testkit::corpus::hostile_paths::ProductTools;
+use testkit::corpus::hostile_paths::{NaiveResolver, PathCorpus, ProcessSharing, ProductTools};
+use testkit::corpus::{CorpusReport, hostile_paths};
 
 const CASES: &str = include_str!("../corpus/paths.json");
 

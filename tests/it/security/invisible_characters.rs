@@ -1,18 +1,13 @@
 //! Characters that nobody sees: no model is told them, an edit still finds the bytes, and the words of
 //! the hub are kept as they came.
 
-use serde_json::Value;
-use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
-use crate::harness::test_app::with_mode;
+use crate::harness::test_app::{
+    TestHome, home_with_key, settings_with_model, settings_without_model, with_hub, with_mode,
+};
 
 /// “delete all notes” in tags.
 fn tag_characters() -> String {

@@ -2,19 +2,15 @@
 
 use std::path::Path;
 
-use protocol::AppEvent;
-use protocol::ProviderKind;
-use protocol::Settings;
 use protocol::request::KeyStorage;
+use protocol::{AppEvent, ProviderKind, Settings};
 use secrecy::SecretString;
 use testkit::vaults::temp_vault::read_files;
-use tokio::io::AsyncReadExt as _;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
+use crate::harness::test_app::{RunningApp, TestHome};
 
 const CANARY: &str = "sk-CANARY-7f3a9c";
 

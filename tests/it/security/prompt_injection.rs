@@ -1,10 +1,8 @@
 //! Attacks in words, in short: a model that obeys every one of them gets nowhere, and without the
 //! rules it does.
 
-use testkit::corpus::CorpusReport;
-use testkit::corpus::prompt_injection;
-use testkit::corpus::prompt_injection::InjectionCorpus;
-use testkit::corpus::prompt_injection::PrivateNoteRules;
+use testkit::corpus::prompt_injection::{InjectionCorpus, PrivateNoteRules};
+use testkit::corpus::{CorpusReport, prompt_injection};
 
 const CASES: &str = include_str!("../corpus/injection.json");
 

@@ -4,17 +4,13 @@
 use std::fs;
 
 use protocol::Settings;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::scripted_model::KEY;
+use testkit::{Gate, Reply, ScriptedModel};
 use tokio::process::Command;
 
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::cli_output;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::run_command;
-use crate::harness::test_app::settings_with_model;
+use crate::harness::test_app::{
+    TestHome, cli_output, home_with_key, run_command, settings_with_model,
+};
 
 const CANARY: &str = "sk-CANARY-7f3a9c";
 

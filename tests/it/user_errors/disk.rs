@@ -3,28 +3,21 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use protocol::ErrorCode;
 use serde_json::json;
-use testkit::Reply;
-use testkit::ScriptedModel;
 use testkit::scripted_model::tool_results;
 use testkit::stories::note_changes;
-use testkit::stories::note_changes::EDITED;
-use testkit::stories::note_changes::NOTES;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::{Reply, ScriptedModel};
 
-use super::assert_error;
-use super::assert_readable;
+use super::{assert_error, assert_readable};
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::user_messages;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{
+    TestHome, home_with_key, settings_with_model, settings_without_model, user_messages, with_hub,
+};
 use crate::settings::LAST_LINE;
 
 /// A small disk over a folder, gone on drop.

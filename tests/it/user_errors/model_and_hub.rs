@@ -2,35 +2,22 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use protocol::AppEvent;
-use protocol::ErrorCode;
-use protocol::HubState;
-use protocol::ProviderKind;
-use protocol::Settings;
 use protocol::settings::HubSettings;
+use protocol::{AppEvent, ErrorCode, HubState, ProviderKind, Settings};
 use secrecy::SecretString;
-use testkit::Reply;
-use testkit::ScriptedModel;
-use testkit::TestHub;
-use testkit::scripted_model::KEY;
-use testkit::scripted_model::last_message_text;
+use testkit::scripted_model::{KEY, last_message_text};
+use testkit::{Reply, ScriptedModel, TestHub};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::NOTES;
-use super::assert_error;
-use super::assert_readable;
+use super::{NOTES, assert_error, assert_readable};
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::turn_failure;
-use crate::harness::test_app::user_messages;
-use crate::harness::test_app::with_hub;
+use crate::harness::test_app::{
+    TestHome, home_with_key, settings_with_model, settings_without_model, turn_failure,
+    user_messages, with_hub,
+};
 use crate::settings::LAST_LINE;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,15 +4,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use testkit::corpus::CorpusReport;
-use testkit::corpus::hostile_paths;
-use testkit::corpus::hostile_paths::ProcessSharing;
-use testkit::corpus::hostile_paths::ProductTools;
-use testkit::corpus::hub_frames;
-use testkit::corpus::note_scaling;
+use testkit::corpus::hostile_paths::{ProcessSharing, ProductTools};
 use testkit::corpus::note_scaling::ScalingLimits;
-use testkit::corpus::prompt_injection;
-use testkit::corpus::sse;
+use testkit::corpus::{
+    CorpusReport, hostile_paths, hub_frames, note_scaling, prompt_injection, sse,
+};
 
 #[tokio::main]
 async fn main() -> ExitCode {

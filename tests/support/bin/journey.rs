@@ -3,8 +3,7 @@
 
 use std::process::ExitCode;
 
-use testkit::gui::week_journey::WeekExtent;
-use testkit::gui::week_journey::run_week;
+use testkit::gui::week_journey::{WeekExtent, run_week};
 
 fn main() -> ExitCode {
     let story = std::env::args().nth(1);

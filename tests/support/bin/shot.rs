@@ -8,10 +8,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use testkit::DesktopApp;
-use testkit::VirtualDisplay;
-use testkit::gui::web_driver::LaunchOptions;
-use testkit::gui::web_driver::WebDriver;
+use testkit::gui::web_driver::{LaunchOptions, WebDriver};
+use testkit::{DesktopApp, VirtualDisplay};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {

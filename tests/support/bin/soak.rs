@@ -8,10 +8,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::hub_soak::SoakExtent;
-use testkit::hub_soak::run;
-use testkit::hub_soak::run_half_open_child;
-use testkit::hub_soak::serve;
+use testkit::hub_soak::{SoakExtent, run, run_half_open_child, serve};
 
 const USAGE: &str = "usage: soak [--cuts N] [--day PART] [--minutes N] [--only cuts|flips|half-open|load|day|minutes] [--seed N]";
 

@@ -17,36 +17,22 @@
     reason = "a test's tool fails the test by panicking; the control edits in place on purpose"
 )]
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use app::App;
-use app::DataDir;
-use protocol::ConversationId;
-use protocol::Mode;
-use protocol::QuestionId;
-use protocol::ResumePolicy;
-use protocol::Settings;
-use protocol::TurnStatus;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoScope;
+use app::{App, DataDir};
+use protocol::changes::history::{ListApplied, UndoScope};
 use protocol::changes::retention::HistoryAge;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::Interruption;
-use protocol::request::DecideReview;
-use protocol::request::HunkDecision;
-use protocol::request::NoteDecision;
-use protocol::request::ReviewDecision;
-use protocol::request::SendMessageRequest;
-use serde_json::Value;
-use serde_json::json;
+use protocol::chat::conversation::{ChatItem, Interruption};
+use protocol::request::{
+    DecideReview, HunkDecision, NoteDecision, ReviewDecision, SendMessageRequest,
+};
+use protocol::{ConversationId, Mode, QuestionId, ResumePolicy, Settings, TurnStatus};
+use serde_json::{Value, json};
 use testkit::fault_injection::fault_points;
 use testkit::stories::multi_call::MULTI_CALL_STORIES;
-use testkit::stories::note_changes::EDITED;
-use testkit::stories::note_changes::NOTES;
-use testkit::stories::question;
-use testkit::stories::title;
+use testkit::stories::note_changes::{EDITED, NOTES};
+use testkit::stories::{question, title};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

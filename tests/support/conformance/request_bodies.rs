@@ -2,9 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "what is written is the tests' own, and no note")]
 #![allow(unreachable_pub, reason = "the tests of a crate below the testkit include this file")]
 
-use std::hash::DefaultHasher;
-use std::hash::Hash as _;
-use std::hash::Hasher as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 use serde_json::Value;

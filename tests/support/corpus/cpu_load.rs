@@ -1,14 +1,10 @@
 //! How busy a case keeps a core. Which one a thread runs on changes; that it runs does not, and it
 //! runs on one at a time, so threads are what is watched.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 

@@ -15,20 +15,16 @@ use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 
 use async_trait::async_trait;
-use futures_util::FutureExt as _;
-use futures_util::StreamExt as _;
-use futures_util::stream;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
-pub use case::PathCase;
-pub use case::PathCorpus;
+pub use case::{PathCase, PathCorpus};
 pub use naive_resolver::NaiveResolver;
 pub use product_tools::ProductTools;
 
 use super::CorpusReport;
 use case::PathOperation;
-use runner::CaseProblem;
-use runner::PathOutcome;
+use runner::{CaseProblem, PathOutcome};
 
 /// Who resolves the paths: the product's tools, or the control that is expected to leak.
 #[async_trait]

@@ -8,13 +8,11 @@ mod runner;
 mod websocket;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt as _;
 
-pub use case::FrameCase;
-pub use case::FrameCorpus;
+pub use case::{FrameCase, FrameCorpus};
 
 use super::CorpusReport;
 use super::cpu_load::CpuLoadMonitor;

@@ -10,11 +10,6 @@ mod note_shapes;
 mod operations;
 mod runner;
 
-pub use note_shapes::NoteShape;
-pub use note_shapes::SHAPES;
-use operations::OPERATIONS;
-use operations::QUADRATIC_CONTROL;
-pub use runner::ScalingLimits;
-pub use runner::check_control;
-pub use runner::run;
-pub use runner::run_child;
+pub use note_shapes::{NoteShape, SHAPES};
+use operations::{OPERATIONS, QUADRATIC_CONTROL};
+pub use runner::{ScalingLimits, check_control, run, run_child};

@@ -11,15 +11,12 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use protocol::Mode;
 
-pub use case::InjectionCase;
-pub use case::InjectionCorpus;
+pub use case::{InjectionCase, InjectionCorpus};
 pub use fixture::PrivateNoteRules;
 
 use super::CorpusReport;
-use case::AttackExpectation;
-use case::UnknownAttackWord;
-use fixture::AcceptPending;
-use fixture::AttackProfile;
+use case::{AttackExpectation, UnknownAttackWord};
+use fixture::{AcceptPending, AttackProfile};
 
 /// Each attack is made in each.
 const PROFILES: [AttackProfile; 3] =

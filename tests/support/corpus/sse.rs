@@ -8,24 +8,19 @@ mod response;
 mod server;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-pub use case::SseCase;
-pub use case::SseCorpus;
+pub use case::{SseCase, SseCorpus};
 
 use super::CorpusReport;
 use super::hostile_paths::ProcessSharing;
 use super::memory_growth::MemoryGrowth;
 use crate::scripted_model::KEY;
-use case::Chunking;
-use case::SseExpectation;
-use case::UnknownSseWord;
-use fixture::ObservedTurn;
-use fixture::SseFixture;
+use case::{Chunking, SseExpectation, UnknownSseWord};
+use fixture::{ObservedTurn, SseFixture};
 use response::SseResponse;
 use server::ResponseRepeat;
 

@@ -3,16 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use zbus::Connection;
 use zbus::connection::Builder;
-use zbus::interface;
 use zbus::object_server::SignalEmitter;
-use zbus::zvariant::OwnedObjectPath;
-use zbus::zvariant::Value;
+use zbus::zvariant::{OwnedObjectPath, Value};
+use zbus::{Connection, interface};
 
 const ROOT: &str = "/org/freedesktop/secrets";
 const COLLECTION: &str = "/org/freedesktop/secrets/collection/login";

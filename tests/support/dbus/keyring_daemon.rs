@@ -3,18 +3,13 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
 use zbus::Connection;
 use zbus::connection::Builder;
-use zbus::zvariant::ObjectPath;
-use zbus::zvariant::OwnedObjectPath;
-use zbus::zvariant::OwnedValue;
-use zbus::zvariant::Value;
+use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue, Value};
 
 const NAME: &str = "org.freedesktop.secrets";
 const ROOT: &str = "/org/freedesktop/secrets";

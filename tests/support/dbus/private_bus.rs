@@ -1,11 +1,8 @@
 //! A message bus of a test's own: the real dbus-daemon in a folder of its own.
 
 use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 

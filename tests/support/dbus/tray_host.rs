@@ -5,12 +5,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use zbus::Connection;
-use zbus::Proxy;
 use zbus::connection::Builder;
 use zbus::message::Header;
-use zbus::zvariant::OwnedValue;
-use zbus::zvariant::Value;
+use zbus::zvariant::{OwnedValue, Value};
+use zbus::{Connection, Proxy};
 
 use crate::polling::poll_until;
 

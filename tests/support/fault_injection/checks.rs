@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use protocol::Change;
 
 use super::child_process::ChildReport;
-use super::folder_tree::FolderTree;
-use super::folder_tree::TreeNode;
+use super::folder_tree::{FolderTree, TreeNode};
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,11 +247,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_damage_is_seen() {
-        use Damage::Doubled;
-        use Damage::Litter;
-        use Damage::Lost;
-        use Damage::Torn;
-        use Damage::Untrue;
+        use Damage::{Doubled, Litter, Lost, Torn, Untrue};
         let done = ["Done", "Done"];
         check(&[("a.md", "new")], &done, &[Lost]);
         check(&[("a.md", "ne"), ("c.md", "b")], &done, &[Torn]);

@@ -4,21 +4,13 @@ use std::path::Path;
 
 use app::StoreLedger;
 use async_trait::async_trait;
-use protocol::CallId;
-use protocol::Intent;
-use protocol::IntentState;
-use protocol::SettledIntent;
-use protocol::TurnId;
-use serde::Deserialize;
-use serde::Serialize;
+use protocol::{CallId, Intent, IntentState, SettledIntent, TurnId};
+use serde::{Deserialize, Serialize};
 use store::Store;
 use vault::Vault;
-use vault::ledger::Ledger;
-use vault::ledger::LedgerError;
+use vault::ledger::{Ledger, LedgerError};
 
-use super::scenarios::CALL_ID;
-use super::scenarios::FaultScenario;
-use super::scenarios::scenario_named;
+use super::scenarios::{CALL_ID, FaultScenario, scenario_named};
 use crate::fault_injection::fault_points;
 
 /// Where the names of temporary files come from: a test must know them beforehand.

@@ -1,23 +1,15 @@
 //! Disks that are full, become read-only in the middle, or may not be written by this user.
 
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::fs::chown;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 use super::FaultExtent;
 use super::checks::DamageFinding;
 use super::child_process::ChildReport;
 use super::folder_tree::FolderTree;
-use super::runner::ChildExit;
-use super::runner::PreparedScenario;
-use super::runner::temp_folder;
+use super::runner::{ChildExit, PreparedScenario, temp_folder};
 use super::tally::FaultTally;
 
 /// Somebody who may do nothing by nature.

@@ -5,12 +5,8 @@
 //! on when a line comes in. [`block`] keeps everybody at a point until [`unblock`].
 
 use std::io::Write as _;
-use std::sync::Condvar;
-use std::sync::Mutex;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 static PASSED: AtomicUsize = AtomicUsize::new(0);
 static OPTIONS: OnceLock<FaultPointOptions> = OnceLock::new();

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use protocol::Change;
-use protocol::ChangeAction;
-use serde::Deserialize;
-use serde::Serialize;
+use protocol::{Change, ChangeAction};
+use serde::{Deserialize, Serialize};
 
 /// What stands under a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

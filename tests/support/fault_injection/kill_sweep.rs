@@ -1,12 +1,10 @@
 //! Kills at every named point: of a change, of its taking back, and of the recovery after it.
 
-use super::FaultExtent;
-use super::checks::Damage;
-use super::checks::DamageFinding;
+use super::checks::{Damage, DamageFinding};
 use super::folder_tree::FolderTree;
-use super::for_each_parallel;
 use super::runner::PreparedScenario;
 use super::tally::FaultTally;
+use super::{FaultExtent, for_each_parallel};
 
 /// Kills a process at every point of the scene, and puts things right.
 pub(super) fn kill_during_change(

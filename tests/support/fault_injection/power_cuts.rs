@@ -1,16 +1,14 @@
 //! The power goes: a file system on a loop device stops, and all that was not synced is gone.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
 use super::FaultExtent;
 use super::checks::DamageFinding;
-use super::disk_faults::MountedFolder;
-use super::disk_faults::run_command;
+use super::disk_faults::{MountedFolder, run_command};
 use super::folder_tree::FolderTree;
 use super::kill_sweep::findings_after_recovery;
 use super::runner::PreparedScenario;

@@ -3,13 +3,10 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use protocol::Change;
-use protocol::ChangeAction;
+use protocol::{Change, ChangeAction};
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use vault::Vault;

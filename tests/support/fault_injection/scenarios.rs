@@ -6,23 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use index::Index;
-use protocol::CallId;
-use protocol::Change;
-use protocol::ChangeAction;
-use protocol::ChangeSet;
-use protocol::ChangeSetId;
-use protocol::ContentHash;
-use protocol::ConversationId;
-use protocol::NotePath;
-use protocol::PrivateRules;
-use protocol::TurnId;
-use serde_json::Value;
-use serde_json::json;
-use tools::catalog::ToolDeps;
-use tools::catalog::catalog;
-use vault::ChangeBatch;
-use vault::PlannedChange;
-use vault::Vault;
+use protocol::{
+    CallId, Change, ChangeAction, ChangeSet, ChangeSetId, ContentHash, ConversationId, NotePath,
+    PrivateRules, TurnId,
+};
+use serde_json::{Value, json};
+use tools::catalog::{ToolDeps, catalog};
+use vault::{ChangeBatch, PlannedChange, Vault};
 
 use super::folder_tree::FolderTree;
 use crate::stub_tool_deps::StubToolDeps;

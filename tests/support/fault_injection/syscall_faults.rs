@@ -7,15 +7,12 @@ use std::path::Path;
 
 use protocol::Change;
 
-use super::FaultExtent;
-use super::checks::Damage;
-use super::checks::DamageFinding;
-use super::checks::FaultCase;
+use super::checks::{Damage, DamageFinding, FaultCase};
 use super::folder_tree::FolderTree;
-use super::for_each_parallel;
 use super::kill_sweep::findings_after_recovery;
 use super::runner::PreparedScenario;
 use super::tally::FaultTally;
+use super::{FaultExtent, for_each_parallel};
 
 /// Calls that are counted together.
 #[derive(Debug, Clone)]

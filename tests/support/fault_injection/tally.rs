@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::checks::Damage;
-use super::checks::DamageFinding;
+use super::checks::{Damage, DamageFinding};
 
 /// Counts over all runs; shared by the threads that run them.
 #[derive(Debug, Default)]

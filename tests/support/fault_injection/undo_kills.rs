@@ -9,28 +9,20 @@ mod child_process;
 mod scenarios;
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
 pub use child_process::run as child;
 
-use super::FaultExtent;
 use super::folder_tree::FolderTree;
-use super::for_each_parallel;
-use super::runner::parse_last_line;
-use super::runner::temp_folder;
-use super::runner::was_killed;
-use super::syscall_faults;
+use super::runner::{parse_last_line, temp_folder, was_killed};
 use super::tally::FaultTally;
+use super::{FaultExtent, for_each_parallel, syscall_faults};
 use checks::UndoCase;
-use child_process::UndoChildReport;
-use child_process::UndoSnapshot;
-use scenarios::UndoScenario;
-use scenarios::all_scenarios;
+use child_process::{UndoChildReport, UndoSnapshot};
+use scenarios::{UndoScenario, all_scenarios};
 
 /// A deed that is ready to be done many times.
 struct PreparedUndo {

@@ -1,26 +1,17 @@
 //! The built application in a real window, on a data folder that outlives it.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::process::Child;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
-use crate::PrivateBus;
-use crate::TempVault;
-use crate::VirtualDisplay;
-use crate::gui::web_driver::LaunchOptions;
-use crate::gui::web_driver::WebDriver;
-use crate::gui::x11::ScreenRegion;
-use crate::gui::x11::SpecialKey;
-use crate::gui::x11::X11Client;
-use crate::gui::x11::X11Window;
+use crate::gui::web_driver::{LaunchOptions, WebDriver};
+use crate::gui::x11::{ScreenRegion, SpecialKey, X11Client, X11Window};
 use crate::polling::poll_until;
-use crate::scripted_model::KEY;
-use crate::scripted_model::ScriptedModel;
+use crate::scripted_model::{KEY, ScriptedModel};
+use crate::{PrivateBus, TempVault, VirtualDisplay};
 
 /// What stands in the window's frame.
 const WINDOW_TITLE: &str = "Vaultmate";

@@ -1,10 +1,7 @@
 //! A screen that nobody looks at: one real X server a test run.
 
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
 
 /// A running Xvfb of 1280×800; ended on drop.
 #[derive(Debug)]

@@ -10,16 +10,13 @@ mod tests;
 
 use std::fs::File;
 use std::net::TcpListener;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use base64::Engine as _;
 use reqwest::Method;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::polling::poll_until;
 

@@ -10,14 +10,10 @@ mod sixty_notes;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::DesktopHome;
-use crate::ScriptedModel;
-use crate::TempVault;
-use crate::TestHub;
 use crate::vaults::generated_vault;
+use crate::{DesktopHome, ScriptedModel, TempVault, TestHub};
 
 use days::WeekFixture;
 use external_writers::ExternalWriters;

@@ -4,17 +4,14 @@
 mod drag_and_drop;
 
 use std::collections::VecDeque;
-use std::io::Read as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use crate::gui::desktop_app::WindowVisibility;
 use crate::polling::poll_until;
 
-pub use drag_and_drop::DragData;
-pub use drag_and_drop::DragSourceBehavior;
-pub use drag_and_drop::DropOutcome;
+pub use drag_and_drop::{DragData, DragSourceBehavior, DropOutcome};
 
 /// Numbers of requests, as the core protocol has them.
 const GET_ATTRIBUTES: u8 = 3;

@@ -4,19 +4,12 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use app::App;
-use app::DataDir;
-use app::TimeScale;
+use app::{App, DataDir, TimeScale};
 use futures_util::future::join_all;
-use protocol::AppEvent;
-use protocol::ConversationId;
-use protocol::HubState;
-use protocol::ProviderKind;
-use protocol::Settings;
 use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation_list::ArchiveState;
-use protocol::chat::conversation_list::ListConversations;
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use protocol::settings::HubSettings;
+use protocol::{AppEvent, ConversationId, HubState, ProviderKind, Settings};
 use tokio::runtime::Runtime;
 
 /// More questions at once than there are connections.

@@ -1,24 +1,16 @@
 //! Cuts at random bytes with messages under way.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use hub::HubEvent;
-use hub::LinkConfig;
-use hub::LinkTiming;
+use hub::{HubEvent, LinkConfig, LinkTiming};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::app_process::RetryPacing;
-use super::app_process::SoakAppOptions;
-use super::fault_proxy::ENDING_FAULTS;
-use super::fault_proxy::FaultProxy;
-use super::fault_proxy::ForwardingMode;
-use super::fixture::DeliveryTally;
-use super::fixture::SoakFixture;
+use super::app_process::{RetryPacing, SoakAppOptions};
+use super::fault_proxy::{ENDING_FAULTS, FaultProxy, ForwardingMode};
+use super::fixture::{DeliveryTally, SoakFixture};
 use super::redelivering_hub::RedeliveringHub;
 
 /// So many times as fast as they are, the clocks go.

@@ -2,10 +2,8 @@
 //! the messages in the end.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use store::Store;
 

@@ -3,20 +3,15 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use protocol::AppEvent;
-use protocol::HubState;
+use protocol::{AppEvent, HubState};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::app_process::RetryPacing;
-use super::app_process::SoakAppOptions;
-use super::app_process::open_app;
+use super::app_process::{RetryPacing, SoakAppOptions, open_app};
 use super::redelivering_hub::RedeliveringHub;
 use crate::TempVault;
 

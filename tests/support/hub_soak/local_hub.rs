@@ -1,35 +1,21 @@
 //! The same cuts before the small local hub, which forgets what it could not deliver; and bits that
 //! are other ones.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use hub::local::DeliveryReport;
-use hub::local::InputMethod;
-use hub::local::LocalHub;
-use hub::local::LocalHubEvent;
-use hub::local::ReportsWanted;
-use hub::local::send;
+use hub::local::{DeliveryReport, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, send};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::app_process::RetryPacing;
-use super::app_process::SoakAppOptions;
-use super::connection_cuts::CUT_WITHIN_BYTES;
-use super::connection_cuts::TIME_DIVISOR;
-use super::fault_proxy::ConnectionFault;
-use super::fault_proxy::ENDING_FAULTS;
-use super::fault_proxy::FaultProxy;
-use super::fault_proxy::ForwardingMode;
-use super::fixture::DeliveryTally;
-use super::fixture::SoakFixture;
-use super::redelivering_hub::HubLog;
-use super::redelivering_hub::RedeliveringHub;
+use super::app_process::{RetryPacing, SoakAppOptions};
+use super::connection_cuts::{CUT_WITHIN_BYTES, TIME_DIVISOR};
+use super::fault_proxy::{ConnectionFault, ENDING_FAULTS, FaultProxy, ForwardingMode};
+use super::fixture::{DeliveryTally, SoakFixture};
+use super::redelivering_hub::{HubLog, RedeliveringHub};
 
 /// Nothing that is waited for takes so long, unless it never comes.
 const HUB_TIMEOUT: Duration = Duration::from_secs(120);

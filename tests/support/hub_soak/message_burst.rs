@@ -2,20 +2,15 @@
 
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::app_process::RetryPacing;
-use super::app_process::SoakAppOptions;
-use super::fixture::DeliveryTally;
-use super::fixture::SoakFixture;
+use super::app_process::{RetryPacing, SoakAppOptions};
+use super::fixture::{DeliveryTally, SoakFixture};
 use super::process_stats::ProcessStats;
-use super::redelivering_hub::HubLog;
-use super::redelivering_hub::RedeliveringHub;
-use crate::Reply;
-use crate::ScriptedModel;
+use super::redelivering_hub::{HubLog, RedeliveringHub};
 use crate::scripted_model::KEY;
 use crate::search_freshness::QueryProcess;
+use crate::{Reply, ScriptedModel};
 
 /// As many as may wait.
 pub const MESSAGES: usize = 1_000;

@@ -2,22 +2,16 @@
 //! over each new connection, which is harder on a client than any hub.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
-use std::time::Duration;
-use std::time::Instant;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
-use futures_util::SinkExt as _;
-use futures_util::StreamExt as _;
-use serde_json::Value;
-use serde_json::json;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::accept_async;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, accept_async};
 
 /// Nothing that is waited for takes so long, unless it never comes.
 const HUB_TIMEOUT: Duration = Duration::from_secs(120);

@@ -2,19 +2,13 @@
 
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::app_process::RetryPacing;
-use super::app_process::SoakAppOptions;
-use super::fault_proxy::ENDING_FAULTS;
-use super::fault_proxy::FaultProxy;
-use super::fault_proxy::ForwardingMode;
-use super::fixture::DeliveryTally;
-use super::fixture::SoakFixture;
+use super::app_process::{RetryPacing, SoakAppOptions};
+use super::fault_proxy::{ENDING_FAULTS, FaultProxy, ForwardingMode};
+use super::fixture::{DeliveryTally, SoakFixture};
 use super::process_stats::ProcessStats;
-use super::redelivering_hub::HubLog;
-use super::redelivering_hub::RedeliveringHub;
+use super::redelivering_hub::{HubLog, RedeliveringHub};
 
 /// So many messages were taken before for each minute that is watched: the database's own memory is
 /// full then, and what grows from there on is lost.

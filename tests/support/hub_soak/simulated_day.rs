@@ -2,18 +2,12 @@
 
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::app_process::RetryPacing;
-use super::app_process::SoakAppOptions;
-use super::fault_proxy::ENDING_FAULTS;
-use super::fault_proxy::FaultProxy;
-use super::fault_proxy::ForwardingMode;
-use super::fixture::DeliveryTally;
-use super::fixture::SoakFixture;
-use super::redelivering_hub::HubLog;
-use super::redelivering_hub::RedeliveringHub;
+use super::app_process::{RetryPacing, SoakAppOptions};
+use super::fault_proxy::{ENDING_FAULTS, FaultProxy, ForwardingMode};
+use super::fixture::{DeliveryTally, SoakFixture};
+use super::redelivering_hub::{HubLog, RedeliveringHub};
 
 /// So many times as fast as they are, the clocks go.
 const TIME_DIVISOR: u32 = 100;

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use axum::http::HeaderMap;
-use axum::http::Method;
+use axum::http::{HeaderMap, Method};
 use serde_json::Value;
 
 const TOP_LEVEL: [&str; 15] = [

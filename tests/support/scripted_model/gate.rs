@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::polling::TEST_TIMEOUT;
 

@@ -1,7 +1,6 @@
 //! What the scripted model says, and how it goes over the wire as server-sent events.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Gate;
 

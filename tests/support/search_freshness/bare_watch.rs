@@ -4,19 +4,12 @@
 use std::collections::HashMap;
 use std::fs;
 use std::mem::MaybeUninit;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use rustix::fs::inotify::CreateFlags;
-use rustix::fs::inotify::Reader;
-use rustix::fs::inotify::WatchFlags;
-use rustix::fs::inotify::add_watch;
-use rustix::fs::inotify::init;
+use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 
 /// The first line of the file that ends the reading.
 const END_MARKER: &str = "nothing more";

@@ -2,20 +2,14 @@
 
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::bare_watch::BareWatch;
 use super::query_client::QueryProcess;
-use super::timings::Timings;
-use super::timings::format_ms;
-use super::writers::BusyWriters;
-use super::writers::CHECKOUT_FILES;
-use super::writers::Checkout;
-use super::writers::CompletedSave;
-use super::writers::NoteSaver;
-use super::writers::SAVE_FOLDER;
-use super::writers::SaveMethod;
+use super::timings::{Timings, format_ms};
+use super::writers::{
+    BusyWriters, CHECKOUT_FILES, Checkout, CompletedSave, NoteSaver, SAVE_FOLDER, SaveMethod,
+};
 
 /// A save shall be found so soon, in 99 of 100 cases.
 pub const MAX_DELAY: Duration = Duration::from_millis(25);

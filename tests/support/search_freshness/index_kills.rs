@@ -1,10 +1,8 @@
 //! The application is killed while it writes its index, and started again: then the index is right.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::query_client::QueryProcess;
 use super::writers::unique_word;

@@ -1,21 +1,12 @@
 //! The application in its process, as who asks sees it: can be asked, held, killed and closed.
 
 use std::ffi::OsStr;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Child;
-use std::process::ChildStdin;
-use std::process::ChildStdout;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::kill_process;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Nothing that is waited for takes so long, unless it never comes.
 pub(crate) const QUERY_TIMEOUT: Duration = Duration::from_secs(300);

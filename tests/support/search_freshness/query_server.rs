@@ -4,26 +4,15 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ::index::GrepQuery;
-use ::index::Index;
-use app::App;
-use app::DataDir;
-use protocol::ChangeSet;
-use protocol::NotePath;
-use protocol::PrivateRules;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::notes::query::NoteCriterion;
-use protocol::notes::query::PatternKind;
-use protocol::notes::query::TextSearch;
+use ::index::{GrepQuery, Index};
+use app::{App, DataDir};
+use protocol::notes::query::{NoteCriterion, PatternKind, TextSearch};
+use protocol::{ChangeSet, NotePath, PrivateRules, ProviderKind, Settings};
 use tokio::runtime::Runtime;
-use vault::Vault;
-use vault::VaultChange;
+use vault::{Vault, VaultChange};
 
 /// Opens the notes and answers until there are no more questions, then closes them.
 pub fn serve(data: &Path, notes: &Path) {

@@ -2,8 +2,7 @@
 //! all.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::query_client::QueryProcess;
 

@@ -1,11 +1,8 @@
 //! The stories of the crash tests: the notes before, the model's part, and the notes after.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::scripted_model::Reply;
-use crate::scripted_model::last_message_text;
-use crate::scripted_model::tool_results;
+use crate::scripted_model::{Reply, last_message_text, tool_results};
 
 /// The notes that every story begins with.
 pub const NOTES: [(&str, &str); 4] = [

@@ -1,24 +1,14 @@
 //! Stories in which the model asks the user something, while other messages wait: the model's part,
 //! and the user's, who goes on wherever the story stands after a crash.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use app::App;
-use app::DataDir;
-use app::TimeScale;
-use protocol::ConversationId;
-use protocol::ErrorCode;
-use protocol::QuestionId;
-use protocol::ResumePolicy;
-use protocol::Settings;
-use protocol::UserError;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::ConversationView;
+use app::{App, DataDir, TimeScale};
+use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::SendMessageRequest;
 use protocol::settings::TitleSource;
-use serde_json::Value;
-use serde_json::json;
+use protocol::{ConversationId, ErrorCode, QuestionId, ResumePolicy, Settings, UserError};
+use serde_json::{Value, json};
 
 use crate::fault_injection::fault_points;
 use crate::scripted_model::Reply;

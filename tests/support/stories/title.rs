@@ -1,22 +1,14 @@
 //! Stories of a turn, its title and its summary: the model's part, and the user's, who goes on
 //! wherever the story stands after a crash.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use app::App;
-use app::DataDir;
-use app::TimeScale;
-use protocol::ConversationId;
-use protocol::ResumePolicy;
-use protocol::Settings;
-use protocol::chat::conversation::ChatItem;
-use protocol::chat::conversation::Conversation;
-use protocol::chat::conversation::ConversationState;
+use app::{App, DataDir, TimeScale};
+use protocol::chat::conversation::{ChatItem, Conversation, ConversationState};
 use protocol::request::SendMessageRequest;
-use serde_json::Value;
-use serde_json::json;
+use protocol::{ConversationId, ResumePolicy, Settings};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::fault_injection::fault_points;

@@ -2,14 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::io::Seek;
-use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How a program puts new text in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

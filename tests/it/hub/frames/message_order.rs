@@ -6,25 +6,14 @@
 use std::time::Duration;
 
 use app::TimeScale;
-use protocol::AppEvent;
-use protocol::ErrorCode;
-use protocol::HubState;
-use protocol::Settings;
-use protocol::hub::approval::ApprovalDecision;
-use protocol::hub::approval::ApprovalReason;
-use testkit::Gate;
-use testkit::Reply;
-use testkit::ScriptedModel;
+use protocol::hub::approval::{ApprovalDecision, ApprovalReason};
+use protocol::{AppEvent, ErrorCode, HubState, Settings};
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::harness::raw_hub::LinkResponse;
-use crate::harness::raw_hub::RawHub;
-use crate::harness::raw_hub::RawHubLink;
-use crate::harness::test_app::RunningApp;
-use crate::harness::test_app::TestHome;
-use crate::harness::test_app::home_with_key;
-use crate::harness::test_app::settings_with_model;
-use crate::harness::test_app::settings_without_model;
-use crate::harness::test_app::with_hub;
+use crate::harness::raw_hub::{LinkResponse, RawHub, RawHubLink};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+};
 
 const INBOX: &str = "inbox/Inbox.md";
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n")];

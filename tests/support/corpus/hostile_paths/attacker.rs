@@ -1,27 +1,18 @@
 //! Another program that changes the folders under a call's feet, as fast as it can.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use std::{fs, thread};
 
-use rustix::fs::CWD;
-use rustix::fs::RenameFlags;
-use rustix::fs::renameat_with;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::fixture::CANARY;
-use super::fixture::NOTE_TEXT;
-use super::fixture::PathFixture;
-use super::fixture::write;
+use super::fixture::{CANARY, NOTE_TEXT, PathFixture, write};
 use super::runner::CaseProblem;
-use super::setup::CaseMount;
-use super::setup::bind_mount;
+use super::setup::{CaseMount, bind_mount};
 
 /// The attacker strikes as fast as it can, so many times on end …
 const ATTACKS_PER_BURST: usize = 16;

@@ -1,15 +1,10 @@
 //! Whether what came of an operation is what the case expects.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::PathResolver;
-use super::ResolverAnswer;
-use super::case::PathCase;
-use super::case::PathOperation;
-use super::fixture::FolderSnapshot;
-use super::fixture::PathFixture;
-use super::setup;
+use super::case::{PathCase, PathOperation};
+use super::fixture::{FolderSnapshot, PathFixture};
+use super::{PathResolver, ResolverAnswer, setup};
 
 /// All expectations there are.
 pub(super) const EXPECTATIONS: [&str; 13] = [

@@ -1,17 +1,14 @@
 //! The control: joins the path to the folder and asks the system, as a careless program does.
 
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::{fs, thread};
 
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::PathResolver;
-use super::ResolverAnswer;
 use super::case::PathOperation;
+use super::{PathResolver, ResolverAnswer};
 
 /// Leaks, follows every link and waits for every pipe.
 pub struct NaiveResolver(PathBuf);

@@ -2,38 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use ::tools::catalog::ToolDeps;
-use ::tools::catalog::catalog;
+use ::tools::catalog::{ToolDeps, catalog};
 use async_trait::async_trait;
 use index::Index;
 use llm::tool_api::registry::ToolRegistry;
-use llm::tool_api::tool::CallOutcome;
-use llm::tool_api::tool::ChangePlan;
-use llm::tool_api::tool::ToolContext;
-use protocol::CallId;
-use protocol::ChangeSet;
-use protocol::ChangeSetId;
-use protocol::ContentHash;
-use protocol::ConversationId;
-use protocol::Intent;
-use protocol::NotePath;
-use protocol::PrivateRules;
-use protocol::TurnId;
+use llm::tool_api::tool::{CallOutcome, ChangePlan, ToolContext};
+use protocol::{
+    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, PrivateRules,
+    TurnId,
+};
 use serde_json::Value;
-use vault::ChangeBatch;
-use vault::PlannedChange;
-use vault::Vault;
-use vault::VaultError;
-use vault::ledger::Ledger;
-use vault::ledger::LedgerError;
+use vault::ledger::{Ledger, LedgerError};
+use vault::{ChangeBatch, PlannedChange, Vault, VaultError};
 
-use super::PathResolver;
-use super::ResolverAnswer;
 use super::case::PathOperation;
 use super::fixture::CANARY;
+use super::{PathResolver, ResolverAnswer};
 use crate::stub_tool_deps::StubToolDeps;
 
 /// What a model would call.

@@ -1,21 +1,15 @@
 //! A case that is a race: many calls while another program swaps what they go through.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::PathResolver;
-use super::ResolverAnswer;
-use super::attacker::Attacker;
-use super::attacker::PathAttack;
-use super::case::PathCase;
-use super::case::PathOperation;
-use super::fixture::CANARY;
-use super::fixture::PathFixture;
-use super::runner::CaseProblem;
-use super::runner::PathOutcome;
+use super::attacker::{Attacker, PathAttack};
+use super::case::{PathCase, PathOperation};
+use super::fixture::{CANARY, PathFixture};
+use super::runner::{CaseProblem, PathOutcome};
+use super::{PathResolver, ResolverAnswer};
 
 /// A change costs more than a look; each changing operation is tried this often at least.
 const MIN_CHANGE_ITERATIONS: usize = 1000;

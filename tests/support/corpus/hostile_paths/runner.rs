@@ -2,28 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use protocol::ContentHash;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::super::memory_growth::MemoryGrowth;
-use super::PathResolver;
-use super::ProcessSharing;
-use super::ResolverAnswer;
-use super::case::PathCase;
-use super::case::PathOperation;
-use super::checks;
+use super::case::{PathCase, PathOperation};
 use super::checks::ObservedOperation;
-use super::fixture::CANARY;
-use super::fixture::FolderSnapshot;
-use super::fixture::PathFixture;
-use super::fixture::read_without_blocking;
-use super::race;
-use super::setup;
+use super::fixture::{CANARY, FolderSnapshot, PathFixture, read_without_blocking};
+use super::{PathResolver, ProcessSharing, ResolverAnswer, checks, race, setup};
 
 /// Why a case did not run.
 #[derive(Debug)]

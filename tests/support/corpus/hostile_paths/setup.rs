@@ -5,30 +5,18 @@ mod mounts_and_leases;
 use std::fs;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use rustix::fs::CWD;
-use rustix::fs::FileType;
-use rustix::fs::FlockOperation;
-use rustix::fs::Mode;
-use rustix::fs::flock;
-use rustix::fs::makedev;
-use rustix::fs::mknodat;
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, makedev, mknodat};
 use unicode_casefold::UnicodeCaseFold;
 use unicode_normalization::UnicodeNormalization;
 
-pub(super) use mounts_and_leases::CaseMount;
-pub(super) use mounts_and_leases::bind_mount;
+pub(super) use mounts_and_leases::{CaseMount, bind_mount};
 
-use super::case::PathCase;
-use super::case::PathOperation;
-use super::case::PathSetup;
-use super::fixture::NOTE_TEXT;
-use super::fixture::PathFixture;
-use super::fixture::write;
+use super::case::{PathCase, PathOperation, PathSetup};
+use super::fixture::{NOTE_TEXT, PathFixture, write};
 use super::runner::CaseProblem;
 
 /// Sets the case's stage, as far as this machine allows.

@@ -2,23 +2,17 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::io::AsyncReadExt as _;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedReadHalf;
-use tokio::net::tcp::OwnedWriteHalf;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::websocket::HubConnectionEnd;
-use super::websocket::RawFrames;
-use super::websocket::text_frame;
+use super::websocket::{HubConnectionEnd, RawFrames, text_frame};
 
 /// A port that waits for a link.
 pub(super) struct ByteHub(TcpListener);

@@ -1,14 +1,9 @@
 //! The file of frames, and the words in it.
 
 use serde::Deserialize;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::websocket::HubConnectionEnd;
-use super::websocket::MAX_MESSAGE_BYTES;
-use super::websocket::RawFrames;
-use super::websocket::text_frame;
+use super::websocket::{HubConnectionEnd, MAX_MESSAGE_BYTES, RawFrames, text_frame};
 
 /// A file of frames.
 #[derive(Debug, Deserialize)]

@@ -2,33 +2,20 @@
 
 use std::time::Duration;
 
-use app::App;
-use app::DataDir;
-use app::TimeScale;
-use protocol::AppEvent;
-use protocol::Conversation;
-use protocol::HubState;
-use protocol::HubStatus;
-use protocol::Mode;
-use protocol::NumberedEvent;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::UserError;
+use app::{App, DataDir, TimeScale};
 use protocol::chat::conversation::ChatItem;
 use protocol::settings::HubSettings;
-use serde_json::Value;
-use serde_json::json;
+use protocol::{
+    AppEvent, Conversation, HubState, HubStatus, Mode, NumberedEvent, ProviderKind, Settings,
+    UserError,
+};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::byte_hub::ByteHub;
-use super::byte_hub::ByteHubConnection;
-use super::byte_hub::ReceivedFrames;
-use crate::Reply;
-use crate::ScriptedModel;
-use crate::TempVault;
-use crate::scripted_model::KEY;
-use crate::scripted_model::tool_results;
+use super::byte_hub::{ByteHub, ByteHubConnection, ReceivedFrames};
+use crate::scripted_model::{KEY, tool_results};
+use crate::{Reply, ScriptedModel, TempVault};
 
 /// Where messages may add at once.
 const INBOX: &str = "inbox/Inbox.md";

@@ -1,22 +1,16 @@
 //! One case against the real link: what was expected, and what is wrong with what came.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use protocol::HubState;
-use protocol::HubStatus;
 use protocol::chat::conversation::ChatItem;
 use protocol::notes::invisible::invisible_ranges;
+use protocol::{HubState, HubStatus};
 use serde_json::Value;
 
 use super::byte_hub::ByteHubConnection;
 use super::case::FrameExpectation;
-use super::fixture::CASE_TIMEOUT;
-use super::fixture::FrameFixture;
-use super::fixture::responses_to;
-use super::websocket::DecodedFrames;
-use super::websocket::HubConnectionEnd;
-use super::websocket::RawFrames;
+use super::fixture::{CASE_TIMEOUT, FrameFixture, responses_to};
+use super::websocket::{DecodedFrames, HubConnectionEnd, RawFrames};
 
 /// The waits of a link: the first, the longest, and the longest with chance.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(250);

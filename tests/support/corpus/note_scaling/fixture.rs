@@ -3,29 +3,20 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
-use ::tools::catalog::ToolDeps;
-use ::tools::catalog::catalog;
+use ::tools::catalog::{ToolDeps, catalog};
 use index::Index;
 use llm::tool_api::registry::ToolRegistry;
-use llm::tool_api::tool::CallOutcome;
-use llm::tool_api::tool::ToolContext;
-use protocol::CallId;
-use protocol::ChangeSet;
-use protocol::ContentHash;
-use protocol::ConversationId;
-use protocol::NotePath;
-use protocol::Privacy;
-use protocol::PrivateRules;
-use protocol::TurnId;
+use llm::tool_api::tool::{CallOutcome, ToolContext};
 use protocol::settings::PrivateSettings;
+use protocol::{
+    CallId, ChangeSet, ContentHash, ConversationId, NotePath, Privacy, PrivateRules, TurnId,
+};
 use serde_json::Value;
 use tempfile::TempDir;
-use vault::PrivacyFilter;
-use vault::Vault;
+use vault::{PrivacyFilter, Vault};
 
 use super::NoteShape;
 use crate::stub_tool_deps::StubToolDeps;

@@ -4,17 +4,12 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Duration;
 
-use index::GrepQuery;
-use index::NoteFilter;
+use index::{GrepQuery, NoteFilter};
 use protocol::ChangeSet;
 use serde_json::json;
-use vault::merge::LineOrder;
-use vault::merge::hunks;
-use vault::merge::merge_in_order;
+use vault::merge::{LineOrder, hunks, merge_in_order};
 
-use super::fixture::NOTE;
-use super::fixture::ScalingFixture;
-use super::fixture::private_rules;
+use super::fixture::{NOTE, ScalingFixture, private_rules};
 
 /// One thing to do.
 pub(super) type NoteOperation = fn(&ScalingFixture);

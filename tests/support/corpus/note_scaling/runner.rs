@@ -4,16 +4,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::time::ClockId;
-use rustix::time::clock_gettime;
+use rustix::time::{ClockId, clock_gettime};
 
 use super::super::CorpusReport;
 use super::super::memory_growth::MemoryGrowth;
-use super::NoteShape;
-use super::OPERATIONS;
-use super::QUADRATIC_CONTROL;
-use super::SHAPES;
 use super::fixture::ScalingFixture;
+use super::{NoteShape, OPERATIONS, QUADRATIC_CONTROL, SHAPES};
 
 /// How large notes are made, and what they may cost.
 #[derive(Debug, Clone, Copy)]

@@ -1,12 +1,7 @@
 //! What is wrong with how an attack went.
 
-use super::case::AttackExpectation;
-use super::case::AttackSource;
-use super::case::AttackStep;
-use super::case::InjectionCase;
-use super::fixture::AttackOutcome;
-use super::fixture::AttackProfile;
-use super::fixture::HUB_WRITABLE_NOTE;
+use super::case::{AttackExpectation, AttackSource, AttackStep, InjectionCase};
+use super::fixture::{AttackOutcome, AttackProfile, HUB_WRITABLE_NOTE};
 
 /// So many calls of one message run.
 const MAX_PARALLEL_CALLS: usize = 16;

@@ -2,30 +2,20 @@
 
 use std::time::Duration;
 
-use app::App;
-use app::DataDir;
+use app::{App, DataDir};
 use hub::local::LocalHubEvent;
-use protocol::ConversationId;
-use protocol::Mode;
-use protocol::NotePath;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::TurnStatus;
-use protocol::UserError;
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::SendMessageRequest;
-use protocol::settings::HubSettings;
-use protocol::settings::PrivateSettings;
+use protocol::settings::{HubSettings, PrivateSettings};
+use protocol::{ConversationId, Mode, NotePath, ProviderKind, Settings, TurnStatus, UserError};
 use tokio::time::timeout;
 
-use super::case::AttackSource;
-use super::case::InjectionCase;
+use super::case::{AttackSource, InjectionCase};
 use super::obedient_model::ObedientModel;
-use crate::TempVault;
-use crate::TestHub;
 use crate::scripted_model::KEY;
 use crate::vaults::temp_vault::Files;
+use crate::{TempVault, TestHub};
 
 /// Where the words stand when they stand in a note.
 pub(super) const ATTACK_NOTE: &str = "notes/attack.md";

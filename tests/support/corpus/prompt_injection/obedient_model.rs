@@ -1,19 +1,13 @@
 //! The worst model there is: it reads the words and does what they want.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::case::AttackSource;
-use super::case::AttackStep;
-use super::case::InjectionCase;
-use crate::Reply;
-use crate::ScriptedModel;
+use super::case::{AttackSource, AttackStep, InjectionCase};
 use crate::scripted_model::offered_tools;
+use crate::{Reply, ScriptedModel};
 
 /// What it says when it has done everything.
 const FINAL_TEXT: &str = "Done.";

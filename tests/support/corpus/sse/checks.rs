@@ -5,12 +5,8 @@ use std::time::Duration;
 use protocol::TurnStatus;
 use serde_json::Value;
 
-use super::case::SseCase;
-use super::case::SseExpectation;
-use super::case::SseProvider;
-use super::fixture::DEFAULT_TEXT;
-use super::fixture::ExecutedCall;
-use super::fixture::ObservedTurn;
+use super::case::{SseCase, SseExpectation, SseProvider};
+use super::fixture::{DEFAULT_TEXT, ExecutedCall, ObservedTurn};
 use super::server::SseRequest;
 use crate::scripted_model::request_violations;
 

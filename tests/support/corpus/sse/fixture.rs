@@ -2,24 +2,16 @@
 
 use std::time::Duration;
 
-use app::App;
-use app::DataDir;
-use app::TimeScale;
-use protocol::ConversationId;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::TurnStatus;
-use protocol::UserError;
+use app::{App, DataDir, TimeScale};
 use protocol::chat::conversation::ChatItem;
 use protocol::request::SendMessageRequest;
 use protocol::settings::TitleSource;
+use protocol::{ConversationId, ProviderKind, Settings, TurnStatus, UserError};
 use tokio::time::timeout;
 
-use super::case::SseExpectation;
-use super::case::SseProvider;
+use super::case::{SseExpectation, SseProvider};
 use super::response::SseResponse;
-use super::server::SseRequest;
-use super::server::SseServer;
+use super::server::{SseRequest, SseServer};
 use crate::TempVault;
 use crate::scripted_model::KEY;
 use crate::vaults::temp_vault::Files;

@@ -3,13 +3,9 @@
 use std::iter::once;
 use std::time::Duration;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::case::GeneratedBody;
-use super::case::SseCase;
-use super::case::SseProvider;
-use super::case::UnknownSseWord;
+use super::case::{GeneratedBody, SseCase, SseProvider, UnknownSseWord};
 
 /// What one request is answered with.
 #[derive(Debug, Clone)]

@@ -1,22 +1,16 @@
 //! A server that answers in any way bytes can: cut, torn down, silent, too long.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
 use tokio::io;
-use tokio::io::AsyncReadExt as _;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::response::ResponseEnd;
-use super::response::SseResponse;
+use super::response::{ResponseEnd, SseResponse};
 
 /// A server on loopback; dropped, it is gone.
 pub(super) struct SseServer {

@@ -1,12 +1,9 @@
 //! What is wrong after a deed was cut: the notes and what is listed must tell the same story.
 
-use super::child_process::UndoChildReport;
-use super::child_process::UndoSnapshot;
+use super::child_process::{UndoChildReport, UndoSnapshot};
 use super::scenarios::UndoOrRedo;
-use crate::fault_injection::checks::Damage;
-use crate::fault_injection::checks::DamageFinding;
-use crate::fault_injection::folder_tree::FolderTree;
-use crate::fault_injection::folder_tree::TreeNode;
+use crate::fault_injection::checks::{Damage, DamageFinding};
+use crate::fault_injection::folder_tree::{FolderTree, TreeNode};
 
 /// What there may be.
 #[derive(Debug, Default)]
@@ -105,8 +102,7 @@ fn visible_notes(tree: &FolderTree) -> Vec<(&str, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::changes::history::AppliedBy;
-    use protocol::changes::history::ChangeStatus;
+    use protocol::changes::history::{AppliedBy, ChangeStatus};
 
     use super::*;
 
@@ -146,10 +142,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_damage_is_seen() {
-        use Damage::Doubled;
-        use Damage::Lost;
-        use Damage::Torn;
-        use Damage::Untrue;
+        use Damage::{Doubled, Lost, Torn, Untrue};
         let site = "store.intend.before";
         check("vault.rename.before", [AS_BEFORE, DONE, AS_BEFORE], &[Lost]);
         check(site, [("fir", UNDONE, None), DONE, AS_BEFORE], &[Torn, Torn]);

@@ -1,47 +1,23 @@
 //! The process that takes back and is killed, and the one that looks afterwards: both are the whole
 //! application over real files and its real database.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use app::App;
-use app::DataDir;
-use app::StoreLedger;
-use protocol::CallId;
-use protocol::ChangeSetId;
-use protocol::FileId;
-use protocol::NotePath;
-use protocol::ProviderKind;
-use protocol::Settings;
-use protocol::Timestamp;
-use protocol::UserError;
-use protocol::changes::history::AppliedBy;
-use protocol::changes::history::AppliedSet;
-use protocol::changes::history::ChangeStatus;
-use protocol::changes::history::ListApplied;
-use protocol::changes::history::UndoResult;
+use app::{App, DataDir, StoreLedger};
+use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoResult};
 use protocol::request::SendMessageRequest;
-use serde::Deserialize;
-use serde::Serialize;
-use store::Store;
-use store::UserChangeSet;
-use vault::ChangeBatch;
-use vault::PlannedChange;
-use vault::Vault;
-use vault::undo::LedgerView;
-use vault::undo::UndoRequest;
-use vault::undo::VaultFile as File;
-use vault::undo::VaultReader;
-use vault::undo::plan_undo;
+use protocol::{
+    CallId, ChangeSetId, FileId, NotePath, ProviderKind, Settings, Timestamp, UserError,
+};
+use serde::{Deserialize, Serialize};
+use store::{Store, UserChangeSet};
+use vault::undo::{LedgerView, UndoRequest, VaultFile as File, VaultReader, plan_undo};
+use vault::{ChangeBatch, PlannedChange, Vault};
 
-use super::scenarios::UndoOrRedo;
-use super::scenarios::UndoScenario;
-use super::scenarios::all_scenarios;
+use super::scenarios::{UndoOrRedo, UndoScenario, all_scenarios};
 use crate::fault_injection::fault_points;
 use crate::fault_injection::folder_tree::FolderTree;
-use crate::scripted_model::KEY;
-use crate::scripted_model::Reply;
-use crate::scripted_model::ScriptedModel;
+use crate::scripted_model::{KEY, Reply, ScriptedModel};
 
 /// What a process says on its last line.
 #[derive(Debug, Default, Serialize, Deserialize)]

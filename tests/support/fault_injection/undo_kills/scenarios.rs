@@ -3,11 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::changes::history::AppliedBy;
-use protocol::changes::history::AppliedSet;
-use protocol::changes::history::UndoScope;
-use serde_json::Value;
-use serde_json::json;
+use protocol::changes::history::{AppliedBy, AppliedSet, UndoScope};
+use serde_json::{Value, json};
 
 use crate::fault_injection::folder_tree::FolderTree;
 

@@ -1,7 +1,6 @@
 //! Keys as WebDriver spells them.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A key of the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

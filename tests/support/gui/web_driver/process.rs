@@ -1,11 +1,8 @@
 //! The driven program's own process, found below the driver and ended by its id.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::kill_process;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::polling::poll_until;
 

@@ -2,12 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::WeekReport;
-use super::days::EDITOR_NOTES;
-use super::days::WeekFixture;
-use super::days::editor_text;
+use super::days::{EDITOR_NOTES, WeekFixture, editor_text};
 use super::external_writers::ExternalWriteReport;
-use super::sixty_notes;
+use super::{WeekReport, sixty_notes};
 use crate::vaults::temp_vault::Files;
 
 /// Ends the other programs, and holds the folder against what it was and what everybody did.

@@ -4,22 +4,14 @@ use std::fs;
 use std::time::Duration;
 
 use serde_json::json;
-use sqlx::ConnectOptions as _;
-use sqlx::Connection as _;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _};
 
-use super::WeekReport;
 use super::external_writers::ExternalWriters;
 use super::fake_clock::FakeClock;
-use super::sixty_notes;
-use crate::DesktopApp;
-use crate::DesktopHome;
-use crate::Key;
-use crate::ScriptedModel;
-use crate::TempVault;
-use crate::TestHub;
+use super::{WeekReport, sixty_notes};
 use crate::polling::poll_until;
+use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 
 /// Notes that are open in the editor all week.
 pub(super) const EDITOR_NOTES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];

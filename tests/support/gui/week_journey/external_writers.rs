@@ -3,16 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::vaults::external_editor::EditorSaveStyle;
-use crate::vaults::external_editor::ExternalEditor;
+use crate::vaults::external_editor::{EditorSaveStyle, ExternalEditor};
 
 /// Between two saves, and between two notes that are brought.
 const WRITE_INTERVAL: Duration = Duration::from_millis(150);

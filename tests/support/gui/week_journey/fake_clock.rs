@@ -1,7 +1,6 @@
 //! Another day on the wall clock of the programs that are started, and of nobody else.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;

@@ -2,17 +2,12 @@
 //! one that goes; and the model that plans all of it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::TempVault;
-use crate::scripted_model::Reply;
-use crate::scripted_model::ScriptedModel;
-use crate::scripted_model::last_message_text;
-use crate::scripted_model::tool_results;
+use crate::scripted_model::{Reply, ScriptedModel, last_message_text, tool_results};
 use crate::stories::multi_call::completed_calls_in;
 use crate::vaults::temp_vault::Files;
 

@@ -1,12 +1,7 @@
 //! A drag from another program, over the protocol that programs on X speak for it (XDND, version 5): the
 //! source announces what it has, asks whether it may drop it, and hands it out when it is asked for.
 
-use super::CLIENT_MESSAGE;
-use super::GET_PROPERTY;
-use super::SEND_EVENT;
-use super::X11Client;
-use super::X11Window;
-use super::read_u32;
+use super::{CLIENT_MESSAGE, GET_PROPERTY, SEND_EVENT, X11Client, X11Window, read_u32};
 
 const CREATE_WINDOW: u8 = 1;
 const CHANGE_PROPERTY: u8 = 18;

@@ -1,15 +1,11 @@
 //! What only some machines allow: mounts, leases, attributes of files.
 
 use std::fs;
-use std::io::BufRead;
-use std::io::BufReader;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use super::super::fixture::NOTE_TEXT;
-use super::super::fixture::PathFixture;
+use super::super::fixture::{NOTE_TEXT, PathFixture};
 use super::super::runner::CaseProblem;
 
 /// A mount that ends with this value.
