@@ -5,6 +5,7 @@ mod conversations;
 mod durability;
 mod hub;
 mod mcp_server;
+mod model_tasks;
 mod note_reading;
 mod paired_timing;
 mod ranking;
@@ -23,7 +24,8 @@ use vault_figures::FIGURES;
 const USAGE: &str = "usage: bench vault [FIGURE] | bench conversations [FIGURE] | \
                      bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT… | \
                      bench turn [FIGURE] [TURNS] | bench hub [FIGURE] | \
-                     bench window [FIGURE]";
+                     bench window [FIGURE] | \
+                     bench tasks --base-url URL --model NAME [--provider NAME] [--only TEXT]";
 
 /// With a hundred messages each a million.
 const CONVERSATIONS: u64 = 10_000;
@@ -71,6 +73,7 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
         }
         ["hub"] => Ok(runtime.block_on(hub::print(""))),
         ["hub", figure] => Ok(runtime.block_on(hub::print(figure))),
+        ["tasks", ref options @ ..] => runtime.block_on(model_tasks::print(options)),
         ["window"] => Ok(runtime.block_on(window::print(""))),
         ["window", figure] => Ok(runtime.block_on(window::print(figure))),
         ["turns", turns, place] => {

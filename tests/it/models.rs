@@ -6,6 +6,7 @@ pub(crate) mod key_trial;
 pub(crate) mod keyring;
 pub(crate) mod local_server;
 pub(crate) mod model_mistakes;
+pub(crate) mod model_tasks;
 pub(crate) mod network_failures;
 pub(crate) mod prompt_caching;
 pub(crate) mod provider_streams;
