@@ -1,0 +1,136 @@
+//! Conversations that earlier versions stored, with calls of tools that have other arguments today.
+
+use protocol::chat::conversation::ChatItem;
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
+use testkit::scripted_model::tool_results;
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{TestHome, home_with_key, settings_with_model};
+
+const NOTE: &str = "---\nstatus: open\n---\n# Garden\n\nBeans.\n\n## Tasks\n\n- weed\n";
+
+/// The calls as a model of today makes them, and as `edit_file` of earlier versions had them.
+fn calls() -> [(&'static str, Value, Value); 3] {
+    [
+        (
+            "edit_section",
+            json!({"path": "Garden", "heading": "Tasks", "action": "append", "text": "- water"}),
+            json!({"path": "Garden", "heading": "Tasks", "action": "append", "text": "- water"}),
+        ),
+        (
+            "set_property",
+            json!({"path": "Garden", "property": "status", "action": "set", "value": "done"}),
+            json!({"path": "Garden", "property": "status", "action": "set", "value": "done"}),
+        ),
+        (
+            "edit_file",
+            json!({"path": "Garden", "old_text": "Beans.", "new_text": "Beans.\nPeas."}),
+            json!({"path": "Garden", "line": 6, "action": "after", "text": "Peas."}),
+        ),
+    ]
+}
+
+/// Gives the stored calls the arguments of an earlier version, and their results its words.
+async fn store_as_earlier_version(home: &TestHome) {
+    let options = SqliteConnectOptions::new().filename(home.database_path());
+    let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
+    let rows: Vec<(String, String)> = sqlx::query_as("SELECT id, parts FROM message")
+        .fetch_all(&mut database)
+        .await
+        .expect("rows");
+    let mut changed = 0;
+    for (id, parts) in rows {
+        let mut parts: Value = serde_json::from_str(&parts).expect("JSON");
+        for part in parts.as_array_mut().expect("parts") {
+            let Some((_, _, former)) =
+                calls().into_iter().find(|(_, today, _)| *today == part["arguments"])
+            else {
+                continue;
+            };
+            part["arguments"] = former;
+            part["tool"] = json!("edit_file");
+            changed += 1;
+        }
+        sqlx::query("UPDATE message SET parts = ? WHERE id = ?")
+            .bind(parts.to_string())
+            .bind(id)
+            .execute(&mut database)
+            .await
+            .expect("stored");
+    }
+    assert_eq!(changed, 3, "each call is found");
+    for (_, today, former) in calls() {
+        let row = sqlx::query(
+            "UPDATE tool_call SET tool = 'edit_file', arguments = ?, \
+             output = replace(output, 'Waiting for review, not applied: ', 'Planned, not yet done: ') \
+             WHERE json(arguments) = json(?)",
+        )
+        .bind(former.to_string())
+        .bind(today.to_string())
+        .execute(&mut database)
+        .await
+        .expect("stored");
+        assert_eq!(row.rows_affected(), 1, "{today}");
+    }
+    database.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_with_former_calls_opens_replays_and_continues() {
+    let today = calls().map(|(tool, arguments, _)| (tool, arguments));
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({"path": "Garden"}))]),
+        Reply::calls(today.to_vec()),
+        Reply::text("Three changes are waiting."),
+        Reply::calls(vec![(
+            "edit_section",
+            json!({"path": "Garden", "heading": "Tasks", "action": "append", "text": "- prune"}),
+        )]),
+        Reply::text("One more."),
+    ])
+    .await;
+    let home = home_with_key(&[("Garden.md", NOTE)]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Tidy up the garden note").await;
+    running.quit().await;
+    store_as_earlier_version(&home).await;
+
+    // It opens: the lines of its calls are there.
+    let running = home.open(settings_with_model(&model)).await;
+    let view = running.view(&conversation).await;
+    let lines = view.items.iter().filter_map(|item| match item {
+        ChatItem::Tool { tool, arguments, output, is_error, .. } => {
+            assert!(!is_error, "{item:?}");
+            Some((tool.as_str(), serde_json::from_str::<Value>(arguments).ok(), output.clone()))
+        }
+        _ => None,
+    });
+    let lines: Vec<_> = lines.skip(1).collect();
+    for ((_, _, former), (tool, arguments, output)) in calls().into_iter().zip(&lines) {
+        assert_eq!((*tool, arguments.as_ref()), ("edit_file", Some(&former)));
+        let output = output.as_deref().unwrap_or_default();
+        assert!(output.starts_with("Planned, not yet done: "), "{output}");
+    }
+    assert_eq!(lines.len(), 3);
+    assert_eq!(running.pending_paths(&conversation).await, ["Garden.md"]);
+
+    // It replays: the model is sent the calls as they were made, each with its result.
+    running.send_and_wait(Some(&conversation), "And prune the roses").await;
+    let requests = model.requests();
+    let replayed = requests.last().expect("a request").to_string();
+    for (_, _, former) in calls() {
+        assert!(replayed.contains(&former.to_string()), "{former} is missing in {replayed}");
+    }
+    assert_eq!(tool_results(requests.last().expect("a request")).len(), 1);
+
+    // It continues: the changes of both are accepted together.
+    running.decide(&conversation, &["Garden.md"], &[]).await.expect("applied");
+    assert_eq!(
+        home.notes.read("Garden.md"),
+        "---\nstatus: done\n---\n# Garden\n\nBeans.\nPeas.\n\n## Tasks\n\n- weed\n- water\n- prune\n"
+    );
+    running.quit().await;
+    model.finish();
+}
