@@ -50,7 +50,7 @@ async fn a_missing_vault_is_named() {
     let home = TestHome::new(&[]);
     let folder = home.notes.root().join("gone");
     let sentence = format!(
-        "There is no folder at {}. Choose another folder, or bring this one back.",
+        "There is no folder at {}. Choose another folder, or restore this one.",
         folder.display()
     );
     assert_error(&open_error(&home, &folder).await, ErrorCode::Vault, &sentence);

@@ -46,14 +46,14 @@ use crate::{ApplyError, Vault, VaultError};
 pub struct ChangeBatch {
     /// The set they belong to.
     pub change_set: ChangeSetId,
-    /// What to do, in order.
+    /// The changes, in the order in which they are applied.
     pub changes: Vec<PlannedChange>,
 }
 
 /// A change and who planned it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedChange {
-    /// What to do.
+    /// The change to apply.
     pub change: Change,
     /// The turn that planned it.
     pub turn: TurnId,
@@ -61,23 +61,25 @@ pub struct PlannedChange {
     pub call: CallId,
     /// Changes with the same unit happen all or not at all.
     pub unit: Option<CallId>,
-    /// The file that it is to be made on, and on no other: for a change about one note, whatever else
-    /// gets its path and says the same. `None` for a change of what says what the plan was made on.
+    /// The only file that the change may be applied to. It is set for a change about one note, even
+    /// if another file gets the path and the same text. `None` applies the change to any file with
+    /// the text that the plan was based on.
     pub file: Option<FileId>,
 }
 
-/// What became of an order. Every path of the order is either in `done` or in `problems`.
+/// The result of [`Vault::apply`]. Every path of the order is either in `done` or in `problems`.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// What now durably is as planned, in the order of the changes.
+    /// Notes that are durably changed as planned, in the order of the changes.
     pub done: Vec<NotePath>,
     /// Of these, the notes that had changed elsewhere since the plan was made: the change as it
     /// was made on what was there.
     pub rebased: Vec<Change>,
     /// Notes that were left as they are, and why.
     pub problems: Vec<(NotePath, VaultError)>,
-    /// Of the notes that were left, those that are in another file now, because they had been changed and
-    /// were taken back with their unit. To be stored, so that earlier changes of them can be undone.
+    /// Of the notes that were left, those that are a different file now, because they were changed
+    /// and then reverted with their unit. To be stored, so that earlier changes of them can be
+    /// undone.
     pub replaced: Vec<FileReplacement>,
 }
 
@@ -128,7 +130,7 @@ impl Vault {
             match with_fault_points!("intend", ledger.record_intents(&intents).await) {
                 Ok(()) => course.stale.clear(),
                 Err(error) if tries == 1 => return Err(error.into()),
-                // What was tried before stands as it ended.
+                // The result of the first attempt stands.
                 Err(_) => {
                     settled = LedgerRecord::Part;
                     break;
@@ -136,7 +138,7 @@ impl Vault {
             }
             let outcomes;
             (held, outcomes) = self.apply_intents(held, intents, progress, ledger).await?;
-            // An intent that may still be open must not stand beside another one for its note.
+            // An intent that may still be open must not exist next to another one for its note.
             if record_outcomes(ledger, &outcomes).await == LedgerRecord::Part {
                 settled = LedgerRecord::Part;
                 course.record_attempt(outcomes, RetryPlan::default());
@@ -184,7 +186,8 @@ impl Vault {
         spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)
     }
 
-    /// What can be tried again; waits a while for programs that are in the middle of saving a note.
+    /// Plans the failed changes again where that can help. First waits a while for programs that
+    /// are in the middle of saving a note.
     async fn wait_and_plan_retry(
         &self,
         mut outcomes: Outcomes,
@@ -304,7 +307,8 @@ impl ChangeBatch {
     }
 }
 
-/// What earlier changes of an order are about: the file that a later one changes is not there yet.
+/// Paths that earlier changes of an order create or move: the file that a later one changes may not
+/// exist yet.
 #[derive(Default)]
 pub(crate) struct TouchedPaths {
     paths: HashSet<NotePath>,
@@ -368,7 +372,7 @@ pub(crate) fn track_changed_files(vault: &Vault, outcomes: &Outcomes) {
         .collect();
     for (at, (intent, file)) in left.iter().enumerate() {
         let left_at = intent.change.target().unwrap_or(&intent.change.path).clone();
-        // What later changes of the order renamed is followed where it is now.
+        // Later changes of the order may have renamed the note: follow it to its present path.
         let later = left.iter().skip(at + 1).map(|(intent, _)| &intent.change);
         let path = later.fold(left_at, |path, change| match change.target() {
             Some(target) => path.after_move(&change.path, target).unwrap_or(path),
@@ -419,7 +423,7 @@ fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outco
                 vault.tracked_files().untrack(&intent.change.path);
             }
             let outcomes = atomic_group::commit(vault, group);
-            // What is refused may be tried again.
+            // A refused change may be tried again.
             progress.advance(outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count());
             outcomes
         }

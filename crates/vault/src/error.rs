@@ -1,4 +1,4 @@
-//! Why the vault refused or failed: variants are what a caller can do, messages say what to do.
+//! Errors of the vault: variants tell callers what they can do, messages tell users.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,35 +14,35 @@ use crate::ledger::LedgerError;
 #[non_exhaustive]
 pub enum OpenError {
     /// Nothing is there.
-    #[error("There is no folder at {}. Choose another folder, or bring this one back.", folder.display())]
+    #[error("There is no folder at {}. Choose another folder, or restore this one.", folder.display())]
     Missing {
-        /// What was asked for.
+        /// The folder that the caller named.
         folder: PathBuf,
     },
     /// Something is there, but not a folder.
     #[error("{} is not a folder. Choose the folder that holds your notes.", folder.display())]
     NotAFolder {
-        /// What was asked for.
+        /// The folder that the caller named.
         folder: PathBuf,
     },
     /// It is in `/proc`, `/sys` or `/dev`, or a way through one of them leads to it.
     #[error("{} is a folder of the system, not one with notes. Choose another folder.", folder.display())]
     System {
-        /// What was asked for.
+        /// The folder that the caller named.
         folder: PathBuf,
     },
     /// The system does not let us in.
     #[error("{} may not be read by this user. Change its permissions, or choose another folder.", folder.display())]
     Denied {
-        /// What was asked for.
+        /// The folder that the caller named.
         folder: PathBuf,
     },
     /// Anything else.
     #[error("{} could not be opened: {source}. Try again, or choose another folder.", folder.display())]
     Io {
-        /// What was asked for.
+        /// The folder that the caller named.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -73,7 +73,7 @@ pub enum VaultError {
     /// Something is already there; `path` is spelled as on disk.
     #[error("`{path}` already exists. Edit it, or choose another name.")]
     Exists {
-        /// What is there.
+        /// The existing file or folder.
         path: NotePath,
     },
     /// The note is not what the change was planned on.
@@ -90,7 +90,7 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
-    /// The disk failed in the middle of a change and again when it was taken back.
+    /// The disk failed in the middle of a change and again when the change was reverted.
     #[error(
         "It is not known whether `{path}` was changed, because the disk failed on the way. Read it before changing it again."
     )]
@@ -100,10 +100,10 @@ pub enum VaultError {
     },
     /// It belongs to a move, and another part of that move could not be made.
     #[error("`{path}` was left unchanged, because the move it belongs to was undone: {why}")]
-    TakenBack {
+    Reverted {
         /// The note or folder.
         path: NotePath,
-        /// What the other part said.
+        /// The message of the part that failed.
         why: String,
     },
     /// A folder that was to go to the trash does not hold what the plan was made on.
@@ -142,7 +142,8 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
-    /// Two names beside each other are one to a person: an accent of theirs is stored in two ways.
+    /// Two names in one folder look the same to a person: their accents are stored in different
+    /// ways.
     #[error(
         "Two names look like `{path}`: their accents are stored in different ways, so it is not certain which one is meant. Rename one of them, then try again."
     )]
@@ -172,7 +173,7 @@ pub enum VaultError {
         /// The name as it was asked for.
         path: NotePath,
     },
-    /// It is in a folder that the user added beside the vault.
+    /// It is in an additional folder.
     #[error(
         "`{path}` is in an additional folder, which is read-only. Create the note in the vault \
          instead."
@@ -184,7 +185,7 @@ pub enum VaultError {
     /// It is there, but it is not an ordinary file of its own.
     #[error("Can’t open `{path}`: it’s {what}. Choose a regular note.")]
     NotANote {
-        /// What was asked for.
+        /// The path that the caller named.
         path: NotePath,
         /// "a folder", "a link", …
         what: &'static str,
@@ -197,31 +198,31 @@ pub enum VaultError {
         /// Its size in bytes.
         size: u64,
     },
-    /// It is a file, but none of a kind that is shown as a picture.
+    /// It is a file, but not of an image type that can be shown.
     #[error(
         "`{path}` can’t be shown: it isn’t a PNG, JPEG, GIF, WebP, AVIF, or BMP image. Save it as \
          one of these."
     )]
-    NotAPicture {
+    NotAnImage {
         /// The file.
         path: NotePath,
     },
-    /// The picture is over [`crate::IMAGE_LIMIT`].
+    /// The image is over [`crate::IMAGE_LIMIT`].
     #[error("`{path}` is {} MiB. Images can have up to 32 MiB.", size.div_ceil(1 << 20))]
-    PictureTooLarge {
+    ImageTooLarge {
         /// The file.
         path: NotePath,
         /// Its size in bytes.
         size: u64,
     },
-    /// The picture is over [`crate::PIXEL_LIMIT`].
+    /// The image is over [`crate::PIXEL_LIMIT`].
     #[error("`{path}` is {width} × {height} pixels. Images can have up to 120 million pixels.")]
-    TooManyPoints {
+    TooManyPixels {
         /// The file.
         path: NotePath,
-        /// How wide it is, in points.
+        /// Its width in pixels.
         width: u64,
-        /// How high.
+        /// Its height in pixels.
         height: u64,
     },
     /// The disk or the user's quota is full; the note is as it was.
@@ -265,15 +266,15 @@ pub enum VaultError {
         path: NotePath,
     },
     /// The vault's own folder cannot be read any more.
-    #[error("The vault's folder cannot be read: {source}. Bring it back, or open another vault.")]
+    #[error("The vault's folder cannot be read: {source}. Restore it, or open another vault.")]
     Unlistable {
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The system reports no changes; the notes can be read and changed all the same.
     #[error("Vaultmate can’t detect changes made by other programs: {source}. Reopen the vault.")]
     Unwatched {
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Anything else the system said.
@@ -283,7 +284,7 @@ pub enum VaultError {
         verb: &'static str,
         /// The file or folder.
         path: NotePath,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -295,7 +296,8 @@ pub enum ApplyError {
     /// The ledger could not be written or read. No note was touched.
     #[error("No note was changed, because the change could not be recorded first: {0}")]
     Ledger(#[from] LedgerError),
-    /// The work was ended from outside. What became of the notes is known after [`crate::Vault::recover`].
+    /// The work was ended from outside. After [`crate::Vault::recover`] the outcome of every change
+    /// is known.
     #[error(
         "The change was interrupted. Vaultmate finishes or undoes it when the vault is opened again."
     )]
@@ -303,7 +305,7 @@ pub enum ApplyError {
 }
 
 impl VaultError {
-    /// Sorts what the system said about `path` by what can be done about it.
+    /// Chooses the error for `path` by the kind of the operating system's error.
     pub(crate) fn from_errno(verb: &'static str, path: &NotePath, error: Errno) -> Self {
         let path = path.clone();
         match error {

@@ -36,11 +36,11 @@ pub(crate) type ExtraRootState = (NotePath, Result<Arc<FolderHandle>, String>);
 
 impl Vault {
     /// From now on and for all clones these folders are seen as top-level folders of the vault, to
-    /// be read and never changed. Touches no disk: each is opened when something in it is asked
-    /// for, and one that is not there comes back when it is.
+    /// be read and never changed. Touches no disk: each folder is opened at its first use, and a
+    /// missing one is seen as soon as it exists.
     ///
     /// While a root is set, nothing is made in the vault under its name, be the root there or not.
-    /// What the vault itself has under that name, a link excepted, is seen instead of the root.
+    /// An entry of the vault itself with that name, other than a link, hides the root.
     pub fn set_extra_roots(&self, roots: &[ExtraRoot]) {
         let mut extra = ExtraRoots::default();
         for (root, name) in roots.iter().zip(validate::assign_names(roots, |_| false)) {
@@ -115,7 +115,7 @@ impl Vault {
         top.open(rest, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())
     }
 
-    /// What stands at `path`, without following a link in its last part.
+    /// The metadata of the entry at `path`, without following a link in its last part.
     pub(crate) fn stat_to_read(&self, path: &str) -> Result<Stat, Errno> {
         let (top, rest) = self.locate_to_read(path)?;
         top.stat(rest)
@@ -139,8 +139,8 @@ impl Vault {
         self.extra_roots().unnamed.clone()
     }
 
-    /// Whether the vault itself has something at the top under `name`. A link does not count, and
-    /// what cannot be looked at does.
+    /// Whether the vault itself has an entry at the top under `name`. A link does not count, and an
+    /// entry that cannot be read does.
     fn has_top_level_entry(&self, name: &str) -> bool {
         match self.root().stat(name) {
             Ok(stat) => FileType::from_raw_mode(stat.st_mode) != FileType::Symlink,
@@ -169,7 +169,8 @@ impl ExtraRoots {
         }
     }
 
-    /// The folder that stands at a root's place. What was held is let go where that is another one.
+    /// Opens the folder at a root's place. A held handle is released if the folder there is a
+    /// different one.
     fn reopen_root(
         &self,
         held: &ExtraRootHandle,

@@ -12,12 +12,13 @@ pub struct LedgerError(pub String);
 /// Implemented over SQLite by the application and in memory by the tests.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Stores all intents, with both images, in one commit that is durable when it returns.
+    /// Stores all intents, with the text before and after, in one commit that is durable when it
+    /// returns.
     async fn record_intents(&self, intents: &[Intent]) -> Result<(), LedgerError>;
 
-    /// Notes the file that was made ready for each of these intents, all in one commit, before any of them
-    /// gets the note's name: by it recovery tells the changed note from a copy that somebody put in its
-    /// place. May be lost with the power, and recovery then goes by what else it finds.
+    /// Stores the staged file of each of these intents, all in one commit, before any of them gets
+    /// the note's name: by it recovery tells the changed note from a copy that somebody put in its
+    /// place. May be lost in a power failure; recovery then goes by what else it finds.
     async fn record_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
         let _ = files;
         Ok(())

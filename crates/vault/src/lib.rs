@@ -1,4 +1,4 @@
-//! Reads, changes and watches one folder of notes. Knows no models, windows or SQL.
+//! Reads, changes and watches one vault. Knows no models, windows or SQL.
 //!
 //! [`Vault`] is the only way to the notes' files. It holds the folder as an open handle and lets the kernel resolve
 //! every path beneath it, so a symlink or a rename cannot lead outside. Notes change through [`Vault::apply`]

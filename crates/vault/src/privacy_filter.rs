@@ -1,6 +1,7 @@
-//! A view of the vault that leaves out the notes which the privacy rules hide.
+//! A view of the vault that excludes the notes which the privacy rules hide.
 //!
-//! Every way of reading in this crate asks the filter, so no caller of a filtered [`Vault`] can forget a rule. A hidden note
+//! Every way of reading in this crate asks the filter, so no caller of a filtered [`Vault`] can
+//! omit a rule. A hidden note
 //! looks as if it did not exist: by its path, or by its text whenever that would be shown, whatever the file is called. A
 //! note that was not checked yet is hidden. [`Vault::unfiltered`] is for what the user sees, and for links that must be
 //! kept in private notes too.
@@ -17,19 +18,19 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::{EntryKind, Fingerprint, NOTE_LIMIT, Vault, VaultEntry, VaultError};
 
-/// How long a listing may look into notes whose tags and properties are not known yet. What is
-/// left is kept back, and known sooner the next time.
+/// How long a listing may look into notes whose tags and properties are not known yet. The
+/// remaining notes are withheld, and a later listing knows more of them.
 const TEXT_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// So many files that are gone are remembered in any case.
 const MIN_REMEMBERED_GONE: usize = 1_000;
 
-/// What is kept back from whoever reads through it. Can be changed at any time.
+/// The notes that are withheld from readers of a filtered vault. Can be changed at any time.
 pub struct PrivacyFilter {
     visibility: RwLock<Arc<Visibility>>,
-    /// What the text of notes says, as long as they are as they were.
+    /// The privacy by the text of notes, valid as long as they have the same fingerprint.
     known: Mutex<HashMap<NotePath, (Fingerprint, Privacy)>>,
-    /// Who judges notes whenever they change.
+    /// Judges notes whenever they change.
     lookup: OnceLock<Box<PrivacyLookup>>,
 }
 
@@ -45,12 +46,12 @@ pub(crate) struct Visibility {
     digest: u64,
 }
 
-/// What was found out about the text of a note before, so that it need not be judged again.
+/// The known privacy of a note by its text, so that it need not be judged again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextPrivacy {
     /// The [digest](PrivateRules::digest) of the rules.
     pub rules: u64,
-    /// What they said of the text.
+    /// The privacy by the text.
     pub by_text: Privacy,
 }
 
@@ -90,8 +91,8 @@ impl PrivacyFilter {
         Arc::clone(&self.visibility.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes in what was found out, in a vault of so many files. Files that are gone are forgotten once
-    /// they are as many as those that are there.
+    /// Stores the known privacy of notes, in a vault of so many files. Files that are gone are
+    /// dropped once they are as many as those that exist.
     fn remember_privacy(&self, learned: Vec<(NotePath, (Fingerprint, Privacy))>, files: usize) {
         let mut known = self.known();
         if known.len() + learned.len() > 2 * files + MIN_REMEMBERED_GONE {
@@ -134,8 +135,8 @@ impl Visibility {
 }
 
 impl Vault {
-    /// The same vault as it is seen through `screen`. Changes are made by whoever holds the
-    /// [whole](Self::unfiltered) one.
+    /// The same vault as it is seen through `screen`. Changes are made with the
+    /// [unfiltered](Self::unfiltered) vault.
     #[must_use]
     pub fn filtered(&self, filter: Arc<PrivacyFilter>) -> Self {
         let mut vault = self.clone();
@@ -169,8 +170,8 @@ impl Vault {
             }
     }
 
-    /// Whether the first bytes of a file are text; also where that cannot be seen. Pictures are not read
-    /// whole only to find that they are none.
+    /// Whether the first bytes of a file are text; also where they cannot be read. Images are not
+    /// read whole only to find that they are no text.
     fn begins_as_text(&self, path: &NotePath) -> bool {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let Ok(file) = self.root().open(path.as_str(), flags, Mode::empty()) else { return true };
@@ -196,7 +197,7 @@ impl Vault {
         })
     }
 
-    /// What the screen's rules say of a text; `None` without a screen.
+    /// The privacy of a text by the screen's rules; `None` without a screen.
     #[must_use]
     pub fn text_privacy(&self, text: &[u8]) -> Option<TextPrivacy> {
         let showing = self.active_visibility()?;
@@ -257,8 +258,8 @@ impl Vault {
         }
     }
 
-    /// Leaves out what is kept back, and counts the notes that were not looked into in time. Files that
-    /// are no notes are judged by their names alone: a listing opens none of them.
+    /// Excludes withheld notes, and counts the notes that were not checked in time. Files that are
+    /// no notes are judged by their names alone: a listing opens none of them.
     pub(crate) fn filter_entries(
         &self,
         all: Vec<(VaultEntry, Fingerprint)>,
@@ -310,7 +311,7 @@ impl Vault {
         (shown, unknown)
     }
 
-    /// What the screen shows, if there is one and anything is private.
+    /// The visibility of the screen, if there is one and anything is private.
     pub(crate) fn active_visibility(&self) -> Option<Arc<Visibility>> {
         let showing = self.privacy_filter.as_ref()?.visibility();
         (!showing.rules.is_empty()).then_some(showing)
@@ -326,7 +327,7 @@ struct TextCheck<'a> {
 }
 
 impl TextCheck<'_> {
-    /// What the note's text says; `None` when that is not known.
+    /// The privacy of the note by its text; `None` when that is not known.
     fn entry_privacy(&self, entry: &VaultEntry, fingerprint: Fingerprint) -> Option<Privacy> {
         let judged = self.screen.lookup.get().and_then(|judge| judge(&entry.path, fingerprint));
         if let Some(judged) = judged.filter(|judged| judged.rules == self.showing.digest) {

@@ -53,7 +53,7 @@ impl Vault {
         self.read_file(path).map(|(_, (bytes, _))| bytes)
     }
 
-    /// The same with the stamp of what was read.
+    /// The same with the fingerprint of the bytes.
     pub fn read_with_fingerprint(
         &self,
         path: &NotePath,
@@ -68,8 +68,9 @@ impl Vault {
         self.root().file_id(path.as_str()).ok()
     }
 
-    /// Whether the folder at `path` lies on the device of the vault's own folder. What is in another one, such as a
-    /// snapshot of Btrfs, can have the number and the birth time of a file and is another one.
+    /// Whether the folder at `path` lies on the device of the vault's own folder. A file on another
+    /// device, such as in a snapshot of Btrfs, can have the number and the birth time of a file of
+    /// the vault.
     #[must_use]
     pub fn is_on_its_device(&self, path: &NotePath) -> bool {
         let root = self.root();
@@ -90,7 +91,7 @@ impl Vault {
         }
     }
 
-    /// What was read, behind the path at which it is.
+    /// The bytes, with the path at which the file is.
     fn read_file(&self, path: &NotePath) -> Result<(NotePath, (Vec<u8>, Stat)), VaultError> {
         self.check_path_visible(path)?;
         let real = self.follow_symlinks(path)?;
@@ -107,7 +108,7 @@ impl Vault {
         self.filter_text(real, read)
     }
 
-    /// What is not there may be elsewhere.
+    /// If the file is missing here, a sync program may keep it elsewhere.
     pub(crate) fn not_downloaded(&self, path: &NotePath, error: VaultError) -> VaultError {
         let stands_in = |name: &String| {
             let folder = path.folder().map(|folder| format!("{folder}/")).unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::read::symlinks::SymlinkPolicy;
 use crate::watch::TrackedFiles;
 use crate::{OpenError, PrivacyFilter, vault_id};
 
-/// An open folder of notes. Cheap to clone; all clones are the same vault.
+/// An open vault. Cheap to clone; all clones are the same vault.
 ///
 /// The handle follows the folder, not its name: if the folder is renamed, the vault goes with it,
 /// until a [`crate::VaultWatch`] finds another folder under the old name and takes that one.
@@ -46,7 +46,7 @@ struct VaultState {
     change_lock: Arc<tokio::sync::Mutex<ChangeLockState>>,
 }
 
-/// What whoever changes notes must know of those who did before.
+/// The state that a change of notes must know of earlier changes.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeLockState {
     /// Whether the ledger may hold open intents of theirs. They are settled before anything else
@@ -85,7 +85,7 @@ impl Vault {
         mounted_for_writing && fs::accessat(root, ".", wanted, AtFlags::EACCESS).is_ok()
     }
 
-    /// What happens to links when a note is read, from now on and for all clones.
+    /// Sets how links are treated when a note is read, from now on and for all clones.
     pub fn set_symlink_policy(&self, links: SymlinkPolicy) {
         *self.inner.symlink_policy.write().unwrap_or_else(PoisonError::into_inner) = links;
     }
@@ -231,14 +231,14 @@ mod tests {
     #[test]
     fn another_folder_in_its_place_is_not_the_vault() {
         let all = tempfile::tempdir().unwrap();
-        let (folder, aside) = (all.path().join("vault"), all.path().join("aside"));
+        let (folder, away) = (all.path().join("vault"), all.path().join("away"));
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("old.md"), "old").unwrap();
         let vault = Vault::open(&folder).unwrap();
         let is_there = |name| vault.root().stat(name).is_ok();
         assert!(vault.is_at_original_path());
 
-        std::fs::rename(&folder, &aside).unwrap();
+        std::fs::rename(&folder, &away).unwrap();
         assert!(!vault.is_at_original_path() && !vault.reattach());
         std::fs::create_dir(&folder).unwrap();
         assert!(!vault.reattach() && is_there("old.md"));
@@ -247,7 +247,7 @@ mod tests {
         assert!(!vault.reattach() && is_there("old.md") && !is_there("new.md"));
 
         std::fs::rename(&folder, all.path().join("other")).unwrap();
-        std::fs::rename(&aside, &folder).unwrap();
+        std::fs::rename(&away, &folder).unwrap();
         assert!(vault.reattach() && vault.is_at_original_path());
     }
 }

@@ -1,4 +1,4 @@
-//! Who the vault is, wherever its folder stands: an id in `.vaultmate/vault.json`.
+//! The identity of the vault, wherever its folder is: an id in `.vaultmate/vault.json`.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -31,8 +31,8 @@ impl Vault {
         *self.pending_id().lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
     }
 
-    /// Whether an id was announced that was never written: then no change was recorded for this folder, and
-    /// what the ledger holds is about another one.
+    /// Whether an id was announced that was never written: then no change was recorded for this
+    /// folder, and the ledger's records are about another one.
     pub(crate) fn has_unwritten_id(&self) -> bool {
         let card = self.pending_id().lock().unwrap_or_else(PoisonError::into_inner);
         card.is_some() && self.vault_id().is_none()
@@ -66,7 +66,7 @@ impl Vault {
         let written = write_new_file(&folder, &temp, &format!("{}\n", json!({ "id": id })))
             .and_then(|()| fs::renameat(&folder, &temp, &folder, ID_FILE));
         if written.is_err() {
-            // What is left begins with a dot and says nothing.
+            // A file that stays begins with a dot and does no harm.
             let _ = fs::unlinkat(&folder, &temp, AtFlags::empty());
         }
         written

@@ -24,7 +24,7 @@ use queue::ChangeQueue;
 pub(crate) use replacement::TrackedFiles;
 use thread::{EventSender, WatchThread};
 
-/// What changed in the vault. What is protected, our own temporary files among it, never counts.
+/// A change in the vault. Protected files, such as our own temporary files, never count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VaultChange {
     /// These files were made, written, renamed or removed; sorted, notes and attachments alike. Of
@@ -42,7 +42,7 @@ pub enum VaultChange {
     /// The system gives too few watches: folders beyond are looked at in rounds, and their changes
     /// come seconds late. Comes at most once; `why` is a sentence with what to do.
     Late {
-        /// What the user is told.
+        /// The message for the user.
         why: String,
     },
 }
@@ -73,8 +73,9 @@ impl Vault {
 }
 
 impl Vault {
-    /// Follows these files from now on, with all that [`Vault::apply`] writes: a [`VaultWatch`] tells which
-    /// files take their place. What is not at its path any more is passed over. Blocks on the disk.
+    /// Follows these files from now on, with all that [`Vault::apply`] writes: a [`VaultWatch`]
+    /// tells which files take their place. A file that is not at its path any more is skipped.
+    /// Blocks on the disk.
     pub fn track_files(&self, files: impl IntoIterator<Item = (NotePath, FileId)>) {
         for (path, file) in files {
             if self.file_id(&path) == Some(file) {
@@ -99,7 +100,7 @@ impl Vault {
 }
 
 impl VaultWatch {
-    /// The next change; `None` when the watch has ended by itself. Cancel safe.
+    /// The next change; `None` when the watch has ended. Cancel safe.
     pub async fn next(&mut self) -> Option<VaultChange> {
         self.queue.next().await
     }

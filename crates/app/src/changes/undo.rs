@@ -413,7 +413,7 @@ fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
             "Something else is in its place now. Move that away, then undo again."
         }
         EffectConflictReason::Moved => "It was moved again since. Take that move back first.",
-        EffectConflictReason::Forgotten => {
+        EffectConflictReason::Purged => {
             "It is too old: the text of that time is not kept any more."
         }
         EffectConflictReason::Entangled => {
@@ -438,7 +438,7 @@ fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
 
 /// Whether it is this note that could not be changed.
 const fn is_note_failure(error: &VaultError) -> bool {
-    !is_stopped(error) && !matches!(error, VaultError::TakenBack { .. })
+    !is_stopped(error) && !matches!(error, VaultError::Reverted { .. })
 }
 
 const fn is_stopped(error: &VaultError) -> bool {
@@ -469,7 +469,7 @@ fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
     };
     let causes: Vec<_> = told(is_note_failure).collect();
     match causes.is_empty() {
-        true => told(|error| matches!(error, VaultError::TakenBack { .. })).take(1).collect(),
+        true => told(|error| matches!(error, VaultError::Reverted { .. })).take(1).collect(),
         false => causes,
     }
 }

@@ -1,5 +1,5 @@
-//! Where one note changes: its folder, its name, the temporary name beside it, and the single
-//! steps on disk between them.
+//! The place of one note on disk: its folder, its name, its temporary name in the same folder, and
+//! the single steps between them.
 
 use std::fs::File;
 use std::io::Write;
@@ -51,7 +51,7 @@ impl AtomicFile {
         Self::open_with_temp_name(vault, intent, intent.temp_name.clone())
     }
 
-    /// The same with another name for the temporary file.
+    /// The same with a different name for the temporary file.
     pub(crate) fn open_with_temp_name(
         vault: &Vault,
         intent: &Intent,
@@ -147,12 +147,12 @@ impl AtomicFile {
         &self.temp
     }
 
-    /// What stands under the note's name.
+    /// Reads the entry that has the note's name.
     pub(crate) fn read_note_entry(&self) -> Result<EntryContent, VaultError> {
         entry_content::read_entry(&self.folder, self.path.name(), &self.path)
     }
 
-    /// What stands under the temporary name.
+    /// Reads the entry that has the temporary name.
     pub(crate) fn read_temp_entry(&self) -> Result<EntryContent, VaultError> {
         entry_content::read_entry(&self.folder, &self.temp, &self.path)
     }
@@ -183,15 +183,15 @@ impl AtomicFile {
         })
     }
 
-    /// Gives the note what its bytes before, which have the temporary name now, had beside them when
-    /// the two were exchanged: somebody may have changed it since the note was staged.
+    /// Copies the metadata of the old file, which has the temporary name now, to the note: somebody
+    /// may have changed the metadata since the note was staged.
     pub(crate) fn copy_metadata_to_note(&self) -> Result<(), VaultError> {
         let failed = |error| self.io_error(error);
         let (old, new) = (self.open_temp().map_err(failed)?, self.open_note().map_err(failed)?);
         file_metadata::verify_metadata(&old, &new).map_err(|lost| self.metadata_error(lost))
     }
 
-    /// Gives the temporary file what the note has beside its bytes by now.
+    /// Copies the present metadata of the note to the temporary file.
     pub(crate) fn copy_metadata_to_temp(&self) -> Result<(), VaultError> {
         let failed = |error| self.io_error(error);
         let (note, temp) = (self.open_note().map_err(failed)?, self.open_temp().map_err(failed)?);
@@ -259,7 +259,7 @@ impl AtomicFile {
         }
     }
 
-    /// Gives the temporary file the note's name; what had it is gone.
+    /// Renames the temporary file to the note's name; a file that had the name is gone.
     pub(crate) fn rename_over_note(&self) -> Result<(), Errno> {
         with_fault_points!("rename", self.rename(RenameFlags::empty()))
     }
@@ -272,7 +272,7 @@ impl AtomicFile {
         if let Err(error) = removed
             && error != Errno::NOENT
         {
-            tracing::warn!(%error, "a temporary file beside a note could not be removed");
+            tracing::warn!(%error, "the temporary file of a note could not be removed");
             if let Some(file) = self.temp_inode() {
                 self.unremoved.push(&self.path, &self.temp, file);
             }
@@ -285,7 +285,7 @@ impl AtomicFile {
             .map_err(|error| self.io_error(error))
     }
 
-    /// What the system's refusal of a step means for the note.
+    /// Translates an error number of a step to the error for the note.
     pub(crate) fn io_error(&self, error: Errno) -> VaultError {
         VaultError::from_errno("changed", &self.path, error)
     }

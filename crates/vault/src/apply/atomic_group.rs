@@ -14,7 +14,7 @@ pub(crate) type IntentGroup = Vec<Intent>;
 /// for sure which file that is.
 pub(crate) type FileAfter = Option<FileId>;
 
-/// What became of each change of a group.
+/// The outcome of each change of a group.
 pub(crate) type Outcomes = Vec<(Intent, Result<FileAfter, StepError>)>;
 
 /// Splits what is in order into groups; a unit stands where its last change stood.
@@ -56,8 +56,8 @@ pub(crate) fn stage(vault: &Vault, mut group: IntentGroup) -> Result<IntentGroup
     Ok(group)
 }
 
-/// What an earlier change of the group puts at a path is what a later one moves from there, and nothing that
-/// somebody else puts there in between.
+/// Lets a later change of the group move exactly the file that an earlier one puts at a path, and
+/// no file that another program puts there in between.
 fn pin_staged_files(group: &mut IntentGroup) {
     for at in 0..group.len() {
         let (earlier, later) = group.split_at_mut(at);
@@ -76,7 +76,7 @@ fn pin_staged_files(group: &mut IntentGroup) {
     }
 }
 
-/// Carries out a group that is ready; if a part fails, those before it are taken back.
+/// Applies a group that is staged; if a part fails, the parts before it are reverted.
 pub(crate) fn commit(vault: &Vault, group: IntentGroup) -> Outcomes {
     all_or_nothing(vault, group, execute::commit, |vault, waiting| {
         execute::unstage(vault, waiting);
@@ -92,7 +92,7 @@ pub(crate) fn discard_group(vault: &Vault, group: IntentGroup) -> Outcomes {
     mark_stopped(group)
 }
 
-/// What becomes of a group before which the user stopped.
+/// The outcomes of a group before which the user stopped.
 pub(crate) fn mark_stopped(group: IntentGroup) -> Outcomes {
     let stopped = |intent: Intent| {
         let path = intent.change.path.clone();
@@ -110,7 +110,7 @@ pub(crate) fn park_foreign(group: IntentGroup) -> Outcomes {
     group.into_iter().map(parked).collect()
 }
 
-/// Finishes a group that was interrupted, or takes back what of it stands.
+/// Finishes a group that was interrupted, or reverts its applied part.
 pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
     pin_staged_files(&mut group);
     // Renames come last: where one has happened, all contents have, and are looked for in vain
@@ -186,8 +186,8 @@ fn at_path(intent: &Intent, path: NotePath) -> Intent {
     Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() }
 }
 
-/// Finishes a change of what has got `path` by now: somebody may have moved it there by hand before
-/// its contents, or those of the notes that link there, were written.
+/// Finishes a change of the file that is at `path` by now: somebody may have moved it there by hand
+/// before its contents, or those of the notes that link there, were written.
 fn finish_moved(vault: &Vault, intent: &Intent, path: NotePath) -> Result<FileAfter, StepError> {
     if intent.change.kind() == ChangeKind::MakeFolder {
         return Ok(vault.file_id(&path));
@@ -216,8 +216,8 @@ fn has_temporary_file(vault: &Vault, intent: &Intent) -> bool {
     AtomicFile::open(vault, intent).is_ok_and(|place| place.temp_id().is_some())
 }
 
-/// Takes back a change that stands although one before it in the group does not, or forgets what was made ready
-/// for it.
+/// Reverts a change that is applied although one before it in the group is not, or removes what was
+/// staged for it.
 fn roll_back(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     if execute::is_applied(vault, intent)? {
         let left = execute::finish(vault, intent)?;
@@ -227,8 +227,8 @@ fn roll_back(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     Ok(())
 }
 
-/// A change that was carried out, as it is taken back: only the file in which it left its note counts, and not
-/// what has the note's path and bytes.
+/// An applied change, to be reverted: only the file in which the change left its note counts, not
+/// any file with the same path and bytes.
 fn left_in(intent: &Intent, left: FileAfter) -> Intent {
     let makes_file = matches!(intent.change.kind(), ChangeKind::Create | ChangeKind::Replace);
     Intent { staged: if makes_file { left } else { intent.staged.or(left) }, ..intent.clone() }
@@ -238,7 +238,7 @@ fn all_or_nothing(
     vault: &Vault,
     group: IntentGroup,
     carry_out: impl Fn(&Vault, &Intent) -> Result<FileAfter, StepError>,
-    forget: impl Fn(&Vault, &Intent) -> Result<(), StepError>,
+    discard: impl Fn(&Vault, &Intent) -> Result<(), StepError>,
 ) -> Outcomes {
     let mut lefts = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
@@ -258,7 +258,7 @@ fn all_or_nothing(
         let stands = is_open && execute::is_applied(vault, intent).unwrap_or(true);
         let back_to = if stands { at + 1 } else { at };
         for (later, waiting) in group.iter().enumerate().skip(back_to).rev() {
-            match forget(vault, waiting) {
+            match discard(vault, waiting) {
                 Ok(()) => {}
                 Err(why) if why.state == IntentState::Open => return mark_unknown(group),
                 Err(_) => parked.push(later),
@@ -268,8 +268,8 @@ fn all_or_nothing(
             let left = lefts.get(earlier).copied().unwrap_or(done.staged);
             match execute::revert(vault, &left_in(done, left)) {
                 Ok(()) => {}
-                // What cannot be taken back now is finished or taken back by the next recovery,
-                // and what stands before it is as it must be for that.
+                // The next recovery finishes or reverts a change that cannot be reverted now. The
+                // changes before it are in the state that recovery needs.
                 Err(why) if why.state == IntentState::Open => return mark_unknown(group),
                 Err(_) => parked.push(earlier),
             }
@@ -297,7 +297,7 @@ fn fail_group(group: IntentGroup, at: usize, refusal: StepError, parked: &[usize
         let refused = match refusal.take_if(|_| place == at) {
             _ if parked.contains(&place) => StepError::parked_at(&path),
             Some(refusal) => refusal,
-            None => StepError::stale(VaultError::TakenBack { path, why: why.clone() }),
+            None => StepError::stale(VaultError::Reverted { path, why: why.clone() }),
         };
         (intent, Err(refused))
     };

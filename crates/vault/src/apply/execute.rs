@@ -1,4 +1,4 @@
-//! One change of an order, whatever it does: made ready, carried out, taken back, finished.
+//! One change of an order, of any kind: staged, applied, reverted, finished.
 
 use protocol::{ChangeAction, ChangeKind, Intent};
 
@@ -11,8 +11,8 @@ use crate::filesystem::dir_entry::DirEntry;
 use crate::filesystem::entry_content::EntryContent;
 use crate::names::normalization;
 
-/// Makes the change ready and touches no note. Says which file was made to get the note's name, or which folder
-/// is to come back from the trash.
+/// Stages the change and touches no note. Returns the file that was made to get the note's name, or
+/// the folder that is to be restored from the trash.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     for path in std::iter::once(&intent.change.path).chain(intent.change.target()) {
         vault.check_not_in_extra_root(path).map_err(StepError::failed)?;
@@ -36,7 +36,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepErr
     }
 }
 
-/// Forgets what [`stage`] made.
+/// Removes what [`stage`] made.
 pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
     replace::discard_staged(vault, intent);
 }
@@ -59,8 +59,8 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
     }
 }
 
-/// Takes back what was carried out a moment ago. If somebody changed it since, it is parked; if
-/// the system refuses, it stays open for the next recovery.
+/// Reverts a change that was applied a moment ago. If somebody changed the note since, the change
+/// is parked; if the system refuses, it stays open for the next recovery.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     match &intent.change.act {
         ChangeAction::Create { after, .. } => replace::revert_create(vault, intent, after),
@@ -81,7 +81,7 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     }
 }
 
-/// Finishes what was interrupted, by what is on disk.
+/// Finishes an interrupted change, judged by what is on disk.
 pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     match &intent.change.act {
         ChangeAction::Create { .. } | ChangeAction::Replace { .. } => {
@@ -95,7 +95,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
     }
 }
 
-/// Whether an interrupted change of a unit stands on disk, so that it can be taken back.
+/// Whether an interrupted change of a unit is applied on disk, so that it can be reverted.
 pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepError> {
     match &intent.change.act {
         ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. } => {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Work that can be watched and stopped. Clones are the same; it stops once. Its steps are notes where
-/// changes are carried out; of those that must happen together all are counted at once. What could not
-/// be changed is never counted, so not all that was expected may be done at the end.
+/// The progress of work that can be stopped once. Clones share the state. The steps are notes where
+/// changes are applied; changes of one group are counted together. A note that could not be changed
+/// is never counted, so fewer than the expected steps may be done at the end.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<ProgressState>);
 

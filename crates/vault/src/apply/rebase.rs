@@ -13,8 +13,8 @@ use crate::filesystem::folder::is_same_file;
 use crate::merge::merge;
 use crate::{Vault, VaultError, read};
 
-/// So often an edit is made anew in any case when the note changes again meanwhile. An editor that
-/// saves every two seconds needs one.
+/// The least number of times that an edit is rebased when the note changes again meanwhile. An
+/// editor that saves every two seconds needs one.
 const MIN_RETRIES: usize = 6;
 /// So often at most: a program that never stops writing shall not hold up the others.
 const MAX_RETRIES: usize = 40;
@@ -61,7 +61,7 @@ impl RetryLimit {
     }
 }
 
-/// What can be tried again of an order.
+/// The changes of an order that can be tried again.
 #[derive(Debug, Default)]
 pub(crate) struct RetryPlan {
     /// The intents to carry out instead of stale ones, with the bytes that are there now as
@@ -95,7 +95,7 @@ pub(crate) fn plan_retry(vault: &Vault, outcomes: &Outcomes, waited: Duration) -
                 VaultError::Stale { .. }
                     | VaultError::BeingWritten { .. }
                     | VaultError::NotFound { .. }
-                    | VaultError::TakenBack { .. }
+                    | VaultError::Reverted { .. }
             )
         })
     };
@@ -124,7 +124,7 @@ pub(crate) fn plan_retry(vault: &Vault, outcomes: &Outcomes, waited: Duration) -
 }
 
 impl RetryPlan {
-    /// Plans a group anew, if each edit of it can be.
+    /// Plans a group again, if each edit of it can be rebased.
     fn rebase_group(&mut self, vault: &Vault, group: &IntentGroup) {
         let effects = || group.iter().map(|intent| intent.effect.clone());
         let mut planned = Vec::with_capacity(group.len());

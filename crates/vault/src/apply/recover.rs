@@ -17,7 +17,7 @@ use crate::ledger::Ledger;
 use crate::vault::ChangeLockState;
 use crate::{ApplyError, Vault, VaultError};
 
-/// What became of the changes that were open, in the order they were intended. Each intent names
+/// The outcomes of the changes that were open, in the order they were intended. Each intent names
 /// its turn and call, so a caller can say of every call whether its change happened.
 #[derive(Debug, Default)]
 pub struct Recovery {
@@ -28,7 +28,7 @@ pub struct Recovery {
 }
 
 impl Vault {
-    /// Settles every open intent by what is on disk. To be called before the first
+    /// Resolves every open intent by what is on disk. To be called before the first
     /// [`Vault::apply`] after a start; doing it twice is harmless.
     pub async fn recover(&self, ledger: &dyn Ledger) -> Result<Recovery, ApplyError> {
         let mut held = self.change_lock().lock_owned().await;
@@ -42,9 +42,9 @@ impl Vault {
         held: OwnedMutexGuard<ChangeLockState>,
         ledger: &dyn Ledger,
     ) -> Result<(OwnedMutexGuard<ChangeLockState>, Recovery), ApplyError> {
-        // Since the interruption somebody may have put another note there. What is moved or deleted is that
-        // file and no other; an edit is finished on what says what it was made on, also where notes and
-        // data were restored from a backup and all files are new.
+        // Since the interruption somebody may have put another note there. A move or deletion
+        // applies to the planned file only. An edit also applies to another file with the text it
+        // was made on: after a restore from a backup all files are new.
         let keeps_to_its_file = |intent: Intent| Intent {
             is_exact: intent.change.kind() != ChangeKind::Replace
                 && intent.base.is_some_and(|base| base.born.is_some()),
@@ -68,7 +68,7 @@ impl Vault {
         let (mut held, outcomes) =
             spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
-        // What is not stored is found out again.
+        // An outcome that was not stored is determined again.
         held.unsettled = record_outcomes(ledger, &outcomes).await != LedgerRecord::All;
         for (intent, outcome) in outcomes {
             match outcome {
@@ -80,7 +80,7 @@ impl Vault {
     }
 }
 
-/// What stands under one of the two names, compared with what the ledger knows.
+/// The entry under one of the two names, compared with what the ledger knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContentState {
     Nothing,
@@ -91,7 +91,7 @@ enum ContentState {
     Other,
 }
 
-/// What to do about an open intent.
+/// How to resolve an open intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RecoveryAction {
     /// It did not happen; it happens now.
@@ -99,11 +99,11 @@ enum RecoveryAction {
     /// It happened.
     Done,
     /// It took out bytes that the plan was not made on; they go back.
-    TakeBack,
+    Revert,
     /// Nobody can tell; nothing is touched.
     Park,
-    /// A creation that was being taken back took out somebody else's bytes; they go back.
-    PutBack,
+    /// A creation was being reverted and displaced somebody else's bytes; they are moved back.
+    MoveBack,
     /// It certainly did not happen, and the note is another one or gone: what was made ready goes.
     GiveUp,
     /// It happened, and the note was moved since.
@@ -112,7 +112,7 @@ enum RecoveryAction {
     Gone,
 }
 
-/// The three states of a note, each with what its temporary file tells.
+/// The action for the state of a note and the state of its temporary file.
 const fn recovery_action(
     kind: ChangeKind,
     note: ContentState,
@@ -121,12 +121,12 @@ const fn recovery_action(
     use ChangeKind::{Create, Replace};
     match (kind, note, temp) {
         (Replace, ContentState::Before, ContentState::Other) => RecoveryAction::Park,
-        (Create, ContentState::Nothing, ContentState::Other) => RecoveryAction::PutBack,
+        (Create, ContentState::Nothing, ContentState::Other) => RecoveryAction::MoveBack,
         (Replace, ContentState::Before, _) | (Create, ContentState::Nothing, _) => {
             RecoveryAction::Apply
         }
         (Replace, ContentState::After, ContentState::Part | ContentState::Other) => {
-            RecoveryAction::TakeBack
+            RecoveryAction::Revert
         }
         (_, ContentState::After, _) => RecoveryAction::Done,
         _ => RecoveryAction::Park,
@@ -136,8 +136,8 @@ const fn recovery_action(
 /// The action once somebody opened the temporary file while it had the note's name.
 fn action_after_reopening(kind: ChangeKind, action: RecoveryAction) -> RecoveryAction {
     match (kind, action) {
-        (ChangeKind::Create, RecoveryAction::Apply) => RecoveryAction::PutBack,
-        (ChangeKind::Replace, RecoveryAction::Done) => RecoveryAction::TakeBack,
+        (ChangeKind::Create, RecoveryAction::Apply) => RecoveryAction::MoveBack,
+        (ChangeKind::Replace, RecoveryAction::Done) => RecoveryAction::Revert,
         _ => RecoveryAction::Park,
     }
 }
@@ -180,13 +180,13 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
     // The temporary file holds only a beginning of the bytes after. If it is not the note's own file, which
     // only the exchange puts there, it may be our half-written one, and the note may have got these bytes
     // from another program. Both stay.
-    if remedy == RecoveryAction::TakeBack
+    if remedy == RecoveryAction::Revert
         && temp == ContentState::Part
         && place.temp_id() != intent.base
     {
         return Err(StepError::parked(&place));
     }
-    if remedy != RecoveryAction::TakeBack
+    if remedy != RecoveryAction::Revert
         && !matches!(temp, ContentState::Nothing | ContentState::Other)
         && replace::discard_temp(vault, &place).is_err()
     {
@@ -202,14 +202,14 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
             place.sync().map_err(StepError::open)?;
             Ok(left)
         }
-        RecoveryAction::TakeBack => {
+        RecoveryAction::Revert => {
             Err(replace::roll_back(vault, &place, change.after().unwrap_or_default()))
         }
         RecoveryAction::Park => Err(StepError::parked(&place)),
         RecoveryAction::Moved => Ok(intent.staged),
         RecoveryAction::Gone => Ok(None),
         RecoveryAction::GiveUp => Err(StepError::stale(stale_error(change))),
-        RecoveryAction::PutBack => {
+        RecoveryAction::MoveBack => {
             place.rename_to_free_name().map_err(|error| StepError::open(place.io_error(error)))?;
             place.sync().map_err(StepError::open)?;
             Err(StepError::parked(&place))
@@ -217,8 +217,9 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
     }
 }
 
-/// The remedy by what stands under the two names, and by which files these are. The file that was made ready
-/// is under the temporary name until it is put in place, and never there again: so it tells what happened.
+/// The action by the entries under the two names, and by which files these are. The staged file is
+/// under the temporary name until it gets the note's name, and never has the temporary name again:
+/// so it tells what happened.
 fn action_by_files(
     vault: &Vault,
     intent: &Intent,
@@ -251,7 +252,7 @@ fn action_by_files(
         {
             RecoveryAction::Moved
         }
-        // Only a unit takes a change back, and one of a unit may have been.
+        // Only a unit reverts a change, and a change of a unit may have been reverted.
         RecoveryAction::Apply if was_put && kind == ChangeKind::Create && intent.unit.is_none() => {
             RecoveryAction::Gone
         }
@@ -297,8 +298,7 @@ fn is_another_note(vault: &Vault, intent: &Intent, target: &AtomicFile) -> bool 
         && moved_file::is_elsewhere(vault, base, &intent.change.path)
 }
 
-/// The change may have been interrupted while it was taken back. What that left is put in order,
-/// so that the change is either made or not.
+/// Finishes a revert that may have been interrupted, so that the change is either applied or not.
 fn finish_rollback(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     let ChangeAction::Replace { before, after } = &intent.change.act else { return Ok(()) };
     let back = AtomicFile::open_with_temp_name(vault, intent, replace::rollback_temp_name(intent))
@@ -324,9 +324,9 @@ fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<FileAfter, St
     let found = intent.staged.and_then(|file| moved_file::path_of(vault, file, path));
     if let Some(found) = found {
         let (folder, name) = found.rsplit_once('/').unwrap_or(("", &found));
-        let beside = format!("{folder}/{}", path.name());
-        if let Ok(beside) = NotePath::parse(beside.trim_start_matches('/')) {
-            tidy_up(vault, intent, &beside);
+        let temp_owner = format!("{folder}/{}", path.name());
+        if let Ok(temp_owner) = NotePath::parse(temp_owner.trim_start_matches('/')) {
+            tidy_up(vault, intent, &temp_owner);
         }
         if name != intent.temp_name {
             return Ok(intent.staged);
@@ -341,10 +341,10 @@ fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<FileAfter, St
     execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent))
 }
 
-/// Removes the temporary file beside a note whose folder has another path by now: what was made ready, or the
-/// file that the change was made on.
-fn tidy_up(vault: &Vault, intent: &Intent, beside: &NotePath) {
-    let Ok(place) = AtomicFile::open_at_path(vault, beside, intent.temp_name.clone()) else {
+/// Removes the temporary file of a note whose folder has another path by now: the staged file, or
+/// the file that the change was made on.
+fn tidy_up(vault: &Vault, intent: &Intent, note: &NotePath) {
+    let Ok(place) = AtomicFile::open_at_path(vault, note, intent.temp_name.clone()) else {
         return;
     };
     let is_ours = is_staged(intent, place.temp_id()) || is_base_file(intent, place.temp_id());

@@ -1,4 +1,4 @@
-//! A file or folder gets another path, or a folder goes to the trash and comes back.
+//! Renames a file or folder, moves a folder to the trash or restores it from there.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use crate::filesystem::dir_entry::DirEntry;
 use crate::filesystem::folder::is_same_file;
 use crate::{Vault, VaultError};
 
-/// Checks that the source is there and its new place is free. Returns the folder that is to come back from the trash:
-/// nothing else tells of it later.
+/// Checks that the source exists and its new place is free. Returns the folder that is to be
+/// restored from the trash: no later step can identify it.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     let way = RenamePaths::from_intent(intent);
     if let RenameEnd::Path(path) = &way.to
@@ -79,7 +79,8 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
     Ok(file_after(intent, &there))
 }
 
-/// What goes to the trash is left nowhere; what somebody moved on by now is still what was carried.
+/// A folder in the trash leaves no file to record. A file that somebody moved on by now is still
+/// the file that was moved.
 fn file_after(intent: &Intent, there: &DirEntry) -> FileAfter {
     match &intent.change.act {
         ChangeAction::Rename { .. } | ChangeAction::RestoreFolder { .. } => {
@@ -106,8 +107,8 @@ fn verify_contents(intent: &Intent, here: &DirEntry, there: &DirEntry) -> Result
     Err(why)
 }
 
-/// Whether a folder that goes to the trash, or comes back, holds what the plan was made on, and nothing
-/// else.
+/// Whether a folder that is moved to the trash, or restored from it, holds exactly what the plan
+/// was based on.
 fn holds_as_planned(intent: &Intent, entry: &DirEntry) -> Result<bool, StepError> {
     match &intent.change.act {
         ChangeAction::TrashFolder { holds: Some(holds) }
@@ -118,8 +119,8 @@ fn holds_as_planned(intent: &Intent, entry: &DirEntry) -> Result<bool, StepError
     }
 }
 
-/// Whether all that a folder in the trash holds is part of what the plan was made on: what the user took out
-/// of it there says nothing about the deletion.
+/// Whether everything in a folder in the trash is part of what the plan was based on: files that
+/// the user took out of it there say nothing about the deletion.
 fn holds_nothing_new(intent: &Intent, entry: &DirEntry) -> Result<bool, StepError> {
     let ChangeAction::TrashFolder { holds: Some(holds) } = &intent.change.act else {
         return Ok(true);
@@ -129,8 +130,8 @@ fn holds_nothing_new(intent: &Intent, entry: &DirEntry) -> Result<bool, StepErro
     Ok(found.as_bytes().split(|byte| *byte == b'\n').all(|line| held.contains(line)))
 }
 
-/// Carries it back, if it is what was carried. A folder that came back from the trash goes there again only as
-/// it was: the user may work in it by now.
+/// Moves it back, if it is the entry that was moved. A folder that was restored from the trash is
+/// moved there again only if nothing in it changed: the user may work in it by now.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     let path = &intent.change.path;
     let (here, there) = RenamePaths::from_intent(intent)
@@ -169,7 +170,7 @@ pub(crate) fn is_untold(vault: &Vault, intent: &Intent) -> Result<bool, StepErro
     Ok(stand(vault, intent)? == Stand::Untold)
 }
 
-/// Where it is, for whoever finishes what was interrupted.
+/// Where the moved entry is, for finishing an interrupted move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stand {
     /// Where it was, or another one is there: it goes now, or is refused.
@@ -179,7 +180,7 @@ enum Stand {
     /// Nobody can tell.
     Untold,
     /// Nothing is where it was, and nothing where it was to go.
-    Nowhere,
+    Missing,
 }
 
 fn stand(vault: &Vault, intent: &Intent) -> Result<Stand, StepError> {
@@ -188,13 +189,13 @@ fn stand(vault: &Vault, intent: &Intent) -> Result<Stand, StepError> {
         (At::Nothing | At::Other | At::Unknown, At::It) | (At::Nothing, At::Unknown) => {
             Stand::There
         }
-        // Another folder in the trash never comes back.
+        // A different folder in the trash is never restored.
         (At::Other, _) if matches!(way.from, RenameEnd::Trash(_)) => Stand::Untold,
         // Another one in the trash may have had its place there all the time.
         (At::Other, At::Other) if matches!(way.to, RenameEnd::Trash(_)) => Stand::Untold,
         (At::It | At::Other | At::Unknown, _) => Stand::Here,
         (At::Nothing, At::Other) => Stand::Untold,
-        (At::Nothing, At::Nothing) => Stand::Nowhere,
+        (At::Nothing, At::Nothing) => Stand::Missing,
     })
 }
 
@@ -220,7 +221,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
             // Where nobody recorded what was carried, it may be another one.
             Ok(is_known.then(|| file_after(intent, &there)).flatten())
         }
-        Stand::Untold | Stand::Nowhere => Err(parked()),
+        Stand::Untold | Stand::Missing => Err(parked()),
     }
 }
 
@@ -286,7 +287,7 @@ enum At {
     /// The recorded file or folder.
     It,
     Other,
-    /// Something; what is carried was not recorded, or the file system knows no birth times.
+    /// An entry; the moved file was not recorded, or the file system knows no birth times.
     Unknown,
 }
 

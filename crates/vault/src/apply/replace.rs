@@ -1,5 +1,5 @@
-//! How one note changes: made ready beside it, then put in its place in one step, and taken back
-//! if something else was there than the plan was made on.
+//! How one note changes: the new text is staged in its folder, put in place in one step, and
+//! reverted if the note was not what the plan was based on.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -41,7 +41,7 @@ impl StepError {
         Self { state: IntentState::Parked, why: VaultError::Parked { path: path.clone() } }
     }
 
-    /// What is gone or in the way makes its plan stale; what is refused is a failure.
+    /// A missing or occupied path makes its plan stale; a refusal of the system is a failure.
     pub(crate) fn from_missing(why: VaultError) -> Self {
         match why {
             VaultError::NotFound { .. }
@@ -52,8 +52,8 @@ impl StepError {
         }
     }
 
-    /// What is gone or in the way when a change is taken back was done by somebody else; what the
-    /// system refuses now, it may allow to the next recovery.
+    /// If the path is missing or occupied during a revert, somebody else did it; if the system
+    /// refuses now, the next recovery may succeed.
     pub(crate) fn from_rollback(path: &NotePath, why: VaultError) -> Self {
         match why {
             VaultError::Io { .. }
@@ -73,8 +73,8 @@ impl StepError {
     }
 }
 
-/// Makes a new note ready: its folder is there, its name is free, and its bytes are durable in the
-/// temporary file, with what the file `like` in the trash has beside the same bytes. Says which file that is.
+/// Stages a new note: its folder exists, its name is free, and its bytes are durable in the
+/// temporary file, with the metadata of the file `like` in the trash. Returns the temporary file.
 pub(crate) fn stage_create(
     vault: &Vault,
     intent: &Intent,
@@ -90,9 +90,9 @@ pub(crate) fn stage_create(
     place.write_temp(after, like.as_ref()).map_err(StepError::failed)
 }
 
-/// Makes new bytes of a note ready: the note is what the plan was made on, nobody has it open for
-/// writing, and the bytes after are durable in the temporary file. The note itself is untouched. Says which
-/// file the temporary one is.
+/// Stages new bytes of a note: the note is what the plan was based on, nobody has it open for
+/// writing, and the new bytes are durable in the temporary file. The note itself is untouched.
+/// Returns the temporary file.
 pub(crate) fn stage(
     vault: &Vault,
     intent: &Intent,
@@ -157,7 +157,7 @@ pub(crate) fn commit_create(
             place.sync().map_err(StepError::open)?;
             return Err(StepError::stale(VaultError::Exists { path: intent.change.path.clone() }));
         }
-        // What was planted goes back under the temporary name, where nobody looks for a note.
+        // The planted file goes back under the temporary name, where nobody looks for a note.
         place.rename_note_to_temp().map_err(|error| StepError::open(place.io_error(error)))?;
         return Err(disturbed_error(&place));
     }
@@ -235,7 +235,7 @@ pub(crate) fn revert(
     Ok(())
 }
 
-/// The name of the temporary file with which a change is taken back.
+/// The name of the temporary file with which a change is reverted.
 pub(crate) fn rollback_temp_name(intent: &Intent) -> String {
     let name = &intent.temp_name;
     format!("{}.back.tmp", name.strip_suffix(".tmp").unwrap_or(name))
@@ -257,9 +257,9 @@ pub(crate) fn discard_staged(vault: &Vault, intent: &Intent) {
     }
 }
 
-/// Puts back what the exchange took out of the note's place, because it is not what the plan was
-/// made on. If the note was written again in that moment, the newest bytes stay in its place and
-/// the others beside it.
+/// Moves the displaced file back to the note's place, because it is not what the plan was based on.
+/// If the note was written again in that moment, the newest bytes stay in its place, and the others
+/// stay under the temporary name.
 pub(crate) fn roll_back(vault: &Vault, target: &AtomicFile, after: &[u8]) -> StepError {
     let unknown = |error| StepError::open(target.io_error(error));
     match target.exchange() {
@@ -303,7 +303,7 @@ fn yield_to_writer(vault: &Vault, target: &AtomicFile, after: &[u8]) -> StepErro
     }
 }
 
-/// The note got something beside its bytes in that moment which ours cannot have, so it goes back.
+/// The note got metadata in that moment which our file cannot have, so it is moved back.
 fn roll_back_lost_metadata(
     vault: &Vault,
     target: &AtomicFile,
@@ -385,9 +385,9 @@ fn discard_old(
     })
 }
 
-/// What has the note's name is not what was staged. A file there is a newer save of another
-/// program, which took the place of ours in that moment, and stays. Anything else had taken the
-/// temporary name before, and goes back there.
+/// Resolves the case that the file with the note's name is not the staged one. A regular file there
+/// is a newer save of another program, which took the place of ours in that moment, and stays.
+/// Anything else had taken the temporary name before, and is moved back there.
 fn restore_displaced(vault: &Vault, target: &AtomicFile, before: &[u8]) -> StepError {
     if !matches!(target.read_note_entry(), Ok(EntryContent::File(_))) {
         return match target.exchange() {

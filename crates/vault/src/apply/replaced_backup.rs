@@ -34,7 +34,7 @@ pub(crate) fn move_to_backup(vault: &Vault, target: &AtomicFile) {
         target.move_temp(&kept, &name)
     });
     if let Err(error) = kept {
-        tracing::warn!(%error, "the old file of a note stays beside it");
+        tracing::warn!(%error, "the old file of a note stays in its folder");
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn unlink_backup(vault: &Vault, target: &AtomicFile) {
     let names =
         entries.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
     for name in names.filter(is_note).collect::<Vec<_>>() {
-        let _told_by_whoever_opens_the_note = fs::unlinkat(&kept, &name, AtFlags::empty());
+        let _reported_when_the_note_is_opened = fs::unlinkat(&kept, &name, AtFlags::empty());
     }
 }
 
@@ -79,9 +79,9 @@ pub(crate) fn save_in_trash(vault: &Vault, path: &NotePath, bytes: &[u8]) -> Res
     Ok(name.to_owned())
 }
 
-/// Saves `bytes` as a new note beside the one at `path`, with the owner and permissions of `like`; returns
-/// where.
-pub(crate) fn save_beside(
+/// Saves `bytes` as a new note in the folder of the one at `path`, with the owner and permissions
+/// of `like`; returns its path.
+pub(crate) fn save_copy(
     vault: &Vault,
     path: &NotePath,
     bytes: &[u8],
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_late_is_saved_beside_a_note_with_a_long_name_and_else_in_the_trash() {
+    fn late_write_is_saved_in_the_folder_of_a_note_with_a_long_name_or_in_the_trash() {
         let all = tempfile::tempdir().unwrap();
         let vault = Vault::open(all.path()).unwrap();
         let like = File::create(all.path().join("like")).unwrap();
@@ -179,13 +179,13 @@ mod tests {
             ),
         ] {
             let path = NotePath::parse(&name).unwrap();
-            let copy = save_beside(&vault, &path, b"late", &like).unwrap();
+            let copy = save_copy(&vault, &path, b"late", &like).unwrap();
             assert_eq!(copy.as_str(), saved);
             assert_eq!(std::fs::read(all.path().join(saved)).unwrap(), b"late");
         }
         // The folder is gone.
         let path = NotePath::parse("gone/note.md").unwrap();
-        save_beside(&vault, &path, b"late", &like).unwrap_err();
+        save_copy(&vault, &path, b"late", &like).unwrap_err();
         let name = save_in_trash(&vault, &path, b"late").unwrap();
         remove_expired(&backup_folder(&vault).unwrap());
         let kept = all.path().join(TRASH).join(BACKUP_FOLDER).join(name);

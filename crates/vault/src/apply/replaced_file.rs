@@ -39,8 +39,9 @@ pub(crate) struct ReplacedFile {
 }
 
 impl ReplacedFile {
-    /// Holds a file that was opened for reading only. Whoever opens it for writing from now on waits
-    /// until it is let go. [`VaultError::BeingWritten`] if somebody has it open already.
+    /// Holds a file that was opened for reading only. A program that opens it for writing from now
+    /// on waits until it is released. [`VaultError::BeingWritten`] if a program has it open
+    /// already.
     pub(crate) fn hold(path: &NotePath, file: &File) -> Result<Self, VaultError> {
         let again = || file.try_clone().map_err(|error| io_error(path, &error));
         let lease = match ReadLease::take(again()?) {
@@ -113,8 +114,8 @@ struct OpenTempFile {
 }
 
 impl OpenTempFile {
-    /// Waits until nobody writes to the file any more, saves what was written as a note beside the one it
-    /// was meant for, and removes the file. `Err` if it is still open after a while.
+    /// Waits until nobody writes to the file any more, saves the late bytes as a note in the same
+    /// folder, and removes the file. `Err` if it is still open after a while.
     fn save_when_closed(mut self, vault: &Vault) -> Result<(), Self> {
         wait_for_writers(&self.file);
         if is_open_for_writing(&self.file) || self.save(vault).is_err() {
@@ -135,8 +136,8 @@ impl OpenTempFile {
         let bytes = read::read_contents(&self.path, &self.file, &stat)?;
         if bytes != self.known {
             let (path, copy) =
-                (&self.path, replaced_backup::save_beside(vault, &self.path, &bytes, &self.file)?);
-            tracing::warn!(%path, %copy, "a program wrote to a file that was taken back");
+                (&self.path, replaced_backup::save_copy(vault, &self.path, &bytes, &self.file)?);
+            tracing::warn!(%path, %copy, "a program wrote to a file that was reverted");
         }
         Ok(())
     }
@@ -178,9 +179,9 @@ impl ReplacedFiles {
 }
 
 impl Vault {
-    /// Lets go of the files that were replaced. Bytes that a program still wrote to one of them become a
-    /// note of their own beside the one they were meant for. Temporary files that could not be removed
-    /// are tried again.
+    /// Releases the files that were replaced. Bytes that a program still wrote to one of them
+    /// become a separate note in the same folder. The removal of temporary files that could not be
+    /// removed is tried again.
     pub(crate) fn release_replaced_files(&self) {
         self.retry_temp_removal();
         let (nameless, temps) = self.replaced_files().take();
@@ -194,13 +195,12 @@ impl Vault {
         }
     }
 
-    /// Saves bytes that a program wrote to the old file of a note: beside the note, or else in the trash.
-    /// The log says where they are.
+    /// Saves bytes that a program wrote to the old file of a note: in the note's folder, or else in
+    /// the trash. The log says where they are.
     fn save_late_write(&self, path: &NotePath, bytes: &[u8], old: &File) {
-        let beside =
-            replaced_backup::save_beside(self, path, bytes, old).map(|copy| copy.to_string());
-        let saved = beside.or_else(|error| {
-            tracing::warn!(%path, %error, "bytes written to an old file do not fit beside its note");
+        let copy = replaced_backup::save_copy(self, path, bytes, old).map(|copy| copy.to_string());
+        let saved = copy.or_else(|error| {
+            tracing::warn!(%path, %error, "bytes written to an old file could not be saved in the folder of its note");
             replaced_backup::save_in_trash(self, path, bytes)
         });
         match saved {

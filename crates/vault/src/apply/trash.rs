@@ -16,7 +16,7 @@ use crate::filesystem::entry_content::EntryContent;
 use crate::filesystem::moved_file;
 use crate::{Vault, VaultError, read};
 
-/// The note is what the plan was made on.
+/// Checks that the note is what the plan was based on.
 pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), StepError> {
     let place = AtomicFile::open(vault, intent).map_err(StepError::from_missing)?;
     match place.read_note_entry().map_err(StepError::failed)? {
@@ -54,7 +54,7 @@ pub(crate) fn commit(
     }
 }
 
-/// Brings the note back from the trash, and no other that has its name there.
+/// Restores exactly this note from the trash, and no other that has its name there.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     let (note, trashed) =
         dir_entries(vault, intent).map_err(|refusal| StepError::open(refusal.why))?;

@@ -16,32 +16,32 @@ pub enum ExtraRootError {
     /// It is not a path from the top of the file system.
     #[error("{} is not the whole path of a folder. Write it from the top, beginning with `/`.", folder.display())]
     NotWhole {
-        /// What was asked for.
+        /// The folder that the user named.
         folder: PathBuf,
     },
     /// It is the vault.
     #[error("{} is the vault itself. Choose a folder outside it.", folder.display())]
     TheVault {
-        /// What was asked for.
+        /// The folder that the user named.
         folder: PathBuf,
     },
     /// It lies in the vault.
     #[error("{} is in the vault already. Choose a folder outside it.", folder.display())]
     InVault {
-        /// What was asked for.
+        /// The folder that the user named.
         folder: PathBuf,
     },
     /// The vault lies in it.
     #[error("{} contains the vault, so its notes would appear twice. Choose a folder outside the \
              vault.", folder.display())]
     HoldsVault {
-        /// What was asked for.
+        /// The folder that the user named.
         folder: PathBuf,
     },
     /// It and another root share notes.
     #[error("{} overlaps another additional folder. Add only the outer one.", folder.display())]
     Overlaps {
-        /// What was asked for.
+        /// The folder that the user named.
         folder: PathBuf,
     },
     /// Nothing is in it. It may still be added.
@@ -53,7 +53,7 @@ pub enum ExtraRootError {
     /// It cannot be seen under its name.
     #[error("{} cannot be shown in the vault under the name `{name}`. Rename the folder, or give it another name in the settings file.", folder.display())]
     Name {
-        /// What was asked for.
+        /// The folder that the user named.
         folder: PathBuf,
         /// The name that it would have.
         name: String,

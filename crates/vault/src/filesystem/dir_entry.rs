@@ -49,14 +49,14 @@ impl DirEntry {
         Ok(Self { path: path.clone(), folder, name: path.name().to_owned() })
     }
 
-    /// `name` in the trash; `path` is what it is called in messages.
+    /// `name` in the trash; messages name it by `path`.
     pub(crate) fn in_trash(vault: &Vault, name: &str, path: &NotePath) -> Result<Self, VaultError> {
         let folder = create_folders(&vault.root(), Some(TRASH))
             .map_err(|error| VaultError::from_errno("moved to the trash", path, error))?;
         Ok(Self { path: path.clone(), folder, name: name.to_owned() })
     }
 
-    /// What stands there, with its bytes.
+    /// Reads the entry, with its bytes.
     pub(crate) fn read_content(&self) -> Result<EntryContent, VaultError> {
         entry_content::read_entry(&self.folder, &self.name, &self.path)
     }
@@ -73,7 +73,7 @@ impl DirEntry {
         file.is_ok_and(|file| is_open_for_writing(&File::from(file)))
     }
 
-    /// What stands there, a link not followed; `None` for nothing.
+    /// The type of the entry, without following a link; `None` if it does not exist.
     pub(crate) fn kind(&self) -> Result<Option<FileType>, VaultError> {
         match self.folder.stat(&self.name) {
             Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
@@ -82,7 +82,7 @@ impl DirEntry {
         }
     }
 
-    /// What the folder there holds.
+    /// The contents of this folder.
     pub(crate) fn contents(&self) -> Result<FolderContents, VaultError> {
         let folder = self.folder.open_folder(&self.name);
         folder
@@ -161,7 +161,7 @@ impl DirEntry {
     }
 }
 
-/// The folder at `path`; what is missing is made, each durable in its parent.
+/// The folder at `path`; missing folders are made, each durable in its parent.
 pub(crate) fn create_folders(
     root: &FolderHandle,
     path: Option<&str>,

@@ -1,4 +1,4 @@
-//! What stands under a name of an open folder.
+//! The kind and content of a name in an open folder.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,7 +11,7 @@ use crate::VaultError;
 use crate::filesystem::folder::FolderHandle;
 use crate::read::{self, NOTE_LIMIT};
 
-/// What stands under a name.
+/// The entry under a name.
 #[derive(Debug)]
 pub(crate) enum EntryContent {
     Nothing,
@@ -20,8 +20,8 @@ pub(crate) enum EntryContent {
     Other,
 }
 
-/// Looks at `name` in `folder`, a link not followed and a pipe not waited for; `path` is what it
-/// is called in messages.
+/// Reads the entry `name` of `folder`, without following a link or waiting for a pipe; messages
+/// name it by `path`.
 pub(crate) fn read_entry(
     folder: &FolderHandle,
     name: &str,

@@ -1,7 +1,7 @@
-//! What a note keeps beside its bytes when they are exchanged: owner, permissions, attributes.
+//! The metadata that a note keeps when its bytes are exchanged: owner, permissions, attributes.
 //!
-//! A new file takes the place of the old one, so all of this is carried over, and read back: what
-//! could not be carried over refuses the change.
+//! A new file takes the place of the old one, so its metadata is copied and read back. A change is
+//! refused if some of the metadata cannot be copied.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -12,7 +12,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{self, Gid, IFlags, Mode, Uid, XattrFlags};
 use rustix::io::Errno;
 
-/// Why a change would not leave a note what it has beside its bytes.
+/// Why a change would not preserve the metadata of a note.
 #[derive(Debug)]
 pub(crate) enum MetadataError {
     /// Some of it could not be carried over.
@@ -33,7 +33,7 @@ impl From<Errno> for MetadataError {
     }
 }
 
-/// Flags of a file that its owner chose and that a new file has not by itself.
+/// Flags of a file that its owner set and that a new file does not get automatically.
 const PRESERVED_FLAGS: IFlags = IFlags::COMPRESSED
     .union(IFlags::SYNC)
     .union(IFlags::NODUMP)
@@ -71,8 +71,8 @@ pub(crate) fn copy_metadata(from: &File, to: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Proves that `to`, which is written, has what `from` has now. What writing takes away, and what
-/// became different in `from` since, is given once more.
+/// Checks that `to`, which is written, has the present metadata of `from`. Sets again what writing
+/// removed and what changed in `from` since.
 pub(crate) fn verify_metadata(from: &File, to: &File) -> Result<(), MetadataError> {
     if is_preserved(from, to)? {
         return Ok(());
@@ -102,8 +102,8 @@ fn xattrs(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
     Ok(all)
 }
 
-/// Signatures over the bytes change with the bytes, and what a file system or the kernel keeps for
-/// itself under other names is theirs.
+/// Signatures over the bytes change with the bytes. Names that a file system or the kernel reserves
+/// are not copied.
 fn is_preserved_xattr(name: &CStr) -> bool {
     let name = name.to_bytes();
     let is_signature = matches!(name, b"security.ima" | b"security.evm");

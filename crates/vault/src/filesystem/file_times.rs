@@ -10,7 +10,7 @@ use crate::{Vault, VaultError};
 pub struct FileTimes {
     /// When it was last written.
     pub modified: Timestamp,
-    /// When it was made here; a copy is made anew. Not every file system knows.
+    /// When this file was created; a copy has a new time. Not every file system stores it.
     pub created: Option<Timestamp>,
 }
 

@@ -3,8 +3,8 @@
 use protocol::Timestamp;
 use rustix::fs::Stat;
 
-/// What the file system says of a file that changes with each write: the same stamp, the same
-/// bytes. Only a write within the grain of the file system's clock can escape it, so a stamp counts
+/// The metadata of a file that changes with each write: the same fingerprint means the same bytes.
+/// Only a write within the grain of the file system's clock can escape it, so a fingerprint counts
 /// once it is [settled](Self::is_settled).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint {

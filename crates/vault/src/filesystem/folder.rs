@@ -11,7 +11,7 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(crate) struct FolderHandle(OwnedFd);
 
-/// What `openat2` must refuse: the way out, links of both kinds, other file systems.
+/// `openat2` must refuse paths that lead out, links of both kinds and other file systems.
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS)
@@ -58,7 +58,7 @@ impl FolderHandle {
         fs::openat2(self, path, flags, Mode::empty(), BENEATH | ResolveFlags::CACHED)
     }
 
-    /// What stands at `path`, without following a link in its last part.
+    /// The metadata of the entry at `path`, without following a link in its last part.
     pub(crate) fn stat(&self, path: &str) -> Result<Stat, Errno> {
         fs::fstat(self.open(path, OFlags::PATH, Mode::empty())?)
     }
@@ -86,7 +86,7 @@ impl FolderHandle {
         })
     }
 
-    /// Whether it is what has this name on the system.
+    /// Whether this folder has the path `place` on the system.
     pub(crate) fn stands_at(&self, place: &Path) -> bool {
         let (named, held) = (fs::stat(place), fs::fstat(self));
         matches!((named, held), (Ok(named), Ok(held))
@@ -104,8 +104,8 @@ impl FolderHandle {
         self.stat(path).is_ok_and(is_link)
     }
 
-    /// What a kernel without `openat2` offers: one part after the other, no link followed and no
-    /// other file system entered.
+    /// The fallback for a kernel without `openat2`: opens one part after the other, follows no link
+    /// and enters no other file system.
     fn open_stepwise(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let ours = Mount::from_handle(self)?;

@@ -1,4 +1,4 @@
-//! What is in a folder, for a deletion that takes nothing else.
+//! The contents of a folder, for a deletion that takes nothing else.
 
 use std::fs::File;
 
@@ -35,7 +35,7 @@ pub(crate) fn read_folder_contents(top: &FolderHandle) -> Result<FolderContents,
     Ok(FolderContents::from_entries(found.iter().map(|(path, state)| (path.as_slice(), *state))))
 }
 
-/// What keeps a folder from being deleted, with the path of the file below it.
+/// The reason that keeps a folder from being deleted, with the path of the file below it.
 #[derive(Debug)]
 pub(crate) enum DeletionObstacle {
     /// A program has it open for writing.
@@ -75,8 +75,8 @@ pub(crate) fn deletion_obstacle(
     Ok(found)
 }
 
-/// Shows everything in a folder, at any depth, until `show` has seen enough: the folder that it is in, its
-/// path below `top` and what it is.
+/// Shows everything in a folder, at any depth, until `show` returns that it has seen enough: the
+/// folder of the entry, its path below `top` and its kind.
 fn walk(
     top: &FolderHandle,
     mut show: impl FnMut(&FolderHandle, &[u8], &Stat) -> bool,

@@ -9,14 +9,14 @@ use crate::filesystem::folder::{FolderHandle, is_same_file};
 /// No vault has more folders in each other.
 const MAX_DEPTH: usize = 64;
 
-/// Whether `file` stands in the vault under another name than `path`, in hidden folders and the trash too. Looks
-/// at every name, so it is asked only where something else stands at the path.
+/// Whether `file` has a path other than `path` in the vault, in hidden folders and the trash too.
+/// Reads every name, so callers use it only if a different file is at the path.
 pub(crate) fn is_elsewhere(vault: &Vault, file: FileId, path: &NotePath) -> bool {
     path_of(vault, file, path).is_some()
 }
 
-/// Under which other name than `path` it stands. A folder on another device is passed over: in a snapshot of Btrfs
-/// a copy has the number and the birth time of the file.
+/// The path of the file, if it is not `path`. A folder on another device is skipped: in a snapshot
+/// of Btrfs a copy has the number and the birth time of the file.
 pub(crate) fn path_of(vault: &Vault, file: FileId, path: &NotePath) -> Option<String> {
     let top = vault.root().open_folder_or_self(None).ok()?;
     let device = top.device()?;

@@ -45,8 +45,8 @@ pub(crate) fn check_note_writable(
     }
 }
 
-/// The same for what `folder` has under `name`; `path` is what it is called in messages. Nothing
-/// there, or something that is no file, is left to whoever opens it.
+/// The same for the entry `name` of `folder`; messages name it by `path`. A missing entry, or one
+/// that is no file, is left to the caller that opens it.
 pub(crate) fn check_name_writable(
     folder: &FolderHandle,
     name: &str,
@@ -55,7 +55,7 @@ pub(crate) fn check_name_writable(
     let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
     match folder.open(name, flags, Mode::empty()) {
         Ok(note) => check_note_writable(folder, path, &File::from(note)),
-        // Who may not even read it, may not write it either.
+        // A file that the process may not read cannot be written either.
         Err(Errno::ACCESS | Errno::PERM) => Err(VaultError::Protected { path: path.clone() }),
         Err(_) => Ok(()),
     }

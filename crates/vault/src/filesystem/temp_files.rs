@@ -27,8 +27,8 @@ struct UnremovedTempFile {
 }
 
 impl UnremovedTempFiles {
-    pub(crate) fn push(&self, beside: &NotePath, name: &str, file: Inode) {
-        let temp = UnremovedTempFile { note: beside.clone(), name: name.to_owned(), file };
+    pub(crate) fn push(&self, note: &NotePath, name: &str, file: Inode) {
+        let temp = UnremovedTempFile { note: note.clone(), name: name.to_owned(), file };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(temp);
     }
 
@@ -38,15 +38,15 @@ impl UnremovedTempFiles {
 }
 
 impl Vault {
-    /// Tries again to remove the temporary files that could not be removed. What has the name of one
-    /// by now and is another file stays.
+    /// Tries again to remove the temporary files that could not be removed. A different file that
+    /// has the name by now stays.
     pub(crate) fn retry_temp_removal(&self) {
         for temp in self.unremoved_temp_files().take() {
             let Ok(place) = AtomicFile::open_at_path(self, &temp.note, temp.name.clone()) else {
                 self.unremoved_temp_files().push(&temp.note, &temp.name, temp.file);
                 continue;
             };
-            // One that is still there goes back on the list by itself.
+            // A file that is still there goes back on the list automatically.
             if place.temp_inode() == Some(temp.file) && replace::discard_temp(self, &place).is_err()
             {
                 self.unremoved_temp_files().push(&temp.note, &temp.name, temp.file);

@@ -19,7 +19,7 @@ impl<'a> MergeSide<'a> {
         Self { lines, hunks }
     }
 
-    /// What this side has in place of `range` of the base, which `hunks` are inside of.
+    /// The text of this side in place of `range` of the base, which contains `hunks`.
     pub(super) fn text(
         &self,
         base: &SplitLines<'_>,
@@ -61,8 +61,8 @@ pub(super) struct MergeChunk {
 }
 
 impl MergeChunk {
-    /// The lines of both sides if one only took lines out, and the other put in or took out, but
-    /// replaced none.
+    /// The lines of both sides if one side only deleted lines, and the other inserted or deleted
+    /// lines but replaced none.
     pub(super) fn combine_deletions(
         &self,
         base: &SplitLines<'_>,
@@ -82,9 +82,9 @@ impl MergeChunk {
                 *gone = true;
             }
         }
-        let put_in = |hunk: &&DiffHunk| hunk.before.is_empty();
-        let mut mine = self.ours.iter().filter(put_in).peekable();
-        let mut other = self.theirs.iter().filter(put_in).peekable();
+        let is_insertion = |hunk: &&DiffHunk| hunk.before.is_empty();
+        let mut mine = self.ours.iter().filter(is_insertion).peekable();
+        let mut other = self.theirs.iter().filter(is_insertion).peekable();
         let mut out = Vec::new();
         for (at, gone) in (self.range.start..).zip(gone.into_iter().chain([true])) {
             while let Some(hunk) = mine.next_if(|hunk| hunk.before.start == at) {
@@ -161,7 +161,7 @@ enum ChunkOverlap {
     InOrder(Vec<u8>),
 }
 
-/// `above` is what the other side has in the region, `mine` what this side has there.
+/// `above` is the text of the other side in the region, `mine` the text of this side.
 fn overlap_with<'a>(
     base: &SplitLines<'_>,
     told: &OrderEvidence<'a>,
@@ -175,9 +175,9 @@ fn overlap_with<'a>(
     let ([above], []) = (above, mine) else {
         return if overlaps { ChunkOverlap::Overlapping } else { ChunkOverlap::Apart };
     };
-    let both_put_in = above.before.is_empty() && above.before == hunk.before;
+    let both_insert = above.before.is_empty() && above.before == hunk.before;
     let touch = above.before.end == hunk.before.start;
-    if (overlaps && !both_put_in) || !touch {
+    if (overlaps && !both_insert) || !touch {
         return if overlaps { ChunkOverlap::Overlapping } else { ChunkOverlap::Apart };
     }
     let (upper, lower) = (other.new_lines(above), this.new_lines(hunk));

@@ -1,4 +1,4 @@
-//! The single changes between two versions of a note, each of which can be taken back alone.
+//! The single changes between two versions of a note, each of which can be undone alone.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,21 +10,21 @@ use super::lines::SplitLines;
 /// new one. Line numbers count from zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffHunk {
-    /// Lines of the old version; empty where lines were only put in.
+    /// Lines of the old version; empty where lines were only inserted.
     pub before: Range<usize>,
     /// Lines of the new version; empty where lines were only taken out.
     pub after: Range<usize>,
 }
 
-/// What changed from `old` to `new`, from top to bottom; between two hunks stands at least one
-/// line that both versions share. Lines that were put in or taken out beside equal ones count as
-/// the last of them, as in git, so that two comparisons agree on which of them it was.
+/// The changes from `old` to `new`, from top to bottom; between two hunks is at least one line that
+/// both versions share. Lines that were inserted or deleted next to equal ones count as the last of
+/// them, as in git, so that two comparisons agree on which of them it was.
 #[must_use]
 pub fn hunks(old: &[u8], new: &[u8]) -> Vec<DiffHunk> {
     diff_lines(&SplitLines::split(old), &SplitLines::split(new))
 }
 
-/// What stands in the place of a hunk.
+/// The text in the place of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HunkSide {
     /// The lines of the old version.
@@ -35,7 +35,7 @@ pub enum HunkSide {
     Other(Vec<u8>),
 }
 
-/// `new` with some of its changes against `old` taken back: those whose place in [`hunks`] is in
+/// `new` with some of its changes against `old` undone: those whose place in [`hunks`] is in
 /// `chosen`.
 #[must_use]
 pub fn revert_hunks(old: &[u8], new: &[u8], chosen: &BTreeSet<usize>) -> Vec<u8> {
@@ -109,7 +109,7 @@ fn slide_down(
     below.push(hunk);
 }
 
-/// Whether the line below is equal to the first line of what was only put in or only taken out.
+/// Whether the line below is equal to the first line of a pure insertion or deletion.
 fn can_slide_down(hunk: &DiffHunk, old: &SplitLines<'_>, new: &SplitLines<'_>) -> bool {
     if hunk.before.is_empty() {
         let below = new.get(hunk.after.end);

@@ -51,8 +51,8 @@ impl<'a> NumberedLines<'a> {
         names
     }
 
-    /// Places and names of the lines that `names` knows. The others are in no pair: to leave them
-    /// out changes nothing but the time it takes.
+    /// Places and names of the lines that `names` knows. The other lines are in no pair: omitting
+    /// them only saves time.
     fn known_lines(&self, names: &HashMap<&[u8], u32>) -> (Vec<usize>, Vec<u32>) {
         self.lines.iter().filter_map(|(at, line)| Some((*at, *names.get(line)?))).unzip()
     }
@@ -68,8 +68,8 @@ fn match_middle(old: &NumberedLines<'_>, new: &NumberedLines<'_>) -> Vec<(usize,
     if old_names.len() + new_names.len() <= MAX_EXACT_LINES {
         run_diff(Algorithm::RawMyers, &old_names, &new_names, |old, new| equal.push((old, new)));
     } else {
-        // Lines that each side has once say roughly what belongs together, wherever it is; what is
-        // between two of them is compared piece by piece.
+        // Lines that each side has once show roughly which parts belong together, wherever they
+        // are; the text between two of them is compared piece by piece.
         let mut from = (0, 0);
         for anchor in unique_anchors(&old_names, &new_names).into_iter().map(Some).chain([None]) {
             let to = anchor.unwrap_or((old_names.len(), new_names.len()));

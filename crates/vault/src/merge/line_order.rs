@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::lines::SplitLines;
 
-/// Earlier versions of a note, for what they say about the order of its lines.
+/// Earlier versions of a note, as evidence of the order of its lines.
 ///
-/// Two changes that put lines at the same place do not say which come first. But a line that comes
-/// back, because its removal is undone, has stood in the note before: if a version, or a chain of
-/// them, shows it above the other, it comes back above. Lines that occur twice in a version stay
-/// with the line above them.
+/// Two changes that insert lines at the same place do not say which come first. But a line that is
+/// restored because its removal is undone has been in the note before: if a version, or a chain of
+/// them, shows it above the other, it is restored above it. Lines that occur twice in a version
+/// stay with the line above them.
 #[derive(Debug, Clone, Default)]
 pub struct LineOrder<'a> {
     versions: Vec<&'a [u8]>,
 }
 
 impl<'a> LineOrder<'a> {
-    /// What these versions say together.
+    /// The order that these versions show together.
     #[must_use]
     pub fn from_versions(versions: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut seen = HashSet::new();
@@ -25,8 +25,8 @@ impl<'a> LineOrder<'a> {
     }
 }
 
-/// What the versions tell about the two sides of one merge. They are taken apart once, when it is
-/// asked for first, however often the sides meet.
+/// The evidence of the versions about the two sides of one merge. It is computed once, at the first
+/// use, however often the sides meet.
 pub(super) struct OrderEvidence<'a> {
     graph: LazyCell<Option<LineGraph<'a>>, Box<dyn FnOnce() -> Option<LineGraph<'a>> + 'a>>,
 }
@@ -86,7 +86,8 @@ struct LineGraph<'a> {
     /// The places of lines in `below`; a line that some version has twice has none.
     places: HashMap<&'a [u8], usize>,
     below: Vec<Vec<usize>>,
-    /// How many steps may still be taken. What needs more is not told: then the sides conflict.
+    /// How many steps may still be taken. A question that needs more stays open: then the sides
+    /// conflict.
     steps_left: Cell<usize>,
 }
 
@@ -145,7 +146,7 @@ impl<'a> LineGraph<'a> {
         }
         let mut led = Vec::with_capacity(heads.len());
         let mut seen: Vec<bool> = Vec::new();
-        // What is used up stays so: the next meeting must not begin again.
+        // Used steps stay used: the next meeting must not begin again.
         let mut steps = self.steps_left.replace(0);
         for from in heads.keys() {
             seen.clear();
@@ -197,7 +198,7 @@ fn interleave(
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
     let mut woven: Vec<&[u8]> = Vec::new();
     while let (Some(first), Some(second)) = (one.peek(), other.peek()) {
-        // A line that both sides brought back is one line.
+        // A line that both sides restored is one line.
         let is_same = first.head == second.head;
         let next =
             if is_same || reach.is_above(first.head, second.head)? { &mut one } else { &mut other };

@@ -4,7 +4,7 @@ use super::chunk::{MergeChunk, MergeSide, chunks};
 use super::line_order::LineOrder;
 use super::lines::SplitLines;
 
-/// What two sides come to together.
+/// The result of merging two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     /// Both sides' changes; where they conflict, as `ours` has it.
@@ -64,17 +64,16 @@ impl Merged {
 pub struct MergeConflict {
     /// The line of `ours` at which it begins, counted from zero.
     pub line: usize,
-    /// What the base has.
+    /// The text of the base.
     pub base: Vec<u8>,
-    /// What our side made of it.
+    /// The text of our side.
     pub ours: Vec<u8>,
-    /// What their side made of it.
+    /// The text of their side.
     pub theirs: Vec<u8>,
 }
 
-/// Puts the changes from `base` to `theirs` into `ours`. What conflicts is said in
-/// [`crate::merge`]; the result is the same whichever side is called ours, but for the bytes at
-/// conflicts.
+/// Merges the changes from `base` to `theirs` into `ours`. [`crate::merge`] defines conflicts. The
+/// result is the same whichever side is called ours, but for the bytes at conflicts.
 #[must_use]
 pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
     merge_in_order(base, ours, theirs, &LineOrder::default())

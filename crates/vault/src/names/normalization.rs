@@ -6,7 +6,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::{Vault, VaultError};
 
-/// Refuses a path that another name beside it means as well; `except` is what gets the path itself.
+/// Refuses a path that a second name in the same folder means as well; `except` is the file that
+/// gets the path itself.
 pub(crate) fn check_unambiguous(
     vault: &Vault,
     path: &NotePath,

@@ -41,8 +41,8 @@ impl Vault {
     /// name would collide on any system is `Exists`, and so is a file or link with the name as it
     /// was given, before `.md` was added.
     ///
-    /// What is kept private is `Withheld`, whether it is there or not, by the name that was asked
-    /// for; what would be in an extra root is `InExtraRoot`.
+    /// A private path is `Withheld`, whether it exists or not, with the name that the caller gave;
+    /// a path in an extra root is `InExtraRoot`.
     pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
         self.visible_new_path(&note_path(text)?, NewPathKind::Note)
     }

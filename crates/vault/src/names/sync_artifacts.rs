@@ -1,9 +1,9 @@
-//! What programs that keep a folder in step leave in it: copies that conflict, and names that
-//! stand for files which are not here.
+//! The files that sync programs leave in a folder: conflict copies, and names that stand for files
+//! which are not on this computer.
 //!
 //! On Linux only names tell. iCloud leaves `.Name.md.icloud`, Nextcloud and ownCloud with virtual
 //! files `Name.md.nextcloud` and `Name.md.owncloud`. OneDrive and Dropbox mark files by attributes
-//! of Windows and macOS that do not come along; a size without blocks would tell too, but holds for
+//! of Windows and macOS that are not copied; a size without blocks would tell too, but holds for
 //! sparse files and small ones on some file systems as well, so it is not taken for a sign.
 
 /// Whether the name is that of a copy which a sync program made of two that conflict.
@@ -16,7 +16,7 @@ pub(crate) fn placeholder_target(name: &str) -> Option<&str> {
     let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".icloud"));
     let plain = || {
         let real = [".nextcloud", ".owncloud"].iter().find_map(|end| name.strip_suffix(end))?;
-        // What is called `x.nextcloud` alone is a file of that type.
+        // A file that is called `x.nextcloud` alone is a file of that type.
         real.rsplit_once('.').map(|_| real)
     };
     hidden.or_else(plain).filter(|real| !real.is_empty() && !real.starts_with('.'))

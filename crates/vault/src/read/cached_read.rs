@@ -15,9 +15,9 @@ use crate::{Note, Vault};
 const MAX_CACHED_SIZE: u64 = 256 << 10;
 
 impl Vault {
-    /// The note that `text` spells exactly, or but for its `.md`, if that can be told and read
-    /// without waiting for a disk; then it is what [`Vault::resolve`] and [`Vault::read`] would
-    /// give. `None` tells nothing: ask them.
+    /// The note that `text` spells exactly, or but for its `.md`, if that can be found and read
+    /// without waiting for a disk; the result is the same as of [`Vault::resolve`] and
+    /// [`Vault::read`]. `None` says nothing: call these instead.
     #[must_use]
     pub fn read_cached(&self, text: &str) -> Option<Note> {
         let asked = note_path(text).ok()?;

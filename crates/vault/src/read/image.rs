@@ -10,25 +10,25 @@ use protocol::NotePath;
 
 use crate::{Vault, VaultError, read};
 
-/// The most a picture may weigh, in bytes. A larger file is not read.
+/// The largest size of an image in bytes. A larger file is not read.
 pub const IMAGE_LIMIT: u64 = 32 << 20;
 
-/// The most points a picture may have. Each takes four bytes where it is drawn, however few it takes
-/// in its file; cameras of telephones make up to 108 million.
+/// The most pixels that an image may have. Each takes four bytes where it is drawn, however few it
+/// takes in its file; cameras of phones make up to 108 million.
 pub const PIXEL_LIMIT: u64 = 120_000_000;
 
 /// So many bytes tell what a file is.
 const MAGIC_BYTES: u64 = 512;
 
-/// A picture of one of the kinds that are shown. Only [`Vault::read_image`] makes one, so whoever has
-/// it has a file of the vault that begins as its kind does.
+/// An image of one of the types that can be shown. Only [`Vault::read_image`] makes one, so a
+/// `NoteImage` proves a file of the vault that begins as its type does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteImage {
     kind: ImageFormat,
     bytes: Vec<u8>,
 }
 
-/// What a picture is made of: points. What is drawn by instructions, as SVG, is none of them.
+/// The type of a raster image. Formats of drawing instructions, such as SVG, are not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageFormat {
     /// <https://www.w3.org/TR/png-3/#5PNG-file-signature>
@@ -46,7 +46,7 @@ pub enum ImageFormat {
 }
 
 impl NoteImage {
-    /// What it is by its first bytes.
+    /// The media type, by the first bytes of the file.
     #[must_use]
     pub const fn kind(&self) -> ImageFormat {
         self.kind
@@ -73,7 +73,7 @@ impl ImageFormat {
         }
     }
 
-    /// What a file is that begins like this.
+    /// The type of a file by its first bytes.
     fn from_magic_bytes(head: &[u8]) -> Option<Self> {
         match head {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
@@ -118,10 +118,10 @@ fn is_avif(head: &[u8]) -> bool {
 }
 
 impl Vault {
-    /// Reads the picture at `path`, spelled as on disk. What may not be read as a note is refused
-    /// here as well: links, hard links, folders, pipes, devices; nothing is waited for. A file of
-    /// another kind is refused after its first bytes, one over [`IMAGE_LIMIT`] before them, and one
-    /// that says it has more than [`PIXEL_LIMIT`] points after all of them.
+    /// Reads the image at `path`, spelled as on disk. A file that may not be read as a note is
+    /// refused here as well: links, hard links, folders, pipes, devices; nothing is waited for. A
+    /// file of another type is refused after its first bytes, one over [`IMAGE_LIMIT`] before them,
+    /// and one that declares more than [`PIXEL_LIMIT`] pixels after all of them.
     pub fn read_image(&self, path: &NotePath) -> Result<NoteImage, VaultError> {
         self.check_path_visible(path)?;
         let real = self.follow_symlinks(path)?;
@@ -137,8 +137,8 @@ impl Vault {
         let mut bytes =
             Vec::with_capacity(usize::try_from(size.min(MAGIC_BYTES)).unwrap_or_default());
         read_more(path, &file, MAGIC_BYTES, &mut bytes)?;
-        let not_one = || VaultError::NotAPicture { path: path.clone() };
-        let kind = ImageFormat::from_magic_bytes(&bytes).ok_or_else(not_one)?;
+        let not_an_image = || VaultError::NotAnImage { path: path.clone() };
+        let kind = ImageFormat::from_magic_bytes(&bytes).ok_or_else(not_an_image)?;
         // It may grow meanwhile.
         let rest = IMAGE_LIMIT + 1 - bytes.len() as u64;
         read_more(path, &file, rest, &mut bytes)?;
@@ -150,17 +150,17 @@ impl Vault {
 
 fn check_size(path: &NotePath, size: u64) -> Result<(), VaultError> {
     if size > IMAGE_LIMIT {
-        return Err(VaultError::PictureTooLarge { path: path.clone(), size });
+        return Err(VaultError::ImageTooLarge { path: path.clone(), size });
     }
     Ok(())
 }
 
-/// A picture that does not say how large it is passes: nobody can draw it.
+/// An image that does not declare its size passes: nobody can draw it.
 fn check_pixels(path: &NotePath, bytes: &[u8]) -> Result<(), VaultError> {
     let Ok(size) = imagesize::blob_size(bytes) else { return Ok(()) };
     let (width, height) = (size.width as u64, size.height as u64);
     if width.saturating_mul(height) > PIXEL_LIMIT {
-        return Err(VaultError::TooManyPoints { path: path.clone(), width, height });
+        return Err(VaultError::TooManyPixels { path: path.clone(), width, height });
     }
     Ok(())
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_told_by_its_first_bytes() {
+    fn image_type_is_known_by_its_first_bytes() {
         check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Some(ImageFormat::Png));
         check(b"\xff\xd8\xff\xe0\0\x10JFIF", Some(ImageFormat::Jpeg));
         check(b"GIF87a\x01\0", Some(ImageFormat::Gif));
@@ -198,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_otherwise_is_no_picture() {
+    fn other_first_bytes_are_no_image() {
         for head in [
             &b""[..],
             b"\x89PNG\n\x1a\n",
             b"\xff\xd8",
             b"GIF88a",
             b"RIFF\x1a\0\0\0WAVEfmt ",
-            // A film, and a picture of another maker; a brand outside of the box says nothing.
+            // A film, and an image of another maker; a brand outside of the box says nothing.
             b"\0\0\0\x18ftypisom\0\0\0\0isommp42",
             b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
             b"\0\0\0\x10ftypheic\0\0\0\0avif",

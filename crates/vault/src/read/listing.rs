@@ -1,4 +1,4 @@
-//! What is in the vault, by names alone: no note is opened.
+//! Lists the vault by names alone: no note is opened.
 
 use std::io;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::{Fingerprint, Vault, VaultError, read};
 /// Everything in the vault that is not protected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listing {
-    /// What is there, sorted by path.
+    /// The entries, sorted by path.
     pub entries: Vec<VaultEntry>,
-    /// What could not be looked at, and why.
+    /// The entries that could not be read, and why.
     pub problems: Vec<Unlisted>,
     /// Whether the time was up before all was seen.
     pub timed_out: bool,
@@ -33,11 +33,11 @@ pub struct VaultEntry {
     pub size: u64,
     /// When it was last written.
     pub modified: Timestamp,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
 }
 
-/// What an entry is, judged by its name and the file system.
+/// The kind of an entry, by its name and the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file named `….md`.
@@ -58,9 +58,9 @@ pub enum EntryKind {
 /// Something that is there but could not be listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlisted {
-    /// Its path; what cannot be shown is written as an escape, so that no two names look alike.
+    /// Its path; characters that cannot be shown are escaped, so that no two names look alike.
     pub name: String,
-    /// One sentence: why, and what to do.
+    /// One sentence with the reason and the remedy.
     pub why: String,
 }
 
@@ -85,7 +85,7 @@ impl Vault {
         Ok(entries)
     }
 
-    /// What stands at `path`, whatever a screen keeps back; `None` when nothing does. A file that
+    /// The entry at `path`, even if a screen withholds it; `None` if nothing is there. A file that
     /// a sync program keeps elsewhere is seen by a [survey](Self::list_unfiltered) only.
     pub fn entry(&self, path: &NotePath) -> Result<Option<(VaultEntry, Fingerprint)>, VaultError> {
         match self.stat_to_read(path.as_str()) {
@@ -144,7 +144,7 @@ impl Vault {
     }
 }
 
-/// What was found so far, whoever may see it.
+/// The entries found so far, before the filter.
 #[derive(Default)]
 struct ListingBuilder {
     entries: Vec<(VaultEntry, Fingerprint)>,
@@ -234,7 +234,7 @@ impl ListingBuilder {
     }
 }
 
-/// What a file at `path` is that is called `name` on disk.
+/// The entry of a file at `path` that is called `name` on disk.
 fn to_entry(path: NotePath, name: &str, stat: &Stat) -> (VaultEntry, Fingerprint) {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if sync_artifacts::placeholder_target(name).is_some() => {

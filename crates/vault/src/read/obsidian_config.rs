@@ -10,9 +10,9 @@ use crate::Vault;
 /// A file of `.obsidian/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ObsidianFile {
-    /// `app.json`: how links are written, what is left out of searches, where the trash is.
+    /// `app.json`: how links are written, what searches exclude, where the trash is.
     App,
-    /// `daily-notes.json`: where the notes of the days are and what they are called.
+    /// `daily-notes.json`: where the daily notes are and what they are called.
     DailyNotes,
     /// `workspace.json`: what is open. Obsidian writes it some time after the fact.
     Workspace,
@@ -22,8 +22,7 @@ pub enum ObsidianFile {
 const MAX_CONFIG_SIZE: u64 = 4 << 20;
 
 impl Vault {
-    /// What stands in the file now; `None` when there is none that may be read. A link is not
-    /// followed.
+    /// The bytes of the file; `None` when there is none that may be read. A link is not followed.
     #[must_use]
     pub fn obsidian_config(&self, setting: ObsidianFile) -> Option<Vec<u8>> {
         let path = match setting {

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::{Vault, VaultError};
 
-/// What happens to links when a note is read. Nothing is ever written through one.
+/// How links are treated when a note is read. Nothing is ever written through one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SymlinkPolicy {
     /// They are refused.
@@ -23,8 +23,8 @@ pub enum SymlinkPolicy {
 const MAX_SYMLINKS: usize = 16;
 
 impl Vault {
-    /// The path that `path` means once all links in it are followed: itself when there are none, or
-    /// when they are not followed. A link that leads out, or to what is protected, is refused.
+    /// The path of the file behind all links in `path`: itself when there are none, or when they
+    /// are not followed. A link that leads out, or to a protected path, is refused.
     ///
     /// Nothing is opened by its name here, so a link that changes meanwhile leads the caller to
     /// another path in the vault at worst.
@@ -53,7 +53,7 @@ impl Vault {
         Err(VaultError::NotANote { path: path.clone(), what: "a link that leads in a circle" })
     }
 
-    /// The first part of `path` that is a link, as a path of its own, and what follows it.
+    /// The first part of `path` that is a link, as a separate path, and the rest of the path.
     fn first_symlink(&self, path: &NotePath) -> Result<Option<(String, String)>, Errno> {
         let parts: Vec<&str> = path.parts().collect();
         for end in 1..=parts.len() {

@@ -1,4 +1,4 @@
-//! Which effects count, and which were taken back: a taking back that was itself taken back is none.
+//! Which effects count, and which were undone: an undo that was itself undone does not count.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -6,22 +6,22 @@ use protocol::EffectId;
 
 use super::Hunks;
 
-/// That one effect took another one back, in whole or in part.
+/// One effect undid another one, in whole or in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revert {
     /// The effect that did it.
     pub by: EffectId,
-    /// The one that it took back.
+    /// The one that it undid.
     pub effect: EffectId,
     /// How much of it.
     pub hunks: Hunks,
 }
 
-/// All that was ever taken back.
+/// All reverts of the ledger.
 #[derive(Debug, Default)]
 pub struct Reverts(HashMap<EffectId, Vec<Revert>>);
 
-/// What of an effect still counts.
+/// The part of an effect that still counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EffectivePart {
     /// All of it.
@@ -43,7 +43,7 @@ impl Reverts {
         Self(all)
     }
 
-    /// What of an effect still counts, where it is known how many hunks it has.
+    /// The part of an effect that still counts, if the number of its hunks is known.
     #[must_use]
     pub fn effective_part(&self, effect: &EffectId) -> EffectivePart {
         self.resolve_part(effect, &mut HashSet::new())
@@ -51,8 +51,8 @@ impl Reverts {
 
     fn resolve_part(&self, effect: &EffectId, asked: &mut HashSet<EffectId>) -> EffectivePart {
         let mut gone = BTreeSet::new();
-        // No effect takes back a later one, so nothing is asked twice on the way; but what was
-        // stored wrongly must not be followed for ever.
+        // No effect undoes a later one, so no effect is visited twice on the way; but wrongly
+        // stored reverts must not be followed for ever.
         if !asked.insert(effect.clone()) {
             return EffectivePart::Whole;
         }

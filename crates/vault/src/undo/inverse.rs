@@ -1,4 +1,4 @@
-//! Taking back one effect, by its kind.
+//! Undoes one effect, by its kind.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::merge::{self, LineOrder, Merged, hunks, merge_in_order, revert_hunks};
 
-/// The effects of one unit, on top of what is planned already.
+/// Plans the undo of the effects of one unit, on top of the changes that are planned already.
 pub(super) struct UndoPlanner<'a> {
     ledger: &'a LedgerView,
     request: &'a UndoRequest,
@@ -32,19 +32,19 @@ pub(super) struct UndoPlanner<'a> {
     files: HashMap<NotePath, FileId>,
 }
 
-/// The places in the past of trashings whose notes are made again.
+/// The positions in the ledger of trashings whose notes are created again.
 pub(super) type RestoredTrashings = BTreeSet<usize>;
 
-/// What earlier units came to: the changes, the way that things take, and what is made again.
+/// The result of earlier units: the changes, the renames and the restored notes.
 pub(super) type PlannedUnits = (ChangeSet, Renames, RestoredTrashings);
 
-/// A note as it would be if what is planned had happened.
+/// A note as it would be if the planned changes were applied.
 struct LocatedNote {
     /// Where it is then.
     path_after: NotePath,
     /// Where it is on disk; where it will be, if it is not.
     path_now: NotePath,
-    /// What the ledger knows of it.
+    /// The trace of the note in the ledger.
     trace: NoteTrace,
     bytes: Vec<u8>,
 }
@@ -88,12 +88,12 @@ impl<'a> UndoPlanner<'a> {
     }
 
     fn invert_edit(&mut self, place: usize, effect: &Effect) {
-        let images = (
+        let texts = (
             self.ledger.content(effect.before.as_ref()),
             self.ledger.content(effect.after.as_ref()),
         );
-        let (Some(before), Some(after)) = images else {
-            return self.add_conflict(place, effect, EffectConflictReason::Forgotten);
+        let (Some(before), Some(after)) = texts else {
+            return self.add_conflict(place, effect, EffectConflictReason::Purged);
         };
         let found = match self.find_note(place, effect) {
             Ok(found) => found,
@@ -149,10 +149,10 @@ impl<'a> UndoPlanner<'a> {
         }
     }
 
-    /// What was made goes to the trash, if it is as it was made.
+    /// A created note goes to the trash, if it is as it was created.
     fn invert_creation(&mut self, place: usize, effect: &Effect) {
         let Some(made) = self.ledger.content(effect.after.as_ref()) else {
-            return self.add_conflict(place, effect, EffectConflictReason::Forgotten);
+            return self.add_conflict(place, effect, EffectConflictReason::Purged);
         };
         if self.request.direction == UndoDirection::Again {
             return self.recreate_note(place, effect, made);
@@ -185,7 +185,7 @@ impl<'a> UndoPlanner<'a> {
     fn invert_trashing(&mut self, place: usize, effect: &Effect) {
         match self.ledger.content(effect.before.as_ref()) {
             Some(trashed) => self.recreate_note(place, effect, trashed),
-            None => self.add_conflict(place, effect, EffectConflictReason::Forgotten),
+            None => self.add_conflict(place, effect, EffectConflictReason::Purged),
         }
     }
 
@@ -236,7 +236,8 @@ impl<'a> UndoPlanner<'a> {
 
     /// A folder that is used stays.
     fn invert_folder_creation(&mut self, place: usize, effect: &Effect) {
-        // One that was there already was not made, and one that somebody made anew is theirs.
+        // A folder that was there already was not created, and one that somebody created again is
+        // theirs.
         let Ok((now, _)) = self.locate_now_and_after(place, &effect.path) else { return };
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
         if effect.base.is_some() || now != home.path {
@@ -246,7 +247,7 @@ impl<'a> UndoPlanner<'a> {
             !file.is_folder
                 && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&home.path))
         });
-        // What is moved out of it goes only after it.
+        // A note that is moved out of the folder goes only after it.
         let whereabouts = self.planned.disk_locations();
         let leaves_later = self.notes.files().iter().any(|file| {
             !file.is_folder
@@ -265,9 +266,9 @@ impl<'a> UndoPlanner<'a> {
     fn invert_folder_restore(&mut self, place: usize, effect: &Effect) {
         match self.locate_now_and_after(place, &effect.path) {
             Ok((now, _)) => {
-                // What somebody put into it since does not go with it.
+                // Files that somebody put into the folder since do not go with it.
                 let Some(holds) = self.recorded_contents(effect) else {
-                    return self.add_conflict(place, effect, EffectConflictReason::Forgotten);
+                    return self.add_conflict(place, effect, EffectConflictReason::Purged);
                 };
                 self.plan_trash_folder(effect, now, Some(holds));
             }
@@ -287,7 +288,7 @@ impl<'a> UndoPlanner<'a> {
         FolderContents::from_entries(below)
     }
 
-    /// What the folder of an effect held, as far as it is known.
+    /// The recorded contents of the folder of an effect.
     fn recorded_contents(&self, effect: &Effect) -> Option<FolderContents> {
         let bytes = self.ledger.content(effect.before.as_ref())?;
         Some(FolderContents::from_bytes(bytes.to_vec()))
@@ -357,7 +358,7 @@ impl<'a> UndoPlanner<'a> {
         }
     }
 
-    /// What stands at a path once all that is planned has happened.
+    /// The bytes at a path once all planned changes are applied.
     fn bytes_after(&self, path: &NotePath) -> Option<Vec<u8>> {
         match self.planned.planned_state(path) {
             PlannedState::OnDisk(now) => self.notes.bytes(&now),

@@ -1,4 +1,4 @@
-//! What the ledger tells of the vault's past.
+//! The history of the vault, as the ledger recorded it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +33,7 @@ impl LedgerView {
         &self.effects
     }
 
-    /// The contents that have to be known to take back what is wanted.
+    /// The contents that have to be known to undo the requested effects.
     #[must_use]
     pub fn missing_contents(&self, request: &UndoRequest) -> HashSet<ContentHash> {
         self.requested_positions(request)
@@ -52,8 +52,8 @@ impl LedgerView {
         self.successions.add(replacement);
     }
 
-    /// The wanted effects as places in the past, newest unit first; an effect without a unit is
-    /// one alone. Of a unit all effects are there.
+    /// The requested effects as positions in the ledger, newest unit first; an effect without a
+    /// unit is a unit of its own. All effects of a unit are included.
     pub(super) fn units(&self, request: &UndoRequest) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
         for place in self.requested_positions(request) {
@@ -97,7 +97,7 @@ impl LedgerView {
         self.contents.get(hash?).map(Vec::as_slice)
     }
 
-    /// Follows what an effect left at `path` to the end of the past.
+    /// Follows the file that an effect left at `path` to the newest effect.
     pub(super) fn trace(&self, place: usize, path: &NotePath) -> Option<NoteTrace> {
         let mut trace = NoteTrace::start(place, self.effects.get(place)?, path);
         for (at, later) in self.effects.iter().enumerate().skip(place + 1) {
@@ -106,7 +106,7 @@ impl LedgerView {
         Some(trace)
     }
 
-    /// The file that what is traced is by now.
+    /// The present file of a trace.
     pub(super) fn file(&self, trace: &NoteTrace) -> Option<FileId> {
         trace.file.map(|file| self.successions.newest_successor(file))
     }
@@ -121,7 +121,7 @@ impl LedgerView {
         locate(trace, &self.successions, self.newest_version(place), notes)
     }
 
-    /// The place of an effect in the past.
+    /// The position of an effect in the ledger.
     pub(super) fn position_of(&self, effect: &EffectId) -> Option<usize> {
         self.effects.iter().position(|found| found.id == *effect)
     }
@@ -131,21 +131,22 @@ impl LedgerView {
         self.version_hashes(place).iter().filter_map(|hash| self.content(Some(hash))).collect()
     }
 
-    /// What the note said last, as far as the ledger knows.
+    /// The last text of the note, as far as the ledger knows.
     pub(super) fn newest_version(&self, place: usize) -> Option<&[u8]> {
-        let images = |effect: &Effect| [effect.after.clone(), effect.before.clone()];
+        let contents = |effect: &Effect| [effect.after.clone(), effect.before.clone()];
         let newest_first = self.effects_on_note(place).into_iter().rev();
-        let mut images = newest_first.flat_map(|(_, effect)| images(effect)).flatten();
-        images.find_map(|hash| self.content(Some(&hash)))
+        let mut hashes = newest_first.flat_map(|(_, effect)| contents(effect)).flatten();
+        hashes.find_map(|hash| self.content(Some(&hash)))
     }
 
     fn version_hashes(&self, place: usize) -> Vec<ContentHash> {
         let mut effects: Vec<(usize, &Effect)> = self.effects_on_note(place);
         effects.sort_by_key(|(at, _)| at.abs_diff(place));
-        let images = |(_, effect): (usize, &Effect)| [effect.before.clone(), effect.after.clone()];
+        let contents =
+            |(_, effect): (usize, &Effect)| [effect.before.clone(), effect.after.clone()];
         let mut seen = HashSet::new();
         let mut hashes: Vec<ContentHash> = Vec::new();
-        for hash in effects.iter().copied().flat_map(images).flatten() {
+        for hash in effects.iter().copied().flat_map(contents).flatten() {
             if hashes.len() < MAX_VERSIONS && seen.insert(hash.clone()) {
                 hashes.push(hash);
             }

@@ -45,7 +45,7 @@ pub struct VaultFile {
     pub is_folder: bool,
 }
 
-/// What is known of where something is.
+/// The known place of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoteLocation {
     /// It is here, without doubt.
@@ -57,7 +57,7 @@ pub(super) enum NoteLocation {
     Unsure(Vec<NotePath>),
 }
 
-/// Finds what is traced; `text` is what it said last, where that is known.
+/// Finds the note of a trace; `text` is its last text, if that is known.
 pub(super) fn locate(
     trace: &NoteTrace,
     successions: &Successions,

@@ -1,8 +1,8 @@
-//! Takes back changes that were carried out, in any order, whatever happened to the notes since.
+//! Undoes changes that were applied, in any order, whatever happened to the notes since.
 //!
-//! The inverse of a change is merged into what the note is now, wherever it is now. Only where the
-//! same lines were changed since is there a conflict, with both versions; nothing is guessed. What
-//! comes out is a [`ChangeSet`] like any other, so taking back can itself be taken back.
+//! The inverse of a change is merged into the present note, wherever it is now. There is a
+//! conflict, with both versions, only where the same lines were changed since; nothing is guessed.
+//! The result is a [`ChangeSet`] like any other, so an undo can itself be undone.
 
 mod effective;
 mod inverse;
@@ -21,7 +21,7 @@ pub use locate::{VaultFile, VaultReader};
 use inverse::UndoPlanner;
 use locate::NoteLocation;
 
-/// Which effects to take back, or to put in again. Of a unit all count as wanted.
+/// The effects to undo or to reapply. A unit counts as requested as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoRequest {
     /// The effects.
@@ -33,7 +33,7 @@ pub struct UndoRequest {
 /// Which hunks of an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hunks {
-    /// All of them, and whatever else it did.
+    /// All of them, and everything else the effect did.
     All,
     /// These, by their places in [`crate::merge::hunks`] of its two versions.
     Some(BTreeSet<usize>),
@@ -49,7 +49,7 @@ pub enum UndoDirection {
 }
 
 impl UndoRequest {
-    /// To take back some effects whole.
+    /// Undoes some effects whole.
     #[must_use]
     pub fn undo(effects: impl IntoIterator<Item = EffectId>) -> Self {
         let effects = effects.into_iter().map(|effect| (effect, Hunks::All)).collect();
@@ -57,14 +57,14 @@ impl UndoRequest {
     }
 }
 
-/// What taking back comes to. Nothing is written yet.
+/// The plan of an undo. Nothing is written yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UndoPlan {
     /// The changes that do it.
     pub changes: ChangeSet,
-    /// What is taken back, at least in part.
+    /// The effects that are undone, at least in part.
     pub undone: Vec<UndoneEffect>,
-    /// What cannot be taken back without a guess.
+    /// The effects that cannot be undone without a guess.
     pub conflicts: Vec<EffectConflict>,
     /// Of the changes that are about a note which the ledger knows by its file, that file: they are to be
     /// made on no other.
@@ -74,10 +74,10 @@ pub struct UndoPlan {
     pub moved: Vec<MovedNote>,
 }
 
-/// That an effect is taken back, by a change of the set.
+/// An effect that a change of the set undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoneEffect {
-    /// The effect that is taken back.
+    /// The effect that is undone.
     pub effect: EffectId,
     /// The path of the change that does it.
     pub path: NotePath,
@@ -85,7 +85,7 @@ pub struct UndoneEffect {
     pub hunks: Hunks,
 }
 
-/// An effect that cannot be taken back whole.
+/// An effect that cannot be undone whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectConflict {
     /// The effect.
@@ -105,13 +105,13 @@ pub struct EffectConflict {
 pub struct ConflictLines {
     /// The line of the note as it is now, counted from zero.
     pub line: usize,
-    /// What stands there now.
+    /// The present text.
     pub now: Vec<u8>,
-    /// What would stand there.
+    /// The text that undo would write.
     pub restored: Vec<u8>,
 }
 
-/// Why an effect cannot be taken back.
+/// Why an effect cannot be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectConflictReason {
     /// The same lines were changed since.
@@ -124,24 +124,25 @@ pub enum EffectConflictReason {
     Taken,
     /// It got yet another path since.
     Moved,
-    /// The contents are not kept any more.
-    Forgotten,
+    /// The contents were purged.
+    Purged,
     /// It does not go together with the rest.
     Entangled,
 }
 
-/// Where the note is that an effect left, whoever moved it since; `None` when it is gone, or when that
-/// is not certain. The past begins with the effect and knows what taking it back needs.
+/// The present path of the note that an effect left, whoever moved it since; `None` when it is
+/// gone, or when that is not certain. The ledger view begins with the effect and holds everything
+/// that an undo of it needs.
 #[must_use]
 pub fn current_path(
-    past: &LedgerView,
+    ledger: &LedgerView,
     effect: &EffectId,
     notes: &dyn VaultReader,
 ) -> Option<NotePath> {
-    let place = past.position_of(effect)?;
-    let found = past.effect(place)?;
-    let trace = past.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
-    match past.locate(place, &trace, notes) {
+    let place = ledger.position_of(effect)?;
+    let found = ledger.effect(place)?;
+    let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
+    match ledger.locate(place, &trace, notes) {
         NoteLocation::At(path) => Some(path),
         NoteLocation::Gone(_) | NoteLocation::Unsure(_) => None,
     }
@@ -151,20 +152,20 @@ pub fn current_path(
 /// which the effect can be undone there. `None` when no note stands there, or the effect is not known.
 #[must_use]
 pub fn identify_note(
-    past: &LedgerView,
+    ledger: &LedgerView,
     effect: &EffectId,
     path: &NotePath,
     notes: &dyn VaultReader,
 ) -> Option<MovedNote> {
-    let place = past.position_of(effect)?;
-    let found = past.effect(place)?;
-    let trace = past.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
+    let place = ledger.position_of(effect)?;
+    let found = ledger.effect(place)?;
+    let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
     notes.bytes(path)?;
     let file = notes.file(path)?;
     Some(MovedNote { from: trace.path, to: path.clone(), base: trace.file, file: Some(file) })
 }
 
-/// Plans how to take back what is wanted, newest first. A unit is taken back whole or not at all.
+/// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all.
 #[must_use]
 pub fn plan_undo(past: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
     let mut taken = UndoPlan::default();

@@ -54,7 +54,7 @@ fn is_unrecorded(effect: &Effect) -> bool {
     effect.base.is_none() && effect.file.is_none_or(|file| file.born.is_none())
 }
 
-/// What the ledger knows of a note, or of a folder, after an effect and all that followed.
+/// The recorded state of a note, or of a folder, after an effect and all that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NoteTrace {
     /// Where it should be, unless somebody moved it without us.
@@ -63,9 +63,9 @@ pub(super) struct NoteTrace {
     pub(super) file: Option<FileId>,
     /// Whether the ledger had it trashed, itself or with its folder.
     pub(super) is_gone: bool,
-    /// The place in the past of the effect that trashed it, if it was trashed itself.
+    /// The position in the ledger of the effect that trashed it, if it was trashed itself.
     pub(super) trashed_at: Option<usize>,
-    /// What it said last.
+    /// Its last text.
     pub(super) text: Option<ContentHash>,
     /// Whether all of it was stored by an earlier version, which knew no files for sure.
     pub(super) is_unrecorded: bool,
@@ -80,7 +80,7 @@ enum EffectRelation {
 }
 
 impl NoteTrace {
-    /// The trace that begins with what an effect left at `path`.
+    /// The trace of the file that an effect left at `path`.
     pub(super) fn start(place: usize, effect: &Effect, path: &NotePath) -> Self {
         let is_gone = matches!(effect.kind, ChangeKind::Trash | ChangeKind::TrashFolder);
         Self {
@@ -138,8 +138,8 @@ impl NoteTrace {
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
     }
 
-    /// What was trashed and comes back from the trash with the same text to the same place is the same
-    /// note: so undo brings it back. A new note with that text there is another one.
+    /// A note that was trashed and is restored from the trash with the same text to the same place
+    /// is the same note: undo restores it so. A new note with that text there is another one.
     fn restore_from_trash(&mut self, effect: &Effect) {
         let is_it = self.trashed_at.is_some()
             && effect.trashed.is_some()

@@ -1,4 +1,4 @@
-//! What the system reports, as paths in the vault. What nobody needs to hear of is dropped.
+//! The reports of the system, as paths in the vault. Reports that nobody needs are dropped.
 
 use std::path::Path;
 
@@ -24,13 +24,13 @@ pub(super) enum WatchEvent {
     Arrived(NotePath),
     /// A file or folder left this name.
     Left(NotePath),
-    /// A file or folder has another name: the summary of what left and arrived. The name before may be that
-    /// of a hidden file.
+    /// A file or folder has a new name: the summary of the two halves of a rename. The name before
+    /// may be that of a hidden file.
     Renamed(String, NotePath),
     /// Something befell a hidden file in a folder that is not: many programs write a note there first. For
     /// telling which file goes on as which, and for nothing else.
     Hidden(String, HiddenFileEvent),
-    /// A folder was removed; what was in it was reported before.
+    /// A folder was removed; its contents were reported before.
     FolderRemoved(NotePath),
     /// Something befell the top folder itself.
     Top,
@@ -40,7 +40,7 @@ pub(super) enum WatchEvent {
     CaughtUp,
 }
 
-/// What can befall a hidden file.
+/// The changes that can happen to a hidden file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HiddenFileEvent {
     Created,
@@ -70,8 +70,8 @@ pub(super) fn parse_events(top: &Path, report: notify::Result<notify::Event>) ->
     event.paths.iter().filter_map(|path| to_event(top, path, meaning, befell)).collect()
 }
 
-/// `None` for what leaves every text as it is: looking at a file, its attributes, and the summary
-/// of a rename whose two ends were reported before.
+/// `None` for reports that leave every text as it is: reads of a file, changes of its attributes,
+/// and the summary of a rename whose two ends were reported before.
 fn event_constructor(kind: EventKind) -> Option<fn(NotePath) -> WatchEvent> {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => Some(WatchEvent::Saved),

@@ -19,8 +19,8 @@ pub(super) struct WatchedExtraRoots {
 }
 
 impl WatchedExtraRoots {
-    /// The roots that are not there any more, and those that are there anew; `None` when it is not
-    /// time to look, or all are as they were. A root with another folder is in both.
+    /// The roots that are gone, and those that are there again; `None` when it is not time to look,
+    /// or all are as they were. A root with a different folder is in both.
     pub(super) fn refresh(&mut self, vault: &Vault) -> Option<(Vec<NotePath>, Vec<NotePath>)> {
         if self.due.is_some_and(|due| due > Instant::now()) {
             return None;
@@ -43,7 +43,7 @@ impl WatchedExtraRoots {
     }
 
     /// Something of the vault left the name: what was known of the root there does not hold.
-    pub(super) fn forget(&mut self, path: &NotePath) {
+    pub(super) fn remove(&mut self, path: &NotePath) {
         let before = self.present.len();
         self.present.retain(|(name, _)| name != path);
         if self.present.len() != before {

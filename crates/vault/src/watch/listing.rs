@@ -1,4 +1,4 @@
-//! What is in a folder, by paths that are ours.
+//! The contents of a folder, by paths of the vault.
 
 use protocol::NotePath;
 use rustix::fs::{self, AtFlags, FileType, Stat};
@@ -12,13 +12,13 @@ pub(super) struct FolderEntry {
     pub(super) kind: FileType,
 }
 
-/// What is in `folder`, or in the top one for `None`, without what is protected. A folder that
-/// cannot be listed is gone again, or holds no notes for us either: nothing is in it.
+/// The entries of `folder`, or of the top one for `None`, without protected ones. A folder that
+/// cannot be listed is gone again, or holds no notes for us either: its list is empty.
 pub(super) fn list_folder(vault: &Vault, folder: Option<&NotePath>) -> Vec<FolderEntry> {
     list_entries(vault, folder, |path, kind, _| FolderEntry { path, kind }).unwrap_or_default()
 }
 
-/// The same with what the system knows of each.
+/// The same with the system's metadata of each.
 pub(super) fn list_with_stat(
     vault: &Vault,
     folder: Option<&NotePath>,

@@ -23,7 +23,7 @@ pub(super) struct PolledFolders {
     due: Option<Instant>,
 }
 
-/// What a round found.
+/// The result of one round.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PollResult {
     /// Files that came, went or were written.

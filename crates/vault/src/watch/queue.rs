@@ -1,4 +1,4 @@
-//! What was noticed and not fetched yet, joined so that it stays small.
+//! Changes that were noticed and not fetched yet, joined so that the queue stays small.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub(super) struct ChangeQueue {
 #[derive(Debug, Default)]
 struct ChangeQueueState {
     waiting: VecDeque<VaultChange>,
-    /// What changed beside that, since then.
+    /// Other changes since then.
     files: ChangedFiles,
     replaced: Vec<FileReplacement>,
     ended: bool,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_last_comes_first_and_what_waits_longest_comes_too() {
+    fn newest_change_comes_first_and_oldest_is_not_starved() {
         let all = joined((0..500).chain([250]).map(file));
         let [VaultChange::Notes(first), rest @ ..] = &all[..] else { panic!("{all:?}") };
         let place = |number: usize| {

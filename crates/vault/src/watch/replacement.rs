@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use protocol::{FileId, FileReplacement};
 
-use evidence::{RenameVerdict, SaveEvidence, is_fresh, is_note};
+use evidence::{RenameEvidence, SaveEvidence, is_fresh, is_note};
 use tracked_files::is_at_or_below;
 
 pub(super) use evidence::EventTime;
 pub(crate) use tracked_files::TrackedFiles;
 
-/// Editors that keep a backup rename the note to it, write the note anew, and remove the backup. All of
-/// that takes them milliseconds; whoever takes longer is not such an editor.
+/// Editors that keep a backup rename the note to it, write the note again, and remove the backup.
+/// All of that takes them milliseconds; a slower program is not such an editor.
 const BACKUP_SAVE: Duration = Duration::from_secs(1);
 
-/// A note that was renamed and may come back under its name at once.
+/// A note that was renamed and may get its name again at once.
 #[derive(Debug)]
 struct VacatedName {
     file: FileId,
@@ -64,9 +64,9 @@ struct ReplacementCandidate {
     is_marked: bool,
 }
 
-/// Tells from what the system reports which file went on as which. Reads nothing itself: with each
-/// report comes which file stands at the path by now. Paths are what is spelled, those of hidden files
-/// among them.
+/// Tells from the reports of the system which file replaced which. Reads nothing itself: each
+/// report comes with the file that is at the path by now. Paths are as spelled, those of hidden
+/// files among them.
 ///
 /// That may be a later one than the report is about. So nothing counts until all is known that was
 /// reported before the look; see [`ReplacementTracker::set_mark`]. Nothing counts either without [`SaveEvidence`] that the new
@@ -153,7 +153,7 @@ impl ReplacementTracker {
         }
     }
 
-    /// What was at `path` left it by a rename.
+    /// A rename moved the file at `path` away.
     pub(super) fn left(
         &mut self,
         tracked: &TrackedFiles,
@@ -180,7 +180,7 @@ impl ReplacementTracker {
                 let vacated = VacatedName { file, at, renamed: None, refilled: None };
                 self.vacated.insert(path.to_owned(), vacated);
             }
-            // What leaves is not the file that was vacated before: that one lives elsewhere.
+            // The leaving file is not the file that was vacated before: that one lives elsewhere.
             None => drop(self.vacated.remove(path)),
         }
     }
@@ -236,8 +236,8 @@ impl ReplacementTracker {
     }
 
     /// A folder came to this path or left it: what was known of the files in it is so no longer.
-    pub(super) fn forget_below(&mut self, folder: &str) {
-        self.evidence.forget_where(|path| is_at_or_below(path, folder));
+    pub(super) fn remove_below(&mut self, folder: &str) {
+        self.evidence.remove_where(|path| is_at_or_below(path, folder));
         self.candidates.retain(|candidate| !is_at_or_below(&candidate.path, folder));
         self.vacated.retain(|path, vacated| {
             let backup = vacated.renamed.as_deref();
@@ -246,13 +246,14 @@ impl ReplacementTracker {
         });
     }
 
-    /// Reports were lost: nothing that waits can become certain.
-    pub(super) fn forget(&mut self) {
+    /// Reports were lost: no pending succession can become certain.
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The mark came by: all is known that happened before it was set. What was looked at by then, was
-    /// proven, and nothing spoke against, is certain. What was not proven is followed no longer.
+    /// The mark came by: everything that happened before it was set is known. A succession that was
+    /// seen by then, was proven, and was not contradicted is certain. One that was not proven is
+    /// followed no longer.
     pub(super) fn take_certain(&mut self, tracked: &TrackedFiles) -> Vec<FileReplacement> {
         let candidates = std::mem::take(&mut self.candidates);
         let (certain, others): (Vec<_>, Vec<_>) = candidates
@@ -274,9 +275,9 @@ impl ReplacementTracker {
     fn judge_candidate(&mut self, tracked: &TrackedFiles, from: &str, to: &str, at: EventTime) {
         let Some(mut pending) = self.remove_candidate(to) else { return };
         match self.evidence.judge_rename(from, to, pending.succession.to, at) {
-            RenameVerdict::Proven => pending.proof = SaveProof::Given,
-            RenameVerdict::Unclear => pending.proof = SaveProof::Unclear,
-            RenameVerdict::Refused => {
+            RenameEvidence::Proven => pending.proof = SaveProof::Given,
+            RenameEvidence::Unclear => pending.proof = SaveProof::Unclear,
+            RenameEvidence::Refused => {
                 tracked.untrack_at(to);
                 return;
             }
@@ -288,9 +289,9 @@ impl ReplacementTracker {
         let vacated = self.vacated.get_mut(to);
         let Some(refilled) = vacated.and_then(|vacated| vacated.refilled.as_mut()) else { return };
         match self.evidence.judge_rename(from, to, refilled.file, at) {
-            RenameVerdict::Proven => refilled.proof = SaveProof::Given,
-            RenameVerdict::Unclear => refilled.proof = SaveProof::Unclear,
-            RenameVerdict::Refused => drop(self.vacated.remove(to)),
+            RenameEvidence::Proven => refilled.proof = SaveProof::Given,
+            RenameEvidence::Unclear => refilled.proof = SaveProof::Unclear,
+            RenameEvidence::Refused => drop(self.vacated.remove(to)),
         }
     }
 
@@ -307,7 +308,7 @@ impl ReplacementTracker {
         }
     }
 
-    /// What waits at `path` does not count.
+    /// Drops the candidate at `path`.
     fn remove_candidate(&mut self, path: &str) -> Option<ReplacementCandidate> {
         let at = self.candidates.iter().position(|candidate| candidate.path == path)?;
         Some(self.candidates.remove(at))

@@ -21,11 +21,11 @@ use super::replacement::{EventTime, ReplacementTracker};
 use super::sync_cookie::SyncCookie;
 use crate::Vault;
 
-/// A save is told when it has ended. What is half-way, a file that is being written or one that has
-/// left its name, waits so long for what follows, and so does what comes with it.
+/// A save is reported when it has ended. A half-finished save (a file that is being written, or one
+/// that has left its name) waits this long for the rest, and so do the changes that come with it.
 const DEBOUNCE: Duration = Duration::from_millis(5);
 
-/// How often to see whether the folder still stands under its name, beside after every change: it
+/// How often to check that the folder still has its name, besides the check after every change: it
 /// may be removed, a folder above it renamed, or its disk unmounted, without a report.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -138,8 +138,8 @@ impl WatchThread {
         self.queue.end();
     }
 
-    /// Takes what was reported, and waits for the rest of what is half-way. A writer that never
-    /// pauses does not keep the others waiting.
+    /// Takes the reports so far, and waits for the rest of half-finished saves. A program that
+    /// never pauses does not keep the others waiting.
     fn collect_events(&mut self, heard: &Receiver<WatchEvent>) {
         let end = Instant::now() + DEBOUNCE;
         while let Some(left) = end.checked_duration_since(Instant::now()) {
@@ -180,10 +180,10 @@ impl WatchThread {
             WatchEvent::CaughtUp => self.on_cookie(),
             WatchEvent::FolderRemoved(path) => {
                 self.vault.tracked_files().untrack_below(path.as_str());
-                self.tracker.forget_below(path.as_str());
+                self.tracker.remove_below(path.as_str());
                 self.folders.remove(&path);
                 self.polled.remove(Some(&path));
-                self.extra_roots.forget(&path);
+                self.extra_roots.remove(&path);
             }
             // The top is looked at after every change.
             WatchEvent::Top => {}
@@ -193,7 +193,7 @@ impl WatchThread {
 
     fn on_arrived(&mut self, path: NotePath) {
         if self.vault.root().open_folder(path.as_str()).is_ok() {
-            self.tracker.forget_below(path.as_str());
+            self.tracker.remove_below(path.as_str());
             let files = self.watch_recursively(Some(path));
             self.files.extend(files);
         } else {
@@ -231,16 +231,16 @@ impl WatchThread {
         self.files.insert(path);
     }
 
-    /// A folder takes along what was in it, and nobody says what that was.
+    /// A folder that leaves moves its contents too, without a report of them.
     fn on_left(&mut self, path: NotePath) {
-        self.extra_roots.forget(&path);
+        self.extra_roots.remove(&path);
         if !self.folders.remove(&path) && !self.polled.remove(Some(&path)) {
             let now = self.vault.file_id(&path);
             self.tracker.left(self.vault.tracked_files(), path.as_str(), now, EventTime::now());
             return self.on_touched(path);
         }
         self.vault.tracked_files().untrack_below(path.as_str());
-        self.tracker.forget_below(path.as_str());
+        self.tracker.remove_below(path.as_str());
         let inside = format!("{path}/");
         self.folders.retain(|folder| !folder.as_str().starts_with(&inside));
         self.polled.remove_below(&inside);
@@ -264,9 +264,9 @@ impl WatchThread {
         }
     }
 
-    /// Reports were lost, folders among them perhaps: every watch is made anew.
+    /// Reports were lost, folders among them perhaps: every watch is set up again.
     fn restart_watching(&mut self) {
-        self.tracker.forget();
+        self.tracker.clear();
         if let Some(mark) = &mut self.cookie {
             mark.acknowledge();
         }
@@ -419,7 +419,7 @@ impl WatchThread {
         }
     }
 
-    /// Whatever was reported before the mark was touched is known by now.
+    /// Everything that was reported before the mark was touched is known by now.
     fn on_cookie(&mut self) {
         if let Some(mark) = &mut self.cookie
             && mark.acknowledge()

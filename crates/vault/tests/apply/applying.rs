@@ -1,4 +1,4 @@
-//! Applying changes: what is on disk afterwards, and what a refusal leaves.
+//! Applying changes: the files afterwards, and the files after a refusal.
 
 #![allow(
     clippy::disallowed_methods,

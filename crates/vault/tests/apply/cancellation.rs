@@ -11,7 +11,7 @@ use protocol::{Change, IntentState, NotePath, fault_injection};
 use support::{Folder, MemoryLedger, order, replace, unit};
 use vault::{Applied, ChangeBatch, Progress, VaultError};
 
-/// Notes whose new bytes are still to be put in place before the halt.
+/// The number of notes to change before the work is stopped.
 static NOTES_UNTIL_STOP: AtomicUsize = AtomicUsize::new(usize::MAX);
 static PROGRESS: Mutex<Option<Progress>> = Mutex::new(None);
 
@@ -42,7 +42,7 @@ async fn stopped_after(notes: usize, batch: ChangeBatch) -> (Folder, MemoryLedge
     (folder, ledger, applied)
 }
 
-// The points belong to the whole process: one test after the other.
+// Fault points belong to the whole process: one test after the other.
 #[tokio::test]
 async fn a_halt_finishes_the_note_that_is_under_way_and_a_unit_as_a_whole() {
     let (_, changes) = sixty();

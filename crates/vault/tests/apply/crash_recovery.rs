@@ -113,8 +113,8 @@ fn with_another_writer(
 fn what_another_program_wrote_after_the_stop_is_never_touched() {
     with_another_writer("theirs", |folder, (stop, is_changed), states, recovery| {
         assert_eq!(folder.read("notes/a.md").unwrap(), b"theirs", "stopped at {stop}");
-        // What was changed and written to after that was changed; undo knows the difference.
-        // Where the file that was made ready still waits, it certainly was not.
+        // The expected outcome where a program wrote to the note after the change was made. If the
+        // staged file still exists, the change was not made.
         let is_right = match is_changed {
             true => states == [IntentState::Done],
             false => matches!(states, [IntentState::Parked | IntentState::Stale]),
@@ -207,7 +207,7 @@ fn applied_while(point: &'static str, saves: &[&'static str]) -> (Folder, Memory
 }
 
 #[test]
-fn a_note_saved_just_before_the_exchange_is_put_back_whole() {
+fn a_note_saved_just_before_the_exchange_is_restored_whole() {
     let _one = faults();
     let (folder, ledger, applied) = applied_while("vault.exchange.before", &["saved"]);
     assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }), "{applied:?}");
@@ -223,8 +223,8 @@ fn a_note_saved_twice_around_the_exchange_keeps_the_newest_and_loses_neither() {
     assert!(matches!(applied.problems[0].1, VaultError::Parked { .. }), "{applied:?}");
     assert_eq!(ledger.states(), [IntentState::Parked]);
     assert_eq!(folder.read("notes/a.md").unwrap(), b"second");
-    let beside = folder.names().into_iter().find(|name| name.contains(".vaultmate-")).unwrap();
-    assert_eq!(folder.read(&beside).unwrap(), b"first");
+    let temp = folder.names().into_iter().find(|name| name.contains(".vaultmate-")).unwrap();
+    assert_eq!(folder.read(&temp).unwrap(), b"first");
 }
 
 #[test]
@@ -325,7 +325,7 @@ impl vault::ledger::Ledger for LedgerFullAfterIntents {
 }
 
 #[test]
-fn a_change_whose_end_was_not_stored_is_not_made_again_after_it_was_taken_back() {
+fn a_change_whose_end_was_not_stored_is_not_made_again_after_its_revert() {
     let _one = faults();
     let folder = before();
     let vault = folder.vault();

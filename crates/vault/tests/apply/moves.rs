@@ -142,9 +142,9 @@ fn a_move_with_one_part_in_the_way_changes_nothing() {
     }
 }
 
-/// Without a unit the parts stand alone: this is what the sweep above would find.
+/// Without a unit the parts stand alone: the sweep above would find it.
 #[test]
-fn changes_without_a_unit_are_not_taken_back() {
+fn changes_without_a_unit_are_not_reverted() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
     folder.write("sub/x.md", "somebody made it");
@@ -153,10 +153,10 @@ fn changes_without_a_unit_are_not_taken_back() {
     assert!(!is_untouched(&folder));
 }
 
-/// Stopped at every step, then something comes in the way: the recovery leaves it whole, or as it
-/// was but for what came.
+/// Stopped at every step, then a file comes in the way: the recovery leaves the move whole, or
+/// restores the notes and keeps the new file.
 #[test]
-fn a_stopped_move_that_cannot_go_on_is_taken_back_by_recovery() {
+fn a_stopped_move_that_cannot_go_on_is_reverted_by_recovery() {
     let _one = faults();
     let mut stop = 0;
     loop {
@@ -187,7 +187,7 @@ fn a_stopped_move_that_cannot_go_on_is_taken_back_by_recovery() {
 }
 
 #[test]
-fn a_folder_goes_to_the_trash_and_comes_back() {
+fn a_folder_is_trashed_and_restored() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
     let gone =
@@ -205,7 +205,7 @@ fn a_folder_goes_to_the_trash_and_comes_back() {
 }
 
 #[test]
-fn a_note_that_was_saved_before_it_went_to_the_trash_comes_back_after_a_kill() {
+fn a_note_saved_before_it_was_trashed_is_restored_after_a_kill() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
     apply(&folder, &ledger, order([Change::trash(path("old/d.md"), "d")]));
@@ -280,7 +280,7 @@ fn the_trash_keeps_both_of_two_notes_with_one_name() {
 }
 
 #[test]
-fn a_note_saved_just_before_it_goes_to_the_trash_comes_back() {
+fn a_note_saved_just_before_it_is_trashed_is_restored() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
     let note = folder.root.join("old/d.md");

@@ -35,7 +35,8 @@ fn apply(vault: &Vault, changes: impl IntoIterator<Item = Change>) -> Applied {
     runtime.block_on(vault.apply(order(changes), &MemoryLedger::default())).unwrap()
 }
 
-/// What changes a note as if nobody else could: new bytes beside it, and the two exchanged.
+/// Changes a note without regard to other programs: new bytes in the same folder, and the two
+/// exchanged.
 fn exchange_regardless(folder: &Path, after: &str) {
     let (temp, note) = (folder.join("temp"), folder.join("note.md"));
     fs::write(&temp, after).unwrap();
@@ -124,7 +125,7 @@ enum Save {
     InPieces,
     /// Each line by an `open`, a `write` and a `close` of its own.
     ByLine,
-    /// Written anew where it is, through a handle that was opened for update.
+    /// Written again in place, through a handle that was opened for update.
     InPlace,
     /// A new file takes the note's name.
     ByRename,
@@ -162,7 +163,7 @@ impl Save {
     }
 }
 
-/// What came of a race.
+/// The result of a race.
 #[derive(Debug, Default)]
 struct Race {
     /// Lines that were saved and are not in the note.
@@ -171,7 +172,7 @@ struct Race {
     is_cut: bool,
     /// How often the note was changed meanwhile.
     made: usize,
-    /// Temporary files that are left beside it.
+    /// Temporary files that are left in its folder.
     left: Vec<String>,
 }
 
@@ -273,7 +274,7 @@ fn nothing_is_lost_to_a_program_that_saves_by_rename() {
 }
 
 #[test]
-fn the_race_is_lost_by_whoever_does_not_look_at_who_has_it_open() {
+fn a_program_that_does_not_check_for_open_writers_loses_the_race() {
     for save in [Save::InPieces, Save::InPlace] {
         let races = (0..20).map(|_| race(save, Duration::from_millis(5), 10, change_carelessly));
         let harmed = races.filter(|race| race.lost > 0 || race.is_cut).count();

@@ -1,4 +1,4 @@
-//! Notes that this user may not write, and what a note keeps beside its bytes.
+//! Notes that this user may not write, and the metadata that a note keeps.
 
 #![allow(
     clippy::disallowed_methods,
@@ -22,7 +22,7 @@ use rustix::fs::XattrFlags;
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::{Applied, Vault, VaultError};
 
-/// Who owns nothing: `nobody`.
+/// A user that owns nothing: `nobody`.
 const NOBODY: u32 = 65_534;
 
 async fn apply(vault: &Vault, changes: impl IntoIterator<Item = Change>) -> (Applied, IntentState) {
@@ -35,7 +35,7 @@ fn mode(file: &Path, mode: u32) {
     fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Which file it is and what it has beside its bytes.
+/// The identity and the metadata of a file.
 fn file_and_metadata(file: &Path) -> (u64, u32, u32, u32) {
     let about = fs::metadata(file).unwrap();
     (about.ino(), about.uid(), about.gid(), about.mode())

@@ -38,7 +38,7 @@ async fn an_edit_is_made_on_what_is_there_now_when_its_own_lines_are_as_they_wer
         [IntentState::Stale, IntentState::Done]
     );
     assert_eq!(kept[1].0.change, made, "the ledger holds what was really there");
-    assert_eq!(folder.names(), ["a.md", "notes"], "nothing is left beside it");
+    assert_eq!(folder.names(), ["a.md", "notes"], "nothing is left in its folder");
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ impl Ledger for AutosavingEditor {
     }
 }
 
-async fn beside_an_editor(until: usize) -> (vault::Applied, String, usize) {
+async fn with_an_editor(until: usize) -> (vault::Applied, String, usize) {
     let text = "one\ntwo\nthree\n";
     let folder = Folder::with(&[("a.md", text)]);
     let ledger = AutosavingEditor {
@@ -146,16 +146,16 @@ async fn beside_an_editor(until: usize) -> (vault::Applied, String, usize) {
 
 #[tokio::test]
 async fn an_editor_that_saves_again_and_again_does_not_void_an_edit() {
-    let (applied, now, _) = beside_an_editor(3).await;
+    let (applied, now, _) = with_an_editor(3).await;
     assert_eq!(applied.done, [path("a.md")]);
     assert_eq!(now, "ONE\ntwo\nthree\nsaved 0\nsaved 1\nsaved 2\n", "no save is lost");
-    let (applied, now, _) = beside_an_editor(20).await;
+    let (applied, now, _) = with_an_editor(20).await;
     assert_eq!((applied.done.len(), now.lines().count()), (1, 23), "nor of twenty");
 }
 
 #[tokio::test]
 async fn a_program_that_never_stops_writing_is_given_up_on() {
-    let (applied, now, tries) = beside_an_editor(usize::MAX).await;
+    let (applied, now, tries) = with_an_editor(usize::MAX).await;
     assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }));
     assert!(now.starts_with("one\n") && tries <= 40, "{tries} tries");
 }

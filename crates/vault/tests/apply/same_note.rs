@@ -59,7 +59,7 @@ fn assert_both_are_as_they_were(folder: &Folder, change: &Change) {
     assert_eq!(left, kept, "{change:?}");
 }
 
-/// Fault points are the whole process's, so each test takes its turn.
+/// Fault points belong to the whole process, so the tests run one after the other.
 fn apply(folder: &Folder, batch: ChangeBatch, ledger: &MemoryLedger) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(folder.vault().apply(batch, ledger)).unwrap()
@@ -130,7 +130,7 @@ fn recovery_changes_no_note_that_was_put_there_since() {
                 swapped += 1;
                 let recovery = recover(&folder.vault(), &ledger);
                 assert!(recovery.done.is_empty(), "stopped at {stop}: {recovery:?}");
-                // What was made ready stays beside a note of which nobody can tell.
+                // The staged file stays if nobody can identify the note.
                 remove_temporary_files(&folder);
                 assert_both_are_as_they_were(&folder, &change);
             }
@@ -180,7 +180,7 @@ fn an_edit_is_finished_after_a_restore_in_which_every_file_is_another_one() {
 
 const LINKS: [&str; 4] = ["l1.md", "l2.md", "l3.md", "l4.md"];
 
-/// A move with the links to it, stopped everywhere, and what somebody does before the next start.
+/// A move with the links to it, stopped at every step, and a user's action before the next start.
 fn stopped_moves(meanwhile: impl Fn(&Folder) -> Option<&'static str>) -> usize {
     let (mut stop, mut met) = (0, 0);
     loop {
@@ -223,7 +223,7 @@ fn stopped_moves(meanwhile: impl Fn(&Folder) -> Option<&'static str>) -> usize {
 }
 
 #[test]
-fn a_move_that_was_interrupted_is_finished_or_taken_back_whole_although_somebody_edited_a_note() {
+fn a_move_that_was_interrupted_is_finished_or_reverted_whole_although_somebody_edited_a_note() {
     let _one = faults();
     let edited = |folder: &Folder| {
         let is_changed = |note: &&&str| folder.read(note).is_some_and(|it| it == b"see [[b]]\n");

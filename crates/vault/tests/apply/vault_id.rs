@@ -58,7 +58,7 @@ async fn what_was_recorded_for_another_folder_is_not_finished_in_one_that_never_
 }
 
 #[tokio::test]
-async fn an_id_that_is_there_stays_and_one_that_cannot_be_read_is_written_anew() {
+async fn an_id_that_is_there_stays_and_one_that_cannot_be_read_is_written_again() {
     let folder = Folder::with(&[(".vaultmate/vault.json", "{\"id\":\"another-device\",\"x\":1}")]);
     let vault = folder.vault();
     vault.set_pending_id(ID.to_owned());

@@ -1,4 +1,4 @@
-//! Edits that are cut before or after the exchange, and what somebody does to their note.
+//! Edits that are cut before or after the exchange, and then somebody acts on their note.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn edit(_: &Folder) -> ChangeBatch {
 }
 
 #[test]
-fn an_edit_that_waits_for_its_exchange_is_stale_once_somebody_writes_the_note() {
+fn a_staged_edit_is_stale_once_somebody_writes_the_note() {
     let _one = faults();
     let acts: [fn(&Cut); 3] = [
         |cut| cut.folder.write("f/x.md", "theirs"),

@@ -1,30 +1,31 @@
-//! A change is cut, somebody acts on the notes, and the next start settles it: only the recorded file is
-//! finished, taken back or carried, and what cannot be identified stays where it is.
+//! A change is cut, somebody acts on the notes, and the next start resolves it: only the recorded
+//! file is finished, reverted or moved, and a file that cannot be identified stays where it is.
 //!
-//! The outcome of recovery, by the content of both ends of a change. "It" is the recorded file (inode and birth
-//! time: `Intent::base`; of what is made or comes back `Intent::staged`), "other" is any other file.
+//! The outcome of recovery, by the content of both ends of a change. "It" is the recorded file
+//! (inode and birth time: `Intent::base`; for created or restored files `Intent::staged`), "other"
+//! is any other file.
 //!
-//! | change | old end | new end | finish | take back |
+//! | change | old end | new end | finish | revert |
 //! |---|---|---|---|---|
 //! | create | its temporary file | nothing | put in place | temporary file removed |
 //! | create | its temporary file | other | that stays, temporary file removed | the same |
 //! | create | – | it | done | removed |
 //! | create | nothing | nothing, it elsewhere | done | parked |
-//! | create | nothing | nothing, it nowhere | done without a file; in a unit made again | – |
+//! | create | nothing | nothing, it missing | done without a file; in a unit made again | – |
 //! | edit | its temporary file | the text before | exchanged | temporary file removed |
 //! | edit | its temporary file | other text, or nothing | stale | temporary file removed |
 //! | edit | old file or nothing | it | done, whatever it says by now | exchanged back, if it says what was put |
 //! | edit | old file or nothing | other with the text after | done without a file | parked |
 //! | edit | nothing | other with the text before | parked; in a unit exchanged | – |
 //! | edit | old file or nothing | nothing, it elsewhere | done | parked |
-//! | trash | it | nothing | carried | – |
-//! | trash | other, or nothing | it | done; back if it was saved before it went | carried back |
+//! | trash | it | nothing | moved | – |
+//! | trash | other, or nothing | it | done; back if it was saved before it went | moved back |
 //! | trash | it | other | stale | – |
 //! | trash | other, or nothing | other | parked | parked |
 //! | trash | nothing | nothing | done, parked if it stands elsewhere | parked |
-//! | rename | it | nothing | carried | – |
+//! | rename | it | nothing | moved | – |
 //! | rename | it | other | stale | – |
-//! | rename | other, or nothing | it | done | carried back, parked if the old path is taken |
+//! | rename | other, or nothing | it | done | moved back, parked if the old path is taken |
 //! | rename | other | other, or nothing | stale | – |
 //! | rename | nothing | other | done without a file if its contents tell; else parked | parked |
 //! | rename | nothing | nothing | parked | – |
@@ -56,7 +57,7 @@ const OTHER: &str = "quite another note\n";
 const OLD_LINK: &str = "see [[a]]\n";
 const NEW_LINK: &str = "see [[b]]\n";
 
-/// Some notes, and an order that is cut when it passes a point for the `nth` time.
+/// Some notes, and an order that is cut when it passes a fault point for the `nth` time.
 struct Cut {
     folder: Folder,
     ledger: MemoryLedger,
@@ -158,7 +159,7 @@ fn linked(_: &Folder) -> ChangeBatch {
 }
 
 #[test]
-fn a_note_that_the_user_made_by_hand_is_not_removed_with_a_creation_that_is_taken_back() {
+fn a_note_that_the_user_made_by_hand_is_not_removed_with_a_creation_that_is_reverted() {
     let _one = faults();
     let planned = |_: &Folder| unit([create("n.md", TEXT), rename("a.md", "b.md")]);
     for point in ["vault.staged.before", "vault.rename.before", "vault.rename.after"] {
@@ -177,7 +178,7 @@ fn a_note_that_the_user_made_by_hand_is_not_removed_with_a_creation_that_is_take
         let control = Cut::at(point, 0, planned);
         control.save("a.md", "saved\n");
         control.recover();
-        assert_eq!(control.text("n.md"), None, "{point}: what we made is taken back");
+        assert_eq!(control.text("n.md"), None, "{point}: the note that we made is reverted");
         control.assert_nothing_is_left();
     }
 }
@@ -205,10 +206,10 @@ fn a_new_note_that_was_moved_or_removed_is_not_made_again() {
     }
     let control = Cut::at("vault.rename.before", 0, planned);
     control.recover();
-    assert_eq!(control.text("n/n.md").as_deref(), Some(TEXT), "what waits is finished");
+    assert_eq!(control.text("n/n.md").as_deref(), Some(TEXT), "the open change is finished");
 }
 
-/// The folder `f` comes back from the trash, and `a.md` is moved.
+/// The folder `f` is restored from the trash, and `a.md` is moved.
 fn restoring(folder: &Folder) -> ChangeBatch {
     let holds = folder.vault().folder_contents(&path("f")).unwrap();
     fs::create_dir_all(folder.root.join(".trash")).unwrap();
@@ -244,7 +245,7 @@ fn a_folder_in_which_the_user_works_does_not_go_to_the_trash_again() {
     let control = Cut::at("vault.carry.after", 0, restoring);
     control.save("a.md", "saved\n");
     control.recover();
-    assert_eq!(control.file("f"), None, "as it was it is taken back");
+    assert_eq!(control.file("f"), None, "an unchanged folder is reverted");
     assert!(fs::exists(control.folder.root.join(".trash/f/x.md")).unwrap());
     assert_eq!(control.states(), [IntentState::Stale; 2]);
     let whole = Cut::at("vault.carry.before", 0, restoring);
@@ -254,7 +255,7 @@ fn a_folder_in_which_the_user_works_does_not_go_to_the_trash_again() {
 }
 
 #[test]
-fn another_folder_of_that_name_does_not_come_back_from_the_trash() {
+fn another_folder_of_that_name_is_not_restored_from_the_trash() {
     let _one = faults();
     let cut = Cut::at("vault.carry.before", 0, restoring);
     cut.carry(".trash/f", "filed/f");
@@ -302,10 +303,10 @@ fn another_note_is_not_taken_out_of_the_trash() {
     filed.recover();
     assert_eq!(filed.states(), [IntentState::Parked], "it was never deleted");
     let control = Cut::at("vault.carry.after", 0, planned);
-    control.save("a.md", "anew\n");
+    control.save("a.md", "again\n");
     control.recover();
     assert_eq!(control.states(), [IntentState::Done], "it is in the trash, whatever came after");
-    assert_eq!(control.text("a.md").as_deref(), Some("anew\n"));
+    assert_eq!(control.text("a.md").as_deref(), Some("again\n"));
 }
 
 fn trashing(folder: &Folder) -> ChangeBatch {
@@ -322,7 +323,7 @@ fn the_deletion_of_a_folder_is_known_by_the_folder() {
     cut.recover();
     assert_eq!((cut.file("f"), cut.states()), (None, vec![IntentState::Parked]));
     let acts: [fn(&Cut); 3] = [
-        |cut| cut.folder.write("f/new.md", "anew"),
+        |cut| cut.folder.write("f/new.md", "again"),
         |cut| cut.carry(".trash/f/x.md", "x.md"),
         |_| {},
     ];
@@ -336,7 +337,7 @@ fn the_deletion_of_a_folder_is_known_by_the_folder() {
 }
 
 #[test]
-fn a_copy_in_the_place_of_a_changed_note_is_not_changed_when_a_move_is_taken_back() {
+fn a_copy_in_the_place_of_a_changed_note_is_not_changed_when_a_move_is_reverted() {
     let _one = faults();
     let cut = Cut::at("vault.carry.before", 0, linked);
     cut.carry("l.md", "filed/l.md");
@@ -351,7 +352,7 @@ fn a_copy_in_the_place_of_a_changed_note_is_not_changed_when_a_move_is_taken_bac
 #[test]
 fn a_move_is_done_where_the_file_is_at_the_new_path_and_only_there() {
     let _one = faults();
-    for text in [TEXT, "anew\n"] {
+    for text in [TEXT, "again\n"] {
         let cut = Cut::at("vault.carry.after", 0, linked);
         cut.save("a.md", text);
         cut.recover();
@@ -398,7 +399,7 @@ fn a_move_by_hand_takes_everything_that_belongs_to_it_along() {
 }
 
 #[test]
-fn another_note_that_gets_the_path_when_a_move_is_taken_back_goes_back() {
+fn another_note_that_gets_the_path_when_a_move_is_reverted_goes_back() {
     let _one = faults();
     let planned = |_: &Folder| unit([rename("a.md", "b.md"), rename("f/x.md", "d.md")]);
     let cut = Cut::at("vault.carry.before", 1, planned);
@@ -406,7 +407,7 @@ fn another_note_that_gets_the_path_when_a_move_is_taken_back_goes_back() {
     let (note, away) = (cut.folder.root.join("b.md"), cut.folder.root.join("filed/b.md"));
     *SWAPS.lock().unwrap() = Some(("vault.carry.before", note, away, OTHER));
     cut.recover();
-    assert!(SWAPS.lock().unwrap().is_none(), "it was taken back");
+    assert!(SWAPS.lock().unwrap().is_none(), "it was reverted");
     assert_eq!(cut.text("b.md").as_deref(), Some(OTHER));
     assert_eq!(cut.text("a.md"), None);
     assert_eq!(cut.text("filed/b.md").as_deref(), Some(TEXT));
@@ -437,7 +438,7 @@ fn a_temporary_file_that_is_half_written_goes_with_its_move() {
 }
 
 #[test]
-fn a_folder_that_was_there_before_stays_when_its_making_is_taken_back() {
+fn a_folder_that_was_there_before_stays_when_its_making_is_reverted() {
     let _one = faults();
     let with_empty = || {
         let folder = notes();

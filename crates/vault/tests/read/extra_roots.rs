@@ -1,4 +1,4 @@
-//! Folders beside the vault are read as if they were in it, and nothing is ever changed in them.
+//! Additional folders are read as if they were in the vault, and nothing is ever changed in them.
 
 #![allow(
     clippy::disallowed_methods,
@@ -26,7 +26,10 @@ use vault::{EntryKind, PrivacyFilter, SymlinkPolicy, Vault, VaultError, validate
 const BREAD: &str = "flour, water, salt";
 
 fn recipes(folder: &Folder) -> std::path::PathBuf {
-    folder.beside("Recipes", &[("Bread.md", BREAD), ("sweet/Cake.md", "eggs"), ("pot.png", "1234")])
+    folder.add_sibling(
+        "Recipes",
+        &[("Bread.md", BREAD), ("sweet/Cake.md", "eggs"), ("pot.png", "1234")],
+    )
 }
 
 fn listed(vault: &Vault) -> Vec<(String, EntryKind)> {
@@ -38,7 +41,7 @@ fn names(vault: &Vault) -> Vec<String> {
     listed(vault).into_iter().map(|(name, _)| name).collect()
 }
 
-/// The names and reasons of what a listing leaves out.
+/// The names and reasons of the files that a listing omits.
 fn problems(vault: &Vault) -> Vec<String> {
     let problems = vault.list().unwrap().problems.into_iter();
     problems.map(|problem| format!("{}: {}", problem.name, problem.why)).collect()
@@ -139,7 +142,7 @@ async fn nothing_may_change(folder: &Folder, vault: &Vault, root: &Path) {
 }
 
 #[tokio::test]
-async fn a_move_into_a_root_is_taken_back_with_all_that_belongs_to_it() {
+async fn a_move_into_a_root_is_reverted_with_all_that_belongs_to_it() {
     let folder = Folder::with(&[("a.md", "a"), ("b.md", "[[a]]")]);
     let vault = folder.vault_with(&[&recipes(&folder)]);
     let moved = unit([
@@ -174,13 +177,13 @@ fn no_new_path_leads_into_a_root_and_a_note_may_have_its_name() {
 #[test]
 fn what_a_vault_refuses_is_refused_in_a_root() {
     let folder = Folder::new();
-    let root = folder.beside(
+    let root = folder.add_sibling(
         "Recipes",
         &[("a.md", "a"), (".hidden.md", SECRET), (".obsidian/app.json", SECRET), ("in/b.md", "b")],
     );
     let link = |target: &Path, at: &str| symlink(target, root.join(at)).unwrap();
     link(&folder.out.join("secret.md"), "link.md");
-    link(&folder.out, "door");
+    link(&folder.out, "link");
     link(Path::new("../out/secret.md"), "relative.md");
     link(Path::new("in"), "inside");
     link(Path::new("/proc/self/root"), "proc");
@@ -192,7 +195,7 @@ fn what_a_vault_refuses_is_refused_in_a_root() {
         vault.set_symlink_policy(follow);
         for at in [
             "link.md",
-            "door/secret.md",
+            "link/secret.md",
             "relative.md",
             "inside/b.md",
             "proc/etc/passwd",
@@ -209,11 +212,11 @@ fn what_a_vault_refuses_is_refused_in_a_root() {
     }
     let shown = listed(&vault);
     let kind = |at: &str| shown.iter().find(|(name, _)| name == at).map(|(_, kind)| *kind);
-    assert_eq!(kind("Recipes/door"), Some(EntryKind::Link));
-    assert!(!shown.iter().any(|(name, _)| name.contains("/door/") || name.contains("/.")));
+    assert_eq!(kind("Recipes/link"), Some(EntryKind::Link));
+    assert!(!shown.iter().any(|(name, _)| name.contains("/link/") || name.contains("/.")));
     assert_eq!(vault.list().unwrap().problems[0].name, r"Recipes/bad\xFF.md");
     // The control: the file system itself does follow them.
-    assert_eq!(fs::read_to_string(root.join("door/secret.md")).unwrap(), SECRET);
+    assert_eq!(fs::read_to_string(root.join("link/secret.md")).unwrap(), SECRET);
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn a_link_in_the_vault_with_the_name_of_a_root_is_stood_for_by_it() {
     assert_eq!(listed(&vault)[0], ("Recipes".to_owned(), EntryKind::Folder));
     assert_eq!(vault.read_bytes(&path("Recipes/Bread.md")).unwrap(), BREAD.as_bytes());
     in_extra_root(&vault.new_path("Recipes/New").unwrap_err(), "Recipes/New");
-    // A link of another name leads there only where the user wants links followed.
+    // A link with a different name leads there only where the user wants links followed.
     assert!(vault.read(&path("short.md")).is_err());
     vault.set_symlink_policy(SymlinkPolicy::Inside);
     assert_eq!(vault.read_bytes(&path("short.md")).unwrap(), BREAD.as_bytes());
@@ -259,7 +262,7 @@ async fn what_the_vault_has_under_the_name_is_seen_instead_and_the_listing_says_
 async fn a_root_that_is_away_is_a_problem_until_it_is_back_and_keeps_its_name() {
     let folder = Folder::with(&[("a.md", "a")]);
     let root = recipes(&folder);
-    let aside = root.with_file_name("aside");
+    let away = root.with_file_name("away");
     let vault = folder.vault_with(&[&root]);
     assert_eq!(names(&vault).len(), 7);
     let is_away = || {
@@ -271,7 +274,7 @@ async fn a_root_that_is_away_is_a_problem_until_it_is_back_and_keeps_its_name() 
         assert!(!told[0].contains(place), "{told:?}: a model may read it");
         in_extra_root(&vault.new_path("Recipes/New").unwrap_err(), "Recipes/New");
     };
-    fs::rename(&root, &aside).unwrap();
+    fs::rename(&root, &away).unwrap();
     is_away();
     // An unmounted disk leaves an empty folder behind.
     fs::create_dir(&root).unwrap();
@@ -281,7 +284,7 @@ async fn a_root_that_is_away_is_a_problem_until_it_is_back_and_keeps_its_name() 
     assert!(applied.done.is_empty() && !folder.root.join("Recipes").exists(), "{applied:?}");
 
     fs::remove_dir(&root).unwrap();
-    fs::rename(&aside, &root).unwrap();
+    fs::rename(&away, &root).unwrap();
     assert_eq!(names(&vault).len(), 7);
     assert_eq!(vault.read_bytes(&path("Recipes/Bread.md")).unwrap(), BREAD.as_bytes());
 }
@@ -290,7 +293,7 @@ async fn a_root_that_is_away_is_a_problem_until_it_is_back_and_keeps_its_name() 
 fn private_rules_hold_by_the_path_in_the_vault_and_by_what_notes_say() {
     let folder = Folder::new();
     let notes = [("Open.md", "open"), ("Diary/a.md", "a"), ("tagged.md", "b #private")];
-    let vault = folder.vault_with(&[&folder.beside("Recipes", &notes)]);
+    let vault = folder.vault_with(&[&folder.add_sibling("Recipes", &notes)]);
     let never = ["Recipes/Diary/", "#private"].map(str::to_owned).to_vec();
     let rules = PrivateRules::parse(&PrivateSettings { never, ..Default::default() }).unwrap();
     let seen = vault.filtered(Arc::new(PrivacyFilter::new(rules, Privacy::Open)));
@@ -306,8 +309,8 @@ fn private_rules_hold_by_the_path_in_the_vault_and_by_what_notes_say() {
 fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     let folder = Folder::with(&[("a.md", "a")]);
     let (root, vault) = (recipes(&folder), folder.vault());
-    let door = root.with_file_name("door");
-    symlink(folder.root.join("notes"), &door).unwrap();
+    let link = root.with_file_name("link");
+    symlink(folder.root.join("notes"), &link).unwrap();
     let check = |asked: &Path, saying: &str| {
         let known = [extra(&root)];
         let refused = validate_extra_roots(&[extra(&root), extra(asked)], &known, Some(&vault));
@@ -317,7 +320,7 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     };
     check(&folder.root, "is the vault itself");
     check(&folder.root.join("notes"), "is in the vault already");
-    check(&door, "is in the vault already");
+    check(&link, "is in the vault already");
     check(folder.root.parent().unwrap(), "contains the vault");
     check(Path::new("/"), "contains the vault");
     check(&root.join("sweet"), "overlaps another additional folder");
@@ -326,7 +329,7 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     check(&root.with_file_name("gone"), "There is no folder at");
     check(Path::new("relative"), "is not the whole path");
     check(
-        &folder.beside(".hidden", &[("a.md", "a")]),
+        &folder.add_sibling(".hidden", &[("a.md", "a")]),
         "cannot be shown in the vault under the name `.hidden`",
     );
 
@@ -334,7 +337,7 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     let both = validate_extra_roots(&[extra(&root), out.clone()], &[], Some(&vault)).unwrap();
     assert_eq!(both.iter().map(|root| root.name.as_str()).collect::<Vec<_>>(), ["Recipes", "out"]);
     // One that is known already may be away: its disk is not there.
-    fs::rename(&root, root.with_file_name("aside")).unwrap();
+    fs::rename(&root, root.with_file_name("away")).unwrap();
     assert!(validate_extra_roots(&[extra(&root), out], &[extra(&root)], Some(&vault)).is_ok());
 }
 
@@ -344,7 +347,7 @@ fn a_root_that_came_to_share_notes_with_the_vault_is_not_seen() {
     let root = recipes(&folder);
     let vault = folder.vault_with(&[&root]);
     assert_eq!(names(&vault).len(), 8);
-    fs::rename(&root, root.with_file_name("aside")).unwrap();
+    fs::rename(&root, root.with_file_name("away")).unwrap();
     symlink(folder.root.join("Diary"), &root).unwrap();
     assert_eq!(names(&vault), ["Diary", "Diary/a.md", "notes"]);
     assert!(vault.read(&path("Recipes/a.md")).is_err());
@@ -355,8 +358,8 @@ fn a_root_that_came_to_share_notes_with_the_vault_is_not_seen() {
 fn two_roots_of_one_name_get_two_and_a_given_name_counts() {
     let folder = Folder::with(&[("Third/own.md", "own")]);
     let one = recipes(&folder);
-    let two = folder.beside("far/recipes", &[("Soup.md", "leek")]);
-    let third = folder.beside("Third", &[("c.md", "c")]);
+    let two = folder.add_sibling("far/recipes", &[("Soup.md", "leek")]);
+    let third = folder.add_sibling("Third", &[("c.md", "c")]);
     let mut named = extra(&third);
     named.name = "Kitchen".to_owned();
     let vault = folder.vault_with(&[&one, &two]);
@@ -369,7 +372,7 @@ fn two_roots_of_one_name_get_two_and_a_given_name_counts() {
         added.iter().map(|root| root.name.as_str()).collect::<Vec<_>>(),
         ["Third 2", "Recipes"]
     );
-    // One whose name is none is left out, and said.
+    // A root with an invalid name is omitted, with a message.
     let nameless = ExtraRoot { name: "a/b".to_owned(), ..extra(&one) };
     vault.set_extra_roots(&[nameless]);
     assert_eq!(names(&vault), ["Third", "Third/own.md", "notes"]);

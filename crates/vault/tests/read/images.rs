@@ -1,4 +1,4 @@
-//! Reading a picture: told by its bytes, and confined as every note is.
+//! Reading an image: its type comes from its bytes, and it is confined as every note is.
 
 #![allow(
     clippy::disallowed_methods,
@@ -21,7 +21,7 @@ use protocol::{NotePath, Privacy, PrivateRules};
 use support::{Folder, path};
 use vault::{IMAGE_LIMIT, ImageFormat, PrivacyFilter, SymlinkPolicy, VaultError};
 
-/// One grey point.
+/// One gray pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cch\0\0\0\x82\0\x81w\xcdr\xb6\0\0\0\0IEND\xaeB`\x82";
 const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\0;";
 
@@ -31,7 +31,7 @@ fn refused(folder: &Folder, at: &str) -> VaultError {
 }
 
 #[test]
-fn a_picture_is_read_byte_by_byte_and_called_what_its_bytes_say() {
+fn image_is_read_whole_and_typed_by_its_bytes() {
     let folder = Folder::new();
     folder.write("Attachments/plum tree.png", PNG);
     folder.write("called.jpg", GIF);
@@ -42,14 +42,14 @@ fn a_picture_is_read_byte_by_byte_and_called_what_its_bytes_say() {
         ("called.jpg", ImageFormat::Gif, "image/gif", GIF),
         ("no ending", ImageFormat::Png, "image/png", PNG),
     ] {
-        let picture = vault.read_image(&path(at)).unwrap();
-        assert_eq!((picture.kind(), picture.kind().media_type()), (kind, media_type), "{at}");
-        assert_eq!(picture.into_bytes(), bytes, "{at}");
+        let image = vault.read_image(&path(at)).unwrap();
+        assert_eq!((image.kind(), image.kind().media_type()), (kind, media_type), "{at}");
+        assert_eq!(image.into_bytes(), bytes, "{at}");
     }
 }
 
 #[test]
-fn what_is_no_picture_is_refused_whatever_it_is_called() {
+fn other_files_are_refused_whatever_their_names() {
     let folder = Folder::with(&[
         ("page.png", "<!doctype html><script>alert(1)</script>"),
         ("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>"),
@@ -59,7 +59,7 @@ fn what_is_no_picture_is_refused_whatever_it_is_called() {
     ]);
     for at in ["page.png", "drawing.svg", "drawing.png", "note.md", "empty.png"] {
         let error = refused(&folder, at);
-        assert!(matches!(error, VaultError::NotAPicture { .. }), "{at}: {error}");
+        assert!(matches!(error, VaultError::NotAnImage { .. }), "{at}: {error}");
     }
     let said = refused(&folder, "page.png").to_string();
     assert_eq!(
@@ -118,7 +118,7 @@ fn what_is_not_an_ordinary_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_picture_up_to_the_limit_is_read_and_a_larger_one_is_refused_in_words() {
+fn image_up_to_the_limit_is_read_and_a_larger_one_is_refused() {
     let folder = Folder::new();
     folder.write("large.png", PNG);
     let file = fs::File::options().write(true).open(folder.root.join("large.png")).unwrap();
@@ -130,15 +130,15 @@ fn a_picture_up_to_the_limit_is_read_and_a_larger_one_is_refused_in_words() {
     let error = refused(&folder, "large.png");
     let too_large = IMAGE_LIMIT + 1;
     assert!(
-        matches!(error, VaultError::PictureTooLarge { size, .. } if size == too_large),
+        matches!(error, VaultError::ImageTooLarge { size, .. } if size == too_large),
         "{error}"
     );
     assert!(error.to_string().contains("33 MiB. Images can have up to 32 MiB"), "{error}");
     file.set_len(5 << 30).unwrap();
-    assert!(matches!(refused(&folder, "large.png"), VaultError::PictureTooLarge { .. }));
+    assert!(matches!(refused(&folder, "large.png"), VaultError::ImageTooLarge { .. }));
 }
 
-/// A picture of nothing, as large as it says in its head: the form of
+/// An image without pixel data that declares this size in its header: the form of
 /// <https://www.w3.org/TR/png-3/#11IHDR>.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let head = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &width.to_be_bytes(), &height.to_be_bytes()];
@@ -146,7 +146,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_picture_that_takes_too_much_room_where_it_is_drawn_is_refused_in_words() {
+fn image_with_too_many_pixels_is_refused() {
     let folder = Folder::new();
     for (name, width, height) in [("photo.png", 12_000, 9_000), ("thin.png", 4, 30_000_000)] {
         folder.write(name, png(width, height));
@@ -161,25 +161,25 @@ fn a_picture_that_takes_too_much_room_where_it_is_drawn_is_refused_in_words() {
         ("bomb.gif", gif),
     ] {
         folder.write(name, &bytes);
-        assert!(matches!(refused(&folder, name), VaultError::TooManyPoints { .. }), "{name}");
+        assert!(matches!(refused(&folder, name), VaultError::TooManyPixels { .. }), "{name}");
     }
     let words = refused(&folder, "bomb.png").to_string();
     assert!(words.contains("30000 × 30000 pixels. Images can have up to 120 million"), "{words}");
 }
 
 #[test]
-fn a_picture_beside_the_vault_is_read_where_notes_there_are() {
+fn image_of_an_additional_folder_is_read() {
     let folder = Folder::new();
-    let beside = folder.beside("work", &[("a.md", "a")]);
-    fs::write(beside.join("pic.png"), PNG).unwrap();
+    let root = folder.add_sibling("work", &[("a.md", "a")]);
+    fs::write(root.join("pic.png"), PNG).unwrap();
     let at = path("work/pic.png");
     assert!(matches!(folder.vault().read_image(&at), Err(VaultError::NotFound { .. })));
-    let vault = folder.vault_with(&[Path::new(&beside)]);
+    let vault = folder.vault_with(&[Path::new(&root)]);
     assert_eq!(vault.read_image(&at).unwrap().into_bytes(), PNG);
 }
 
 #[test]
-fn through_a_screen_no_picture_of_a_private_folder_is_seen() {
+fn filter_hides_images_of_a_private_folder() {
     let folder = Folder::new();
     folder.write("Diary/pic.png", PNG);
     let never = vec!["Diary".to_owned()];

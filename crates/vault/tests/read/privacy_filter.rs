@@ -82,7 +82,7 @@ fn who_may_see_local_notes_still_sees_none_that_are_for_nobody() {
 }
 
 #[test]
-fn a_note_that_becomes_private_is_gone_at_once_and_comes_back() {
+fn a_note_that_becomes_private_is_hidden_at_once_and_reappears() {
     let folder = folder();
     let screen = Arc::new(PrivacyFilter::new(rules(&["#private"], &[]), Privacy::Open));
     let vault = folder.vault().filtered(Arc::clone(&screen));
@@ -180,18 +180,18 @@ fn rules_that_cannot_be_read_keep_everything() {
 fn a_link_does_not_lead_around_the_screen() {
     let folder = folder();
     std::os::unix::fs::symlink("Diary/Today.md", folder.root.join("way.md")).unwrap();
-    std::os::unix::fs::symlink("notes", folder.root.join("door")).unwrap();
+    std::os::unix::fs::symlink("notes", folder.root.join("link")).unwrap();
     let vault = screened(&folder, rules(&["Diary", "#private"], &[]), Privacy::Open);
     vault.set_symlink_policy(SymlinkPolicy::Inside);
-    std::os::unix::fs::symlink("Diary/Gone.md", folder.root.join("nowhere.md")).unwrap();
-    for link in ["way.md", "nowhere.md", "door/Tagged.md"] {
+    std::os::unix::fs::symlink("Diary/Gone.md", folder.root.join("broken.md")).unwrap();
+    for link in ["way.md", "broken.md", "link/Tagged.md"] {
         let said = vault.read(&path(link)).unwrap_err().to_string();
         assert!(
             said.contains(&format!("no note `{link}`")),
             "nor is it said where it leads: {said}"
         );
     }
-    assert_eq!(vault.read(&path("door/Open.md")).unwrap().bytes, b"open");
+    assert_eq!(vault.read(&path("link/Open.md")).unwrap().bytes, b"open");
     assert_eq!(vault.unfiltered().read(&path("way.md")).unwrap().bytes, b"canary");
 }
 

@@ -272,8 +272,8 @@ fn names_that_are_no_text_are_told_apart_in_a_listing() {
     }
     std::fs::write(folder.root.join("two\nlines.md"), "x").unwrap();
     let listing = folder.vault().list().unwrap();
-    let left_out: Vec<_> = listing.problems.iter().map(|problem| problem.name.as_str()).collect();
-    assert_eq!(left_out, [r"b\\xFF.md", r"b\xFE.md", r"b\xFF.md", r"two\nlines.md"]);
+    let omitted: Vec<_> = listing.problems.iter().map(|problem| problem.name.as_str()).collect();
+    assert_eq!(omitted, [r"b\\xFF.md", r"b\xFE.md", r"b\xFF.md", r"two\nlines.md"]);
 }
 
 #[test]

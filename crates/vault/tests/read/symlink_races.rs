@@ -1,5 +1,5 @@
 //! Another program swaps folders for links while notes are read and made. Nothing leaks, whether
-//! the kernel knows `openat2` or each part is opened by itself.
+//! the kernel knows `openat2` or each part is opened separately.
 
 #![allow(
     clippy::disallowed_methods,
@@ -53,7 +53,7 @@ fn while_swapping<T>(folder: &Folder, top: &Path, work: impl FnOnce() -> T) -> T
     })
 }
 
-/// What careful-looking programs do: resolve the name, see that it is inside, open the name.
+/// A race that many programs have: resolve the name, see that it is inside, open the name.
 fn check_then_open(root: &Path, file: &Path) -> Vec<u8> {
     let is_inside = fs::canonicalize(file).is_ok_and(|real| real.starts_with(root));
     if is_inside { fs::read(file).unwrap_or_default() } else { Vec::new() }
@@ -94,7 +94,7 @@ fn a_folder_that_becomes_a_link_never_leads_a_read_outside() {
 #[test]
 fn a_folder_in_an_extra_root_that_becomes_a_link_never_leads_a_read_outside() {
     let folder = Folder::new();
-    let root = folder.beside("Recipes", &[]);
+    let root = folder.add_sibling("Recipes", &[]);
     nothing_leaks(&folder, &folder.vault_with(&[&root]), &root, "Recipes/dir/secret.md");
 }
 

@@ -1,4 +1,4 @@
-//! Links inside the vault, and what sync programs leave in it.
+//! Links inside the vault, and the files that sync programs leave in it.
 
 #![allow(
     clippy::disallowed_methods,

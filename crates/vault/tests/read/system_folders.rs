@@ -1,4 +1,4 @@
-//! Folders of the system are neither a vault nor a folder beside one, by whatever name they are given.
+//! Folders of the system can be neither a vault nor an additional folder, whatever their names are.
 
 #![allow(
     clippy::disallowed_methods,
@@ -84,9 +84,9 @@ fn a_folder_with_notes_is_taken_also_through_a_link() {
     taken(&link);
     taken(&link.join("../vault"));
     for name in ["proc", "dev", "system"] {
-        taken(&folder.beside(name, &[("b.md", "b")]));
+        taken(&folder.add_sibling(name, &[("b.md", "b")]));
     }
-    // Links that lead nowhere keep their own error.
+    // Broken symlinks keep their own error.
     let (one, other) = (folder.out.join("one"), folder.out.join("other"));
     symlink(&one, &other).unwrap();
     symlink(&other, &one).unwrap();
@@ -119,7 +119,7 @@ impl Drop for BindMount {
 #[test]
 fn a_file_system_of_the_kernel_is_refused_wherever_it_is_mounted() {
     let folder = Folder::new();
-    let place = |name| folder.beside(name, &[]);
+    let place = |name| folder.add_sibling(name, &[]);
     for (name, what) in [
         ("own-proc", &["-t", "proc", "proc"][..]),
         ("own-sys", &["-t", "sysfs", "sysfs"]),

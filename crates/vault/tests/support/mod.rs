@@ -1,4 +1,4 @@
-//! A real folder of notes and a ledger in memory.
+//! A real vault and a ledger in memory.
 
 #![allow(
     clippy::disallowed_methods,
@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use vault::ledger::{Ledger, LedgerError};
 use vault::{ChangeBatch, PlannedChange, Vault};
 
-/// A folder named `vault`, and `out/secret.md` beside it.
+/// A folder named `vault`, and `out/secret.md` outside of it.
 pub struct Folder {
     _all: TempDir,
     pub root: PathBuf,
@@ -54,8 +54,8 @@ impl Folder {
         folder
     }
 
-    /// A folder beside the vault, with notes.
-    pub fn beside(&self, name: &str, notes: &[(&str, &str)]) -> PathBuf {
+    /// A folder outside the vault, with notes.
+    pub fn add_sibling(&self, name: &str, notes: &[(&str, &str)]) -> PathBuf {
         let folder = self.out.with_file_name(name);
         fs::create_dir_all(&folder).unwrap();
         for (path, text) in notes {
@@ -95,7 +95,7 @@ impl Folder {
         names
     }
 
-    /// What is outside is as it was.
+    /// Checks that the files outside the vault did not change.
     pub fn assert_nothing_outside(&self) {
         assert_eq!(fs::read_to_string(self.out.join("secret.md")).unwrap(), SECRET);
         assert_eq!(fs::read_dir(&self.out).unwrap().count(), 1);
@@ -167,7 +167,7 @@ impl MemoryLedger {
         Self(Mutex::new(open.collect()), Mutex::default())
     }
 
-    /// The file in which each change was said to leave its note.
+    /// The recorded file of each change.
     pub fn files(&self) -> Vec<Option<FileId>> {
         let files = self.1.lock().unwrap();
         let intents = self.0.lock().unwrap();

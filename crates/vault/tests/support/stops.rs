@@ -14,18 +14,18 @@ use vault::{Recovery, Vault};
 
 use super::MemoryLedger;
 
-/// Points still to pass before the stop; `usize::MAX` means none.
+/// Fault points still to pass before the stop; `usize::MAX` means none.
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// The points that were passed.
+/// The fault points that were passed.
 pub static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-/// Where another program saves a note, and what, each time once: a new file takes the note's name, for
-/// which nobody waits.
+/// The fault point at which another program saves a note, the note and its texts, each used once: a
+/// new file takes the note's name, and nobody waits for it.
 pub static SAVES: Mutex<Option<(&'static str, PathBuf, Vec<&'static str>)>> = Mutex::new(None);
 
-/// Where somebody renames a note away and puts another one in its place, each time once: the point, the
-/// note, its new name, and what the other one says.
+/// A replacement of a note by another one, done once: the fault point, the note, its new name, and
+/// the text of the other one.
 pub static SWAPS: Mutex<Option<(&'static str, PathBuf, PathBuf, &'static str)>> = Mutex::new(None);
 
 /// Where another program opens a note, to add a line at its end, once.
@@ -70,7 +70,7 @@ fn pass(name: &'static str) {
     LEFT.store(left - 1, Ordering::SeqCst);
 }
 
-/// The points belong to the whole process, so one test uses them at a time.
+/// Fault points belong to the whole process, so one test uses them at a time.
 pub fn faults() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     static QUIET: Once = Once::new();

@@ -1,4 +1,4 @@
-//! What a watch tells, as far as a test waits for it.
+//! The reports of a watch, as far as a test waits for them.
 
 use std::time::Duration;
 

@@ -51,7 +51,7 @@ fn a_conflict_shows_both_versions_and_leaves_what_is_there() {
 }
 
 #[test]
-fn hunks_are_taken_back_in_any_order_and_put_in_again() {
+fn hunks_are_undone_in_any_order_and_reapplied() {
     let mut world = world();
     let effect = edit(&mut world, &[10, 2, 3, 4, 50]);
     for (hunk, expected) in [(1, [10, 2, 3, 4, 5]), (0, [1, 2, 3, 4, 5])] {
@@ -65,7 +65,7 @@ fn hunks_are_taken_back_in_any_order_and_put_in_again() {
 }
 
 #[test]
-fn neighbours_come_back_in_their_order_whichever_is_taken_back_first() {
+fn neighbors_are_restored_in_their_order_whichever_is_undone_first() {
     for order in [[0, 1], [1, 0]] {
         let mut world = world();
         edit(&mut world, &[1, 3, 4, 5]);
@@ -80,7 +80,7 @@ fn neighbours_come_back_in_their_order_whichever_is_taken_back_first() {
 
 #[test]
 fn a_note_is_found_after_it_was_renamed_by_hand() {
-    for to in ["Elsewhere/a.md", "another name.md"] {
+    for to in ["Elsewhere/a.md", "renamed.md"] {
         let mut world = world();
         let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
         let note = world.notes.remove(&path("a.md")).unwrap();
@@ -124,7 +124,7 @@ fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
     assert_eq!(taken.changes.len(), 0, "{taken:?}");
     let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
     assert_eq!(conflict.candidates, [path("Backup/a.md"), path("a.md")]);
-    // Under two other names, none of which the watch saw.
+    // Under two different names, neither of which the watch saw.
     world.notes.remove(&path("a.md"));
     world.notes.insert(path("Snapshot/a.md"), note);
     let taken = back_there(&mut world, &UndoRequest::undo([effect]));
@@ -140,7 +140,7 @@ fn a_new_note_with_the_text_of_a_trashed_one_is_another_note() {
     world.apply(&ChangeSet::one(Change::create(path("a.md"), text)), "turn");
     let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
     assert_eq!(taken.changes.len(), 0, "{taken:?}");
-    // The control: the one that an undo brings back is the note.
+    // The control: the note that an undo restores is the same note.
     let trashing = world.ledger[1].id.clone();
     world.notes.remove(&path("a.md"));
     assert_eq!(back(&mut world, &UndoRequest::undo([trashing])).conflicts, []);
@@ -180,7 +180,7 @@ fn a_note_that_was_made_and_then_written_in_does_not_go_to_the_trash() {
 }
 
 #[test]
-fn a_move_is_taken_back_with_its_links_or_not_at_all() {
+fn a_move_is_undone_with_its_links_or_not_at_all() {
     let moved = || {
         let mut world = world();
         world.add_note(&path("links.md"), vec![60, 61]);
@@ -205,7 +205,7 @@ fn a_move_is_taken_back_with_its_links_or_not_at_all() {
 }
 
 #[test]
-fn what_another_program_overwrote_is_put_in_again_beside_what_it_wrote() {
+fn overwritten_change_is_reapplied_next_to_the_other_programs_text() {
     let mut world = world();
     let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
     world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 2, 3, 4, 5, 6];

@@ -1,4 +1,4 @@
-//! What taking back should come to in a whole vault, by the identities of notes and lines.
+//! The expected result of an undo in a whole vault, by the identities of notes and lines.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::oracle::{merged, without};
 use crate::random_histories::with_whole_units;
 use crate::simulation::{LineId, SimulatedNote, SimulatedVault};
 
-/// What the oracle says.
+/// The result of the oracle.
 pub(crate) struct ExpectedUndo {
     pub(crate) notes: BTreeMap<NotePath, SimulatedNote>,
     pub(crate) is_clean: bool,
@@ -21,7 +21,7 @@ impl ExpectedUndo {
         let chosen = with_whole_units(world, request);
         let places = (0..world.ledger.len()).filter(|at| chosen.contains(&world.ledger[*at].id));
         for at in places.rev() {
-            let is_clean = expected.take_back(world, request, at);
+            let is_clean = expected.undo(world, request, at);
             expected.is_clean &= is_clean;
         }
         expected
@@ -31,8 +31,8 @@ impl ExpectedUndo {
         self.notes.iter().map(|(path, note)| (path.clone(), note.lines.clone())).collect()
     }
 
-    /// Whether one effect can be taken back whole; then it is.
-    fn take_back(&mut self, world: &SimulatedVault, request: &UndoRequest, at: usize) -> bool {
+    /// Undoes one effect if it can be undone whole; returns whether it was.
+    fn undo(&mut self, world: &SimulatedVault, request: &UndoRequest, at: usize) -> bool {
         let effect = &world.ledger[at];
         let (before, after) = &world.lines[&effect.id];
         let here = self.now_at(world, at);

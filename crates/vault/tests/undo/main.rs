@@ -1,5 +1,5 @@
-//! Taking changes back: case by case, and over random histories against an oracle that
-//! careless ways do not get past.
+//! Undo: case by case, and over random histories against an oracle that detects careless
+//! implementations.
 
 #![allow(
     clippy::expect_used,

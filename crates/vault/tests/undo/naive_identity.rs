@@ -20,7 +20,7 @@ impl GuessScore {
     }
 }
 
-/// What guessing comes to for some effects.
+/// The score of guessing for some effects.
 pub(crate) fn guesses(world: &SimulatedVault, effects: &BTreeSet<EffectId>) -> GuessScore {
     let mut guesses = GuessScore::default();
     for effect in effects {

@@ -8,11 +8,11 @@ use vault::undo::{Hunks, UndoRequest};
 use crate::oracle::{edits, without};
 use crate::simulation::{LineId, SimulatedVault};
 
-/// A way to take back an edit of lines `before` that left `after`, in a note that says `now`.
+/// A way to undo an edit of lines `before` that left `after`, in a note with the lines `now`.
 pub(crate) type NaiveInverse =
     fn(now: &[LineId], before: &[LineId], after: &[LineId], hunks: &Hunks) -> Vec<LineId>;
 
-/// How often a careless inverse was tried, and what became of it.
+/// How often a careless inverse was tried, and its results.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct NaiveInverseScore {
     /// It did what the oracle says.
@@ -33,8 +33,8 @@ impl NaiveInverseScore {
     }
 }
 
-/// Puts the image from before back whole, whatever was written since.
-pub(crate) fn image_before(
+/// Restores the whole text from before, whatever was written since.
+pub(crate) fn whole_text_before(
     _: &[LineId],
     before: &[LineId],
     after: &[LineId],
@@ -68,9 +68,9 @@ pub(crate) fn old_line_numbers(
     lines
 }
 
-/// All notes after `chosen` were taken back with `inverse`, which is told even where each note is
-/// now; `None` when more than lines was changed.
-pub(crate) fn taken_back(
+/// All notes after `chosen` were undone with `inverse`, which is even given the present path of
+/// each note; `None` when more than lines was changed.
+pub(crate) fn undone(
     world: &SimulatedVault,
     request: &UndoRequest,
     chosen: &BTreeSet<EffectId>,

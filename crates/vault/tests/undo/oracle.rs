@@ -1,4 +1,4 @@
-//! What taking back comes to, found without comparing texts: by the identities of the lines.
+//! The result of an undo, found without comparing texts: by the identities of the lines.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ impl OracleEdit {
     }
 }
 
-/// What `side` changed in `base`.
+/// The changes of `side` against `base`.
 pub(crate) fn edits(base: &[LineId], side: &[LineId]) -> Vec<OracleEdit> {
     let number: BTreeMap<LineId, usize> = base.iter().copied().zip(0..).collect();
     let kept = side.iter().map(|line| (number.get(line).copied(), *line));
@@ -59,7 +59,7 @@ pub(crate) fn edits(base: &[LineId], side: &[LineId]) -> Vec<OracleEdit> {
     found
 }
 
-/// `after` with some of its edits of `before` taken back.
+/// `after` with some of its edits of `before` undone.
 pub(crate) fn without(before: &[LineId], after: &[LineId], hunks: &BTreeSet<usize>) -> Vec<LineId> {
     let edits = edits(before, after);
     let mut all = after.to_vec();
@@ -188,8 +188,8 @@ pub(crate) fn merged(
         for met in other.iter().filter(meets) {
             let milder =
                 |one: &OracleEdit, other: &OracleEdit| one.new.is_empty() && !other.replaces();
-            let both_put_in = edit.gone.is_empty() && met.gone.is_empty();
-            let known = both_put_in && above.only_order(&edit.new, &met.new).is_some();
+            let both_insert = edit.gone.is_empty() && met.gone.is_empty();
+            let known = both_insert && above.only_order(&edit.new, &met.new).is_some();
             if !known && !milder(&edit, met) && !milder(met, &edit) {
                 return None;
             }
@@ -207,10 +207,10 @@ pub(crate) fn merged(
             return None;
         }
     }
-    Some(put_together(base, all, &above))
+    Some(join(base, all, &above))
 }
 
-fn put_together(base: &[LineId], all: Vec<OracleEdit>, above: &KnownLineOrder<'_>) -> Vec<LineId> {
+fn join(base: &[LineId], all: Vec<OracleEdit>, above: &KnownLineOrder<'_>) -> Vec<LineId> {
     let gone: BTreeSet<LineId> = all.iter().flat_map(|edit| edit.gone.iter().copied()).collect();
     // New lines that meet stand as they did; else one below the other.
     let mut news: Vec<(usize, usize, Vec<LineId>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Ten thousand random histories of agent edits, user edits, renames and taking back.
+//! Ten thousand random histories of agent edits, user edits, renames and undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use vault::undo::{
 use crate::expected::ExpectedUndo;
 use crate::naive_identity::{GuessScore, guesses};
 use crate::naive_inverse::{
-    NaiveInverse, NaiveInverseScore, image_before, old_line_numbers, taken_back,
+    NaiveInverse, NaiveInverseScore, old_line_numbers, undone, whole_text_before,
 };
 use crate::oracle::edits;
 use crate::simulation::{LineId, SimulatedVault, bytes};
@@ -20,8 +20,8 @@ use crate::simulation::{LineId, SimulatedVault, bytes};
 #[derive(Debug, Default)]
 struct HistoryTally {
     clean: usize,
-    /// Notes beside those of a conflict, each as if it had been taken back alone.
-    clean_beside_conflicts: usize,
+    /// Notes without a conflict in plans with conflicts, each as if it had been undone alone.
+    clean_among_conflicts: usize,
     conflicts: usize,
     redone: usize,
     renamed_by_hand: usize,
@@ -38,8 +38,8 @@ struct HistoryTally {
 
 const HISTORIES: u64 = 10_000;
 
-/// Controls, tried at every taking back of the same histories.
-const NAIVE_INVERSES: [NaiveInverse; 2] = [image_before, old_line_numbers];
+/// Controls, tried at every undo of the same histories.
+const NAIVE_INVERSES: [NaiveInverse; 2] = [whole_text_before, old_line_numbers];
 
 impl HistoryTally {
     fn and(self, other: Self) -> Self {
@@ -47,7 +47,7 @@ impl HistoryTally {
         Self {
             careless: std::array::from_fn(pair),
             clean: self.clean + other.clean,
-            clean_beside_conflicts: self.clean_beside_conflicts + other.clean_beside_conflicts,
+            clean_among_conflicts: self.clean_among_conflicts + other.clean_among_conflicts,
             conflicts: self.conflicts + other.conflicts,
             redone: self.redone + other.redone,
             renamed_by_hand: self.renamed_by_hand + other.renamed_by_hand,
@@ -61,13 +61,13 @@ impl HistoryTally {
 }
 
 #[test]
-fn what_is_taken_back_is_as_if_it_had_never_been_and_conflicts_are_where_the_oracle_has_them() {
+fn undone_changes_leave_no_trace_and_conflicts_match_the_oracle() {
     let tally = all_histories();
     let HistoryTally {
         clean, conflicts, redone, renamed_by_hand, by_hunk, asked, confused, ..
     } = tally;
     assert!(*asked > 1_000 && *confused > 5_000, "{tally:?}");
-    assert!(tally.clean_beside_conflicts > 1_000, "{tally:?}");
+    assert!(tally.clean_among_conflicts > 1_000, "{tally:?}");
     assert!(*clean > 10_000 && *conflicts > 1_000 && *redone > 5_000, "{tally:?}");
     assert!(*renamed_by_hand > 1_000 && *by_hunk > 1_000, "{tally:?}");
 }
@@ -87,7 +87,7 @@ fn who_guesses_by_text_and_name_changes_notes_that_are_not_meant() {
     assert!(wrong > 500 && right > 5_000, "right={right} wrong={wrong}");
 }
 
-/// What all histories come to, told once.
+/// The tally of all histories, computed once.
 fn all_histories() -> &'static HistoryTally {
     static TOLD: OnceLock<HistoryTally> = OnceLock::new();
     TOLD.get_or_init(|| {
@@ -229,7 +229,7 @@ fn others_copy_and_delete(world: &mut SimulatedVault, random: &mut fastrand::Rng
         }
     };
     match random.u8(0..6) {
-        // A copy that stays, under another name or under the same one.
+        // A copy that stays, under a different name or under the same one.
         0 | 1 => world.add_note(&elsewhere, note.lines),
         2 => drop(world.notes.remove(&at)),
         // Another note in its place, while it went elsewhere or for good.
@@ -251,7 +251,7 @@ fn others_copy_and_delete(world: &mut SimulatedVault, random: &mut fastrand::Rng
     1
 }
 
-/// To another name, or to another folder.
+/// To a different name, or to a different folder.
 fn user_renames(world: &mut SimulatedVault, random: &mut fastrand::Rng) -> usize {
     let Some(at) = any_path(world, random) else { return 0 };
     let to = if random.bool() {
@@ -265,7 +265,7 @@ fn user_renames(world: &mut SimulatedVault, random: &mut fastrand::Rng) -> usize
     1
 }
 
-/// One effect, a set, a turn, a conversation, or some hunks; of what still counts.
+/// One effect, a set, a turn, a conversation, or some hunks; of effects that still count.
 fn some_effects(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<UndoRequest> {
     let one = random.choice(&world.ledger)?.clone();
     let scope = random.u8(0..8);
@@ -327,7 +327,7 @@ fn undo_something(
         let clean = expected.notes.iter().filter(|(_, note)| !in_conflict.contains(&note.identity));
         for (path, note) in clean {
             assert_eq!(now.get(path), Some(&note.lines), "{path} is clean, {}", said());
-            tally.clean_beside_conflicts += 1;
+            tally.clean_among_conflicts += 1;
         }
         return;
     }
@@ -339,7 +339,7 @@ fn undo_something(
     tally.redone += 1;
 }
 
-/// The notes of conflicts, and of all that is taken back with them or not at all.
+/// The notes of conflicts, and of all effects that can only be undone together with them.
 fn in_conflict(world: &SimulatedVault, request: &UndoRequest, plan: &UndoPlan) -> BTreeSet<u32> {
     let chosen = with_whole_units(world, request);
     let is_in = |effect: &Effect, conflict: &EffectConflict| {
@@ -353,7 +353,7 @@ fn in_conflict(world: &SimulatedVault, request: &UndoRequest, plan: &UndoPlan) -
     places.map(|at| world.note_of_effect[at]).collect()
 }
 
-/// What careless inverses come to in the same place.
+/// The results of careless inverses in the same place.
 fn try_naive_inverses(
     world: &SimulatedVault,
     request: &UndoRequest,
@@ -362,7 +362,7 @@ fn try_naive_inverses(
 ) {
     let chosen = with_whole_units(world, request);
     for (inverse, caught) in NAIVE_INVERSES.into_iter().zip(&mut tally.careless) {
-        match taken_back(world, request, &chosen, inverse) {
+        match undone(world, request, &chosen, inverse) {
             None => {}
             Some(_) if !expected.is_clean => caught.guessed += 1,
             Some(texts) if texts == expected.texts() => caught.right += 1,
@@ -401,7 +401,7 @@ fn ask(world: &mut SimulatedVault, request: &UndoRequest, plan: &UndoPlan, seed:
     }
 }
 
-/// To take back what was just taken back restores every byte.
+/// Undoing what was just undone restores every byte.
 fn redo(
     world: &SimulatedVault,
     set: &protocol::ChangeSetId,
@@ -418,7 +418,7 @@ fn redo(
     assert_eq!(world.texts(), *before, "redo, {}", said());
 }
 
-/// What is wanted, with all that belongs to it.
+/// The requested effects, with all other effects of their units.
 pub(crate) fn with_whole_units(
     world: &SimulatedVault,
     request: &UndoRequest,

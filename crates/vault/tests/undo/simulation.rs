@@ -1,4 +1,4 @@
-//! A vault in memory in which every line has an identity, and the ledger of what was done there.
+//! A vault in memory in which every line has an identity, and the ledger of its changes.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) struct SimulatedVault {
     pub(crate) note_of_effect: Vec<u32>,
     /// For each effect how often the file of its note had been replaced unseen by then.
     pub(crate) unseen: Vec<u32>,
-    /// What the watch saw.
+    /// The successions that the watch saw.
     pub(crate) successions: Vec<FileReplacement>,
     undone: Vec<Revert>,
     trashed: Vec<(NotePath, SimulatedNote)>,
@@ -53,7 +53,7 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<LineId> {
     text.lines().map(|line| line.strip_prefix("line ").unwrap().parse().unwrap()).collect()
 }
 
-/// The name in the trash of what goes there or comes from there.
+/// The name in the trash that the change moves a note to or from.
 fn trashed(change: &Change) -> Option<String> {
     match &change.act {
         ChangeAction::Trash { .. } => Some(change.path.name().to_owned()),
@@ -149,7 +149,8 @@ impl SimulatedVault {
         };
         match &change.act {
             ChangeAction::Create { after, like } => {
-                // What comes back out of the trash is the same note; one that only says the same is not.
+                // A note that is restored from the trash is the same note; one that only has the
+                // same text is not.
                 let lines = lines(after);
                 let is_it = |(path, note): &(NotePath, SimulatedNote)| {
                     like.is_some() && *path == change.path && note.lines == lines
@@ -220,7 +221,7 @@ impl SimulatedVault {
         (self.note_of_effect, self.unseen) = (there.note_of_effect, there.unseen);
     }
 
-    /// Notes what a set took back.
+    /// Records the effects that a set undid.
     pub(crate) fn remember(&mut self, set: &ChangeSetId, plan: &UndoPlan) {
         for undoing in &plan.undone {
             let is_rename = self.effect(&undoing.effect).kind == ChangeKind::Rename;
@@ -246,7 +247,7 @@ impl SimulatedVault {
         self.ledger.iter().position(|effect| effect.id == *id).unwrap()
     }
 
-    /// What the ledger has of the note that an effect was on.
+    /// The recorded versions of the note of an effect.
     pub(crate) fn versions(&self, at: usize) -> Vec<Vec<LineId>> {
         let same = self
             .ledger

@@ -27,7 +27,7 @@ struct WatchedFolder {
     folder: Folder,
     vault: Vault,
     watch: VaultWatch,
-    /// How often it was waited for what was seen.
+    /// How often the test waited for the reports.
     looks: u32,
 }
 
@@ -76,8 +76,8 @@ impl WatchedFolder {
         self.remove(&backup);
     }
 
-    /// Waits until all was seen that happened so far, and until the clock of the file system is past it:
-    /// what was too short to be looked at makes doubtful what was made before that.
+    /// Waits until all changes so far were seen, and until the clock of the file system is past
+    /// them: a change that is too short to be seen makes earlier files doubtful.
     async fn until_seen(&mut self) -> Vec<FileReplacement> {
         let mut told = Vec::new();
         self.looks += 1;
@@ -99,7 +99,7 @@ impl WatchedFolder {
         told
     }
 
-    /// What was told to have gone on as something else by now, the last note's own saves aside.
+    /// The successions reported by now, without the last note's own saves.
     async fn successions(&mut self) -> Vec<FileReplacement> {
         let mut told = self.until_seen().await;
         let before = self.file(LAST);

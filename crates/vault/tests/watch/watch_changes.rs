@@ -1,4 +1,4 @@
-//! Whatever changes the files of a vault, and however, is told; what is protected is not.
+//! Every kind of change of the vault's files is reported; changes of protected files are not.
 
 #![allow(
     clippy::disallowed_methods,
@@ -155,7 +155,7 @@ async fn a_writer_that_never_pauses_does_not_keep_other_changes_waiting() {
 }
 
 #[tokio::test]
-async fn a_folder_that_goes_and_comes_back_is_told_and_watched_again() {
+async fn a_folder_that_disappears_and_reappears_is_reported_and_watched_again() {
     let folder = Folder::with(&[("a.md", "old")]);
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();

@@ -1,4 +1,4 @@
-//! Changes in folders beside the vault are told too, in rounds.
+//! Changes in additional folders are reported too, in rounds.
 
 #![allow(
     clippy::disallowed_methods,
@@ -23,7 +23,7 @@ fn notes(name: &str) -> VaultChange {
 #[tokio::test]
 async fn what_changes_in_a_root_is_told_under_its_path_in_the_vault() {
     let folder = Folder::with(&[("a.md", "1")]);
-    let root = folder.beside("Recipes", &[("Bread.md", "flour"), ("sweet/Cake.md", "eggs")]);
+    let root = folder.add_sibling("Recipes", &[("Bread.md", "flour"), ("sweet/Cake.md", "eggs")]);
     let vault = folder.vault_with(&[&root]);
     let mut watch = vault.watch().unwrap();
     assert_eq!(next(&mut watch).await, VaultChange::Everything);
@@ -34,28 +34,28 @@ async fn what_changes_in_a_root_is_told_under_its_path_in_the_vault() {
     fs::create_dir(root.join("new")).unwrap();
     fs::write(root.join("new/Soup.md"), "leek").unwrap();
     assert_eq!(next(&mut watch).await, notes("Recipes/new/Soup.md"));
-    // What changes in the vault itself does not wait for a round.
+    // Changes in the vault itself do not wait for a round.
     folder.write("a.md", "2");
     assert_eq!(next(&mut watch).await, notes("a.md"));
 }
 
 #[tokio::test]
-async fn a_root_that_comes_goes_and_comes_back_is_told_and_looked_at() {
+async fn a_root_that_appears_disappears_and_reappears_is_reported() {
     let folder = Folder::with(&[("a.md", "1")]);
-    let root = folder.beside("Recipes", &[("Bread.md", "flour")]);
-    let aside = root.with_file_name("aside");
+    let root = folder.add_sibling("Recipes", &[("Bread.md", "flour")]);
+    let away = root.with_file_name("away");
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
     assert_eq!(next(&mut watch).await, VaultChange::Everything);
     vault.set_extra_roots(&[support::extra(&root)]);
     assert_eq!(next(&mut watch).await, VaultChange::Everything);
-    fs::rename(&root, &aside).unwrap();
+    fs::rename(&root, &away).unwrap();
     assert_eq!(next(&mut watch).await, VaultChange::Everything);
-    fs::rename(&aside, &root).unwrap();
+    fs::rename(&away, &root).unwrap();
     assert_eq!(next(&mut watch).await, VaultChange::Everything);
     fs::write(root.join("Bread.md"), "more flour").unwrap();
     assert_eq!(next(&mut watch).await, notes("Recipes/Bread.md"));
-    // What the vault itself has under the name is seen instead, and watched as ever.
+    // An entry of the vault itself with the name hides the root, and is watched as usual.
     folder.write("Recipes/Own.md", "own");
     while next(&mut watch).await != VaultChange::Everything {}
     folder.write("Recipes/Own.md", "changed");

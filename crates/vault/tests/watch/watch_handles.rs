@@ -40,7 +40,7 @@ async fn a_watch_ends_with_its_owner_and_one_that_the_system_refuses_says_so_and
     }
 
     let limit = getrlimit(Resource::Nofile);
-    // No number is left beside those of the standard streams.
+    // No number is left besides those of the standard streams.
     setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..limit }).unwrap();
     let mut watch = vault.watch().unwrap();
     let told = watch.next().await;

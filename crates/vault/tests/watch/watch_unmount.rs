@@ -1,4 +1,5 @@
-//! A vault, or a folder beside it, on a disk that is taken away and comes back, the same one or another.
+//! A vault, or an additional folder, on a disk that is unmounted and comes back, the same one or
+//! another.
 
 #![allow(
     clippy::disallowed_methods,
@@ -35,7 +36,7 @@ impl<'a> MountedVaultDisk<'a> {
         mounted.then_some(Self(root))
     }
 
-    /// Pulls the plug: the disk leaves, whoever has it open.
+    /// Pulls the plug: the disk leaves, even if a program has it open.
     fn pull(self) {}
 }
 
@@ -83,7 +84,7 @@ async fn another_disk_in_the_place_of_the_first_is_not_the_vault_whatever_is_on_
 }
 
 #[tokio::test]
-async fn the_same_disk_that_comes_back_is_watched_again() {
+async fn a_remounted_disk_is_watched_again() {
     let folder = place();
     let disk = folder.out.join("disk");
     fs::create_dir_all(disk.join("deep")).unwrap();
@@ -106,10 +107,10 @@ async fn the_same_disk_that_comes_back_is_watched_again() {
 }
 
 #[tokio::test]
-async fn a_folder_beside_the_vault_goes_with_its_disk_and_is_there_when_that_is_back() {
+async fn additional_folder_disappears_with_its_disk_and_returns_with_it() {
     let folder = Folder::with(&[("a.md", "a")]);
-    let disk = folder.beside("out/disk", &[("Bread.md", "flour")]);
-    let root = folder.beside("Recipes", &[]);
+    let disk = folder.add_sibling("out/disk", &[("Bread.md", "flour")]);
+    let root = folder.add_sibling("Recipes", &[]);
     let from = ["--bind", disk.to_str().unwrap()];
     let Some(first) = MountedVaultDisk::over(&root, &from) else { return };
     let vault = folder.vault_with(&[&root]);
@@ -132,9 +133,9 @@ async fn a_folder_beside_the_vault_goes_with_its_disk_and_is_there_when_that_is_
 }
 
 #[test]
-fn no_disk_within_a_folder_beside_the_vault_is_entered_and_a_vault_on_one_is_noticed() {
+fn no_disk_within_an_additional_folder_is_entered_and_a_vault_on_one_is_noticed() {
     let folder = Folder::with(&[("a.md", "a")]);
-    let root = folder.beside("Recipes", &[("Bread.md", "flour"), ("disk/inner.md", "under")]);
+    let root = folder.add_sibling("Recipes", &[("Bread.md", "flour"), ("disk/inner.md", "under")]);
     let inner = root.join("disk");
     let from = ["--bind", folder.root.to_str().unwrap()];
     let Some(_mounted) = MountedVaultDisk::over(&inner, &from) else { return };

@@ -37,7 +37,7 @@ export function unknownKeyring(): Story {
 export function lostVault(): Story {
   const { snapshot } = firstRun();
   const message =
-    'There is no folder at /media/anna/Backup/Notebook. Choose another folder, or bring this one back.';
+    'There is no folder at /media/anna/Backup/Notebook. Choose another folder, or restore this one.';
   return {
     snapshot: { ...snapshot, problems: [{ code: 'vault', message }] },
     views: [],

@@ -16,7 +16,7 @@ fn of_a_unit_the_note_that_kept_changing_is_told_and_not_those_that_go_along() {
         UndoPlan { undone: [&diary, &list, &plan].map(undoing).into(), ..UndoPlan::default() };
     let why = String::from("`List.md` changed");
     let problems = vec![
-        (diary.clone(), VaultError::TakenBack { path: diary, why }),
+        (diary.clone(), VaultError::Reverted { path: diary, why }),
         (list.clone(), VaultError::Stale { path: list.clone() }),
         (plan.clone(), VaultError::Stopped { path: plan }),
     ];

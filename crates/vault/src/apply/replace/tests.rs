@@ -69,8 +69,8 @@ fn a_link_planted_in_the_last_moment_is_seen_by_its_inode() {
     execute::stage(&vault, &intent).unwrap();
     let place = AtomicFile::open(&vault, &intent).unwrap();
     let (ours, _) = place.staged_temp(b"after").unwrap();
-    fs::rename(all.path().join(TEMP), all.path().join("aside")).unwrap();
-    symlink("aside", all.path().join(TEMP)).unwrap();
+    fs::rename(all.path().join(TEMP), all.path().join("displaced")).unwrap();
+    symlink("displaced", all.path().join(TEMP)).unwrap();
     let (temp, note) = (all.path().join(TEMP), all.path().join("note.md"));
     // The control: the exchange alone makes the link the note, and the bytes seem right.
     renameat_with(CWD, &temp, CWD, &note, RenameFlags::EXCHANGE).unwrap();
@@ -79,9 +79,9 @@ fn a_link_planted_in_the_last_moment_is_seen_by_its_inode() {
     assert_eq!(place.note_is(ours), Ok(false));
 }
 
-/// What the folder has, by name, after a change was taken back; a program that had opened the new bytes under
-/// the note's name then writes this and closes.
-fn taken_back_while_open(late: &str) -> Vec<(String, String)> {
+/// The contents of the folder, by name, after a change was reverted; a program that had opened the
+/// new bytes under the note's name then writes this and closes.
+fn reverted_while_open(late: &str) -> Vec<(String, String)> {
     let all = tempfile::tempdir().unwrap();
     let note = all.path().join("note.md");
     fs::write(&note, "before").unwrap();
@@ -112,9 +112,9 @@ fn taken_back_while_open(late: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_is_written_to_new_bytes_that_are_taken_back_becomes_a_note_of_its_own() {
+fn a_late_write_to_reverted_bytes_becomes_a_separate_note() {
     let owned = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-    let beside = owned("note (written during a change).md", "after, late");
-    assert_eq!(taken_back_while_open(", late"), [beside, owned("note.md", "before")]);
-    assert_eq!(taken_back_while_open(""), [owned("note.md", "before")]);
+    let copy = owned("note (written during a change).md", "after, late");
+    assert_eq!(reverted_while_open(", late"), [copy, owned("note.md", "before")]);
+    assert_eq!(reverted_while_open(""), [owned("note.md", "before")]);
 }

@@ -1,4 +1,4 @@
-//! What merges and what conflicts, case by case, and against an oracle that follows each line.
+//! Merges and conflicts, case by case, and against an oracle that follows each line.
 
 mod oracle;
 
@@ -81,7 +81,7 @@ fn lines_put_at_one_place_stand_as_an_earlier_version_had_them() {
     assert_eq!(merged("k\nm\nz\n", "k\nl\nz\n").as_deref(), Some("k\nl\nm\nz\n"));
     assert_eq!(merged("k\nl\nn\nz\n", "k\nm\nz\n").as_deref(), Some("k\nl\nm\nn\nz\n"));
     assert_eq!(merged("k\nn\nz\n", "k\nl\nz\n").as_deref(), Some("k\nl\nn\nz\n"), "by way of m");
-    assert_eq!(merged("k\nx\nz\n", "k\nl\nz\n"), None, "nobody saw x beside l");
+    assert_eq!(merged("k\nx\nz\n", "k\nl\nz\n"), None, "nobody saw x next to l");
     assert_eq!(merged("k\nl\nx\nz\n", "k\nm\nz\n"), None, "l is above m, but x?");
     assert_eq!(merged("k\nx\nl\nz\n", "k\nm\nz\n").as_deref(), Some("k\nx\nl\nm\nz\n"));
 }
@@ -120,8 +120,9 @@ fn two_lines_are_never_glued_into_one() {
 }
 
 #[test]
-fn a_change_beside_equal_lines_is_told_in_one_way() {
-    // A list with blank lines between: whoever put an item in, the blank counts to the item above.
+fn a_change_next_to_equal_lines_has_one_form() {
+    // A list with blank lines between: if a side inserts an item, the blank counts to the item
+    // above.
     check("a _ b", "a _ x _ b", "a _ b y", "a _ x _ b y");
     check("a _ x _ b", "a _ x _ y _ b", "a _ b", "a _ y _ b");
     check("a _ x _ b", "a _ y _ x _ b", "a _ b", "a _ y _ b");
@@ -130,15 +131,15 @@ fn a_change_beside_equal_lines_is_told_in_one_way() {
 }
 
 #[test]
-fn a_chosen_change_is_taken_back_alone() {
+fn a_chosen_change_is_reverted_alone() {
     let (old, new) = (b"a\nb\nc\nd\ne\n", b"A\nb\nC\nx\nd\n");
     assert_eq!(hunks(old, new).len(), 3);
-    let taken_back = |chosen: &[usize]| revert_hunks(old, new, &chosen.iter().copied().collect());
-    assert_eq!(taken_back(&[1]), b"A\nb\nc\nd\n");
-    assert_eq!(taken_back(&[0, 2]), b"a\nb\nC\nx\nd\ne\n");
-    assert_eq!(taken_back(&[0, 1, 2]), old);
-    assert_eq!(taken_back(&[]), new);
-    assert_eq!(taken_back(&[7]), new, "there is no such change");
+    let reverted = |chosen: &[usize]| revert_hunks(old, new, &chosen.iter().copied().collect());
+    assert_eq!(reverted(&[1]), b"A\nb\nc\nd\n");
+    assert_eq!(reverted(&[0, 2]), b"a\nb\nC\nx\nd\ne\n");
+    assert_eq!(reverted(&[0, 1, 2]), old);
+    assert_eq!(reverted(&[]), new);
+    assert_eq!(reverted(&[7]), new, "there is no such change");
 }
 
 #[test]
@@ -160,8 +161,8 @@ fn in_a_long_note_changes_are_found_one_by_one() {
     assert!(found.iter().all(|hunk| hunk.before.len() == 1 && changed(hunk.before.start)));
 
     // A part that is longer than what is compared at a time comes in between.
-    let put_in: Vec<String> = (0..20_000).map(|n| format!("new {}\n", n % 500)).collect();
-    let grown = [&old[..15_000], &put_in, &old[15_000..]].concat();
+    let inserted: Vec<String> = (0..20_000).map(|n| format!("new {}\n", n % 500)).collect();
+    let grown = [&old[..15_000], &inserted, &old[15_000..]].concat();
     let found = hunks(old.concat().as_bytes(), grown.concat().as_bytes());
     assert_eq!(found, [DiffHunk { before: 15_000..15_000, after: 15_000..35_000 }]);
     let found = hunks(grown.concat().as_bytes(), old.concat().as_bytes());

@@ -17,7 +17,7 @@ fn bytes(text: &[TracedLine]) -> Vec<u8> {
     text.iter().flat_map(|line| line.text.bytes()).collect()
 }
 
-/// A few random edits; every new line says something that stands nowhere else.
+/// A few random edits; every new line is unique.
 fn edited(base: &TracedText, random: &mut fastrand::Rng, who: &str) -> TracedText {
     let mut text = base.clone();
     for edit in 0..random.usize(0..4) {
@@ -30,7 +30,7 @@ fn edited(base: &TracedText, random: &mut fastrand::Rng, who: &str) -> TracedTex
     text
 }
 
-/// What one side changed in one run of the base.
+/// The change of one side in one run of the base.
 struct TracedEdit {
     /// Places of the base it touches: `2k + 1` is line k, `2k` the place before it. A run of lines
     /// touches also the places between them.
@@ -146,7 +146,7 @@ fn a_clean_merge_of_repeated_lines_loses_and_invents_nothing() {
     }
 }
 
-/// Each change: where, what went and what came. Lines are two bytes long here.
+/// Each change: its place, the removed and the inserted lines. Lines are two bytes long here.
 fn edit_set(base: &[u8], side: &[u8]) -> BTreeSet<(usize, Vec<u8>, Vec<u8>)> {
     let lines = |text: &[u8], of: std::ops::Range<usize>| {
         text.get(of.start * 2..of.end * 2).expect("lines").to_vec()

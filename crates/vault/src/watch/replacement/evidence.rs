@@ -35,10 +35,11 @@ impl EventTime {
 
 /// How a rename over a note is to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RenameVerdict {
+pub(super) enum RenameEvidence {
     /// The file is the new one of a save.
     Proven,
-    /// A new file of a save came, but what was looked at is another one, from an earlier or later save.
+    /// A new file of a save came, but the file at the path is another one, from an earlier or later
+    /// save.
     Unclear,
     Refused,
 }
@@ -84,7 +85,7 @@ impl SaveEvidence {
         if self.created.len() >= MAX_REMEMBERED {
             self.created.retain(|_, made| at.since(made.at) < MAX_AGE_OF_NEW_FILE);
         }
-        // What is not remembered is not proven.
+        // A file that is not remembered is not proven.
         if self.created.len() < MAX_REMEMBERED {
             self.created.insert(path.to_owned(), CreatedFile { file: now, at, is_written: false });
         }
@@ -113,7 +114,7 @@ impl SaveEvidence {
         self.created.remove(path);
     }
 
-    pub(super) fn forget_where(&mut self, go: impl Fn(&str) -> bool) {
+    pub(super) fn remove_where(&mut self, go: impl Fn(&str) -> bool) {
         self.created.retain(|path, _| !go(path));
         self.leaving = None;
     }
@@ -126,15 +127,15 @@ impl SaveEvidence {
         to: &str,
         now: FileId,
         at: EventTime,
-    ) -> RenameVerdict {
+    ) -> RenameEvidence {
         let leaving = self.leaving.take().filter(|(name, made)| name == from && made.is_written);
-        let Some((_, made)) = leaving else { return RenameVerdict::Refused };
+        let Some((_, made)) = leaving else { return RenameEvidence::Refused };
         if at.since(made.at) >= MAX_AGE_OF_NEW_FILE || !self.is_new(to, now, made.at) {
-            RenameVerdict::Refused
+            RenameEvidence::Refused
         } else if made.file.is_none_or(|file| file == now) {
-            RenameVerdict::Proven
+            RenameEvidence::Proven
         } else {
-            RenameVerdict::Unclear
+            RenameEvidence::Unclear
         }
     }
 

@@ -1,4 +1,4 @@
-//! What goes on as what, told from reports alone.
+//! Which file replaced which, by reports alone.
 
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -33,7 +33,7 @@ struct TrackerFixture {
     follower: ReplacementTracker,
 }
 
-/// Reports, with what was seen at the path.
+/// Reports, with the file that was seen at the path.
 impl TrackerFixture {
     fn new() -> Self {
         let post = Self { seats: TrackedFiles::default(), follower: ReplacementTracker::default() };
@@ -126,13 +126,13 @@ fn looks_that_come_too_late_for_quick_saves_lose_none() {
 }
 
 #[test]
-fn a_note_made_anew_after_the_old_one_went_is_another() {
+fn a_note_made_again_after_the_old_one_went_is_another() {
     let mut post = TrackerFixture::new();
     post.removed("a.md");
     post.created("a.md", 2);
     assert!(!post.follower.has_pending());
     post.saved("a.tmp", "a.md", 3);
-    assert!(!post.follower.has_pending(), "nor is what is saved over that one");
+    assert!(!post.follower.has_pending(), "nor is a file that is saved over that one");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn another_note_that_is_renamed_over_one_is_not_its_new_file() {
     assert_eq!(post.certain(), [], "it was made long ago");
 }
 
-/// What brings another note over `a.md`: each ends with file 2 there.
+/// Ways to bring another note over `a.md`: each ends with file 2 there.
 type IndirectReplacement = (&'static str, fn(&mut TrackerFixture));
 
 const INDIRECT_REPLACEMENTS: [IndirectReplacement; 9] = [
@@ -241,10 +241,10 @@ const INDIRECT_REPLACEMENTS: [IndirectReplacement; 9] = [
     }),
     ("from a folder that came with it", |post| {
         post.made("d/b.tmp", None);
-        post.follower.forget_below("d");
+        post.follower.remove_below("d");
         post.renamed("d/b.tmp", "a.md", 2);
     }),
-    ("by a link to what is older than the link", |post| {
+    ("by a link to a file that is older than the link", |post| {
         let late = after(Duration::from_secs(5));
         post.follower.created(&post.seats, "b.tmp", Some(file(2)), late);
         post.follower.written("b.tmp");

@@ -1,4 +1,4 @@
-//! Where the files are that somebody wants followed, and what they went on as.
+//! The paths of files that are followed, and the files that replaced them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,9 +43,9 @@ impl TrackedFiles {
         std::mem::take(&mut self.lock().own_successions)
     }
 
-    /// Whether the note that was in `from` was seen to go on in `to`, by one succession or several. Forgets
-    /// what is long ago, and knows nothing of what happened before the start. A file is no successor of its
-    /// own.
+    /// Whether the note that was in `from` was seen to go on in `to`, by one succession or several.
+    /// Old successions are dropped, and nothing is known of the time before the start. A file is no
+    /// successor of its own.
     pub(crate) fn was_replaced_by(&self, from: FileId, to: FileId) -> bool {
         let mut last = from;
         self.lock().successions.iter().any(|succession| {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn successions_of_long_ago_are_forgotten() {
+    fn old_successions_are_dropped() {
         let seats = TrackedFiles::default();
         settle(&seats, 0, 1);
         (1..=u64::try_from(MAX_SUCCESSIONS).unwrap())

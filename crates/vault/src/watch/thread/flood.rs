@@ -13,7 +13,7 @@ fn flood_size() -> usize {
     limit.unwrap().trim().parse::<usize>().unwrap() + 1_000
 }
 
-/// What a report says that the system lost count.
+/// The text of a report that the system lost count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overflow {
     Heard,

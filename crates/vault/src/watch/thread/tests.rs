@@ -1,4 +1,4 @@
-//! What the thread does when the system gives no more watches, or loses count.
+//! The thread when the system gives no more watches, or loses count.
 #![allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
 
 use std::path::Path;
@@ -118,7 +118,7 @@ fn without_any_watcher_every_folder_is_in_the_rounds_until_the_system_gives_one(
 }
 
 #[test]
-fn after_lost_reports_everything_may_have_changed_and_every_folder_is_watched_anew() {
+fn after_lost_reports_everything_may_have_changed_and_every_folder_is_watched_again() {
     let WatchThreadFixture { _all, mut lookout, heard } = fixture();
     lookout.watch_all();
     lookout.needs_rescan = false;
