@@ -91,29 +91,29 @@ impl Token {
 pub enum ConfigProblem {
     /// The address cannot be read.
     #[error(
-        "“{0}” is not a hub's address: write it like ws://127.0.0.1:9473, or wss://hub.example"
+        "“{0}” is not the URL of a hub. Enter it like ws://127.0.0.1:9473 or wss://hub.example."
     )]
     Address(String),
     /// The address leads off this computer without TLS.
     #[error(
-        "“{0}” is refused: ws:// is only for a hub on this computer, as everybody on the way could \
-         read along; write wss:// for one elsewhere"
+        "“{0}” is not encrypted, and ws:// is only allowed for a hub on this computer. Use wss:// \
+         for a hub on another computer."
     )]
     NotThisComputer(String),
     /// The name does not fit the hub's rule.
     #[error(
-        "the hub refuses the name “{0}”: use letters, digits, - and _, beginning with a letter, \
-         at most 64"
+        "The hub does not accept the name “{0}”. Use up to 64 letters, digits, - and _, and begin \
+         with a letter."
     )]
     Name(String),
     /// The description is blank.
-    #[error("the hub wants a description: say in a sentence what your notes are good for")]
+    #[error("The hub requires a description. Describe in a sentence how your notes can help.")]
     DescriptionBlank,
     /// The description is too long.
-    #[error("the description has {0} characters: shorten it to {DESCRIPTION_MAX}")]
+    #[error("The description has {0} characters. Shorten it to {DESCRIPTION_MAX}.")]
     DescriptionLong(usize),
     /// The token cannot stand in a header.
-    #[error("the token contains a space or control character. Check that you copied all of it")]
+    #[error("The token contains a space or control character. Check that you copied all of it.")]
     Token,
 }
 

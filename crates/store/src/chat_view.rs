@@ -1,6 +1,7 @@
-//! What the chat shows of a conversation, put together from its rows.
+//! Builds the chat of a conversation from its rows.
 //!
-//! The ids of items follow from the rows, so that what is told while a turn runs and what is read
+//! The ids of items follow from the rows, so that the items of a running turn and those that are
+//! read
 //! later are the same items: an answer has its message's id, [`sent_message_id`] and [`question_message_id`] give
 //! the others.
 
@@ -33,15 +34,15 @@ use crate::{Store, StoreError};
 pub struct OpenedConversation {
     /// Its row in the list.
     pub row: Conversation,
-    /// What stands in it, as [`Store::chat_items`] tells it.
+    /// Its items, as [`Store::chat_items`] returns them.
     pub items: Vec<ChatItem>,
-    /// Which of its messages were put in several ways.
+    /// The messages that have several versions.
     pub variants: Vec<MessageVariant>,
     /// The open question.
     pub question: Option<Question>,
-    /// The changes that wait.
+    /// The pending changes.
     pub changes: Option<OpenChangeSet>,
-    /// What waits to be sent to the hub, oldest first.
+    /// Messages to the hub that need approval, oldest first.
     pub held: Vec<PendingApproval>,
 }
 
@@ -54,8 +55,8 @@ impl Store {
         read!(self, "read the conversation", |db| load(db, conversation))
     }
 
-    /// Everything that stands in a conversation, oldest first; messages that wait for a running
-    /// turn come last.
+    /// All items of a conversation, oldest first; messages that are queued behind a running turn
+    /// come last.
     pub async fn chat_items(
         &self,
         conversation: &ConversationId,
@@ -64,9 +65,8 @@ impl Store {
         Ok(items(rows))
     }
 
-    /// The turn of an answer, and all that was said to the user in it, by the id that the chat shows any
-    /// part of it with: the parts in order, with a blank line between two. `None` when there is no such
-    /// part.
+    /// The turn of an answer, and all text for the user in it, by the id of any part of it in the
+    /// chat: the parts in order, with a blank line between two. `None` when there is no such part.
     pub async fn answer_by_id(
         &self,
         id: &MessageId,
@@ -75,7 +75,7 @@ impl Store {
     }
 }
 
-/// The id of the item for words that a `send_message` call said.
+/// The id of the item for the text of a `send_message` call.
 #[must_use]
 pub fn sent_message_id(turn: &TurnId, call: &CallId) -> MessageId {
     MessageId::from(format!("{turn}:{call}"))
@@ -98,11 +98,12 @@ struct ConversationRows {
     calls: Vec<CallRow>,
     questions: Vec<QuestionRow>,
     /// Oldest first.
-    verdicts: Vec<DecisionRow>,
+    decisions: Vec<DecisionRow>,
     compaction: Option<CompactionRow>,
 }
 
-/// What every conversation has, and whether it has what few have: one value each, of one statement.
+/// The values that every conversation has, and whether it has the rare ones: one value each, of one
+/// statement.
 macro_rules! packed_columns {
     () => {
         concat!(
@@ -121,12 +122,12 @@ macro_rules! packed_columns {
     };
 }
 
-/// What [`packed_columns`] told.
+/// The result of [`packed_columns`].
 struct PackedConversation {
     rows: ConversationRows,
     asked: bool,
     planned: bool,
-    summed_up: bool,
+    has_summary: bool,
     forked: bool,
 }
 
@@ -142,7 +143,7 @@ impl PackedConversation {
             rows,
             asked: row.try_get("asked")?,
             planned: row.try_get("planned")?,
-            summed_up: row.try_get("summed_up")?,
+            has_summary: row.try_get("summed_up")?,
             forked: row.try_get("forked")?,
         })
     }
@@ -158,9 +159,9 @@ impl PackedConversation {
             rows.questions = question::of_conversation(db, conversation).await?;
         }
         if self.planned {
-            rows.verdicts = change_set::decisions_in(db, conversation).await?;
+            rows.decisions = change_set::decisions_in(db, conversation).await?;
         }
-        if self.summed_up {
+        if self.has_summary {
             rows.compaction = compaction::shown(db, conversation).await?;
         }
         Ok(rows)
@@ -247,18 +248,18 @@ async fn rows(
     contents.with_rare_rows(db, id).await
 }
 
-/// Puts the rows in the order in which they are read. A verdict stands before the first turn that
+/// Puts the rows in the order in which they are read. A decision stands before the first turn that
 /// was stored after it.
 fn items(rows: ConversationRows) -> Vec<ChatItem> {
     let asked = QuestionItems::new(&rows);
     let mut messages = group_by(rows.messages, |row| row.message.turn.clone());
     let mut calls = group_by(rows.calls, |row| row.message.clone());
-    let mut verdicts = VecDeque::from(rows.verdicts);
+    let mut decisions = VecDeque::from(rows.decisions);
     let mut compaction = rows.compaction;
     let mut items = Vec::new();
     for row in rows.turns {
-        while let Some(verdict) = verdicts.pop_front_if(|verdict| verdict.at < row.turn.at) {
-            items.push(from_decision(verdict));
+        while let Some(decision) = decisions.pop_front_if(|decision| decision.at < row.turn.at) {
+            items.push(from_decision(decision));
         }
         for MessageRow { message, cut } in messages.remove(&row.turn.turn).unwrap_or_default() {
             let (calls, at) = (calls.remove(&message.id).unwrap_or_default(), message.at);
@@ -269,7 +270,7 @@ fn items(rows: ConversationRows) -> Vec<ChatItem> {
         items.extend(from_end(row));
         items.extend(compaction.take_if(|row| row.compaction.until == turn).map(from_compaction));
     }
-    items.extend(verdicts.into_iter().map(from_decision));
+    items.extend(decisions.into_iter().map(from_decision));
     items
 }
 

@@ -1,4 +1,4 @@
-//! Why the store refused or failed.
+//! Errors of the store.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,13 @@ use thiserror::Error;
 
 use crate::Store;
 
-/// Variants are what a caller can do about it; nothing of the failed operation was stored.
+/// Variants tell a caller what it can do; nothing of the failed operation was stored. Of `File` and
+/// `Sql` the cause belongs behind the message, so these end without a full stop.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A newer version owns the file.
     #[error(
-        "`{}` was written by a newer Vaultmate; update this one, nothing was changed",
+        "`{}` was written by a newer version of Vaultmate. Nothing was changed. Update Vaultmate.",
         file.display()
     )]
     Newer {
@@ -19,72 +20,74 @@ pub enum StoreError {
         file: PathBuf,
     },
     /// The file is not a database any more, or its content contradicts itself.
-    #[error("`{}` is damaged: move it away or restore a backup, then start again", file.display())]
+    #[error("`{}` is damaged. Move it away or restore a backup, then start again.", file.display())]
     Corrupt {
         /// The database.
         file: PathBuf,
     },
-    /// Another program reads the file, so that what was deleted cannot leave its log yet.
-    #[error("`{}` is being read by another program: end that, then try again", file.display())]
+    /// Another program reads the file, so deleted data cannot be removed from its log yet.
+    #[error("`{}` is being read by another program. Close that program, then try again.", file.display())]
     Read {
         /// The database.
         file: PathBuf,
     },
     /// The disk took no more.
-    #[error("the disk is full, cannot {doing}: free some space, then try again")]
+    #[error("The disk is full, so Vaultmate could not {doing}. Free some space, then try again.")]
     Full {
-        /// What was tried.
+        /// The failed action, for the message.
         doing: &'static str,
     },
     /// The question has another answer.
-    #[error("this question was already answered with “{answer}”")]
+    #[error("This question was already answered with “{answer}”.")]
     AlreadyAnswered {
-        /// The answer it has, in words.
+        /// The text of the answer.
         answer: String,
     },
     /// The question has this answer: there is nothing left to do.
-    #[error("this question was already answered with these words")]
+    #[error("This question was already answered with this text.")]
     AnsweredSo,
-    /// The question no longer waits, though nobody answered it.
-    #[error("this question was withdrawn. Send your text as a new message")]
+    /// The question is not open any more, though nobody answered it.
+    #[error("This question was withdrawn. Send your text as a new message.")]
     Withdrawn,
     /// The conversation is being answered.
-    #[error("an answer is being written in this conversation: stop it, or wait for it, first")]
+    #[error(
+        "An answer is being written in this conversation. Stop it or wait until it is complete."
+    )]
     Working,
     /// The id names nothing, or nothing in the state that the operation needs.
-    #[error("there is no {what} `{id}`")]
+    #[error("There is no {what} `{id}`.")]
     NotFound {
-        /// What was looked for.
+        /// The kind of the missing row.
         what: &'static str,
         /// The id.
         id: String,
     },
-    /// A plan does not fit on the changes that wait.
+    /// A plan does not fit on the pending changes.
     #[error(transparent)]
     Unplannable(#[from] protocol::ChangeSetConflict),
     /// The file could not be made or secured.
-    #[error("cannot {verb} `{}`: check the folder's rights", file.display())]
+    #[error("Vaultmate could not {verb} `{}` (check the permissions of its folder)", file.display())]
     File {
-        /// What was tried.
+        /// The failed action: "open", "write".
         verb: &'static str,
         /// The database.
         file: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// Anything else that SQLite said.
-    #[error("cannot {doing}")]
+    /// Any other error of SQLite.
+    #[error("Vaultmate could not {doing}")]
     Sql {
-        /// What was tried.
+        /// The failed action, for the message.
         doing: &'static str,
-        /// What it said.
+        /// The error of SQLite.
         #[source]
         source: sqlx::Error,
     },
 }
 
-/// What goes wrong below the public methods, before it is known what was being done.
+/// A failure below the public methods, without the action that failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Sql(sqlx::Error),
@@ -113,7 +116,7 @@ impl From<sqlx::migrate::MigrateError> for Failure {
     }
 }
 
-/// Turns a failure into the error that says what was being done.
+/// Adds the action that failed to a failure.
 pub(crate) trait FailureContext<T> {
     fn doing(self, store: &Store, what: &'static str) -> Result<T, StoreError>;
 }

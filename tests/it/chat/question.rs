@@ -103,7 +103,7 @@ async fn a_second_answer_is_refused_and_leaves_no_trace() {
     let same = running.send(Some(&conversation), "A", Some(&question)).await;
     let same = same.expect_err("it has this answer");
     assert_eq!(same.code, ErrorCode::Answered);
-    assert_eq!(same.message, "This question was already answered with these words.");
+    assert_eq!(same.message, "This question was already answered with this text.");
     let second = running.send(Some(&conversation), "b", Some(&question)).await;
     let refused = second.expect_err("it has its answer");
     assert_eq!(refused.code, ErrorCode::Answered);

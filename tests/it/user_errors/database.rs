@@ -32,7 +32,7 @@ async fn a_database_of_a_newer_version_is_refused_and_left_untouched() {
     let before = fs::read(home.database_path()).expect("a database");
     let error = open_error(&home, home.notes.root()).await;
     let sentence = format!(
-        "`{}` was written by a newer Vaultmate; update this one, nothing was changed.",
+        "`{}` was written by a newer version of Vaultmate. Nothing was changed. Update Vaultmate.",
         home.database_path().display()
     );
     assert_error(&error, ErrorCode::Other, &sentence);
@@ -70,7 +70,7 @@ async fn a_damaged_database_is_told_and_left_untouched() {
     let before = fs::read(home.database_path()).expect("a file");
     let error = open_error(&home, home.notes.root()).await;
     let sentence = format!(
-        "`{}` is damaged: move it away or restore a backup, then start again.",
+        "`{}` is damaged. Move it away or restore a backup, then start again.",
         home.database_path().display()
     );
     assert_error(&error, ErrorCode::Other, &sentence);

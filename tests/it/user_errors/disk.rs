@@ -202,7 +202,7 @@ async fn with_no_room_for_the_database_nothing_is_applied_and_nothing_is_half_st
 
     let long = "words ".repeat(20_000);
     let refused = running.send(Some(&conversation), &long, None).await.expect_err("no room");
-    let sentence = "The disk is full, cannot store a message: free some space, then try again.";
+    let sentence = "The disk is full, so Vaultmate could not store a message. Free some space, then try again.";
     assert_error(&refused, ErrorCode::Write, sentence);
     let refused = running.decide(&conversation, &["Alpha.md"], &[]).await;
     if let Err(error) = &refused {

@@ -206,8 +206,8 @@ async fn a_name_that_no_hub_takes_is_refused_when_saved_and_told_when_written_by
     let running = home.open(settings_without_model()).await;
     let settings = Settings { hub: named, ..settings_without_model() };
     let refused = running.app.save_settings(settings).await.expect_err("no hub takes it");
-    let sentence = "The hub refuses the name “My notes”: use letters, digits, - and _, beginning \
-                    with a letter, at most 64.";
+    let sentence = "The hub does not accept the name “My notes”. Use up to 64 letters, digits, - \
+                    and _, and begin with a letter.";
     assert_error(&refused, ErrorCode::Other, sentence);
     running.quit().await;
 

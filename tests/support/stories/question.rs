@@ -214,7 +214,7 @@ impl QuestionStoryUser {
                 (Some(answer), false) => {
                     let contradicted = format!("already answered with “{answer}”");
                     vec![
-                        (answer, "already answered with these words".to_owned()),
+                        (answer, "already answered with this text".to_owned()),
                         ("Another one".to_owned(), contradicted),
                     ]
                 }

@@ -1,4 +1,4 @@
-//! The table `change_set`: the one set of a conversation that waits, and the verdicts on it.
+//! The table `change_set`: the pending set of a conversation, and the decisions on it.
 
 use protocol::{
     CallId, Change, ChangeSet, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
@@ -14,18 +14,18 @@ use crate::error::Failure;
 use crate::turns::message;
 use crate::{Store, StoreError};
 
-/// What waits for the user's verdict.
+/// A set of pending changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenChangeSet {
     /// Its id.
     pub id: ChangeSetId,
-    /// The changes that wait, in the order they were planned.
+    /// The pending changes, in the order they were planned.
     pub planned: Vec<PlannedChangeRow>,
-    /// The user's words that led to it.
+    /// The user's message that led to it.
     pub request: String,
 }
 
-/// What the user decided at one time about one change set.
+/// The user's decision about one change set at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionRow {
     /// Stable id, for the chat.
@@ -44,25 +44,24 @@ pub struct DecisionRow {
 }
 
 impl Store {
-    /// The conversation's change set that waits, contents included.
+    /// The conversation's pending change set, contents included.
     pub async fn open_change_set(
         &self,
         conversation: &ConversationId,
     ) -> Result<Option<OpenChangeSet>, StoreError> {
         // Mostly there is none, and whatever opens meanwhile is as if it had come later.
-        let waits = read_one!(self, "look for waiting changes", |db| find_open(db, conversation))?;
+        let has_pending =
+            read_one!(self, "look for pending changes", |db| find_open(db, conversation))?;
         if waits.is_none() {
             return Ok(None);
         }
-        read!(self, "read the waiting changes", |db| open(db, conversation))
+        read!(self, "read the pending changes", |db| open(db, conversation))
     }
 
-    /// Adds changes to the conversation's open set, or opens one with the given id; returns the
-    /// id of the set they are in.
-    ///
-    /// They join as [`ChangeSet::extend`] says, and fail as it does. What the plan touches takes
-    /// its turn and call, and an old problem is forgotten. A set in which nothing is left to wait
-    /// for is closed.
+    /// Adds changes to the conversation's open set, or opens one with the given id; returns the id
+    /// of the set they are in. They join as [`ChangeSet::extend`] says, and fail as it does. Rows
+    /// of paths that the plan changes get its turn and call, and lose an old problem. A set without
+    /// pending changes is closed.
     pub async fn add_planned_changes(
         &self,
         conversation: &ConversationId,
@@ -76,31 +75,31 @@ impl Store {
         commit!(self, "add_planned", "store planned changes", |db| extend(db, &set, changes))
     }
 
-    /// Notes which verdicts on hunks (in whatever form the caller reads again) are about to be
-    /// carried out, so that they can be completed after a crash.
+    /// Stores decisions on hunks (in a form that the caller reads again) that are about to be
+    /// applied, so that they can be completed after a crash.
     pub async fn store_hunk_choices(
         &self,
         set: &ChangeSetId,
         choices: &[(NotePath, String)],
     ) -> Result<(), StoreError> {
-        commit!(self, "choose", "store the verdict on hunks", |db| store_choices(db, set, choices))
+        commit!(self, "choose", "store the decision on hunks", |db| store_choices(db, set, choices))
     }
 
-    /// Stores a verdict on waiting changes; a path that does not wait is left as it is. Returns
-    /// whether the set is now closed because nothing waits in it any more.
+    /// Stores a decision on pending changes; a path that is not pending is left as it is. Returns
+    /// whether the set is now closed because it has no pending changes.
     pub async fn decide(
         &self,
         set: &ChangeSetId,
-        verdict: &ChangeSetDecision,
+        decision: &ChangeSetDecision,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        commit!(self, "decide", "store the verdict", |db| store_decision(db, set, verdict, at))
+        commit!(self, "decide", "store the decision", |db| store_decision(db, set, decision, at))
     }
 
-    /// What a verdict rejected of notes of which it applied something else.
-    pub async fn rejected_parts(&self, verdict: &DecisionRow) -> Result<Vec<Change>, StoreError> {
-        let (set, at) = (&verdict.change_set, verdict.at);
-        read!(self, "read what was rejected", |db| planned_change::rejected_parts(db, set, at))
+    /// The rejected changes of notes of which the decision applied another part.
+    pub async fn rejected_parts(&self, decision: &DecisionRow) -> Result<Vec<Change>, StoreError> {
+        let (set, at) = (&decision.change_set, decision.at);
+        read!(self, "read the rejected changes", |db| planned_change::rejected_parts(db, set, at))
     }
 
     /// The conversation that a change set belongs to; `None` when there is no such set.
@@ -111,29 +110,31 @@ impl Store {
         read!(self, "find the change set", |db| conversation_of(db, set))
     }
 
-    /// Every verdict in a conversation, oldest first.
+    /// Every decision in a conversation, oldest first.
     pub async fn decisions(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<DecisionRow>, StoreError> {
-        read!(self, "read the verdicts", |db| decisions_in(db, conversation))
+        read!(self, "read the decisions", |db| decisions_in(db, conversation))
     }
 
-    /// Verdicts the model has not been told of, oldest first.
+    /// Decisions that the model has not been told of, oldest first.
     pub async fn unreported_decisions(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<DecisionRow>, StoreError> {
-        read!(self, "read the new verdicts", |db| unreported_in(db, conversation))
+        read!(self, "read the new decisions", |db| unreported_in(db, conversation))
     }
 
-    /// Notes that the model is told of these verdicts with the words that open a turn.
+    /// Records that the model is told of these decisions with the message that opens a turn.
     pub async fn mark_decisions_reported(
         &self,
-        verdicts: &[DecisionRow],
+        decisions: &[DecisionRow],
         turn: &TurnId,
     ) -> Result<(), StoreError> {
-        commit!(self, "mark_told", "note the told verdicts", |db| set_reported(db, verdicts, turn))
+        commit!(self, "mark_told", "note the reported decisions", |db| set_reported(
+            db, decisions, turn
+        ))
     }
 }
 
@@ -211,11 +212,11 @@ async fn conversation_of(
 
 async fn set_reported(
     db: &mut SqliteConnection,
-    verdicts: &[DecisionRow],
+    decisions: &[DecisionRow],
     turn: &TurnId,
 ) -> Result<(), sqlx::Error> {
-    for verdict in verdicts {
-        planned_change::mark_reported(db, &verdict.change_set, verdict.at, turn).await?;
+    for decision in decisions {
+        planned_change::mark_reported(db, &decision.change_set, decision.at, turn).await?;
     }
     Ok(())
 }
@@ -223,12 +224,12 @@ async fn set_reported(
 async fn store_decision(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    verdict: &ChangeSetDecision,
+    decision: &ChangeSetDecision,
     at: Timestamp,
 ) -> Result<bool, Failure> {
     let conversation =
         conversation_of(db, set).await?.ok_or_else(|| Failure::not_found("change set", set))?;
-    planned_change::decide(db, set, verdict, at).await?;
+    planned_change::decide(db, set, decision, at).await?;
     conversation::touch(db, &conversation, at).await?;
     Ok(close_if_empty(db, set, at).await?)
 }
@@ -279,13 +280,13 @@ async fn unreported_in(
     Ok(group_by_decision(decided))
 }
 
-/// Rows that were decided at one time in one set make one verdict.
+/// Rows that were decided at one time in one set make one decision.
 fn group_by_decision(decided: Vec<DecidedChange>) -> Vec<DecisionRow> {
-    let mut verdicts: Vec<DecisionRow> = Vec::new();
+    let mut decisions: Vec<DecisionRow> = Vec::new();
     for row in decided {
         let id = MessageId::from(format!("{}@{}", row.change_set, row.at.0));
-        if verdicts.last().is_none_or(|last| last.id != id) {
-            verdicts.push(DecisionRow {
+        if decisions.last().is_none_or(|last| last.id != id) {
+            decisions.push(DecisionRow {
                 id,
                 change_set: row.change_set,
                 applied: Vec::new(),
@@ -294,11 +295,11 @@ fn group_by_decision(decided: Vec<DecidedChange>) -> Vec<DecisionRow> {
                 at: row.at,
             });
         }
-        if let Some(verdict) = verdicts.last_mut() {
-            let side = if row.applied { &mut verdict.applied } else { &mut verdict.rejected };
+        if let Some(decision) = decisions.last_mut() {
+            let side = if row.applied { &mut decision.applied } else { &mut decision.rejected };
             side.push(row.path.clone());
-            verdict.edited.extend(row.edited.then_some(row.path));
+            decision.edited.extend(row.edited.then_some(row.path));
         }
     }
-    verdicts
+    decisions
 }

@@ -39,7 +39,7 @@ pub(crate) fn split_by_size<'h, 'c>(
     contents.partition(|(_, content)| content.len() <= MAX_SMALL_BYTES)
 }
 
-/// What `insert_packed!` takes as `?1`.
+/// The argument `?1` of `insert_packed!`.
 pub(crate) fn packed_json(small: &[HashedContent<'_, '_>]) -> Result<String, sqlx::Error> {
     let row = |(hash, content): &HashedContent<'_, '_>| {
         Ok((hash.as_str().to_owned(), content.len(), hex(&compress_small(content)?)))

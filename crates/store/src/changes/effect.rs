@@ -1,4 +1,4 @@
-//! The table `effect`: the ledger. What shall happen to a file is stored before it happens.
+//! The table `effect`: the ledger. The intent of a change is stored before its file is touched.
 
 use std::borrow::Cow;
 
@@ -23,12 +23,12 @@ impl Store {
         intents: &[Intent],
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let doing = "store what shall change";
+        let doing = "store the planned changes of notes";
         let rows = IntentBatch::new(intents, at).map_err(Failure::from).doing(self, doing)?;
         if rows.large.is_empty() {
             return self.insert_intents(&rows).await.doing(self, doing);
         }
-        commit!(self, "intend", "store what shall change", |db| rows.insert(db))
+        commit!(self, "intend", "store the planned changes of notes", |db| rows.insert(db))
     }
 
     /// Notes the file that was made ready for each of these open intents, all in one commit. Does not wait
@@ -40,8 +40,8 @@ impl Store {
         self.update_staged_files(files).await.doing(self, "note the files of a change")
     }
 
-    /// Notes how intents ended, all in one commit. Does not wait for the disk: a power cut may take
-    /// it back (a later commit makes it durable), and recovery finds out again.
+    /// Stores how intents ended, all in one commit. Does not wait for the disk: a power failure may
+    /// revert it (a later commit makes it durable), and recovery determines the outcome again.
     pub async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), StoreError> {
         self.update_outcomes(ended).await.doing(self, "note how a change ended")
     }
@@ -51,7 +51,7 @@ impl Store {
         read!(self, "look for unfinished changes", |db| open_intents_in_order(db))
     }
 
-    /// What became of the changes of one call, in the order they were stored.
+    /// The outcomes of the changes of one call, in the order they were stored.
     pub async fn effects_of_call(
         &self,
         turn: &TurnId,
@@ -70,8 +70,8 @@ impl Store {
         read!(self, "read the call's changes", |db| of_call(db, turn, call, since))
     }
 
-    /// The whole commit in one go: each step of its own is a detour over the thread of the
-    /// connection. Whoever drops it half-way leaves a transaction that the writer finds.
+    /// The whole commit in one call: each separate step takes a detour over the thread of the
+    /// connection. A caller that drops it half-way leaves a transaction that the writer finds.
     async fn insert_intents(&self, rows: &IntentBatch<'_>) -> Result<(), Failure> {
         let mut lent = self.writer.acquire().await?;
         let db = lent.durable().await?;
@@ -139,7 +139,7 @@ impl Store {
 /// Intents as they are stored.
 struct IntentBatch<'a> {
     /// Of all contents, the small ones, packed.
-    images: String,
+    contents: String,
     /// The others.
     large: Vec<(ContentHash, &'a [u8])>,
     effects: String,
@@ -175,7 +175,7 @@ impl<'a> IntentBatch<'a> {
         let large = large.into_iter().map(|(hash, content)| (hash.clone(), content)).collect();
         let effects: Vec<_> =
             intents.iter().zip(&acts).map(|(intent, act)| intent_columns(intent, act)).collect();
-        Ok(Self { images: content::packed_json(&small)?, large, effects: to_json(&effects)?, at })
+        Ok(Self { contents: content::packed_json(&small)?, large, effects: to_json(&effects)?, at })
     }
 
     async fn insert(&self, db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
@@ -186,7 +186,7 @@ impl<'a> IntentBatch<'a> {
     }
 
     async fn run(&self, sql: &'static str, db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        let query = sqlx::query(sql).bind(&self.images).bind(&self.effects).bind(self.at.0);
+        let query = sqlx::query(sql).bind(&self.contents).bind(&self.effects).bind(self.at.0);
         query.execute(db).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What the ledger tells of changes that happened: by scope, by note, in pages, with contents.
+//! Reads the ledger of applied changes: by scope, by note, in pages, with contents.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,17 +17,17 @@ use crate::error::Failure;
 use crate::turns::message;
 use crate::{Store, StoreError};
 
-/// How far back the past of a note is looked for, in effects of all notes.
+/// How far back the history of a note is searched, in effects of all notes.
 const MAX_EFFECTS_BACK: i64 = 50_000;
 
-/// How far back before an effect the past is read, for what the notes said then.
+/// How far back before an effect the history is read, for the texts of notes at that time.
 const EFFECTS_BEFORE: i64 = 2_000;
 
 impl Store {
-    /// The effects that a scope names, oldest first. What the user did to the assistant's changes
-    /// belongs to no turn and no conversation here.
+    /// The effects that a scope names, oldest first. The user's own changes to the assistant's
+    /// changes belong to no turn and no conversation here.
     pub async fn effects_in_scope(&self, scope: &UndoScope) -> Result<Vec<Effect>, StoreError> {
-        read!(self, "read the changes to take back", |db| select_in_scope(db, scope))
+        read!(self, "read the changes to undo", |db| select_in_scope(db, scope))
     }
 
     /// All that happened since an effect and some time before it, oldest first.
@@ -44,15 +44,15 @@ impl Store {
         read!(self, "read the changes of a note", |db| select_edits(db, path, since))
     }
 
-    /// What happened to the note at a path, newest first: it was made, changed, moved there or away
-    /// from there, with the folder above it too. All of it that is not too long ago, or what happened
-    /// before an effect.
+    /// The changes of the note at a path, newest first: it was created, changed, moved there or
+    /// away from there, with its parent folder too. Covers a limited time, or the changes before an
+    /// effect.
     pub async fn note_history(
         &self,
         path: &NotePath,
         before: Option<&EffectId>,
     ) -> Result<Vec<Effect>, StoreError> {
-        read!(self, "read the past of a note", |db| select_history(db, path, before))
+        read!(self, "read the history of a note", |db| select_history(db, path, before))
     }
 
     /// Sets that were applied, newest first, at most `limit` of them: of one conversation or of
@@ -71,9 +71,10 @@ impl Store {
         ))
     }
 
-    /// The user's words that began a turn; empty where it is not kept.
+    /// The user's message that began a turn; empty where it is not kept.
     pub async fn request_text(&self, turn: &TurnId) -> Result<String, StoreError> {
-        let words = read!(self, "read what was asked", |db| message::request_text(db, turn));
+        let words =
+            read!(self, "read the message of the turn", |db| message::request_text(db, turn));
         words.map(Option::unwrap_or_default)
     }
 

@@ -11,7 +11,7 @@ use crate::changes::change_columns::{self, ChangeColumns};
 use crate::db::row_ext::RowExt;
 use crate::error::{Failure, StoreError};
 
-/// A change that waits for a verdict.
+/// A pending change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedChangeRow {
     /// The change, contents included.
@@ -22,9 +22,10 @@ pub struct PlannedChangeRow {
     pub call: CallId,
     /// Changes with the same unit are accepted, rejected and applied all or not at all.
     pub unit: Option<CallId>,
-    /// Why it could not be applied when it was tried, in words.
+    /// The message why it could not be applied when it was tried.
     pub problem: Option<String>,
-    /// The verdict on its hunks that was being carried out, as [`Store::store_hunk_choices`] was given it.
+    /// The decision on its hunks that was being applied, as [`Store::store_hunk_choices`] was given
+    /// it.
     ///
     /// [`Store::store_hunk_choices`]: crate::Store::store_hunk_choices
     pub choice: Option<String>,
@@ -32,7 +33,7 @@ pub struct PlannedChangeRow {
     pub since: i64,
 }
 
-/// What is decided about waiting changes, at one time. A path in no list is left as it is.
+/// The decision about pending changes, at one time. A path in no list is left as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeSetDecision {
     /// Notes that were changed as planned.
@@ -48,11 +49,11 @@ pub struct ChangeSetDecision {
 /// A change of contents that was taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialDecision {
-    /// What was done, if anything.
+    /// The applied change, if any.
     pub applied: Option<Change>,
-    /// What was rejected, on top of that.
+    /// The rejected change, on top of the applied one.
     pub rejected: Option<Change>,
-    /// What keeps waiting, on top of what was done.
+    /// The pending change, on top of the applied one.
     pub left: Option<Change>,
     /// Whether some of the lines are the user's own.
     pub edited: bool,
@@ -68,10 +69,9 @@ pub(crate) struct DecidedChange {
     pub(crate) at: Timestamp,
 }
 
-/// Adds a plan to a set, on top of what waits in it.
-///
-/// What the plan does not touch keeps its turn, call and problem. Changes of a plan that moves
-/// something happen all or not at all, with those that it builds on.
+/// Adds a plan to a set, on top of its pending changes. Rows of paths that the plan does not change
+/// keep their turn, call and problem. Changes of a plan that moves a note happen all or not at all,
+/// with those that it builds on.
 pub(crate) async fn add_plan(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
@@ -172,7 +172,7 @@ async fn delete_pending(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<
     Ok(())
 }
 
-/// Notes the verdicts on hunks that are about to be carried out; every other waiting row has none.
+/// Stores the decisions on hunks that are about to be applied; every other pending row has none.
 pub(crate) async fn store_choices(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
@@ -196,26 +196,26 @@ pub(crate) async fn store_choices(
 pub(crate) async fn decide(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    verdict: &ChangeSetDecision,
+    decision: &ChangeSetDecision,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
     for row in pending_rows(db, set).await? {
-        let problem = verdict.problems.iter().find(|(at, _)| *at == row.path);
-        let parts = verdict.parts.iter().find(|(at, _)| *at == row.path);
+        let problem = decision.problems.iter().find(|(at, _)| *at == row.path);
+        let parts = decision.parts.iter().find(|(at, _)| *at == row.path);
         if let Some((_, why)) = problem {
             store_problem(db, set, row.position, why).await?;
         } else if let Some((_, parts)) = parts {
             split_pending(db, set, row, parts, at).await?;
-        } else if verdict.applied.contains(&row.path) {
+        } else if decision.applied.contains(&row.path) {
             store_state(db, set, row.position, "applied", at).await?;
-        } else if verdict.rejected.contains(&row.path) {
+        } else if decision.rejected.contains(&row.path) {
             store_state(db, set, row.position, "rejected", at).await?;
         }
     }
     Ok(())
 }
 
-/// What is left to wait stays where the whole was; what was decided gets rows of its own.
+/// The pending part keeps the row of the whole change; the decided parts get separate rows.
 async fn split_pending(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
@@ -330,7 +330,7 @@ async fn store_problem(
     Ok(())
 }
 
-/// The changes of a set that wait, with their contents.
+/// The pending changes of a set, with their contents.
 pub(crate) async fn pending(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
@@ -350,7 +350,7 @@ pub(crate) async fn pending(
     Ok(planned)
 }
 
-/// A waiting row without its contents. Paths are compared here and not in SQL, because only the
+/// A pending row without its contents. Paths are compared here and not in SQL, because only the
 /// type knows that two spellings are one path.
 struct PendingChange {
     position: i64,
@@ -435,7 +435,7 @@ pub(crate) async fn mark_reported(
     Ok(())
 }
 
-/// What was rejected of notes of which something else was applied, at one time.
+/// The rejected changes of notes of which another part was applied, at one time.
 pub(crate) async fn rejected_parts(
     db: &mut SqliteConnection,
     set: &ChangeSetId,

@@ -1,7 +1,8 @@
 //! The table `forgotten`: effects that have lost their contents, and the deletion of contents.
 //!
-//! An effect keeps its row and its counts of lines; it cannot be undone. Contents go in small commits on a connection that
-//! overwrites deleted data. The file does not shrink by that: its room is used again, until `db::vacuum` writes it anew.
+//! An effect keeps its row and its counts of lines; it cannot be undone. Contents are deleted in
+//! small commits on a connection that overwrites deleted data. The file does not shrink by that:
+//! its free pages are used again, until `db::vacuum` rewrites it.
 
 use std::collections::HashSet;
 
@@ -17,8 +18,8 @@ use crate::{RetentionPolicy, Store, StoreError};
 
 /// At most so many contents are looked at together.
 const MAX_CANDIDATES: i64 = 8_192;
-/// A commit takes so many contents at most, and not many more packed bytes: whoever wants to write
-/// meanwhile waits for one.
+/// A commit deletes at most so many contents, and not many more packed bytes: another writer waits
+/// for one commit at most.
 const MAX_BATCH_CONTENTS: usize = 256;
 const MAX_BATCH_BYTES: u64 = 4 << 20;
 
@@ -37,18 +38,18 @@ pub struct PurgeBatch {
 pub struct PurgedEffect {
     /// Which.
     pub effect: EffectId,
-    /// What it names still, before.
+    /// The content before that the effect still names.
     pub before: Option<ContentHash>,
-    /// What it names still, after.
+    /// The content after that the effect still names.
     pub after: Option<ContentHash>,
     /// Whether it happened and its lines are not counted yet.
     pub uncounted: bool,
 }
 
-/// What went.
+/// The amount of purged history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PurgeStats {
-    /// Changes that cannot be taken back any more.
+    /// Changes that cannot be undone any more.
     pub changes: u64,
     /// Packed bytes.
     pub bytes: u64,
@@ -63,23 +64,23 @@ impl PurgeBatch {
 }
 
 impl Store {
-    /// Contents that `keep` lets go, those first that were needed longest ago, in parts for
-    /// [`Store::purge_contents`]. Not all at once: ask again until there are none. What is under way, is
-    /// parked, waits for a verdict, or was done by a turn that waits for an answer is not among
-    /// them.
+    /// Contents that `keep` releases, those first that were needed longest ago, in parts for
+    /// [`Store::purge_contents`]. Not all at once: repeat the call until there are none. Contents
+    /// of open, parked or pending changes, and of changes by a turn that waits for an answer, are
+    /// not among them.
     pub async fn purgeable(&self, policy: RetentionPolicy) -> Result<Vec<PurgeBatch>, StoreError> {
-        read!(self, "look for earlier versions that may go", |db| purgeable_batches(db, policy))
+        read!(self, "look for earlier versions to delete", |db| purgeable_batches(db, policy))
     }
 
     /// Deletes the contents of a part in one durable commit, but for those that are needed again
-    /// since; what they were made of is overwritten in the file. Each effect that loses something
-    /// keeps its row, with these counts of its lines.
+    /// since; their rows are overwritten in the file. Each effect that loses a content keeps its
+    /// row, with these counts of its lines.
     pub async fn purge_contents(
         &self,
         part: &PurgeBatch,
         counts: &[(EffectId, LineCounts)],
     ) -> Result<PurgeStats, StoreError> {
-        self.purge_batch(part, counts).await.doing(self, "forget earlier versions")
+        self.purge_batch(part, counts).await.doing(self, "delete earlier versions")
     }
 
     async fn purge_batch(
@@ -123,7 +124,7 @@ async fn purgeable_batches(
     split_into_batches(db, going.collect()).await
 }
 
-/// What nothing holds, in the order in which it was needed last, oldest first.
+/// Contents that no row references, in the order in which they were needed last, oldest first.
 async fn unreferenced_contents(
     db: &mut SqliteConnection,
 ) -> Result<Vec<(ContentHash, UnreferencedContent)>, sqlx::Error> {
@@ -276,7 +277,7 @@ async fn delete_contents(
     Ok(PurgeStats { changes, bytes: going().map(|(_, packed)| packed).sum() })
 }
 
-/// What somebody came to need since the part was looked at.
+/// Contents that got a reference since the part was read.
 async fn referenced_since(
     db: &mut SqliteConnection,
     part: &PurgeBatch,

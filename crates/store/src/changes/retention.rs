@@ -1,11 +1,11 @@
-//! The rule of what is kept of earlier versions: all that is young, and the newest of the rest.
+//! The rule which earlier versions are kept: all recent ones, and the newest of the rest.
 
 use protocol::Timestamp;
 
 /// How long and how much is kept, whichever keeps more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionPolicy {
-    /// What was needed at this time or later is kept.
+    /// Contents that were needed at this time or later are kept.
     pub since: Timestamp,
     /// Of all together, so many packed bytes are kept, those first that were needed last.
     pub bytes: u64,
@@ -91,8 +91,8 @@ mod tests {
     }
 
     proptest! {
-        /// The rule, told from the other end: nothing goes that one of the limits keeps, and what
-        /// stays is kept by one of them.
+        /// The rule, in the other direction: no content is deleted that one of the limits keeps,
+        /// and every content that stays is kept by one of them.
         #[test]
         fn only_what_both_limits_let_go_may_go(
             mut all in prop::collection::vec((0_i64..20, 0_u64..50), 0..40),

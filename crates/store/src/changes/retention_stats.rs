@@ -7,7 +7,7 @@ use crate::db::row_ext::to_json;
 use crate::db::transaction::read;
 use crate::{Store, StoreError};
 
-/// What is kept of the past of the notes.
+/// The amount of stored history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetentionStats {
     /// Packed bytes.
@@ -20,10 +20,10 @@ pub struct RetentionStats {
 }
 
 impl Store {
-    /// How much is kept, and what would be lost if it were kept from each of these times on only.
+    /// The amount of stored history, and the loss if it were kept only from each of these times on.
     /// Reads all of it once.
     pub async fn retention_stats(&self, times: &[Timestamp]) -> Result<RetentionStats, StoreError> {
-        read!(self, "look at what is kept of earlier versions", |db| measure(db, times))
+        read!(self, "look at the stored earlier versions", |db| measure(db, times))
     }
 }
 

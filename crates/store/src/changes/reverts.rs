@@ -18,22 +18,22 @@ pub struct UserChangeSet<'a> {
     pub id: &'a ChangeSetId,
     /// Whose doing it is.
     pub by: AppliedBy,
-    /// What the changes of its paths take back: an effect, and which of its hunks; all with `None`.
+    /// The effects that the changes of its paths undo, and which hunks of each; all with `None`.
     pub reverts: &'a [(NotePath, EffectId, Option<BTreeSet<usize>>)],
-    /// Renames by hand that were found out, and what the user said of which note is which.
+    /// Renames by hand that were detected, and the user's answers which note is which.
     pub moved: &'a [MovedNote],
-    /// The turn that it belongs beside.
+    /// The turn before or after which it is shown.
     pub turn: &'a TurnId,
     /// When.
     pub at: Timestamp,
 }
 
-/// That one effect took another one back.
+/// One effect undid another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevertRow {
     /// The one that did it, and that happened.
     pub by: EffectId,
-    /// The one that was taken back.
+    /// The one that was undone.
     pub effect: EffectId,
     /// Its hunks; all with `None`.
     pub hunks: Option<BTreeSet<usize>>,
@@ -42,20 +42,21 @@ pub struct RevertRow {
 }
 
 impl Store {
-    /// Stores what a set will take back, before it is applied; what of it then does not happen
-    /// counts for nothing. May be called again for what the set takes back in a second try.
+    /// Stores the effects that a set will undo, before it is applied; a part that then does not
+    /// happen counts for nothing. May be called again for effects that the set undoes in a second
+    /// try.
     pub async fn begin_user_change_set(&self, set: &UserChangeSet<'_>) -> Result<(), StoreError> {
-        commit!(self, "begin_own_set", "store what shall be taken back", |db| begin(db, set))
+        commit!(self, "begin_own_set", "store the changes to undo", |db| begin(db, set))
     }
 
-    /// Everything that was ever taken back by a change that happened.
+    /// All effects that were undone by an applied change.
     pub async fn reverts(&self) -> Result<Vec<RevertRow>, StoreError> {
-        read!(self, "read what was taken back", |db| all_reverts(db))
+        read!(self, "read the undone changes", |db| all_reverts(db))
     }
 
     /// The sets that the assistant did not plan.
     pub async fn user_change_sets(&self) -> Result<HashMap<ChangeSetId, AppliedBy>, StoreError> {
-        read!(self, "read what the user changed back", |db| all_user_change_sets(db))
+        read!(self, "read the changes that the user reverted", |db| all_user_change_sets(db))
     }
 
     /// Notes that another program overwrote an effect.
@@ -69,9 +70,7 @@ impl Store {
 
     /// Notes that an effect stands again.
     pub async fn clear_overwritten(&self, effect: &EffectId) -> Result<(), StoreError> {
-        commit!(self, "clear_overwritten", "note a change that stands again", |db| clear(
-            db, effect
-        ))
+        commit!(self, "clear_overwritten", "note a reapplied change", |db| clear(db, effect))
     }
 
     /// Effects that another program overwrote.

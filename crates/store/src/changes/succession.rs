@@ -42,7 +42,8 @@ async fn add(
     };
     for numbers in successions.iter().filter_map(numbers) {
         let row = to_json(&numbers)?;
-        // What was replaced by a file goes on as the one that replaces that, so that chains stay short.
+        // A file that was replaced by another now points to the newest one, so that chains stay
+        // short.
         let joined = sqlx::query(
             "UPDATE succession SET next_inode = ?1 ->> 2, next_born = ?1 ->> 3
              WHERE next_inode = ?1 ->> 0 AND next_born = ?1 ->> 1",

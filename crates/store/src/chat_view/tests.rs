@@ -1,4 +1,4 @@
-//! What stands in the chat, for rows of every kind.
+//! The chat, for rows of every kind.
 
 use proptest::prelude::*;
 use protocol::{
@@ -84,14 +84,14 @@ fn step(calls: Vec<CallRow>) -> ConversationRows {
 }
 
 #[track_caller]
-fn check_step(calls: Vec<CallRow>, after_the_words: &[ChatItem]) {
+fn check_step(calls: Vec<CallRow>, after_the_text: &[ChatItem]) {
     let mut expected = vec![user("u1", "Please", false), assistant("a1", "Looking.")];
-    expected.extend_from_slice(after_the_words);
+    expected.extend_from_slice(after_the_text);
     assert_eq!(items(step(calls)), expected);
 }
 
 #[test]
-fn a_call_is_a_line_after_the_words_of_its_step() {
+fn a_call_is_a_line_after_the_text_of_its_step() {
     let reaction = ToolEvent::Read { path: NotePath::parse("a.md").expect("a path") };
     let mut read = call("a1", "c1", "read_file", json!({"path": "a.md"}));
     read.reactions.push(reaction.clone());
@@ -109,7 +109,7 @@ fn a_call_is_a_line_after_the_words_of_its_step() {
 }
 
 #[test]
-fn words_that_a_second_turn_works_on_stand_once() {
+fn message_of_a_resumed_turn_is_shown_once() {
     let mut rows = step(Vec::new());
     let mut again = message("u2", "t1", Role::User, "Please");
     again.message.parts.insert(0, MessagePart::Repeated);
@@ -118,20 +118,20 @@ fn words_that_a_second_turn_works_on_stand_once() {
 }
 
 #[test]
-fn words_that_a_call_said_are_words() {
+fn text_of_send_message_is_a_message() {
     let said = call("a1", "c1", "send_message", json!({"message": "Found it."}));
     check_step(vec![said], &[assistant("t1:c1", "Found it.")]);
 }
 
 #[test]
-fn words_that_are_not_delivered_yet_are_not_shown() {
+fn undelivered_text_is_not_shown() {
     let mut pending = call("a1", "c1", "send_message", json!({"message": "Found it."}));
     pending.output = None;
     check_step(vec![pending], &[]);
 }
 
 #[test]
-fn words_that_were_refused_are_a_failed_line() {
+fn refused_text_is_a_failed_line() {
     let mut refused = call("a1", "c1", "send_message", json!({"message": "Two?"}));
     refused.is_error = true;
     let shown = items(step(vec![refused]));
@@ -203,7 +203,7 @@ fn only_an_end_without_an_answer_is_shown() {
 }
 
 #[test]
-fn words_that_wait_for_a_running_turn_are_marked() {
+fn queued_messages_are_marked() {
     let rows = ConversationRows {
         turns: vec![turn("t1", TurnStatus::Running, 1), turn("t2", TurnStatus::Queued, 2)],
         messages: vec![
@@ -216,7 +216,7 @@ fn words_that_wait_for_a_running_turn_are_marked() {
 }
 
 #[test]
-fn words_that_were_cut_off_say_so_and_empty_ones_are_not_shown() {
+fn interrupted_answers_are_marked_and_empty_ones_are_not_shown() {
     let mut rows = step(Vec::new());
     rows.messages.push(message("a2", "t1", Role::Assistant, ""));
     rows.messages.push(MessageRow { cut: true, ..message("a3", "t1", Role::Assistant, "Half a") });
@@ -235,8 +235,8 @@ fn the_context_block_is_not_shown() {
 }
 
 #[test]
-fn a_verdict_stands_between_the_turns_it_was_given_between() {
-    let verdict = DecisionRow {
+fn a_decision_is_shown_between_its_turns() {
+    let decision = DecisionRow {
         id: "s@5".into(),
         change_set: "s".into(),
         applied: vec![NotePath::parse("a.md").expect("a path")],
@@ -254,7 +254,7 @@ fn a_verdict_stands_between_the_turns_it_was_given_between() {
                 message("u1", "t1", Role::User, "First"),
                 message("u2", "t2", Role::User, "Second"),
             ],
-            verdicts: vec![verdict.clone()],
+            decisions: vec![decision.clone()],
             ..ConversationRows::default()
         };
         let shown = items(rows);
@@ -274,7 +274,7 @@ fn any_status() -> impl Strategy<Value = TurnStatus> {
     ])
 }
 
-/// Turns with steps, each step with calls of any tool, and verdicts at any time.
+/// Turns with steps, each step with calls of any tool, and decisions at any time.
 fn any_rows() -> impl Strategy<Value = ConversationRows> {
     let tool = prop::sample::select(vec!["read_file", "send_message", "end_conversation"]);
     let calls = prop::collection::vec((tool, any::<bool>(), any::<bool>()), 0..3);
@@ -301,7 +301,7 @@ fn any_rows() -> impl Strategy<Value = ConversationRows> {
         }
         times.sort_unstable();
         times.dedup();
-        rows.verdicts = times
+        rows.decisions = times
             .into_iter()
             .map(|at| DecisionRow {
                 id: format!("s@{at}").into(),
@@ -324,7 +324,7 @@ fn name(item: &ChatItem) -> String {
         | ChatItem::Verdict { id, .. } => id.to_string(),
         ChatItem::Tool { turn, call, .. } => format!("line {turn} {call}"),
         ChatItem::Ended { turn, .. } => format!("end {turn}"),
-        ChatItem::SummedUp { text, .. } => format!("summed up: {text}"),
+        ChatItem::SummedUp { text, .. } => format!("summary: {text}"),
     }
 }
 
@@ -336,7 +336,7 @@ proptest! {
         let words: Vec<String> =
             rows.messages.iter().map(|row| row.message.id.to_string()).collect();
         let lines = rows.calls.iter().filter(|row| row.tool == "read_file").count();
-        let verdicts: Vec<String> = rows.verdicts.iter().map(|row| row.id.to_string()).collect();
+        let decisions: Vec<String> = rows.decisions.iter().map(|row| row.id.to_string()).collect();
 
         let shown = items(rows);
         let names: Vec<String> = shown.iter().map(name).collect();
@@ -345,7 +345,7 @@ proptest! {
         };
         prop_assert_eq!(only(&users), users);
         prop_assert_eq!(only(&words), words);
-        prop_assert_eq!(only(&verdicts), verdicts);
+        prop_assert_eq!(only(&decisions), decisions);
         let read = |item: &&ChatItem| matches!(item, ChatItem::Tool { tool, .. } if tool == "read_file");
         prop_assert_eq!(shown.iter().filter(read).count(), lines);
         let mut unique = names.clone();

@@ -14,14 +14,14 @@ use crate::error::Failure;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Shows a conversation as it goes on from another variant of one of its messages, counted
-    /// from 1. A message or variant that is not there is refused with [`StoreError::NotFound`].
+    /// Shows a conversation as it goes on from another version of one of its messages, counted from
+    /// 1. A message or version that does not exist is refused with [`StoreError::NotFound`].
     pub async fn show_variant(
         &self,
         message: &MessageId,
         number: u32,
     ) -> Result<ConversationId, StoreError> {
-        commit!(self, "show_variant", "show another variant", |db| show(db, message, number))
+        commit!(self, "show_variant", "show another version", |db| show(db, message, number))
     }
 
     /// Shows a conversation as it goes on in a branch in which `turn` is heard; where it is heard
@@ -31,19 +31,19 @@ impl Store {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<(), StoreError> {
-        commit!(self, "show_turn", "show another variant", |db| show_branch_with_turn(
+        commit!(self, "show_turn", "show another version", |db| show_branch_with_turn(
             db,
             conversation,
             turn
         ))
     }
 
-    /// The messages of the shown branch that were put in several ways, in order.
+    /// The messages of the shown branch that have several versions, in order.
     pub async fn variants(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<MessageVariant>, StoreError> {
-        read!(self, "read the variants", |db| all_variants(db, conversation))
+        read!(self, "read the versions", |db| all_variants(db, conversation))
     }
 
     /// The turn that a message of the user opened, and whether anything ran after it in the branch
@@ -135,7 +135,7 @@ pub(crate) async fn fork(
     set_shown(db, conversation, number).await
 }
 
-/// Where variants of a turn stand beside each other.
+/// The place where versions of a turn begin.
 struct ForkPoint {
     conversation: ConversationId,
     parent: i64,
@@ -169,7 +169,7 @@ async fn fork_point_of(
     .await
 }
 
-/// The branches that stand beside each other at a place, the parent first.
+/// The branches that begin at a place, the parent first.
 async fn variants(db: &mut SqliteConnection, place: &ForkPoint) -> Result<Vec<i64>, sqlx::Error> {
     let others: Vec<i64> = sqlx::query_scalar(
         "SELECT number FROM branch WHERE conversation = ? AND parent = ? AND fork = ?
@@ -183,7 +183,7 @@ async fn variants(db: &mut SqliteConnection, place: &ForkPoint) -> Result<Vec<i6
     Ok(std::iter::once(place.parent).chain(others).collect())
 }
 
-/// The messages of the shown branch that have variants, and which of them each is.
+/// The messages of the shown branch that have versions, and which of them each is.
 pub(crate) async fn all_variants(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
@@ -205,14 +205,14 @@ pub(crate) async fn all_variants(
     let mut found = Vec::new();
     for (turn, message, branch) in turns {
         let Some(place) = fork_point_of(db, &turn).await? else { continue };
-        let beside = variants(db, &place).await?;
-        if let Some(at) = beside.iter().position(|number| *number == branch)
-            && beside.len() > 1
+        let siblings = variants(db, &place).await?;
+        if let Some(at) = siblings.iter().position(|number| *number == branch)
+            && siblings.len() > 1
         {
             found.push(MessageVariant {
                 message,
                 number: count(at + 1),
-                count: count(beside.len()),
+                count: count(siblings.len()),
             });
         }
     }

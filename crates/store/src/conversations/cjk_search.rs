@@ -20,7 +20,7 @@ pub(crate) fn has_unspaced_script(word: &str) -> bool {
     })
 }
 
-/// What stands around the first of these words in a passage, each of them between two marks.
+/// The text around the first of these words in a passage, each of them between two marks.
 pub(crate) fn excerpt(passage: &str, words: &[String], marks: [char; 2]) -> String {
     let first = words.iter().filter_map(|word| passage.find(word.as_str())).min().unwrap_or(0);
     let (before, after) = passage.split_at(first);

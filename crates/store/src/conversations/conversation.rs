@@ -59,9 +59,9 @@ impl Store {
         read_one!(self, "list the conversations", |db| page(db, archive_state, before, limit))
     }
 
-    /// All that wait for the user, wherever they lie, newest first.
+    /// All conversations that need attention, archived ones included, newest first.
     pub async fn conversations_needing_you(&self) -> Result<Vec<Conversation>, StoreError> {
-        read!(self, "list what waits", |db| needing_you(db))
+        read!(self, "list the conversations that need attention", |db| needing_you(db))
     }
 
     /// The conversation that gathers a day's hub messages.

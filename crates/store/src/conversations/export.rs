@@ -1,4 +1,4 @@
-//! All that is stored of conversations, in parts, for whoever writes it down.
+//! Everything that is stored of conversations, in parts, for an export.
 
 use protocol::{
     CallId, Conversation, ConversationId, Message, MessageId, Origin, Timestamp, TurnId,
@@ -16,8 +16,8 @@ use crate::turns::message;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Conversations to write down, in the order in which they began: at most `limit` behind
-    /// `after`, those that were put away among them.
+    /// Conversations to export, in the order in which they began: at most `limit` behind `after`,
+    /// archived ones included.
     pub async fn conversation_ids(
         &self,
         after: Option<&ConversationId>,
@@ -26,7 +26,7 @@ impl Store {
         read!(self, "list all conversations", |db| ids(db, after, limit))
     }
 
-    /// What is known of a conversation as a whole; `None` when it is not there.
+    /// The data of a conversation as a whole; `None` when it does not exist.
     pub async fn conversation_outline(
         &self,
         id: &ConversationId,
@@ -34,7 +34,7 @@ impl Store {
         read!(self, "read the conversation", |db| outline(db, id))
     }
 
-    /// Turns of an outline with all that was said and called in them, in the order of `numbers`.
+    /// Turns of an outline with all their messages and calls, in the order of `numbers`.
     pub async fn exported_turns(&self, numbers: &[i64]) -> Result<Vec<ExportedTurn>, StoreError> {
         read!(self, "read turns", |db| turns(db, numbers))
     }
@@ -79,11 +79,11 @@ pub struct ExportedTurn {
     pub status: TurnStatus,
     /// Why it failed, where it did.
     pub error: Option<UserError>,
-    /// Who answered it.
+    /// The model that answered it.
     pub model: Option<String>,
-    /// What was said, in order.
+    /// The messages, in order.
     pub messages: Vec<Message>,
-    /// What was called, in order.
+    /// The calls, in order.
     pub calls: Vec<ExportedCall>,
 }
 
@@ -96,9 +96,9 @@ pub struct ExportedCall {
     pub call: CallId,
     /// The tool.
     pub tool: String,
-    /// What it was given.
+    /// The arguments.
     pub arguments: Value,
-    /// What it said, as the model heard it.
+    /// The output, as the model got it.
     pub output: Option<String>,
     /// Whether it failed.
     pub is_error: bool,

@@ -1,6 +1,6 @@
-//! The table `passage`: what was said and changed, in words, and where each word stands.
+//! The table `passage`: the searchable text of messages and changes, and where each word stands.
 //!
-//! Triggers keep it with the messages, calls and names that it is made of, in their commits.
+//! Triggers update it with the messages, calls and names that it is made of, in their commits.
 
 use std::collections::BTreeSet;
 
@@ -22,16 +22,16 @@ use crate::{Store, StoreError, chat_view};
 const EXCERPT_CHARS: usize = 300;
 /// Words of a query beyond these are not looked for.
 const MAX_QUERY_WORDS: usize = 16;
-/// How many words of a passage stand around what was found.
+/// How many words of a passage surround a match.
 const CONTEXT_WORDS: u32 = 24;
 /// Stand around a word that was found until its place is counted.
 const HIGHLIGHT_MARKS: [char; 2] = ['\u{2}', '\u{3}'];
 
 impl Store {
     /// Passages in which all words of the query stand, the last one as the beginning of a word;
-    /// newest first, at most `limit`. Accents, and upper and lower case, are not told apart. A
-    /// conversation's name counts where nothing else in it was found. A word of a script that sets no
-    /// spaces may stand anywhere in a run; for such words alone the newest passages are looked through.
+    /// newest first, at most `limit`. Ignores accents and case. A conversation's name counts if
+    /// nothing else in it matched. A word of a script that sets no spaces may stand anywhere in a
+    /// run; for such words alone only the newest passages are searched.
     pub async fn search_conversations(
         &self,
         query: &str,
@@ -49,9 +49,8 @@ impl Store {
         read!(self, "search the conversations", |db| scan_passages(db, &asked, &unspaced, limit))
     }
 
-    /// Ended conversations, newest first.
-    /// With a query: those where each of its words stands in the name or in what was said or
-    /// changed. A query without a word finds nothing.
+    /// Ended conversations, newest first. With a query: those where each of its words stands in the
+    /// name, a message or a change. A query without a word finds nothing.
     pub async fn ended_conversations(
         &self,
         limit: u32,
@@ -226,7 +225,7 @@ fn strip_marks(words: &str) -> (String, Vec<(u32, u32)>) {
     (text, marks)
 }
 
-/// The row of the list, and what an ended conversation was about.
+/// The row of the list, and the summary of an ended conversation.
 macro_rules! ended_columns {
     () => {
         "SELECT l.*, coalesce(

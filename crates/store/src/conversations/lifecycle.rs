@@ -21,28 +21,28 @@ impl Store {
         archive_state: ArchiveState,
         id: &ConversationId,
     ) -> Result<(), StoreError> {
-        commit!(self, "put_on", "put the conversation away", |db| set_archived(
+        commit!(self, "put_on", "archive or unarchive the conversation", |db| set_archived(
             db,
             id,
             archive_state == ArchiveState::Archived
         ))
     }
 
-    /// Takes a conversation out of every list and search; [`Store::restore`] brings it back as it
-    /// was. Refused with [`StoreError::Working`] while it is being answered, or waits to be.
+    /// Takes a conversation out of every list and search; [`Store::restore`] restores it as it was.
+    /// Refused with [`StoreError::Working`] while it is being answered, or has queued messages.
     pub async fn delete(&self, id: &ConversationId, at: Timestamp) -> Result<(), StoreError> {
         commit!(self, "delete", "delete the conversation", |db| mark_deleted(db, id, at))
     }
 
-    /// Deletes all conversations in the list and those put away, as [`Store::delete`] deletes one, and
-    /// says which. Those that are being answered, or wait to be, stay.
+    /// Deletes all conversations in the list and in the archive, as [`Store::delete`] deletes one,
+    /// and returns their ids. Those that are being answered, or have queued messages, stay.
     pub async fn delete_all(&self, at: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
         commit!(self, "delete_all", "delete the conversations", |db| mark_all_deleted(db, at))
     }
 
     /// Brings all deleted conversations back that are still there, and says how many.
     pub async fn restore_all(&self) -> Result<u64, StoreError> {
-        commit!(self, "restore_all", "bring the conversations back", |db| restore_each_deleted(db))
+        commit!(self, "restore_all", "restore the conversations", |db| restore_each_deleted(db))
     }
 
     /// How many conversations are kept, how many are deleted, and when the first of these was.
@@ -52,7 +52,7 @@ impl Store {
 
     /// Brings a deleted conversation back; refused with [`StoreError::NotFound`] when it is gone.
     pub async fn restore(&self, id: &ConversationId) -> Result<(), StoreError> {
-        commit!(self, "restore", "bring the conversation back", |db| clear_deleted(db, id))
+        commit!(self, "restore", "restore the conversation", |db| clear_deleted(db, id))
     }
 
     /// Conversations that were deleted until `at`.
@@ -60,9 +60,9 @@ impl Store {
         read!(self, "look for deleted conversations", |db| deleted(db, at))
     }
 
-    /// Removes all that is stored of a deleted conversation in one durable commit, its words out of
-    /// the file as well. The ledger of what it changed and what it cost stay. One that is not
-    /// deleted is left as it is.
+    /// Removes all data of a deleted conversation in one durable commit, its text out of the file
+    /// as well. The ledger of its changes and its cost stay. One that is not deleted is left as it
+    /// is.
     pub async fn purge_conversation(&self, id: &ConversationId) -> Result<(), StoreError> {
         self.purge_rows(id).await.doing(self, "remove the deleted conversation")
     }
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// Ends the conversations of the hub in which nothing happened since `since`, but for those
-    /// that wait or are worked on, and says which.
+    /// that need attention or are worked on, and returns their ids.
     pub async fn end_idle_hub_conversations(
         &self,
         since: Timestamp,
@@ -212,8 +212,8 @@ async fn is_deleted(db: &mut SqliteConnection, id: &ConversationId) -> Result<bo
     .await
 }
 
-/// What the keys promise is kept here by hand: this connection does not look after them. Hub
-/// messages keep their ids, so that none is taken for a new one.
+/// These statements enforce the foreign keys: this connection does not check them. Hub messages
+/// keep their ids, so that none is taken for a new one.
 const PURGE_STATEMENTS: [&str; 18] = [
     "INSERT INTO usage_apart (model, input, output, cache_read, cache_write, at, cost)
      SELECT model, input, output, cache_read, cache_write, at, cost FROM usage

@@ -17,7 +17,7 @@ const MAX_WAITING: u32 = 50;
 /// So often it may fail for one conversation before something else is said in it.
 const MAX_FAILURES: u32 = 3;
 
-/// An ended conversation in a list, and what is known of what it was about.
+/// An ended conversation in a list, and its summary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndedConversation {
     /// Its row.
@@ -38,8 +38,8 @@ impl Store {
         read!(self, "look for conversations without a summary", |db| next(db, idle))
     }
 
-    /// Stores what a model told of a conversation up to `turn`, and what asking took. A name that
-    /// the user gave stays.
+    /// Stores a model's title and summary of a conversation up to `turn`, and the cost of the
+    /// request. A name that the user gave stays.
     pub async fn store_title(
         &self,
         turn: &TurnId,
@@ -51,7 +51,7 @@ impl Store {
         ))
     }
 
-    /// Takes note that nothing came of asking about a conversation up to `turn`, and what it took.
+    /// Records that the request for a title of a conversation up to `turn` failed, and its cost.
     pub async fn title_failed(
         &self,
         turn: &TurnId,

@@ -1,4 +1,5 @@
-//! A database that lost its past never begins anew unnoticed: a mark beside it tells what it was.
+//! Detects a database that lost its data, so that it is never replaced silently: a marker file next
+//! to it describes its content.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +10,9 @@ use crate::db::transaction::read_one;
 use crate::error::from_sql;
 use crate::{Store, StoreError};
 
-/// What SQLite keeps in files of its own beside a database.
+/// The suffixes of the files that SQLite keeps for a database.
 const DATABASE_FILE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
-/// The mark beside a database.
+/// The suffix of the marker file of a database.
 const MARKER_SUFFIX: &str = "-known";
 
 /// A database that had a past and has none any more.
@@ -30,7 +31,7 @@ struct DatabaseIdentity {
     has_changes: bool,
 }
 
-/// What is found in the place of a database.
+/// The state of the file in the place of a database.
 enum FoundDatabase {
     /// No file, or no byte in it.
     Nothing,
@@ -48,17 +49,17 @@ enum StoredRows {
 
 impl Store {
     /// As [`Store::open`], for a database whose loss the user has to hear of. One that was emptied
-    /// since it was open last (no file, no bytes, no tables, or none of the changes that it told of)
-    /// is moved into a folder beside it, `emptied-AT`, with the files that SQLite keeps beside it,
-    /// before a new one is made; SQLite itself would remove its log. Whoever is cut in between
-    /// finds it emptied again.
+    /// since it was last open (no file, no bytes, no tables, or none of the changes of its marker)
+    /// is moved into the folder `emptied-AT` next to it, with the files that SQLite keeps for it,
+    /// before a new one is made; SQLite itself would remove its log. After a crash in between, the
+    /// next start finds it emptied again.
     pub async fn open_detecting_loss(
         file: &Path,
         at: &str,
     ) -> Result<(Self, Option<LostDatabase>), StoreError> {
         let known = DatabaseIdentity::read(file);
         let emptied = is_emptied(known.as_ref(), &inspect(file).await?, file);
-        let emptied = if emptied { Some(move_aside(file, at)?) } else { None };
+        let emptied = if emptied { Some(move_emptied(file, at)?) } else { None };
         let store = Self::open(file).await?;
         let now = store.identity().await?;
         if now.is_some() && now != known {
@@ -84,7 +85,7 @@ fn is_emptied(known: Option<&DatabaseIdentity>, found: &FoundDatabase, file: &Pa
     }
 }
 
-/// Looks without a trace, as whoever refuses a newer version does.
+/// Reads the file without a trace, like the check that refuses a newer version.
 async fn inspect(file: &Path) -> Result<FoundDatabase, StoreError> {
     if !crate::db::open::is_not_empty(file) {
         return Ok(FoundDatabase::Nothing);
@@ -145,9 +146,9 @@ fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
 }
 
 #[expect(clippy::disallowed_methods, reason = "these are files of the data directory")]
-fn move_aside(file: &Path, at: &str) -> Result<LostDatabase, StoreError> {
+fn move_emptied(file: &Path, at: &str) -> Result<LostDatabase, StoreError> {
     let folder = file.with_file_name(format!("emptied-{at}"));
-    let failed = |source| StoreError::File { verb: "move aside", file: file.to_owned(), source };
+    let failed = |source| StoreError::File { verb: "move", file: file.to_owned(), source };
     let mut kept = None;
     for suffix in DATABASE_FILE_SUFFIXES {
         let from = with_suffix(file, suffix);

@@ -52,7 +52,7 @@ fn migrations() -> Vec<Migration> {
 impl Store {
     /// Opens the database at `file`, making it when there is none; its folder must exist.
     ///
-    /// The file and those that SQLite puts beside it can be read by their owner only. A database
+    /// The file and those that SQLite adds to it can be read by their owner only. A database
     /// of a newer version is refused with [`StoreError::Newer`] before anything is written.
     pub async fn open(file: &Path) -> Result<Self, StoreError> {
         if is_not_empty(file) {
@@ -103,8 +103,8 @@ fn writer_options(file: &Path) -> SqliteConnectOptions {
     base_options(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
 }
 
-/// What is deleted here is overwritten with zeros. What the keys promise, the one commit that uses
-/// it keeps by itself: SQLite would look through both tables for each content that goes.
+/// Deleted data is overwritten with zeros. The one commit that uses this connection enforces the
+/// foreign keys itself: SQLite would search both tables for each deleted content.
 fn secure_delete_options(writing: SqliteConnectOptions) -> SqliteConnectOptions {
     writing.foreign_keys(false).pragma("secure_delete", "ON")
 }
@@ -170,7 +170,7 @@ async fn newest_version(db: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     Ok(marked.max(listed))
 }
 
-/// SQLite gives the files it puts beside a database the rights of the database.
+/// SQLite gives its additional files the permissions of the database.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the database is a file of the data directory")]
 fn make_private(file: &Path) -> std::io::Result<()> {

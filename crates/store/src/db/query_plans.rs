@@ -17,8 +17,8 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::db::open::{base_options, reader_pool_options};
 use crate::{RetentionPolicy, Store};
 
-/// What is small however many conversations there are: what waits, works or was left undone. Named
-/// by the index that holds nothing else.
+/// Indexes over few rows, however many conversations there are: pending, working or unfinished
+/// ones. Each index holds nothing else.
 const SMALL_INDEXES: [&str; 9] = [
     "question_open",
     "turn_offered",
@@ -31,7 +31,7 @@ const SMALL_INDEXES: [&str; 9] = [
     "untold_newest",
 ];
 
-/// What is read in the order of this index stops where the list is cut.
+/// A query in the order of this index stops where the list is cut.
 const ORDERED_INDEX: &str = "conversation_ended";
 
 /// Takes down every statement that sqlx says it ran.
@@ -98,9 +98,9 @@ async fn store() -> (tempfile::TempDir, Store) {
 /// All that is read for lists of conversations.
 async fn list(store: &Store) {
     let id = ConversationId::from("c");
-    for shelf in [ArchiveState::Open, ArchiveState::Archived] {
-        store.conversations(shelf, None, 9).await.expect("read");
-        store.conversations(shelf, Some(&id), 9).await.expect("read");
+    for archive in [ArchiveState::Open, ArchiveState::Archived] {
+        store.conversations(archive, None, 9).await.expect("read");
+        store.conversations(archive, Some(&id), 9).await.expect("read");
     }
     store.conversations_needing_you().await.expect("read");
     store.ended_conversations(9, None).await.expect("read");
@@ -155,8 +155,8 @@ async fn scanned_tables(store: &Store, statement: &str) -> Vec<String> {
     steps.filter(|step| is_scan(step)).collect()
 }
 
-/// Lists that were handed in, full-text indexes, branches of one conversation, and what was put
-/// together for this query are no tables of ours.
+/// Lists in arguments, full-text indexes, branches of one conversation, and subqueries of this
+/// query are no tables of ours.
 fn is_scan(step: &str) -> bool {
     let Some(what) = step.strip_prefix("SCAN ") else { return false };
     let apart = ["CONSTANT ROW", "line", "awaited", "newest", "(subquery", "pragma_"];

@@ -15,7 +15,7 @@ pub(crate) trait RowExt {
     fn optional_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error>;
     /// A file from the columns of its inode and its birth time; `None` where the inode is not known.
     fn file_id(&self, inode: &str, born: &str) -> Result<Option<FileId>, sqlx::Error>;
-    /// A unit variant, by the word that serde gives it.
+    /// A unit variant, by its name in serde.
     fn enum_value<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
     fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
     fn optional_json<T: DeserializeOwned>(&self, column: &str) -> Result<Option<T>, sqlx::Error>;
@@ -68,7 +68,7 @@ pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, sqlx::
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-/// A unit variant as the word that serde gives it.
+/// The name of a unit variant in serde.
 pub(crate) fn enum_text<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => Ok(word),

@@ -8,7 +8,7 @@ macro_rules! read {
             let mut snapshot = store.readers.begin().await?;
             let $db: &mut sqlx::SqliteConnection = &mut snapshot;
             let found = $work.await?;
-            // Ended behind: nobody waits for the end of what only read.
+            // Ended in the background: nobody waits for the end of a read.
             drop(snapshot);
             Ok::<_, $crate::error::Failure>(found)
         };
@@ -16,7 +16,7 @@ macro_rules! read {
     }};
 }
 
-/// Reads with one statement, which is a snapshot by itself.
+/// Reads with one statement, which is a snapshot in itself.
 macro_rules! read_one {
     ($store:expr, $doing:literal, |$db:ident| $work:expr) => {{
         let store: &$crate::Store = $store;
@@ -37,9 +37,9 @@ macro_rules! commit {
     };
 }
 
-/// Writes in one commit that does not wait for the disk: for what is found out again when the power
-/// fails, as it was before. A process that is killed loses none of it, and the next commit that
-/// waits makes it durable: the log keeps their order.
+/// Writes in one commit that does not wait for the disk: for data that can be determined again
+/// after a power failure. A process that is killed loses none of it, and the next commit that waits
+/// for the disk makes it durable: the log
 macro_rules! commit_relaxed {
     ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {
         $crate::db::transaction::commit_on!(relaxed, $store, $operation, $doing, |$db| $work)

@@ -1,4 +1,4 @@
-//! Gives the room of what was deleted back to the disk, and leaves no trace of it.
+//! Gives the space of deleted data back to the disk, and leaves no trace of the data.
 
 use sqlx::{Row, SqliteConnection};
 
@@ -9,9 +9,9 @@ use crate::{Store, StoreError};
 const CHECKPOINT_ATTEMPTS: usize = 3;
 
 impl Store {
-    /// Writes the database anew without what was deleted, and empties the log: nothing of it is
-    /// left in either file when this returns. For as long as it takes nothing else is written, and
-    /// it wants as much free room as the database has.
+    /// Rewrites the database without deleted data, and empties the log: nothing of the data is left
+    /// in either file when this returns. Meanwhile nothing else is written, and the disk needs as
+    /// much free space as the database has.
     pub async fn vacuum(&self) -> Result<(), StoreError> {
         self.vacuum_and_truncate_log().await.doing(self, "make the database smaller")
     }

@@ -19,7 +19,7 @@ struct WriteConnections {
     durable: Option<SqliteConnection>,
     relaxed: Option<SqliteConnection>,
     secure_delete: Option<SqliteConnection>,
-    /// Whether whoever had them last gave them back as they were.
+    /// Whether the last holder returned them in order.
     returned_clean: bool,
     closed: bool,
 }
@@ -32,18 +32,13 @@ pub(crate) struct WriteGuard<'a> {
 
 impl Writer {
     /// Nothing is opened yet. `durable` waits for the disk at each commit, `settling` does not;
-    /// `forgetting` leaves nothing of what it deletes.
+    /// `secure_delete` leaves no trace of deleted data.
     pub(crate) fn new(
         durable: SqliteConnectOptions,
         settling: SqliteConnectOptions,
-        forgetting: SqliteConnectOptions,
+        secure_delete: SqliteConnectOptions,
     ) -> Self {
-        Self {
-            durable,
-            relaxed: settling,
-            secure_delete: forgetting,
-            connections: Mutex::default(),
-        }
+        Self { durable, relaxed: settling, secure_delete, connections: Mutex::default() }
     }
 
     /// Waits until nobody else has them.
@@ -53,16 +48,16 @@ impl Writer {
             return Err(sqlx::Error::PoolClosed);
         }
         if !std::mem::take(&mut connections.returned_clean) {
-            let WriteConnections { durable, relaxed: settling, secure_delete: forgetting, .. } =
+            let WriteConnections { durable, relaxed: settling, secure_delete, .. } =
                 &mut *connections;
-            for connection in [durable, settling, forgetting] {
+            for connection in [durable, settling, secure_delete] {
                 discard_broken(connection).await;
             }
         }
         Ok(WriteGuard { writer: self, connections })
     }
 
-    /// Waits for what runs and closes them; nothing is lent after that.
+    /// Waits for running work and closes the connections; none is lent after that.
     pub(crate) async fn close(&self) {
         let mut connections = self.connections.lock().await;
         connections.closed = true;
@@ -72,7 +67,7 @@ impl Writer {
             connections.durable.take(),
         ];
         for connection in open.into_iter().flatten() {
-            // What was committed is in the log; the next opening folds it into the file.
+            // Every commit is in the log; the next opening folds it into the file.
             let _ = connection.close().await;
         }
     }
@@ -84,7 +79,7 @@ impl WriteGuard<'_> {
         open(&mut self.connections.durable, &self.writer.durable).await
     }
 
-    /// The one for what recovery can find out again.
+    /// The connection for data that recovery can determine again.
     pub(crate) async fn relaxed(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
         open(&mut self.connections.relaxed, &self.writer.relaxed).await
     }
@@ -94,7 +89,8 @@ impl WriteGuard<'_> {
         open(&mut self.connections.secure_delete, &self.writer.secure_delete).await
     }
 
-    /// Gives them back after all went well. Who drops it instead leaves them to be examined.
+    /// Returns the connections after success. A holder that drops them instead leaves them to be
+    /// examined.
     pub(crate) fn release(mut self) {
         self.connections.returned_clean = true;
     }
@@ -111,8 +107,8 @@ async fn open<'a>(
     Ok(connection.insert(opened))
 }
 
-/// When the disk is full SQLite rolls back by itself, and the connection goes on believing that it
-/// is in a transaction: every later commit on it would fail. The ping waits for what the last
+/// When the disk is full, SQLite rolls back automatically, and the connection goes on believing
+/// that it
 /// holder has left to be done. A transaction that was begun and not ended in one text of SQL is one
 /// that the connection does not know of.
 async fn discard_broken(connection: &mut Option<SqliteConnection>) {

@@ -1,4 +1,4 @@
-//! The table `held`: what of a hub waits for the user.
+//! The table `held`: messages for or from a hub that need approval.
 
 use protocol::hub::approval::{ApprovalReason, PendingApproval};
 use protocol::{ConversationId, Timestamp};
@@ -12,12 +12,12 @@ use crate::hub::outbox::OutboxPush;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// What waits in a conversation to be sent, worked on again or discarded, oldest first.
+    /// Approvals of a conversation, oldest first: messages to send, to process again or to discard.
     pub async fn hub_approvals(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<PendingApproval>, StoreError> {
-        read!(self, "read what waits for the hub", |db| of_conversation(db, conversation))
+        read!(self, "read the approvals for the hub", |db| of_conversation(db, conversation))
     }
 
     /// Puts an answer into the outbox, as said at `at`, and opens a message again, without a turn and
@@ -27,7 +27,9 @@ impl Store {
         number: u32,
         at: Timestamp,
     ) -> Result<Option<ConversationId>, StoreError> {
-        commit!(self, "send_held", "send what waited for the hub", |db| send(db, number, at))
+        commit!(self, "send_held", "send the approved message to the hub", |db| send(
+            db, number, at
+        ))
     }
 
     /// Drops it; `None` when it does not wait any more.
@@ -35,7 +37,7 @@ impl Store {
         &self,
         number: u32,
     ) -> Result<Option<ConversationId>, StoreError> {
-        commit!(self, "discard_held", "discard what waited for the hub", |db| remove(db, number))
+        commit!(self, "discard_held", "discard the message to the hub", |db| remove(db, number))
     }
 }
 

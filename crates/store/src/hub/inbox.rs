@@ -18,7 +18,7 @@ pub struct InboxRow {
     pub hub: String,
     /// The hub's id for it.
     pub id: String,
-    /// The words.
+    /// The text.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
@@ -37,20 +37,20 @@ pub struct InboxRow {
 pub struct DeliveredMessage {
     /// The hub's id for it.
     pub id: String,
-    /// The words.
+    /// The text.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
 }
 
-/// What became of a message that came.
+/// The result of storing an incoming message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// It is stored.
     New,
     /// It was already, and nothing has changed.
     Known,
-    /// One with this id was already, with other words: those stay.
+    /// A message with this id exists, with a different text, which stays.
     Differs,
     /// Too many are open, and it is not.
     Full,
@@ -109,10 +109,10 @@ impl Store {
         commit!(self, "inbox_done", "finish a hub message", |db| close(db, said, "done"))
     }
 
-    /// The message that `said` answers is put aside, with its error, and waits among what is held
-    /// until the user says; `said` goes out. One commit.
+    /// Sets the message that `said` answers aside, with its error, until the user decides; `said`
+    /// is sent. One commit.
     pub async fn inbox_park(&self, said: &OutboxPush) -> Result<(), StoreError> {
-        commit!(self, "inbox_park", "put a hub message aside", |db| park(db, said))
+        commit!(self, "inbox_park", "set a hub message aside for approval", |db| park(db, said))
     }
 
     /// Counts a failure, keeps its words, and returns how often the message has now failed: at least

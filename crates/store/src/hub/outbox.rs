@@ -23,7 +23,7 @@ pub struct OutboxPush {
     pub body: String,
     /// "low", "normal" or "high".
     pub priority: String,
-    /// When it was said.
+    /// The time of the text.
     pub at: Timestamp,
 }
 
@@ -32,13 +32,13 @@ pub struct OutboxPush {
 pub struct OutboxRow {
     /// Its number; later ones are higher.
     pub id: i64,
-    /// What to send.
+    /// The notification to send.
     pub push: OutboxPush,
     /// How many messages of the hub were taken after the one that it answers.
     pub newer: i64,
 }
 
-/// Notifications that answer messages which a hub may have forgotten.
+/// Notifications that answer messages which a hub may have dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ForgottenReplies {
     /// How many there are.
@@ -52,7 +52,7 @@ pub struct ForgottenReplies {
 pub struct ExpiredNotification {
     /// It.
     pub push: OutboxPush,
-    /// The conversation in which it waits for the user now; `None` when that is not kept.
+    /// The conversation in which it needs approval now; `None` when that is not kept.
     pub conversation: Option<ConversationId>,
 }
 
@@ -62,10 +62,11 @@ impl Store {
         commit!(self, "outbox_push", "store a notification", |db| insert(db, push))
     }
 
-    /// The notification to send next: the one that is `under_way`, whether the hub has read it is not known;
-    /// else the oldest that waits. Where that answers a message more than half of the hub's `memory` back, a
-    /// hub that remembers no more deliveries is about to forget it: then the newest go first, and those that
-    /// it has forgotten last. What answers one message keeps its order.
+    /// The notification to send next: the one that is `under_way`, if it is not known whether the
+    /// hub has read it; else the oldest queued one. Where that answers a message more than half of
+    /// the hub's `memory` back, a hub that remembers no more deliveries is about to drop it: then
+    /// the newest go first, and those that it has dropped last. Answers to one message keep their
+    /// order.
     pub async fn outbox_next(
         &self,
         under_way: Option<i64>,
@@ -74,8 +75,8 @@ impl Store {
         read!(self, "read the outbox", |db| next(db, under_way, memory))
     }
 
-    /// The waiting notifications above the number `after` that answer one of the messages which a hub
-    /// with so large a `memory` has forgotten.
+    /// The queued notifications above the number `after` that answer one of the messages which a
+    /// hub with so large a `memory` has dropped.
     pub async fn outbox_forgotten_replies(
         &self,
         after: i64,
@@ -89,8 +90,8 @@ impl Store {
         commit!(self, "outbox_sent", "note a sent notification", |db| mark_sent(db, id))
     }
 
-    /// Drops what has waited since before `at` and returns it, oldest first. It waits for the user
-    /// among what is held, in the conversation that it comes from.
+    /// Drops notifications that have been queued since before `at` and returns them, oldest first.
+    /// Each needs approval in the conversation that it comes from.
     pub async fn outbox_expire(
         &self,
         at: Timestamp,

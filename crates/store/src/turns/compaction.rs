@@ -21,9 +21,9 @@ use crate::{Store, StoreError};
 /// A compaction as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompactionRow {
-    /// What a model is told, and how far it reaches.
+    /// The text for the model, and how far it reaches.
     pub compaction: Compaction,
-    /// Marks what was hidden from whoever put it together.
+    /// Identifies the notes that were hidden from the model that summarized.
     pub privacy_view: String,
     /// All it came from.
     pub sources: Vec<Source>,
@@ -32,8 +32,8 @@ pub struct CompactionRow {
 }
 
 impl Store {
-    /// What stands in for earlier turns when a model hears of `turn`, and the messages behind that,
-    /// as [`Store::history`] tells them.
+    /// The summary that replaces earlier turns for a model in `turn`, and the messages after it, as
+    /// [`Store::history`] returns them.
     pub async fn recent_history(
         &self,
         conversation: &ConversationId,
@@ -42,13 +42,13 @@ impl Store {
         read!(self, "read the history", |db| recent(db, conversation, turn))
     }
 
-    /// What stands in for earlier turns when a model hears of `turn`.
+    /// The summary that replaces earlier turns for a model in `turn`.
     pub async fn compaction(
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<Option<CompactionRow>, StoreError> {
-        read!(self, "read what was summed up", |db| compaction_for_turn(db, conversation, turn))
+        read!(self, "read the summary", |db| compaction_for_turn(db, conversation, turn))
     }
 
     /// Stores what stands in for the first turns of a branch from now on, and with it what asking
@@ -62,7 +62,7 @@ impl Store {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let new = NewCompaction { turn, compaction: new, heard, asked, at };
-        commit!(self, "store_compaction", "store what was summed up", |db| insert(db, &new))
+        commit!(self, "store_compaction", "store the summary", |db| insert(db, &new))
     }
 
     /// Counts a request that belongs to no answer for `turn`.
@@ -139,7 +139,7 @@ async fn compaction_for_turn(
     .await
 }
 
-/// What stands in for earlier turns in the branch that is shown.
+/// The summary that replaces earlier turns in the branch that is shown.
 pub(crate) async fn shown(
     db: &mut SqliteConnection,
     conversation: &ConversationId,

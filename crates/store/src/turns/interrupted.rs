@@ -19,7 +19,7 @@ impl Store {
         turn: &TurnId,
         results: &[CallResult],
     ) -> Result<(), StoreError> {
-        commit!(self, "take_up_turn", "take the turn up again", |db| resume(db, turn, results))
+        commit!(self, "take_up_turn", "resume the turn", |db| resume(db, turn, results))
     }
 
     /// Ends a turn that was cut, as [`Store::finish_turn`] does, and asks the user what shall

@@ -1,4 +1,4 @@
-//! The table `message`: what was said, in pieces, as it is replayed to a model.
+//! The table `message`: the parts of messages, as they are replayed to a model.
 
 use protocol::{CallId, ConversationId, Message, MessageId, MessagePart, Role, Timestamp, TurnId};
 use serde::Deserialize;
@@ -38,7 +38,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, row: &MessageRow) -> Resul
     Ok(())
 }
 
-/// What a model may hear in `turn` of what ran after number `after`: the turns that ran before it in
+/// The turns after number `after` that a model in `turn` may see: the turns that ran before it in
 /// its branch, in that order, and itself.
 pub(crate) async fn history_until(
     db: &mut SqliteConnection,
@@ -65,8 +65,8 @@ pub(crate) async fn history_until(
     .await
 }
 
-/// Every message of conversation `?1` in the order of its turn, as one value: handing over each row
-/// alone costs more than reading it. [`unpacked`] reads it.
+/// Every message of conversation `?1` in the order of its turn, as one value: returning each row
+/// separately costs more than reading it. [`unpacked`] reads it.
 macro_rules! packed {
     () => {
         "SELECT json_group_array(json_object(
@@ -158,7 +158,7 @@ pub(crate) async fn opening_message(
     .await
 }
 
-/// The words of that message.
+/// The text of that message.
 pub(crate) async fn request_text(
     db: &mut SqliteConnection,
     turn: &TurnId,

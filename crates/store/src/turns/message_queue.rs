@@ -1,4 +1,4 @@
-//! Messages that wait for their turn: until it begins, their words can be changed or taken away.
+//! Queued messages: until their turn begins, their text can be changed or they can be removed.
 
 use protocol::{ConversationId, MessageId, MessagePart, TurnId};
 use sqlx::SqliteConnection;
@@ -9,7 +9,7 @@ use crate::db::transaction::commit;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Gives a queued message other words; its context block stays. Says in which conversation, or
+    /// Gives a queued message a new text; its context block stays. Returns its conversation, or
     /// `None` when it is no longer queued, or answers a question.
     pub async fn edit_queued(
         &self,
@@ -19,8 +19,8 @@ impl Store {
         commit!(self, "reword_queued", "change a queued message", |db| edit(db, message, text))
     }
 
-    /// Takes a queued message and its turn away, as if it had never been sent: verdicts that it
-    /// would have told the model of count as untold. Says in which conversation, or `None` as
+    /// Removes a queued message and its turn, as if it had never been sent: decisions that it would
+    /// have told the model of count as unreported. Returns its conversation, or `None` as
     /// [`Store::edit_queued`].
     pub async fn remove_queued(
         &self,

@@ -1,8 +1,8 @@
-//! The tables `source` and `tainted_note`: where what a turn was told comes from, and which notes were
-//! written by turns that were told something of the hub.
+//! The tables `source` and `tainted_note`: where the text of a turn comes from, and which notes
+//! were written by turns that read text of the hub.
 //!
-//! Sources are stored with what they are of, in its commit, so they stand as long as the turn does:
-//! over a restart, and whatever a later summary leaves out.
+//! Sources are stored with the row that they belong to, in its commit, so they stay as long as the
+//! turn does: over a restart, and whatever a later summary omits.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ impl Store {
         read!(self, "read the turn's sources", |db| of_context(db, turn))
     }
 
-    /// Where the words come from that each of these turns was told itself, without those of the turns
+    /// The sources of the text that each of these turns got itself, without those of the turns
     /// before it.
     pub async fn turn_sources(
         &self,
@@ -33,9 +33,9 @@ impl Store {
         read!(self, "read the turns' sources", |db| of_turns(db, turns))
     }
 
-    /// Takes note that these changes are about to be made: what a turn writes that has heard of the
-    /// hub is from the hub from now on, and a note that moves takes that along. Writes only if there
-    /// is something to note.
+    /// Records that these changes are about to be made: notes that a turn with text of the hub
+    /// writes are from the hub from now on, and a note that moves keeps that mark. Writes only if
+    /// there is a mark to record.
     pub async fn propagate_taint(&self, changes: &[(TurnId, &Change)]) -> Result<(), StoreError> {
         let rows = changed_paths_json(changes);
         if read!(self, "look for the hub's notes", |db| is_tainted(db, &rows))? {
@@ -93,7 +93,7 @@ pub(crate) async fn inherit(
     Ok(())
 }
 
-/// A turn stands in for another: words of the hub stay words of the hub, whoever sends them again.
+/// A turn replaces another: text of the hub stays text of the hub, whoever sends it again.
 pub(crate) async fn inherit_from(
     db: &mut SqliteConnection,
     turn: &TurnId,

@@ -1,4 +1,4 @@
-//! The table `question`: what waits for the user, for as long as it takes.
+//! The table `question`: questions to the user, open for as long as it takes.
 
 use std::collections::BTreeSet;
 
@@ -21,13 +21,13 @@ impl Store {
         read!(self, "read the open question", |db| find_open(db, conversation))
     }
 
-    /// The question that waits in a conversation, or the one that `turn` has answered there.
+    /// The open question of a conversation, or the one that `turn` has answered there.
     pub async fn question_for_turn(
         &self,
         conversation: &ConversationId,
         turn: Option<&TurnId>,
     ) -> Result<Option<AnswerableQuestion>, StoreError> {
-        read!(self, "read the question that waits", |db| find_for_turn(db, conversation, turn))
+        read!(self, "read the open question", |db| find_for_turn(db, conversation, turn))
     }
 
     /// The conversation of the hub in which a question of a hub turn waits that was asked since
@@ -40,8 +40,9 @@ impl Store {
         read!(self, "look for a question to the hub", |db| find_hub_conversation(db, since, until))
     }
 
-    /// Marks a question as answered by the words of a turn that is stored already. The same again
-    /// changes nothing; one that no longer waits is refused as [`Store::submit_turn`] does.
+    /// Marks a question as answered by the message of a turn that is stored already. Repeating it
+    /// changes nothing; a question that is no longer open is refused as [`Store::submit_turn`]
+    /// does.
     pub async fn answer_question(
         &self,
         turn: &TurnId,
@@ -66,7 +67,7 @@ impl Store {
         read!(self, "read the answers that were offered", |db| options(db, conversation))
     }
 
-    /// The words that answered a question; `None` while it waits, or when it was withdrawn.
+    /// The text that answered a question; `None` while it is open, or when it was withdrawn.
     pub async fn answer_of(&self, question: &QuestionId) -> Result<Option<String>, StoreError> {
         read!(self, "read the answer", |db| answer_text(db, question))
     }
@@ -79,7 +80,7 @@ pub struct AnswerableQuestion {
     pub question: Question,
     /// The channel of the turn that asked.
     pub origin: Origin,
-    /// Who answered it; `None` while it waits.
+    /// The turn that answered it; `None` while it is open.
     pub answered_by: Option<TurnId>,
 }
 

@@ -1,4 +1,4 @@
-//! What a conversation has seen of its notes: the content of each as a call read or wrote it last.
+//! The read state of a conversation: the content of each note as a call read or wrote it last.
 
 use std::collections::BTreeMap;
 

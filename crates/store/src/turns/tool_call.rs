@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::turns::{full_result, provenance};
 use crate::{Store, StoreError};
 
-/// What a model is told about a call that nobody answered before its turn ended.
+/// The result for a model of a call that got none before its turn ended.
 const NOT_RUN_OUTPUT: &str = "Not run: the turn ended before this call.";
 
 impl Store {
@@ -32,12 +32,12 @@ impl Store {
         read!(self, "look for calls without a change", |db| without_change(db, turn))
     }
 
-    /// What the calls of a conversation gave as the place that they are about, as they spelled it.
+    /// The path arguments of the calls of a conversation, as the calls spelled them.
     pub async fn path_arguments(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<String>, StoreError> {
-        read!(self, "read what calls were about", |db| select_path_arguments(db, conversation))
+        read!(self, "read the paths of the calls", |db| select_path_arguments(db, conversation))
     }
 }
 
@@ -126,8 +126,8 @@ pub(crate) async fn store_results(
     Ok(())
 }
 
-/// Gives every call that is still open a result: a history with an unanswered call is refused by
-/// every vendor, so a turn never ends with one.
+/// Gives every call that is still open a result: every provider refuses a history with an
+/// unanswered call, so a turn never ends with one.
 pub(crate) async fn close_unanswered(
     db: &mut SqliteConnection,
     turn: &TurnId,

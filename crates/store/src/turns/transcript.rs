@@ -1,4 +1,4 @@
-//! What a turn stores, over several tables: one commit a step.
+//! Stores the parts of a turn, over several tables: one commit a step.
 
 use std::collections::HashMap;
 
@@ -20,11 +20,11 @@ use crate::{Store, StoreError};
 impl Store {
     /// Stores a user message and its queued turn, and reopens the conversation if it had ended.
     ///
-    /// With `answers` the question is marked as answered; one that no longer waits is refused
-    /// with [`StoreError::AlreadyAnswered`], with [`StoreError::AnsweredSo`] when these words were the
-    /// answer, or with [`StoreError::Withdrawn`]; the branch in which it was
-    /// asked is shown from then on. A message from the
-    /// window that answers nothing withdraws the open question, and what is offered of a cut turn.
+    /// With `answers` the question is marked as answered; one that is no longer open is refused
+    /// with [`StoreError::AlreadyAnswered`], with [`StoreError::AnsweredSo`] when this text was the
+    /// answer, or with [`StoreError::Withdrawn`]; the branch in which it was asked is shown from
+    /// then on. A message from the window that answers no question withdraws the open question, and
+    /// the offer to continue an interrupted turn.
     pub async fn submit_turn(&self, new: &NewTurn) -> Result<(), StoreError> {
         commit!(self, "submit_turn", "store a message", |db| submit(db, new))
     }
@@ -49,9 +49,9 @@ impl Store {
         commit_relaxed!(self, "begin_turn", "begin a turn", |db| begin(db, conversation))
     }
 
-    /// What a model may hear in `turn`: all messages of the turns that ran before it and of
-    /// itself, oldest first. The results of a step stand in one message of the user right after
-    /// the calls, in call order. What is queued behind it is not heard.
+    /// The messages that a model in `turn` may see: all messages of the turns that ran before it
+    /// and of itself, oldest first. The results of a step stand in one message of the user right
+    /// after the calls, in call order. Queued messages behind it are not included.
     pub async fn history(
         &self,
         conversation: &ConversationId,
@@ -99,8 +99,9 @@ impl Store {
         commit!(self, "finish_turn", "end the turn", |db| finish(db, turn, ending)).map(drop)
     }
 
-    /// Ends a turn that a hub message opened: as [`Store::finish_turn`], and in the same commit
-    /// what the hub shall hear is put in the outbox, what waits for the user's word beside it, and the message's inbox row is done.
+    /// Ends a turn that a hub message opened: as [`Store::finish_turn`], and in the same commit the
+    /// text for the hub is put in the outbox, text that needs approval is stored, and the message's
+    /// inbox row is done.
     pub async fn finish_hub_turn(
         &self,
         turn: &TurnId,

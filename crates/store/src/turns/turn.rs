@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// What the chat shows of a turn itself.
+/// The columns of a turn that the chat shows.
 #[derive(Debug)]
 pub(crate) struct TurnRow {
     pub(crate) turn: OpenTurn,
@@ -83,9 +83,9 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(
     Ok(())
 }
 
-/// A turn that is taken up again goes first, then answers. What was typed before a question was
-/// asked is never its answer, so it is held while the question is open; it is held too while the
-/// user is asked what shall become of a turn that was cut.
+/// A resumed turn goes first, then answers. A message that was typed before a question was asked is
+/// never its answer, so it is held while the question is open; it is held too while the user is
+/// asked whether to continue an interrupted turn.
 pub(crate) async fn begin(
     db: &mut SqliteConnection,
     conversation: &ConversationId,

@@ -1,4 +1,4 @@
-//! The table `usage`: what each request to a model has cost.
+//! The table `usage`: the cost of each request to a model.
 
 use protocol::chat::cost::{ModelCost, TurnCost};
 use protocol::chat::model::Price;
@@ -23,27 +23,27 @@ macro_rules! sum {
 }
 
 impl Store {
-    /// What a turn has cost so far.
+    /// The cost of a turn so far.
     pub async fn turn_cost(&self, turn: &TurnId) -> Result<ModelCost, StoreError> {
-        read_one!(self, "sum up what the turn cost", |db| in_turn(db, turn))
+        read_one!(self, "add up the cost of the turn", |db| in_turn(db, turn))
     }
 
-    /// What each turn of a conversation has cost, in the order in which they ran. Turns that asked
-    /// no model are not among them.
+    /// The cost of each turn of a conversation, in the order in which they ran. Turns that used no
+    /// model are not among them.
     pub async fn turn_costs(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<TurnCost>, StoreError> {
-        read!(self, "sum up what the conversation cost", |db| by_turn(db, conversation))
+        read!(self, "add up the cost of the conversation", |db| by_turn(db, conversation))
     }
 
-    /// What was spent in all conversations since `from` and before `until`.
+    /// The cost of all conversations since `from` and before `until`.
     pub async fn cost_between(
         &self,
         from: Timestamp,
         until: Timestamp,
     ) -> Result<ModelCost, StoreError> {
-        read_one!(self, "sum up what a time cost", |db| between(db, from, until))
+        read_one!(self, "add up the cost of a period", |db| between(db, from, until))
     }
 
     /// Counts a request that belongs to no turn.

@@ -49,8 +49,8 @@ async fn decide(
     at: i64,
 ) -> bool {
     let (applied, rejected) = (applied.to_vec(), rejected.to_vec());
-    let verdict = ChangeSetDecision { applied, rejected, ..ChangeSetDecision::default() };
-    conversation.store.decide(&"s".into(), &verdict, Timestamp(at)).await.expect("decided")
+    let decision = ChangeSetDecision { applied, rejected, ..ChangeSetDecision::default() };
+    conversation.store.decide(&"s".into(), &decision, Timestamp(at)).await.expect("decided")
 }
 
 #[tokio::test]
@@ -113,8 +113,8 @@ async fn a_change_with_a_problem_keeps_waiting_until_it_is_planned_again() {
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     let problems = vec![(path("a.md"), "It changed on disk.".to_owned())];
     let applied = vec![path("a.md"), path("b.md")];
-    let verdict = ChangeSetDecision { applied, problems, ..ChangeSetDecision::default() };
-    let closed = story.store.decide(&"s".into(), &verdict, Timestamp(20)).await;
+    let decision = ChangeSetDecision { applied, problems, ..ChangeSetDecision::default() };
+    let closed = story.store.decide(&"s".into(), &decision, Timestamp(20)).await;
     assert!(!closed.expect("decided"));
     let problem = async || open(&story).await.expect("one waits").planned[0].problem.clone();
     assert_eq!(problem().await.as_deref(), Some("It changed on disk."));
@@ -124,7 +124,7 @@ async fn a_change_with_a_problem_keeps_waiting_until_it_is_planned_again() {
 }
 
 #[tokio::test]
-async fn a_verdict_is_kept_told_once_and_shown() {
+async fn a_decision_is_stored_reported_once_and_shown() {
     let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     story.ends("t1", &ending(TurnStatus::Done, 15)).await;
@@ -150,15 +150,15 @@ async fn a_verdict_is_kept_told_once_and_shown() {
 }
 
 #[tokio::test]
-async fn verdicts_at_two_times_are_two_and_a_path_may_come_again() {
+async fn decisions_at_two_times_are_separate_and_a_path_may_return() {
     let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     decide(&story, &[], &[path("a.md")], 20).await;
     plan(&story, "s", "c2", &[edit("a.md", "1", "3")]).await;
     decide(&story, &[path("a.md"), path("b.md")], &[], 21).await;
-    let verdicts = story.store.decisions(&conversation_id()).await.expect("read");
+    let decisions = story.store.decisions(&conversation_id()).await.expect("read");
     let shown: Vec<(&[NotePath], &[NotePath])> =
-        verdicts.iter().map(|verdict| (&verdict.applied[..], &verdict.rejected[..])).collect();
+        decisions.iter().map(|decision| (&decision.applied[..], &decision.rejected[..])).collect();
     assert_eq!(
         shown,
         [(&[][..], &[path("a.md")][..]), (&[path("b.md"), path("a.md")][..], &[][..])]
@@ -182,13 +182,13 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
         left: Some(edit("a.md", "2", "5")),
         edited: true,
     };
-    let verdict =
+    let decision =
         ChangeSetDecision { parts: vec![(path("a.md"), parts)], ..ChangeSetDecision::default() };
-    assert!(!story.store.decide(&set, &verdict, Timestamp(20)).await.expect("decided"));
+    assert!(!story.store.decide(&set, &decision, Timestamp(20)).await.expect("decided"));
     assert_eq!(waiting(&story).await, [edit("a.md", "2", "5"), edit("b.md", "1", "2")]);
     assert_eq!(open(&story).await.expect("both wait").planned[0].choice, None);
     let told = story.store.unreported_decisions(&conversation_id()).await.expect("read");
-    let [told] = &told[..] else { panic!("one verdict: {told:?}") };
+    let [told] = &told[..] else { panic!("one decision: {told:?}") };
     let both = [path("a.md")];
     assert_eq!(
         (&told.applied[..], &told.rejected[..], &told.edited[..]),
@@ -197,12 +197,12 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
     assert_eq!(story.store.rejected_parts(told).await.expect("read"), [edit("a.md", "2", "3")]);
 
     let rest = PartialDecision { applied: None, rejected: None, left: None, edited: false };
-    let verdict = ChangeSetDecision {
+    let decision = ChangeSetDecision {
         parts: vec![(path("a.md"), rest)],
         rejected: vec![path("b.md")],
         ..ChangeSetDecision::default()
     };
-    assert!(story.store.decide(&set, &verdict, Timestamp(21)).await.expect("decided"));
+    assert!(story.store.decide(&set, &decision, Timestamp(21)).await.expect("decided"));
     let last = story.store.decisions(&conversation_id()).await.expect("read").pop().expect("two");
     assert!(
         story.store.rejected_parts(&last).await.expect("read").is_empty(),
@@ -211,7 +211,7 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_verdict_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes_nothing() {
+async fn a_decision_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes_nothing() {
     let story = running_turn().await;
     let lost = story.store.decide(&"no".into(), &ChangeSetDecision::default(), Timestamp(1)).await;
     assert!(matches!(lost, Err(StoreError::NotFound { what: "change set", .. })));

@@ -12,14 +12,15 @@ export function closing(): Story {
 
 /** The next message cannot be taken. */
 export function refused(): Story {
-  const message = 'The disk is full, cannot store a message: free some space, then try again.';
+  const message = 
+    'The disk is full, so Vaultmate could not store a message. Free some space, then try again.';
   return { ...emptyVault(), refusals: { sendMessage: { code: 'write', message } } };
 }
 
 /** The window comes up and the application does not answer as it should. */
 export function noStart(): Story {
   const message =
-    '`/home/anna/.local/share/vaultmate/vaults/Notebook/vaultmate.db` is damaged: move it away or restore a backup, then start again.';
+    '`/home/anna/.local/share/vaultmate/vaults/Notebook/vaultmate.db` is damaged. Move it away or restore a backup, then start again.';
   return { ...emptyVault(), refusals: { subscribe: { code: 'other', message } } };
 }
 

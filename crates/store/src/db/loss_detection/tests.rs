@@ -47,7 +47,7 @@ impl LossFixture {
         db.close().await.expect("closed");
     }
 
-    /// What was moved aside, and what it says about conversations.
+    /// The moved files, and the conversations in them.
     fn moved_files(&self, emptied: Option<LostDatabase>) -> Vec<String> {
         let folder = emptied.expect("it is told").moved_to.expect("something was left");
         let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
@@ -85,7 +85,7 @@ async fn a_database_that_is_as_it_was_is_only_opened() {
 #[tokio::test]
 async fn one_without_a_byte_is_told_and_its_log_is_kept() {
     let place = LossFixture::with_past().await;
-    // A log that waits, as a kill leaves it.
+    // A pending log, as a kill leaves it.
     let (store, _) = place.open("later").await;
     let id = ConversationId::from("d");
     store.create_conversation(&id, "Later words", None, Timestamp(2)).await.expect("begun");
@@ -117,7 +117,7 @@ async fn one_without_a_byte_is_told_and_its_log_is_kept() {
 #[tokio::test]
 async fn a_log_without_its_database_is_kept_where_there_is_no_mark_yet() {
     let place = LossFixture::new();
-    fs::write(with_suffix(&place.file(), "-wal"), "the past").expect("a log");
+    fs::write(with_suffix(&place.file(), "-wal"), "old data").expect("a log");
     let (store, emptied) = place.open("now").await;
     assert_eq!(place.moved_files(emptied), ["vault.db-wal"]);
     store.close().await;
@@ -149,7 +149,7 @@ async fn one_that_is_gone_or_blank_or_has_no_rows_is_told_and_kept() {
 }
 
 #[tokio::test]
-async fn one_that_was_made_anew_without_us_is_told_and_one_with_a_past_of_its_own_is_taken() {
+async fn one_that_was_recreated_elsewhere_is_reported_and_one_with_its_own_history_is_accepted() {
     let place = LossFixture::with_past().await;
     fs::remove_file(place.file()).expect("removed");
     Store::open(&place.file()).await.expect("a store").close().await;
@@ -179,19 +179,19 @@ async fn one_that_was_cut_to_half_is_refused_and_stays() {
 }
 
 #[tokio::test]
-async fn a_start_that_was_cut_while_it_moved_things_aside_goes_on_with_it() {
+async fn an_interrupted_move_of_an_emptied_database_is_finished() {
     for moved in 0..=DATABASE_FILE_SUFFIXES.len() {
         let place = LossFixture::with_past().await;
         fs::write(place.file(), []).expect("emptied");
-        fs::write(with_suffix(&place.file(), "-wal"), "the past").expect("a log");
+        fs::write(with_suffix(&place.file(), "-wal"), "old data").expect("a log");
         // So far did the first start come.
-        let aside = place.folder.path().join("emptied-first");
-        fs::create_dir_all(&aside).expect("a folder");
+        let moved_to = place.folder.path().join("emptied-first");
+        fs::create_dir_all(&moved_to).expect("a folder");
         for suffix in DATABASE_FILE_SUFFIXES.iter().take(moved) {
             let from = with_suffix(&place.file(), suffix);
             let name = from.file_name().expect("a name");
             if from.exists() {
-                fs::rename(&from, aside.join(name)).expect("moved");
+                fs::rename(&from, moved_to.join(name)).expect("moved");
             }
         }
         let (store, emptied) = place.open("second").await;
@@ -199,7 +199,7 @@ async fn a_start_that_was_cut_while_it_moved_things_aside_goes_on_with_it() {
         let kept = ["emptied-first", "emptied-second"].map(|folder| {
             fs::read(place.folder.path().join(folder).join("vault.db-wal")).unwrap_or_default()
         });
-        assert!(kept.contains(&b"the past".to_vec()), "{moved}");
+        assert!(kept.contains(&b"old data".to_vec()), "{moved}");
         store.close().await;
     }
 }

@@ -1,4 +1,4 @@
-//! What the file promises: private, durable, never written by an older version, honest errors.
+//! The guarantees of the file: private, durable, never written by an older version, honest errors.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ async fn pragmas_of(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
 }
 
 #[tokio::test]
-async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked_but_where_it_forgets() {
+async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked_except_during_a_purge() {
     let place = DatabaseFixture::new();
     let store = place.open().await;
     let mut pragmas = Vec::new();
@@ -115,7 +115,7 @@ async fn every_table_of_ours_is_strict() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn only_the_owner_can_read_the_file_and_those_beside_it() {
+async fn only_the_owner_can_read_the_database_files() {
     use std::os::unix::fs::PermissionsExt;
 
     let place = DatabaseFixture::new();
@@ -150,7 +150,7 @@ async fn a_newer_database_is_refused_and_left_byte_for_byte() {
     let before = place.bytes();
     let refused = Store::open(&place.file()).await.expect_err("refused");
     assert!(matches!(&refused, StoreError::Newer { file } if *file == place.file()));
-    assert!(refused.to_string().contains("newer Vaultmate; update this one, nothing was changed"));
+    assert!(refused.to_string().contains("newer version of Vaultmate. Nothing was changed."));
     assert_eq!(place.bytes(), before);
     assert_eq!(before.keys().collect::<Vec<_>>(), ["vault.db"]);
 }

@@ -135,9 +135,9 @@ async fn what_is_under_way_parked_waiting_or_asked_about_stays_at_any_age() {
     assert_eq!(waits.planned[0].change, edit("b.md", "plan", "planned"));
 
     // Once it is answered and decided, nothing holds it any more.
-    let verdict =
+    let decision =
         ChangeSetDecision { rejected: vec![path("b.md")], ..ChangeSetDecision::default() };
-    store.decide(&set, &verdict, Timestamp(3)).await.expect("decided");
+    store.decide(&set, &decision, Timestamp(3)).await.expect("decided");
     let answer = crate::test_conversation::answer("t2", "t1", "The first", 4);
     store.submit_turn(&answer).await.expect("answered");
     forget(store, before(i64::MAX)).await;

@@ -46,18 +46,18 @@ async fn a_removed_message_leaves_nothing_and_what_it_would_have_told_is_untold(
         .await
         .expect("planned");
     story.ends("t1", &ending(TurnStatus::Done, 3)).await;
-    let verdict =
+    let decision =
         ChangeSetDecision { rejected: vec![path("a.md")], ..ChangeSetDecision::default() };
-    store.decide(&set, &verdict, at(4)).await.expect("decided");
-    let verdicts = store.unreported_decisions(&conversation_id()).await.expect("read");
+    store.decide(&set, &decision, at(4)).await.expect("decided");
+    let decisions = store.unreported_decisions(&conversation_id()).await.expect("read");
     story.says("t2", "Two", 5).await;
-    store.mark_decisions_reported(&verdicts, &"t2".into()).await.expect("told");
+    store.mark_decisions_reported(&decisions, &"t2".into()).await.expect("told");
     assert_eq!(store.unreported_decisions(&conversation_id()).await.expect("read"), []);
 
     let removed = store.remove_queued(&"t2-asks".into()).await.expect("removed");
     assert_eq!(removed, Some(conversation_id()));
     assert_eq!(store.turn_status(&"t2".into()).await.expect("read"), None);
-    assert_eq!(store.unreported_decisions(&conversation_id()).await.expect("read"), verdicts);
+    assert_eq!(store.unreported_decisions(&conversation_id()).await.expect("read"), decisions);
     assert_eq!(story.begins().await, None);
 }
 

@@ -66,7 +66,7 @@ async fn a_second_answer_is_refused_with_the_first_and_stores_nothing() {
     let late = story.store.submit_turn(&answer("t3", "t1", "The new one", 7)).await;
     let late = late.expect_err("refused");
     assert!(matches!(&late, StoreError::AlreadyAnswered { answer } if answer == "The old one"));
-    assert_eq!(late.to_string(), "this question was already answered with “The old one”");
+    assert_eq!(late.to_string(), "This question was already answered with “The old one”.");
     assert_eq!(story.store.turn_status(&"t3".into()).await.expect("read"), None);
     let row = story.store.conversation(&conversation_id()).await.expect("read").expect("there");
     assert_eq!(row.updated_at.0, 6);
