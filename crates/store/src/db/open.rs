@@ -82,7 +82,8 @@ impl Store {
         }
     }
 
-    /// Waits for what runs, folds the log into the file and closes it. Other clones fail after it.
+    /// Waits for running work, folds the log into the file and closes it. Other clones fail after
+    /// it.
     pub async fn close(self) {
         self.readers.close().await;
         self.writer.close().await;

@@ -39,7 +39,7 @@ macro_rules! commit {
 
 /// Writes in one commit that does not wait for the disk: for data that can be determined again
 /// after a power failure. A process that is killed loses none of it, and the next commit that waits
-/// for the disk makes it durable: the log
+/// for the disk makes it durable: the log keeps their order.
 macro_rules! commit_relaxed {
     ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {
         $crate::db::transaction::commit_on!(relaxed, $store, $operation, $doing, |$db| $work)

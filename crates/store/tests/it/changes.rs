@@ -1,4 +1,4 @@
-//! Change sets: what waits for the user, and what the user decided.
+//! Change sets: pending changes, and the user's decisions.
 
 pub(crate) mod effect_history;
 pub(crate) mod ledger;
@@ -10,7 +10,7 @@ use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError};
 
 use crate::test_conversation::{TestConversation, conversation_id, edit, ending, path};
 
-/// Turn `t1` runs, for the words "Rename it".
+/// Turn `t1` runs, for the message "Rename it".
 async fn running_turn() -> TestConversation {
     let story = TestConversation::begin().await;
     story.says("t1", "Rename it", 1).await;
@@ -54,7 +54,7 @@ async fn decide(
 }
 
 #[tokio::test]
-async fn waiting_changes_survive_a_restart_byte_for_byte() {
+async fn pending_changes_survive_a_restart_byte_for_byte() {
     let story = running_turn().await;
     let raw = Change::create(path("raw.md"), vec![0, 159, 13, 10, 255]);
     let changes = [edit("a.md", "a\r\n", "b"), raw];

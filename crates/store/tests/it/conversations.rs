@@ -1,4 +1,4 @@
-//! The list of conversations, and what ended ones are found by.
+//! The list of conversations, and the search for ended ones.
 
 pub(crate) mod branches;
 pub(crate) mod compaction;
@@ -70,7 +70,7 @@ async fn the_list_is_newest_first_and_cut_at_the_limit() {
 }
 
 #[tokio::test]
-async fn a_row_says_what_waits_and_whether_it_works() {
+async fn a_row_shows_pending_changes_and_running_work() {
     let story = TestConversation::begin().await;
     story.says("t1", "Hello", 4).await;
     let row = Conversation {
@@ -183,7 +183,7 @@ async fn ended_conversations_show_their_last_words_else_their_first() {
 }
 
 #[tokio::test]
-async fn words_that_a_call_said_count_as_words() {
+async fn text_of_send_message_counts_as_a_message() {
     let story = TestConversation::begin().await;
     story.says("t1", "Where is it?", 1).await;
     story.begins().await;
@@ -196,7 +196,7 @@ async fn words_that_a_call_said_count_as_words() {
 }
 
 #[tokio::test]
-async fn a_search_finds_where_every_word_was_said_and_takes_signs_as_they_are() {
+async fn search_finds_passages_with_every_word_and_takes_signs_literally() {
     let story = TestConversation::begin().await;
     ended(&story, "milk", "Groceries", "Buy 100% milk", "Bought.", 5).await;
     ended(&story, "boat", "The boat", "Paint the boat", "Painted it milk_white.", 6).await;

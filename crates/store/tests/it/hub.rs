@@ -145,7 +145,7 @@ async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
     for outcome in outcomes {
         assert!(matches!(outcome, Some(StoreError::NotFound { .. })), "{outcome:?}");
     }
-    assert_eq!(next_body(&story).await, None, "nothing is said of what is not there");
+    assert_eq!(next_body(&story).await, None, "no message about a missing row");
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn old_notifications_are_dropped_and_named() {
 }
 
 #[tokio::test]
-async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_user() {
+async fn undelivered_replies_and_failed_messages_need_approval() {
     let story = TestConversation::begin().await;
     for (id, words) in [("m1", "Buy milk"), ("m2", "And bread")] {
         is_new(&story, id, words, 1).await;
@@ -217,7 +217,7 @@ async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_
     let again = story.store.inbox_next().await.expect("read").expect("it is open");
     assert_eq!((again.text.as_str(), again.attempts, again.turn), ("And bread", 0, None));
     let told = next_body(&story).await;
-    assert_eq!(told.as_deref(), Some("Not saved"), "the words of a message are no answer");
+    assert_eq!(told.as_deref(), Some("Not saved"), "the text of a message is no answer");
     story
         .store
         .approve_for_hub(held[0].number, Timestamp(9))
@@ -228,7 +228,7 @@ async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_
 }
 
 #[tokio::test]
-async fn other_words_under_a_known_id_change_nothing_and_are_told_apart() {
+async fn another_text_under_a_known_id_changes_nothing_and_is_detected() {
     let story = TestConversation::begin().await;
     is_new(&story, "m1", "Buy milk", 1).await;
     for (words, expected) in
@@ -299,7 +299,7 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     assert_eq!(
         story.store.outbox_next(None, 100).await.expect("read"),
         None,
-        "nothing goes out by itself"
+        "nothing is sent automatically"
     );
     let (first, second) = (waiting[0].number, waiting[1].number);
     let sent = story.store.approve_for_hub(first, Timestamp(9)).await.expect("sent");
@@ -324,10 +324,10 @@ async fn sent_in_order(conversation: &TestConversation, memory: i64) -> Vec<Stri
 }
 
 #[tokio::test]
-async fn answers_go_out_in_order_until_the_hub_is_about_to_forget_what_they_answer() {
-    for (memory, forgotten, expected) in [
+async fn answers_go_out_in_order_until_the_hub_is_about_to_drop_their_messages() {
+    for (memory, dropped, expected) in [
         (100, 0, ["1", "2", "3", "4", "5"]),
-        // The first is four back: the newest go first, and what is forgotten last.
+        // The first is four back: the newest go first, and dropped ones last.
         (4, 1, ["5", "4", "3", "2", "1"]),
         (3, 2, ["5", "4", "3", "2", "1"]),
     ] {
@@ -339,10 +339,10 @@ async fn answers_go_out_in_order_until_the_hub_is_about_to_forget_what_they_answ
             story.store.inbox_done(&said).await.expect("done");
         }
         let all = story.store.outbox_forgotten_replies(0, memory).await.expect("read");
-        assert_eq!((all.count, all.last), (forgotten, forgotten), "{memory}");
+        assert_eq!((all.count, all.last), (dropped, dropped), "{memory}");
         let rest = story.store.outbox_forgotten_replies(1, memory).await.expect("read");
-        assert_eq!(rest.count, (forgotten - 1).max(0), "{memory}");
-        // What is under way is sent again first, whatever it answers.
+        assert_eq!(rest.count, (dropped - 1).max(0), "{memory}");
+        // The notification under way is sent again first, whatever it answers.
         let again = story.store.outbox_next(Some(1), memory).await.expect("read").expect("one");
         assert_eq!((again.push.body.as_str(), again.newer), ("1", 4), "{memory}");
         assert_eq!(sent_in_order(&story, memory).await, expected, "{memory}");

@@ -1,4 +1,4 @@
-//! Conversations that are put away, deleted and brought back, and hub conversations that end.
+//! Conversations that are archived, deleted and restored, and hub conversations that end.
 
 use protocol::chat::conversation_list::ArchiveState;
 use protocol::{ConversationId, ConversationState, Origin, Timestamp};
@@ -37,14 +37,14 @@ async fn hub_says(conversation: &TestConversation, id: &ConversationId, turn: &s
 }
 
 #[tokio::test]
-async fn what_is_put_away_lies_there_until_it_is_taken_out_or_written_in() {
+async fn an_archived_conversation_stays_until_it_is_unarchived_or_gets_a_message() {
     let story = TestConversation::begin().await;
     begin(&story, "d", None, 1).await;
     story
         .store
         .set_archive_state(ArchiveState::Archived, &conversation_id())
         .await
-        .expect("put away");
+        .expect("archived");
     assert_eq!(
         (
             listed_in(&story, ArchiveState::Open).await,
@@ -60,11 +60,11 @@ async fn what_is_put_away_lies_there_until_it_is_taken_out_or_written_in() {
         .store
         .set_archive_state(ArchiveState::Archived, &conversation_id())
         .await
-        .expect("put away");
+        .expect("archived");
     story.says("t1", "One more thing", 2).await;
     assert_eq!(listed_in(&story, ArchiveState::Archived).await, Vec::<String>::new());
-    let nowhere = story.store.set_archive_state(ArchiveState::Archived, &"nowhere".into()).await;
-    assert!(matches!(nowhere, Err(StoreError::NotFound { .. })));
+    let missing = story.store.set_archive_state(ArchiveState::Archived, &"nowhere".into()).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })));
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn the_list_comes_in_pages_without_a_gap() {
 }
 
 #[tokio::test]
-async fn what_waits_is_listed_wherever_it_lies() {
+async fn conversations_that_need_attention_are_listed_even_if_archived() {
     let story = TestConversation::begin().await;
     begin(&story, "d", None, 9).await;
     story.says("t1", "Hello", 1).await;
@@ -97,14 +97,14 @@ async fn what_waits_is_listed_wherever_it_lies() {
         .store
         .set_archive_state(ArchiveState::Archived, &conversation_id())
         .await
-        .expect("put away");
+        .expect("archived");
     let waiting = story.store.conversations_needing_you().await.expect("read");
     let waiting: Vec<_> = waiting.iter().map(|row| (row.id.as_str(), row.archived)).collect();
     assert_eq!(waiting, [("c", true)]);
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_in_no_list_or_search_and_comes_back_as_it_was() {
+async fn a_deleted_conversation_is_in_no_list_or_search_and_is_restored_as_it_was() {
     let story = TestConversation::begin().await;
     story.says("t1", "Turmeric", 1).await;
     story.begins().await;
@@ -142,7 +142,7 @@ async fn a_conversation_that_works_is_not_deleted_and_what_is_queued_in_a_delete
     assert!(matches!(refused, Err(StoreError::Working)));
     story.says("t2", "And then", 2).await;
     story.asks("t1", "Which one?", 3).await;
-    story.store.delete(&conversation_id(), Timestamp(4)).await.expect("it waits for the user only");
+    story.store.delete(&conversation_id(), Timestamp(4)).await.expect("it only needs attention");
     assert_eq!(story.begins().await, None);
     assert_eq!(story.store.conversations_needing_you().await.expect("read"), []);
     story.store.restore(&conversation_id()).await.expect("restored");
@@ -151,14 +151,14 @@ async fn a_conversation_that_works_is_not_deleted_and_what_is_queued_in_a_delete
 }
 
 #[tokio::test]
-async fn all_are_deleted_but_those_that_work_and_all_come_back() {
+async fn all_but_working_ones_are_deleted_and_all_are_restored() {
     let story = TestConversation::begin().await;
     let store = &story.store;
     let (first, second) = (ConversationId::from("h1"), ConversationId::from("h2"));
     store.create_conversation(&first, "h1", Some("day"), Timestamp(1)).await.expect("begun");
     store.delete(&first, Timestamp(2)).await.expect("deleted");
     store.create_conversation(&second, "h2", Some("day"), Timestamp(3)).await.expect("begun");
-    store.set_archive_state(ArchiveState::Archived, &second).await.expect("put away");
+    store.set_archive_state(ArchiveState::Archived, &second).await.expect("archived");
     store.create_unlisted_conversation(&"u".into(), "u", Timestamp(3)).await.expect("begun");
     story.says("t1", "Look it up", 4).await;
     story.begins().await;
@@ -174,7 +174,7 @@ async fn all_are_deleted_but_those_that_work_and_all_come_back() {
     assert_eq!(store.delete_all(Timestamp(7)).await.expect("deleted"), [conversation_id()]);
     assert_eq!(store.delete_all(Timestamp(8)).await.expect("deleted"), []);
     assert_eq!(store.conversation_counts().await.expect("read"), (0, 3, Some(Timestamp(2))));
-    assert_eq!(store.restore_all().await.expect("brought back"), 3);
+    assert_eq!(store.restore_all().await.expect("restored"), 3);
     assert_eq!(store.conversation_counts().await.expect("read"), (3, 0, None));
     assert_eq!(listed_in(&story, ArchiveState::Open).await, ["c", "h1"]);
     assert_eq!(listed_in(&story, ArchiveState::Archived).await, ["h2"]);
@@ -255,7 +255,7 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
         let holds = |bytes: &[u8]| bytes.windows(9).any(|part| part == b"xylophone");
         story.files().iter().any(|(_, bytes)| holds(bytes))
     };
-    assert!(words(&story), "the control: the words stand in the file");
+    assert!(contains_text(&story), "the control: the text is in the file");
     story.store.delete(&conversation_id(), Timestamp(6)).await.expect("deleted");
     assert_eq!(story.store.deleted_until(Timestamp(5)).await.expect("read"), []);
     assert_eq!(story.store.deleted_until(Timestamp(6)).await.expect("read"), [conversation_id()]);
@@ -273,11 +273,11 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
     ));
     story.store.vacuum().await.expect("compacted");
     let story = story.restart().await;
-    assert!(!words(&story), "no word of it is left");
+    assert!(!contains_text(&story), "no text of it is left");
 }
 
-/// The tables in which a row still names the conversation or one of its turns; the ledger, and what
-/// keeps hub messages from being taken twice, may.
+/// The tables in which a row still names the conversation or one of its turns; the ledger, and the
+/// rows that keep hub messages from being taken twice, may.
 async fn tables_naming(conversation: &TestConversation) -> Vec<String> {
     let url = format!("sqlite://{}", conversation.file().display());
     let mut db = sqlx::SqliteConnection::connect(&url).await.expect("open");
@@ -306,7 +306,7 @@ async fn tables_naming(conversation: &TestConversation) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_idle_conversation_of_the_hub_ends_but_not_one_that_waits_or_works_or_is_the_users() {
+async fn only_an_idle_hub_conversation_ends() {
     let story = TestConversation::begin().await;
     let store = &story.store;
     let ended = async |since| {

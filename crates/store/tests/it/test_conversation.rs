@@ -1,4 +1,4 @@
-//! A conversation in a store of its own, and short words for what happens in it.
+//! A conversation in a store of its own, and short helpers for its events.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ impl TestConversation {
         self.folder.path().join("vault.db")
     }
 
-    /// The database and the files that SQLite has put beside it, by name.
+    /// The database and the files that SQLite keeps for it, by name.
     #[expect(clippy::disallowed_methods, reason = "reads the files of a test's own folder")]
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let entries = std::fs::read_dir(self.folder.path()).expect("a listing");
@@ -196,7 +196,7 @@ pub(crate) fn answered(turn: &str, text: &str, at: i64) -> TurnEnding {
     TurnEnding { message: Some(words), ..ending(TurnStatus::Done, at) }
 }
 
-/// One step of a future; what it came to, if it is done.
+/// One step of a future; its result, if it is done.
 pub(crate) async fn poll_once<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
     let polled = std::future::poll_fn(|context| {
         std::task::Poll::Ready(match std::pin::Pin::new(&mut future).poll(context) {

@@ -1,4 +1,4 @@
-//! A turn from its message to its end, and what a model hears of it.
+//! A turn from its message to its end, and its history for a model.
 
 use std::future::Future;
 use std::task::Poll;
@@ -70,7 +70,7 @@ async fn open_turns_are_found_again_after_a_restart() {
 }
 
 #[tokio::test]
-async fn the_history_is_what_was_said_with_each_call_followed_by_its_one_result() {
+async fn history_holds_all_messages_and_each_call_with_its_one_result() {
     let story = TestConversation::begin().await;
     story.says("t1", "Compare them", 1).await;
     story.begins().await;

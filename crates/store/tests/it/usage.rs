@@ -1,4 +1,4 @@
-//! What turns, conversations and times have cost.
+//! The cost of turns, conversations and periods.
 
 use protocol::chat::cost::ModelCost;
 use protocol::chat::model::Price;

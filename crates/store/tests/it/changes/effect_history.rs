@@ -1,4 +1,4 @@
-//! What happened and what was taken back, as the ledger tells it.
+//! The recorded changes and reverts, as the ledger returns them.
 
 use protocol::changes::history::{AppliedBy, UndoScope};
 use protocol::{FileId, IntentState, MovedNote, SettledIntent, Timestamp};
@@ -47,7 +47,7 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
     let ids: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
     assert_eq!((ids, found[1].file), (vec!["e1", "e2"], Some(file(2))));
     let past = story.store.effects_since(&"e1".into()).await.expect("read");
-    assert_eq!(past.len(), 4, "the move by hand is part of the past");
+    assert_eq!(past.len(), 4, "the move by hand is part of the history");
     let sets = story.store.applied_sets(None, None, 2).await.expect("read");
     let sets: Vec<_> = sets.iter().map(|set| set[0].change_set.as_str()).collect();
     assert_eq!(sets, ["s3", "s2"], "newest first, without the move by hand");
@@ -56,7 +56,7 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
 }
 
 #[tokio::test]
-async fn the_past_of_a_note_is_told_newest_first_with_moves_to_its_path_and_before_an_effect() {
+async fn note_history_is_newest_first_with_moves_to_its_path_and_before_an_effect() {
     let story = TestConversation::begin().await;
     happened(&story, "e1", "s1", 1).await;
     happened(&story, "e2", "s2", 2).await;

@@ -35,7 +35,7 @@ fn ended(effect: &str, state: IntentState) -> SettledIntent {
 }
 
 #[tokio::test]
-async fn open_intents_come_back_whole_and_in_order_after_a_restart() {
+async fn open_intents_are_read_whole_and_in_order_after_a_restart() {
     let story = TestConversation::begin().await;
     story.store.record_intents(&three_intents(), Timestamp(1)).await.expect("stored");
     let story = story.restart().await;

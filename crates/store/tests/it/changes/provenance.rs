@@ -1,5 +1,5 @@
-//! Where what a turn was told comes from: it stands with the turn, and what is from the hub is passed
-//! on by whoever hears of it.
+//! The sources of a turn: they are stored with the turn, and text of the hub stays marked in every
+//! turn that reads it.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ async fn what_was_read_in_a_conversation_is_heard_by_all_later_turns_over_a_rest
     story.says("t2", "go on", 3).await;
     story.begins().await;
     assert_eq!(heard(&story, "t2").await, [Source::User, note("Clip.md")].into());
-    // What is said after it is not heard by a turn.
+    // A turn does not see later messages.
     story.ends("t2", &ending(TurnStatus::Done, 4)).await;
     reads(&story, "t3", 5, "Later.md").await;
     assert!(!heard(&story, "t2").await.contains(&note("Later.md")));

@@ -37,10 +37,10 @@ async fn done(conversation: &TestConversation, effect: &str, from: &str, to: &st
 }
 
 /// As the application does it, with a line added and two removed everywhere.
-async fn forget(store: &Store, policy: RetentionPolicy) -> PurgeStats {
+async fn purge(store: &Store, policy: RetentionPolicy) -> PurgeStats {
     let mut all = PurgeStats::default();
     for part in store.purgeable(policy).await.expect("looked") {
-        let gone = store.purge_contents(&part, &counts(&part)).await.expect("forgotten");
+        let gone = store.purge_contents(&part, &counts(&part)).await.expect("purged");
         all.changes += gone.changes;
         all.bytes += gone.bytes;
     }
@@ -85,11 +85,11 @@ async fn what_is_old_goes_beyond_the_limit_and_its_change_keeps_its_row() {
     done(&story, "e1", "one", "two", 10).await;
     done(&story, "e2", "two", "three", 20).await;
     let roomy = RetentionPolicy { since: Timestamp(100), bytes: 1 << 30 };
-    assert_eq!(forget(&story.store, roomy).await, PurgeStats::default(), "there is room for all");
-    let gone = forget(&story.store, before(20)).await;
+    assert_eq!(purge(&story.store, roomy).await, PurgeStats::default(), "there is room for all");
+    let gone = purge(&story.store, before(20)).await;
     assert_eq!((gone.changes, gone.bytes > 0), (1, true));
     assert_eq!(kept_of(&story.store, &["one", "two", "three"]).await, [false, true, true]);
-    assert_eq!(forget(&story.store, before(20)).await, PurgeStats::default(), "once is enough");
+    assert_eq!(purge(&story.store, before(20)).await, PurgeStats::default(), "once is enough");
 
     let past = story.store.effects_since(&"e1".into()).await.expect("read");
     let [first, second] = past.as_slice() else { panic!("{past:?}") };
@@ -97,7 +97,7 @@ async fn what_is_old_goes_beyond_the_limit_and_its_change_keeps_its_row() {
     assert_eq!(first.forgotten, Some(LineCounts { added: 1, removed: 2 }));
     assert_eq!((first.before.is_none(), first.after.is_some()), (true, true));
     assert_eq!((second.forgotten, second.before.is_some()), (None, true));
-    let gone = forget(&story.store, before(21)).await;
+    let gone = purge(&story.store, before(21)).await;
     assert_eq!(gone.changes, 1, "the first was counted before");
     assert_eq!(kept_of(&story.store, &["two", "three"]).await, [false, false]);
     assert!(is_sound(&story).await);
@@ -125,7 +125,7 @@ async fn what_is_under_way_parked_waiting_or_asked_about_stays_at_any_age() {
     story.asks("t1", "Which one?", 2).await;
     done(&story, "e4", "old", "older", 1).await;
 
-    assert_eq!(forget(store, before(i64::MAX)).await.changes, 1);
+    assert_eq!(purge(store, before(i64::MAX)).await.changes, 1);
     let held = ["parked", "parked too", "open", "open too", "plan", "planned"];
     assert_eq!(kept_of(store, &held).await, [true; 6]);
     assert_eq!(kept_of(store, &["before the question", "after it"]).await, [true; 2]);
@@ -140,14 +140,14 @@ async fn what_is_under_way_parked_waiting_or_asked_about_stays_at_any_age() {
     store.decide(&set, &decision, Timestamp(3)).await.expect("decided");
     let answer = crate::test_conversation::answer("t2", "t1", "The first", 4);
     store.submit_turn(&answer).await.expect("answered");
-    forget(store, before(i64::MAX)).await;
+    purge(store, before(i64::MAX)).await;
     assert_eq!(kept_of(store, &["plan", "planned", "before the question"]).await, [false; 3]);
     assert_eq!(kept_of(store, &["parked", "open"]).await, [true; 2]);
     assert!(is_sound(&story).await);
 }
 
 #[tokio::test]
-async fn what_was_taken_back_or_overwritten_lately_counts_as_young() {
+async fn recently_undone_or_overwritten_changes_count_as_recent() {
     let story = TestConversation::begin().await;
     let store = &story.store;
     done(&story, "e1", "one", "two", 1).await;
@@ -159,10 +159,10 @@ async fn what_was_taken_back_or_overwritten_lately_counts_as_young() {
     store.begin_user_change_set(&own).await.expect("stored");
     done(&story, "u", "two and more", "one and more", 50).await;
     store.mark_overwritten(&"e2".into(), Timestamp(50)).await.expect("noted");
-    forget(store, before(50)).await;
+    purge(store, before(50)).await;
     let texts = ["one", "two", "three", "four", "five", "six"];
     assert_eq!(kept_of(store, &texts).await, [true, true, true, true, false, false]);
-    forget(store, before(51)).await;
+    purge(store, before(51)).await;
     assert_eq!(kept_of(store, &texts).await, [false; 6]);
 }
 
@@ -173,7 +173,7 @@ async fn what_is_needed_again_meanwhile_stays() {
     let parts = story.store.purgeable(before(10)).await.expect("looked");
     done(&story, "e2", "three", "one", 5).await;
     for part in &parts {
-        story.store.purge_contents(part, &counts(part)).await.expect("forgotten");
+        story.store.purge_contents(part, &counts(part)).await.expect("purged");
     }
     assert_eq!(kept_of(&story.store, &["one", "two", "three"]).await, [true, false, true]);
     assert!(is_sound(&story).await);
@@ -187,7 +187,7 @@ async fn what_is_cut_between_two_commits_has_lost_nothing_but_the_first_ones() {
     }
     let parts = story.store.purgeable(before(i64::MAX)).await.expect("looked");
     let [first, second] = parts.as_slice() else { panic!("{} parts", parts.len()) };
-    story.store.purge_contents(first, &counts(first)).await.expect("forgotten");
+    story.store.purge_contents(first, &counts(first)).await.expect("purged");
     // The second is dropped in the middle.
     let store = story.store.clone();
     let cut = counts(second);
@@ -208,7 +208,7 @@ async fn what_is_cut_between_two_commits_has_lost_nothing_but_the_first_ones() {
         let hashes = [effect.before.clone(), effect.after.clone()].map(|hash| hash.expect("named"));
         assert_eq!(story.store.contents(&hashes).await.expect("read").len(), 2);
     }
-    assert_eq!(forget(&story.store, before(i64::MAX)).await.changes, 144, "it goes on after that");
+    assert_eq!(purge(&story.store, before(i64::MAX)).await.changes, 144, "it goes on after that");
 }
 
 #[tokio::test]
@@ -219,13 +219,13 @@ async fn it_is_known_how_much_is_kept_and_what_would_be_lost() {
     assert_eq!((kept.bytes, kept.since, kept.affected), (0, None, vec![0, 0, 0]));
     done(&story, "e1", "one", "two", 10).await;
     done(&story, "e2", "two", "three", 20).await;
-    // It brings back what the first had changed, so both contents of that are needed again.
+    // It restores the text that the first had changed, so both contents of that are needed again.
     done(&story, "e3", "two", "one", 30).await;
     changed(&story, "e4", "parked", "parked too", 1, IntentState::Parked).await;
     let kept = story.store.retention_stats(&times).await.expect("read");
     assert_eq!((kept.since, kept.affected), (Some(Timestamp(10)), vec![0, 1, 3]));
     assert!(kept.bytes > 0);
-    let gone = forget(&story.store, before(21)).await;
+    let gone = purge(&story.store, before(21)).await;
     assert_eq!(gone.changes, 1);
     let left = story.store.retention_stats(&times).await.expect("read");
     assert_eq!((left.since, left.affected), (Some(Timestamp(10)), vec![0, 0, 2]));
@@ -250,7 +250,7 @@ fn found(conversation: &TestConversation, needle: &[u8]) -> Vec<String> {
     files.into_iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
 }
 
-/// Three old texts, small, middling and large, beside young ones. Of each, a few places as they are
+/// Three old texts, small, medium and large, among recent ones. Of each, a few places as they are
 /// packed: one of them may be cut by the end of a page.
 async fn with_secrets(conversation: &TestConversation) -> Vec<Vec<Vec<u8>>> {
     let mut needles = Vec::new();
@@ -285,16 +285,16 @@ async fn with_secrets(conversation: &TestConversation) -> Vec<Vec<Vec<u8>>> {
 }
 
 #[tokio::test]
-async fn nothing_of_what_was_forgotten_is_left_in_any_file() {
+async fn purged_contents_are_in_no_file() {
     let story = TestConversation::begin().await;
     let needles = with_secrets(&story).await;
     for places in &needles {
         let any = places.iter().any(|needle| !found(&story, needle).is_empty());
         assert!(any, "the control: it is found before");
     }
-    let gone = forget(&story.store, before(50)).await;
+    let gone = purge(&story.store, before(50)).await;
     assert_eq!(gone.changes, 3);
-    story.store.vacuum().await.expect("written anew");
+    story.store.vacuum().await.expect("rewritten");
     for needle in needles.iter().flatten() {
         assert_eq!(found(&story, needle), Vec::<String>::new());
     }

@@ -1,4 +1,4 @@
-//! A conversation goes on in branches: each hears what was said before it began, and nothing else.
+//! A conversation goes on in branches: each sees the messages before it began, and nothing else.
 
 use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
@@ -51,7 +51,7 @@ async fn branches_of_branches_hear_their_own_past_only() {
     assert_eq!(heard(&story, "t3c").await, ["t1", "t2b", "t3c"]);
     assert_eq!(heard(&story, "t3b").await, ["t1", "t2b", "t3b"]);
     assert_eq!(heard(&story, "t2").await, ["t1", "t2"]);
-    // A variant of a variant stands beside it, not below.
+    // A version of a version stands next to it, not below.
     fork(&story, "t2c", "t2b", 20).await;
     assert_eq!(heard(&story, "t2c").await, ["t1", "t2c"]);
     let variants = story.store.variants(&conversation_id()).await.expect("read");
@@ -67,7 +67,7 @@ async fn branches_of_branches_hear_their_own_past_only() {
 }
 
 #[tokio::test]
-async fn the_first_message_can_be_put_in_other_words_too() {
+async fn the_first_message_can_have_versions_too() {
     let story = two_answered_turns().await;
     fork(&story, "t1b", "t1", 10).await;
     assert_eq!(heard(&story, "t1b").await, ["t1b"]);

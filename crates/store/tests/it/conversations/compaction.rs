@@ -1,4 +1,4 @@
-//! What stands in for earlier turns: in its own branch, with its sources, paid for.
+//! The summary of earlier turns: in its own branch, with its sources, paid for.
 
 use protocol::chat::conversation::ChatItem;
 use protocol::chat::model::Price;
@@ -46,7 +46,7 @@ async fn store_summary(conversation: &TestConversation, by: &str, turn: &str) {
     stored.expect("stored");
 }
 
-/// What is heard in a turn: what stands in, and the user's words behind it.
+/// The history of a turn for the model: the summary, and the user's messages after it.
 async fn heard(conversation: &TestConversation, turn: &str) -> (Option<String>, Vec<String>) {
     let (told, rows) =
         conversation.store.recent_history(&conversation_id(), &turn.into()).await.expect("read");

@@ -1,4 +1,4 @@
-//! Finding what was said and changed in conversations by its words.
+//! Searching the messages and changes of conversations.
 
 use protocol::chat::conversation_list::{ArchiveState, ConversationHit, HitLocation, HitSource};
 use protocol::{MessageId, Timestamp, ToolEvent, TurnStatus};

@@ -1,4 +1,4 @@
-//! Messages that wait for their turn can be changed and removed, until it begins.
+//! Queued messages can be changed and removed, until their turn begins.
 
 use protocol::{ChangeSet, Timestamp, TurnStatus};
 
@@ -7,7 +7,7 @@ use store::ChangeSetDecision;
 use crate::test_conversation::{TestConversation, answer, conversation_id, edit, ending, path};
 
 #[tokio::test]
-async fn a_queued_message_takes_other_words_and_keeps_its_context() {
+async fn a_queued_message_takes_a_new_text_and_keeps_its_context() {
     let story = TestConversation::begin().await;
     story.says("t1", "One", 1).await;
     story.says("t2", "Two", 2).await;

@@ -177,8 +177,8 @@ async fn an_answer_to_no_question_is_refused() {
 #[tokio::test]
 async fn a_conversation_is_opened_as_its_parts_tell_it_one_by_one() {
     let story = TestConversation::begin().await;
-    let nowhere = story.store.open_conversation(&"nowhere".into()).await.expect("read");
-    assert_eq!(nowhere, None);
+    let missing = story.store.open_conversation(&"nowhere".into()).await.expect("read");
+    assert_eq!(missing, None);
     story.says("t1", "Paint it", 1).await;
     story.begins().await;
     story.steps("t1", "s1", &[("c1", "read_file", json!({ "path": "Boat.md", "n": 1.50 }))]).await;

@@ -1,4 +1,4 @@
-//! What conversations are about, as a model tells it, and which of them want to be told of.
+//! Titles and summaries by a model, and which conversations need one.
 
 use protocol::{
     ConversationState, GeneratedTitle, Timestamp, TitleRequest, TokenUsage, TurnId, TurnStatus,
@@ -73,7 +73,7 @@ async fn a_title_is_wanted_after_the_first_answer_and_a_summary_when_it_is_over(
         wanted(&story, Timestamp(9)).await,
         Some(("t2".into(), TitleRequest::TitleAndSummary))
     );
-    let spent = story.store.turn_cost(&"t1".into()).await.expect("summed up");
+    let spent = story.store.turn_cost(&"t1".into()).await.expect("added up");
     assert_eq!((spent.requests, spent.usage.input), (2, 60));
 }
 
@@ -122,10 +122,10 @@ async fn none_is_wanted_of_the_hub_of_the_unlisted_of_the_deleted_and_of_what_fa
     story.store.delete(&conversation_id(), Timestamp(6)).await.expect("deleted");
     assert_eq!(wanted(&story, Timestamp(9)).await, None);
     story.store.purge_conversation(&conversation_id()).await.expect("removed");
-    // Whoever was asked meanwhile has been paid all the same.
+    // A model that was asked meanwhile has been paid all the same.
     let told = gist("Theirs", None);
     story.store.store_title(&"t4".into(), &told, &title_usage()).await.expect("told");
-    let spent = story.store.cost_between(Timestamp(0), Timestamp(999)).await.expect("summed up");
+    let spent = story.store.cost_between(Timestamp(0), Timestamp(999)).await.expect("added up");
     assert_eq!(spent.usage.input, 30);
 }
 
