@@ -79,14 +79,16 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
     match asked.error {
         Some(error) => Err(error),
         None if asked.at_limit => {
-            eprint_line("Reached the limit of steps for one question. Ask again to continue.");
+            eprint_line(
+                "Reached the limit of steps for one question. Ask once more to continue.",
+            );
             Ok(ExitCode::from(EXIT_AT_LIMIT))
         }
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// What is said of changes that wait although they were to be written.
+/// The message about pending changes that should have been written.
 fn pending_text(notes: &[NotePath]) -> String {
     let changes = match notes.len() {
         1 => "1 change is waiting for review".to_owned(),
@@ -120,7 +122,7 @@ async fn run_json(data: DataDir, arguments: AskArgs) -> Result<ExitCode, UserErr
     })
 }
 
-/// What a model on this computer does before it answers.
+/// The message while a model on this computer gets ready.
 fn wait_text(wait: ModelWait) -> String {
     match wait {
         ModelWait::Reading { tokens } => format!("(Reading {} tokens …)", thousands(tokens)),

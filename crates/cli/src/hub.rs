@@ -18,10 +18,10 @@ pub(crate) struct HubArgs {
     #[command(subcommand)]
     command: Option<HubCommand>,
     #[command(flatten)]
-    door: HubEndpointArgs,
+    endpoint: HubEndpointArgs,
 }
 
-/// Where the hub is, and what it asks of those who come.
+/// Where the hub is, and its token.
 #[derive(Debug, Args)]
 struct HubEndpointArgs {
     /// Port to listen on (127.0.0.1 only).
@@ -31,7 +31,7 @@ struct HubEndpointArgs {
     /// VAULTMATE_HUB_TOKEN is used if it is set.
     #[arg(long, value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
-    /// Taken so that it can be refused in words.
+    /// Accepted so that it can be refused with a message.
     #[arg(long, hide = true, global = true, num_args = 0..=1, default_missing_value = "")]
     token: Option<String>,
 }

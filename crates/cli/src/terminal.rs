@@ -1,8 +1,8 @@
-//! What is written to the terminal.
+//! Writes to the terminal.
 //!
 //! A closed pipe (`| head`) is no reason to stop the work that is under way, so nothing here fails.
-//! Text comes from notes, models and hubs: control characters are shown as their pictures, so that
-//! none of it can command the terminal.
+//! Text comes from notes, models and hubs: control characters are shown as symbols, so that none of
+//! it can control the terminal.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -18,12 +18,12 @@ pub(crate) fn print_line(line: impl Display) {
     write(&format!("{line}\n"));
 }
 
-/// Writes a line to stderr: what is done, and what went wrong.
+/// Writes a line to stderr: progress and errors.
 pub(crate) fn eprint_line(line: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{}", sanitize(&line.to_string()));
 }
 
-/// The text with control characters as pictures; tabs and line breaks of either kind stay.
+/// The text with control characters as symbols; tabs and line breaks of either kind stay.
 fn sanitize(text: &str) -> String {
     let shown = |line: &str| -> String { line.chars().map(sanitize_char).collect() };
     let lines = text.split('\n').map(|line| match line.strip_suffix('\r') {
@@ -34,11 +34,11 @@ fn sanitize(text: &str) -> String {
 }
 
 fn sanitize_char(c: char) -> char {
-    if c.is_control() && c != '\t' { control_picture(c) } else { c }
+    if c.is_control() && c != '\t' { control_symbol(c) } else { c }
 }
 
-/// U+2400 and on show U+0000 and on; C1 controls have no pictures.
-fn control_picture(control: char) -> char {
+/// U+2400 and on show U+0000 and on; C1 controls have no symbols.
+fn control_symbol(control: char) -> char {
     match u32::from(control) {
         0x7f => '\u{2421}',
         code => char::from_u32(0x2400 + code).filter(|_| code < 0x20).unwrap_or('\u{fffd}'),

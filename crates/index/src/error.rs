@@ -14,7 +14,7 @@ pub enum SearchError {
     BadPattern {
         /// The pattern as given.
         pattern: String,
-        /// What is wrong with it, on one line.
+        /// The reason, on one line.
         why: String,
         /// A pattern that finds the same text literally.
         literal: String,
@@ -26,7 +26,7 @@ pub enum SearchError {
     BadGlob {
         /// The pattern as given.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The query holds no word to look for.
@@ -35,10 +35,10 @@ pub enum SearchError {
         /// The query as given.
         query: String,
     },
-    /// The words of the notes could not be looked up.
+    /// The search index could not be read.
     #[error("couldn’t read the search index: {why}. It’s being rebuilt; try again in a moment.")]
     Ranking {
-        /// What went wrong.
+        /// The reason.
         why: String,
     },
     /// The vault could not be listed.

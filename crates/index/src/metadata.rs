@@ -1,4 +1,4 @@
-//! What the index knows about notes beside their text: links, tags, properties and tasks.
+//! The metadata of notes in the index: links, tags, properties and tasks.
 
 pub(crate) mod filters;
 pub(crate) mod note_metadata;

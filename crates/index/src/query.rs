@@ -1,4 +1,4 @@
-//! What a query asks for: words, phrases and what must not be there.
+//! Parses a query: words, phrases and exclusions.
 
 pub(crate) mod matcher;
 pub(crate) mod prefix_bloom;
@@ -10,7 +10,8 @@ use crate::fulltext::tokenizer::{WordToken, WordTokens, fold_into, folded};
 /// At most this many words and phrases of a query count, and as many exclusions; more only blur it.
 const MAX_TERMS: usize = 16;
 
-/// Of a longer phrase its beginning is looked for: all of it may be held against each word of a note.
+/// Only the beginning of a longer phrase is searched: all of it may be compared with each word of a
+/// note.
 const MAX_PHRASE_LENGTH: usize = 64;
 
 /// Words too common to tell notes apart. They count when a query has no others, and in phrases.
@@ -20,16 +21,16 @@ const STOP_WORDS: [&str; 32] = [
     "what", "where", "which", "with",
 ];
 
-/// A query taken apart: `tea garden "green tea" -mint -"black tea"`.
+/// A parsed query: `tea garden "green tea" -mint -"black tea"`.
 ///
-/// A note is found when it has every phrase, none of what is excluded and, if there are plain words,
-/// one of them. A plain word also finds longer words that begin with it; in phrases and exclusions
-/// words are whole. Signs of scripts without spaces that stand together are looked for together.
+/// A note matches when it has every phrase, none of the exclusions and, if there are plain words,
+/// one of them. A plain word also matches longer words that begin with it; in phrases and
+/// exclusions words are whole. Adjacent signs of scripts without spaces are searched together.
 #[derive(Debug, Clone)]
 pub struct ParsedQuery {
-    /// What to find, in the order of the query, without repetition.
+    /// The terms to find, in the order of the query, without repetition.
     pub(crate) terms: Vec<QueryTerm>,
-    /// What must not be there.
+    /// The exclusions.
     pub(crate) excluded: Vec<TermPattern>,
     /// Finds the beginnings of all that begins with a letter of ASCII, if anything does.
     pub(crate) ascii: Option<Regex>,
@@ -38,7 +39,7 @@ pub struct ParsedQuery {
 /// One thing to find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueryTerm {
-    /// What it is.
+    /// The pattern to find.
     pub(crate) pattern: TermPattern,
     /// Whether a note without it is not found at all: it was in quotes.
     pub(crate) is_required: bool,
@@ -93,8 +94,8 @@ impl ParsedQuery {
         Self { terms, excluded, ascii: ascii.ok().filter(|_| !pattern.is_empty()) }
     }
 
-    /// How many candidates to order by their texts so that `limit` of them are the best: of words
-    /// that may stand side by side more, because only a text tells.
+    /// How many candidates to order by their texts so that `limit` of them are the best: more for
+    /// several words, because only the text shows whether they are adjacent.
     #[must_use]
     pub fn candidates_for(&self, limit: usize) -> usize {
         if self.len() > 1 { (4 * limit).max(100) } else { 2 * limit + 10 }
@@ -114,8 +115,8 @@ impl TermPattern {
         }
     }
 
-    /// Where this ends that begins with a unit, spelled `folded`, before `rest`; and the share of
-    /// the words found that was asked for, which is less than 1 for longer words.
+    /// The end of a match that begins with a unit, spelled `folded`, before `rest`; and the share
+    /// of the found words that the query names, which is less than 1 for longer words.
     pub(crate) fn match_end(
         &self,
         text: &str,
@@ -190,7 +191,7 @@ const fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„')
 }
 
-/// The words of a piece, each for itself; signs that stand together stay together.
+/// The words of a piece, one by one; adjacent signs stay together.
 fn word_patterns(text: &str) -> Vec<TermPattern> {
     let mut words: Vec<TermPattern> = Vec::new();
     let mut last = None;
@@ -217,7 +218,7 @@ fn phrase_pattern(text: &str) -> Option<TermPattern> {
     (!units.is_empty()).then_some(TermPattern::Sequence(units))
 }
 
-/// Without a plural's `s`, so that "recipes" finds "recipe"; what is left still begins the word.
+/// Without a plural's `s`, so that "recipes" finds "recipe"; the rest still begins the word.
 fn strip_plural(spelled: TermPattern) -> TermPattern {
     match spelled {
         TermPattern::Beginning(word) if word.len() > 3 && !word.ends_with("ss") => {

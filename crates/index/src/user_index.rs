@@ -24,11 +24,11 @@ use crate::{Index, SearchError};
 /// the names are known until it is asked for the next time.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Tells everything, whatever the rules say. It belongs to who answers the user himself; who works
-/// for a model is given [the models' index](Self::for_models), from which there is no way back.
+/// The index for the user: it returns everything, whatever the rules say. Code that works for a
+/// model gets [the models' index](Self::for_models), from which there is no way back.
 ///
-/// Private notes are known by name in memory. What they say about themselves is read when it is
-/// asked for first, and their texts for each search.
+/// Private notes are known by name in memory. Their metadata is read at the first use, and their
+/// texts for each search.
 #[derive(Debug, Clone)]
 pub struct UserIndex {
     index: Index,
@@ -45,7 +45,7 @@ struct CachedLists {
     values: LastAnswer<Vec<ValueCount>>,
 }
 
-/// The last answer, the view it is about, and what it was asked about.
+/// The last answer, its view, and its query.
 #[derive(Debug)]
 struct LastAnswer<T>(Mutex<Option<(Weak<IndexView>, String, T)>>);
 
@@ -56,7 +56,7 @@ impl<T> Default for LastAnswer<T> {
 }
 
 impl<T: Clone> LastAnswer<T> {
-    /// What `tell` would tell about it in this view.
+    /// The result of `tell` in this view, cached.
     fn get_or(
         &self,
         view: &Arc<IndexView>,
@@ -89,7 +89,7 @@ struct ViewPair {
 }
 
 impl WholeViewCache {
-    /// The view with all that it leaves out.
+    /// The view with everything that it omits.
     pub(crate) fn whole_view(&self, models: Arc<IndexView>, vault: &Vault) -> Arc<IndexView> {
         if models.private().is_empty() {
             return models;
@@ -136,8 +136,8 @@ fn private_files(
 }
 
 impl UserIndex {
-    /// Over all notes of `vault`; `rules` keep some from every model. `dir` is its own, and nothing
-    /// of what they keep back is written there. Nothing is read yet.
+    /// An index over all notes of `vault`; `rules` keep some from every model. `dir` is its own,
+    /// and no text of private notes is written there. Nothing is read yet.
     #[must_use]
     pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
         let index = Index::new(vault, rules, dir).for_the_user();
@@ -261,10 +261,10 @@ impl UserIndex {
 
 /// The paths from the top that a link in a note of the folder `here` may spell out.
 fn whole_paths(link: &str, here: Option<&str>) -> Vec<String> {
-    let beside = relative_to(here.unwrap_or_default(), link);
+    let in_folder = relative_to(here.unwrap_or_default(), link);
     match link.strip_prefix('/') {
         Some(whole) => vec![whole.to_owned()],
-        None if link.starts_with("./") || link.starts_with("../") => Vec::from_iter(beside),
-        None => beside.into_iter().chain([link.to_owned()]).collect(),
+        None if link.starts_with("./") || link.starts_with("../") => Vec::from_iter(in_folder),
+        None => in_folder.into_iter().chain([link.to_owned()]).collect(),
     }
 }

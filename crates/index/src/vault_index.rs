@@ -34,7 +34,7 @@ pub enum IndexError {
     /// The ranking could not be built.
     #[error("{why} Finding notes is slower until then.")]
     Unranked {
-        /// What went wrong.
+        /// The cause.
         #[source]
         why: FulltextError,
     },
@@ -45,7 +45,7 @@ pub enum IndexError {
     Unwritable {
         /// The folder.
         folder: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -91,7 +91,7 @@ struct IndexState {
     dir: PathBuf,
     rules: RwLock<PrivateRules>,
     view: RwLock<Option<Arc<IndexView>>>,
-    /// What was refreshed since a survey began that is to become the view.
+    /// The notes that were refreshed since the survey began that is to become the view.
     refreshed_since: Mutex<Option<BTreeSet<NotePath>>>,
     coverage: Mutex<Coverage>,
     /// Rung when it stands.
@@ -104,7 +104,7 @@ struct IndexState {
     refresh_turn: Mutex<()>,
     /// Held by who makes a new view.
     catching_up: Mutex<()>,
-    /// Held by who writes the ranking, or puts it away; before `refreshing`.
+    /// Held while the ranking is written or discarded; taken before `refreshing`.
     fulltext_lock: Mutex<()>,
     /// How many wait for the ranking to be left alone.
     fulltext_waiters: AtomicUsize,
@@ -189,8 +189,8 @@ impl Index {
         Ok(())
     }
 
-    /// Other notes are private from now on. The index stands aside until it has
-    /// [caught up](Self::catch_up).
+    /// Other notes are private from now on. The index is not used until it has [caught
+    /// up](Self::catch_up).
     pub fn set_rules(&self, rules: PrivateRules) {
         let _alone = lock(&self.inner.refreshing);
         let mut current = self.inner.rules.write().unwrap_or_else(PoisonError::into_inner);
@@ -208,8 +208,8 @@ impl Index {
         let _ = self.inner.ready.wait_timeout_while(coverage, patience, |now| !now.is_ready);
     }
 
-    /// Puts away all that is on disk of it, which may hold texts that no note holds any more. It
-    /// stands aside until it has [caught up](Self::catch_up).
+    /// Deletes all its files, which may hold texts that no note holds any more. It is not used
+    /// until it has [caught up](Self::catch_up).
     pub fn reset(&self) -> Result<(), IndexError> {
         let _alone = lock(&self.inner.catching_up);
         let _unranked = self.discard_fulltext().map_err(|source| self.unwritable(source))?;
@@ -229,7 +229,7 @@ impl Index {
         *lock(&self.inner.coverage)
     }
 
-    /// The same with what no model may see.
+    /// The same, with notes that no model may see.
     pub(crate) fn for_the_user(&self) -> Self {
         Self { audience: IndexAudience::User(Arc::default()), ..self.clone() }
     }
@@ -239,7 +239,7 @@ impl Index {
         Self { audience: IndexAudience::Models, ..self.clone() }
     }
 
-    /// What the notes are now, as who asks may see them; `None` until it stands.
+    /// The present notes, as the reader may see them; `None` until the index is ready.
     pub(crate) fn view(&self) -> Option<Arc<IndexView>> {
         let base = self.base_view()?;
         Some(match &self.audience {
@@ -248,7 +248,7 @@ impl Index {
         })
     }
 
-    /// What is kept of the notes; `None` until it stands.
+    /// The indexed notes; `None` until the index is ready.
     pub(crate) fn base_view(&self) -> Option<Arc<IndexView>> {
         self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -262,7 +262,7 @@ impl Index {
         })
     }
 
-    /// What is known of the text of a note if it had this stamp when it was looked at.
+    /// The known privacy of a note's text, if it had this fingerprint when it was checked.
     #[must_use]
     pub fn text_privacy(&self, path: &NotePath, fingerprint: Fingerprint) -> Option<TextPrivacy> {
         self.base_view()?.text_privacy(path, fingerprint)
@@ -278,8 +278,8 @@ impl Index {
         self.inner.fulltext_waiters.load(Ordering::Relaxed) > 0
     }
 
-    /// Puts away what is on disk of the ranking: it has words that no file may hold any more. Nobody
-    /// writes it again for as long as what this returns is held.
+    /// Deletes the files of the ranking: it has text that no file may hold any more. Nobody writes
+    /// it again while the returned guard is held.
     fn discard_fulltext(&self) -> Result<MutexGuard<'_, ()>, io::Error> {
         self.inner.fulltext_waiters.fetch_add(1, Ordering::Relaxed);
         let alone = self.lock_fulltext();
@@ -341,8 +341,8 @@ impl Index {
         Ok(())
     }
 
-    /// The view with what was refreshed while it was made, and a guard: nothing is refreshed before it
-    /// is dropped. Much is looked at before, so that nobody waits for that.
+    /// The view with the notes that were refreshed while it was made, and a guard: nothing is
+    /// refreshed before it is dropped. Most files are read before, so that nobody waits for that.
     fn with_refreshed(&self, mut view: IndexView) -> (IndexView, MutexGuard<'_, ()>) {
         for _ in 0..MAX_CATCH_UP_ROUNDS {
             let since =
@@ -360,7 +360,7 @@ impl Index {
         (view.with_changes(self.changes(&view, &since)), alone)
     }
 
-    /// What the files at `paths` are now, where that is not what `view` holds.
+    /// The present files at `paths`, where they differ from `view`.
     fn changes(&self, view: &IndexView, paths: &[NotePath]) -> Vec<(NotePath, ScanOutcome)> {
         let rules = self.rules();
         let eye = FileScanner::new(&self.inner.vault, &rules);
@@ -383,7 +383,7 @@ impl Index {
     fn set_view(&self, view: IndexView) {
         let mut shown = self.inner.view.write().unwrap_or_else(PoisonError::into_inner);
         let before = shown.replace(Arc::new(view));
-        // Putting it away may take long, and nobody who asks waits for that.
+        // Dropping it may take long, and no query waits for that.
         drop(shown);
         drop(before);
     }
@@ -413,7 +413,7 @@ fn updated_view(
     let other = files.iter().filter(|file| !is_same(file));
     let (mut changed, mut private) = (Vec::new(), Vec::new());
     for file in other {
-        // What is known to be private is no change to read, however much of it there is.
+        // A note that is known to be private is no change to read, however long it is.
         match scanner.known_private(&file.0, file.1) {
             Some(one) => private.push((file.0.path.clone(), ScanOutcome::Private(one))),
             None => changed.push(file),

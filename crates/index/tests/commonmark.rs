@@ -73,7 +73,7 @@ fn splicing_nothing_changes_nothing_over_all_notes() {
     println!("{notes} notes of the fixtures, {of_real} of real vaults");
 }
 
-/// Takes every note below `folder` apart and puts it together again.
+/// Parses every note below `folder` and joins its parts again.
 fn spliced(folder: &Path) -> usize {
     let mut notes = 0;
     for path in files(folder) {

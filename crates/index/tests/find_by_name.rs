@@ -80,7 +80,7 @@ fn some_letters_find_the_name_they_fit_best() {
 }
 
 #[test]
-fn a_note_is_found_by_its_other_names_too_and_comes_once() {
+fn a_note_is_found_by_its_aliases_too_and_comes_once() {
     let desk = fixture().indexed();
     let found = desk.found("grunes", &[]);
     let names: Vec<_> = found

@@ -93,7 +93,7 @@ fn never(rule: &str) -> PrivateRules {
     PrivateRules::parse(&settings).unwrap()
 }
 
-/// Whether a file of the cache directory holds these words.
+/// Whether a file of the cache directory holds this text.
 fn on_disk(dir: &Path, words: &str) -> bool {
     holds(dir, words.as_bytes())
 }
@@ -159,7 +159,7 @@ fn a_write_within_the_grain_of_the_clock_is_not_missed() {
 }
 
 #[test]
-fn a_torn_or_foreign_snapshot_is_made_anew() {
+fn a_torn_or_foreign_snapshot_is_rebuilt() {
     let mut desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "more milk")]);
     desk.catch_up();
     let file = desk.cache.path().join("notes");
@@ -369,7 +369,7 @@ fn a_note_that_becomes_private_leaves_every_file() {
 }
 
 #[test]
-fn starting_over_leaves_no_text_behind_and_builds_anew() {
+fn a_reset_leaves_no_text_behind_and_rebuilds() {
     let desk = FreshnessFixture::with_notes(&[("a.md", "canary-one"), ("b.md", "milk")]);
     desk.catch_up();
     desk.index.update_fulltext(&GO).unwrap();

@@ -1,5 +1,4 @@
-//! What the index knows of links, tags, properties and tasks is what the notes say, also after
-//! changes.
+//! The links, tags, properties and tasks of the index match the notes, also after changes.
 
 #![allow(
     clippy::disallowed_methods,
@@ -67,7 +66,7 @@ impl MetadataFixture {
         tags.into_iter().map(|tag| (tag.tag, tag.notes)).collect()
     }
 
-    /// What the index says of every link is what the notes say when they are all read.
+    /// Compares every link of the index with the notes, read in full.
     fn compare_links(&self) {
         self.compare_links_after(&ChangeSet::default());
     }
@@ -137,12 +136,12 @@ fn links_that_stand_in_no_note_begin_at_the_top() {
     let links =
         ["b", "DEEP/B.md", "c2", "/c2", "./a", "../a", "pic.png", "else/b", "Nowhere", "a.b"];
     let links = links.map(str::to_owned).to_vec();
-    let dead = desk.index.broken_among(&desk.vault, links).unwrap();
-    assert_eq!(dead, ["/c2", "../a", "else/b", "Nowhere", "a.b"]);
+    let broken = desk.index.broken_among(&desk.vault, links).unwrap();
+    assert_eq!(broken, ["/c2", "../a", "else/b", "Nowhere", "a.b"]);
 }
 
 #[test]
-fn links_that_lead_nowhere_are_named_once() {
+fn broken_links_are_named_once() {
     let desk = fixture(&NOTES);
     let lost = || -> Vec<(String, Vec<String>)> {
         let all = desk.index.broken_links(&desk.vault).unwrap().into_iter();

@@ -1,4 +1,5 @@
-//! The ranking over real files: which notes are found, in what order, and what a torn directory does.
+//! The ranking over real files: which notes are found, in what order, and the effect of a torn
+//! directory.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The ranking of an index is brought up by what changed, and answers as one that is built anew.
+//! The ranking of an index is updated with the changes, and answers as one that is rebuilt.
 
 #![allow(
     clippy::disallowed_methods,
@@ -22,7 +22,7 @@ static GO: AtomicBool = AtomicBool::new(false);
 
 const NOTES: usize = 3_000;
 const REWRITTEN: usize = 300;
-/// With those that are rewritten more than are held in memory: the notes are written anew.
+/// With those that are rewritten more than are held in memory: the snapshot is rewritten.
 const MADE: usize = 750;
 
 struct CatchUpFixture {
@@ -74,7 +74,7 @@ impl CatchUpFixture {
         queries.map(|query| find(&self.index, &self.vault, query)).into()
     }
 
-    /// What an index that is built from nothing answers.
+    /// The answers of an index that is built from nothing.
     fn answers_from_nothing(&self, rules: PrivateRules) -> Vec<RankedPassages> {
         let cache = tempfile::tempdir().unwrap();
         let index = Index::new(&self.vault, rules, cache.path());
@@ -82,8 +82,8 @@ impl CatchUpFixture {
         assert!(index.update_fulltext(&GO).unwrap() > 0);
         let folder = tempfile::tempdir().unwrap();
         let vault = self.vault.clone();
-        let anew = CatchUpFixture { folder, cache, vault, index };
-        anew.answers()
+        let rebuilt = CatchUpFixture { folder, cache, vault, index };
+        rebuilt.answers()
     }
 
     fn reopened(self, rules: PrivateRules) -> Self {
@@ -106,7 +106,7 @@ fn parts(cache: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn when_the_notes_are_written_anew_the_ranking_takes_in_what_changed_and_no_more() {
+fn when_the_snapshot_is_rewritten_the_ranking_takes_only_changes() {
     let desk = fixture();
     assert_eq!(
         desk.index.update_fulltext(&GO).unwrap(),
@@ -117,7 +117,7 @@ fn when_the_notes_are_written_anew_the_ranking_takes_in_what_changed_and_no_more
     let snapshot = || fs::read(desk.cache.path().join("notes")).unwrap();
     let old = snapshot();
     desk.change_many();
-    assert_ne!(snapshot(), old, "the control: the notes were written anew");
+    assert_ne!(snapshot(), old, "the control: the snapshot was rewritten");
     let from_nothing = desk.answers_from_nothing(PrivateRules::default());
     assert_eq!(counts(&desk.answers()), counts(&from_nothing), "what it lacks is read");
     assert_eq!(desk.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
@@ -146,7 +146,7 @@ fn a_ranking_that_was_not_brought_up_before_the_end_is_brought_up_after_the_next
 }
 
 #[test]
-fn a_ranking_of_other_rules_is_built_anew() {
+fn a_ranking_of_other_rules_is_rebuilt() {
     let desk = fixture();
     desk.index.update_fulltext(&GO).unwrap();
     let never = vec!["n5.md".to_owned()];
@@ -160,7 +160,7 @@ fn a_ranking_of_other_rules_is_built_anew() {
 }
 
 #[test]
-fn a_ranking_that_is_put_away_while_it_is_written_stays_away() {
+fn a_ranking_that_is_discarded_while_it_is_written_stays_away() {
     let desk = fixture();
     let dir = desk.cache.path().join("ranked");
     let ranked = std::thread::scope(|scope| {

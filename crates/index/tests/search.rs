@@ -268,7 +268,7 @@ fn a_title_counts_more_than_a_heading_and_a_heading_more_than_text() {
 }
 
 #[test]
-fn what_only_another_name_holds_is_said_to_be_found_by_that() {
+fn a_match_in_an_alias_alone_names_the_alias() {
     let (_folder, vault) = vault(&[
         ("Beta.md", "---\naliases: [Root, Turnip soup]\n---\nwater"),
         ("Turnip soup.md", "---\nalias: Turnip soup\n---\n"),

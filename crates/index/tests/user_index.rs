@@ -94,7 +94,7 @@ impl UserIndexFixture {
 }
 
 #[test]
-fn the_user_finds_private_notes_by_their_names_and_other_names() {
+fn the_user_finds_private_notes_by_their_names_and_aliases() {
     let desk = fixture();
     assert_eq!(desk.names("hidn"), ["Hidden.md"]);
     assert_eq!(desk.names("diary/mon"), ["Diary/Monday.md"]);
@@ -155,16 +155,16 @@ fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
     assert!(models.tags(whole, &plan).unwrap().is_empty());
     assert!(models.properties(whole).unwrap().is_empty());
     assert!(models.tasks(whole).unwrap().is_empty());
-    let dead = models.broken_links(whole).unwrap();
-    assert_eq!(dead.len(), 1, "to a model `Hidden` is not there");
+    let broken = models.broken_links(whole).unwrap();
+    assert_eq!(broken.len(), 1, "to a model `Hidden` is not there");
 }
 
 #[test]
-fn what_is_told_again_is_told_anew_once_the_notes_changed() {
+fn cached_answers_are_renewed_once_the_notes_changed() {
     let desk = fixture();
     let told = || {
-        let (dead, tasks) = (desk.user.broken_links().unwrap(), desk.user.tasks().unwrap());
-        (dead.len(), tasks.len(), desk.user.property_values("mood").unwrap().len())
+        let (broken, tasks) = (desk.user.broken_links().unwrap(), desk.user.tasks().unwrap());
+        (broken.len(), tasks.len(), desk.user.property_values("mood").unwrap().len())
     };
     assert_eq!((told(), told()), ((1, 1, 1), (1, 1, 1)));
     assert!(desk.user.property_values("other").unwrap().is_empty(), "it is about another property");
@@ -198,11 +198,11 @@ fn what_changes_in_private_notes_is_seen_as_soon_as_it_is_told() {
 }
 
 #[test]
-fn a_picture_is_the_one_that_its_link_means_in_its_note() {
+fn an_image_link_is_resolved_in_its_note() {
     let desk = fixture();
     let files = ["Plum.png", "House/Plum.png", "House/img/Roof one.png", "img/Roof one.png"];
     for file in files.into_iter().chain(["Diary/Face.png"]) {
-        desk.write(file, "a picture");
+        desk.write(file, "an image");
     }
     let meant = |link: &str, source: &str| {
         let source = (!source.is_empty()).then(|| path(source));
@@ -236,11 +236,11 @@ fn a_picture_is_the_one_that_its_link_means_in_its_note() {
 }
 
 #[test]
-fn until_the_index_stands_a_picture_is_found_under_its_whole_path() {
+fn until_the_index_is_ready_an_image_is_found_by_its_whole_path() {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for file in ["House/Plum.png", "img/Roof.png"] {
         fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
-        fs::write(folder.path().join(file), "a picture").unwrap();
+        fs::write(folder.path().join(file), "an image").unwrap();
     }
     let vault = Vault::open(folder.path()).unwrap();
     let user = UserIndex::new(&vault, PrivateRules::default(), cache.path());

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_opens_it_for_writing_waits_until_it_is_given_back() {
+    fn a_writer_waits_until_the_lease_is_released() {
         let (_, path) = tempfile::NamedTempFile::new().unwrap().into_parts();
         let lease = ReadLease::take(File::open(&path).unwrap()).unwrap();
         let is_open = AtomicBool::new(false);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// `key:` on the left edge, with what stands behind and below it.
+/// `key:` on the left edge, with the text behind and below it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FrontmatterEntry {
     /// The name, quotes included.
@@ -11,7 +11,7 @@ pub struct FrontmatterEntry {
     pub value: Range<usize>,
 }
 
-/// The entries of `yaml`, a range of `text`. What is no entry is passed over.
+/// The entries of `yaml`, a range of `text`. Other lines are skipped.
 pub fn entries(text: &str, yaml: &Range<usize>) -> Vec<FrontmatterEntry> {
     let mut found: Vec<FrontmatterEntry> = Vec::new();
     let mut at = yaml.start;

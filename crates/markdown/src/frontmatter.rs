@@ -14,7 +14,7 @@ pub struct Frontmatter {
     pub yaml: Range<usize>,
 }
 
-/// What the first lines of a note are.
+/// The kind of a note's first lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoteStart {
     /// Properties.

@@ -1,4 +1,4 @@
-//! What the rules for private notes are held against, in every spelling that might be meant.
+//! The metadata that private rules are compared with, in every spelling that might be meant.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,8 +10,8 @@ use crate::frontmatter::yaml_to_later_fences;
 use crate::property::{self, Properties};
 use crate::tag;
 
-/// How private the bytes of a note or canvas make it. What cannot be read counts as everything that
-/// a rule by tag or property asks for.
+/// How private the bytes of a note or canvas make it. Unreadable metadata counts as everything that
+/// a rule by tag or property names.
 #[must_use]
 pub fn privacy(rules: &PrivateRules, bytes: &[u8]) -> Privacy {
     if rules.depend_on_content() { rules.by_metadata(&metadata(bytes)) } else { Privacy::Open }
@@ -128,7 +128,7 @@ fn decode_utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> (Cow<'static, str>, b
     (Cow::Owned(signs().map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()), is_text)
 }
 
-/// A JSON text with its escapes read, for what stands in its strings. It need not be whole.
+/// A JSON text with its escapes decoded, for the text of its strings. It need not be whole.
 fn unescape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;

@@ -23,7 +23,7 @@ pub struct NoteProperty {
     pub values: Vec<String>,
 }
 
-/// What a frontmatter says.
+/// The properties of a frontmatter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Properties {
     top_level: Vec<NoteProperty>,
@@ -83,7 +83,7 @@ impl Properties {
         Ok(read)
     }
 
-    /// Each entry by itself; the value of one that is no YAML either is what stands there.
+    /// Each entry separately; the value of one that is no YAML either is its text.
     fn parse_line_by_line(yaml: &str, malformed: MalformedYaml) -> Self {
         let mut found = Vec::new();
         let mut room = MemoryBudget::for_yaml(yaml);
@@ -154,8 +154,8 @@ fn may_be_property(line: &str) -> bool {
     line.ends_with(':') || line.contains(": ") || line.starts_with(['{', '?', '!', '&'])
 }
 
-/// Whether `name:` stands somewhere in a line, with nothing between the name and the colon. The
-/// colons of addresses, times and other numbers are none, nor is one of a comment.
+/// Whether `name:` occurs in a line, with nothing between the name and the colon. The colons of
+/// URLs, times and other numbers do not count, nor do those of a comment.
 fn has_name(line: &str) -> bool {
     let line = line.trim();
     !line.starts_with('#')

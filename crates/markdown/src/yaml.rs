@@ -20,7 +20,7 @@ const MAX_NODES: usize = 150_000;
 pub struct MalformedYaml {
     /// 1-based line of the text that was read.
     pub line: usize,
-    /// What is wrong there, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     pub reason: String,
     /// Whether another program may read it: only what is read here is bounded.
     pub(crate) is_yaml: bool,
@@ -34,7 +34,7 @@ pub(crate) struct YamlNode {
     depth: usize,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug)]
 pub(crate) enum YamlNodeKind {
     Scalar {

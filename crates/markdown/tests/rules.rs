@@ -22,7 +22,7 @@ fn covers(rule: &str, bytes: &[u8]) -> bool {
     privacy(&rules, bytes) == Privacy::Never
 }
 
-/// What the letters alone say.
+/// The result by the letters alone.
 fn naive_covers(rule: &str, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).to_lowercase();
     let text = text.trim_start_matches('\u{FEFF}');
@@ -81,7 +81,7 @@ const HIDDEN_SPELLINGS: &[(&str, &str)] = &[
     ("#private", "---\rtags: private\r---\rText"),
     ("status: secret", "---\na: 1\n...\nstatus: secret\n---\n"),
     ("status: secret", "---\na: 1\n--- \nstatus: secret\n---\n"),
-    // What cannot be read may say anything.
+    // Unreadable properties may say anything.
     ("status: secret", "---\ntitle: a: b\n---\n"),
     ("#private", "---\ntags: [a\n---\n"),
     ("#private", "---\n\ta: 1\n  b: 2\n---\n"),

@@ -14,34 +14,34 @@ use super::ChangeOutput;
 /// The longest input, in bytes.
 const MAX_INPUT_BYTES: u64 = 4 << 20;
 
-/// What is asked.
+/// The input: a message with its context and history.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AskInput {
-    /// The words.
+    /// The message.
     pub(super) message: String,
     /// Where the user is and what is seen there, in any shape.
     #[serde(default)]
     context: Value,
-    /// Where the context comes from. What comes without a source counts as foreign.
+    /// The source of the context. A context without a source counts as foreign.
     #[serde(default = "foreign_source")]
     context_sources: Vec<Source>,
-    /// What was said before, oldest first.
+    /// The earlier messages, oldest first.
     #[serde(default)]
     pub(super) history: Vec<HistoryMessage>,
 }
 
-/// Something that was said before.
+/// An earlier message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryMessage {
     role: Role,
     text: String,
-    /// Where the words come from, as an earlier output said it. What comes without a source counts as
-    /// foreign.
+    /// The source of the message, as an earlier output named it. A message without a source counts
+    /// as foreign.
     #[serde(default = "foreign_source")]
     sources: Vec<Source>,
-    /// What the assistant called with these words.
+    /// The assistant's calls with this message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<HistoryCall>,
 }
@@ -105,7 +105,7 @@ impl AskInput {
         })
     }
 
-    /// What was said before, for the application.
+    /// The earlier messages, for the application.
     pub(super) fn prior_messages(&self) -> Vec<PriorMessage> {
         let said = self.history.iter().cloned();
         let told = |past: HistoryMessage| SourcedText {
@@ -134,7 +134,7 @@ fn history_message(role: Role, text: &str, sources: &[Source]) -> HistoryMessage
     HistoryMessage { role, text: text.to_owned(), sources: sources.to_vec(), calls: Vec::new() }
 }
 
-/// What came of it, as JSON.
+/// The result, as JSON.
 pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOutput) -> Value {
     let mut history = input.history.clone();
     history.push(history_message(Role::User, &input.message, &[Source::User]));

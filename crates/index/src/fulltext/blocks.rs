@@ -19,11 +19,11 @@ pub(crate) struct PassageBlock {
     pub(crate) line: u32,
     /// The words of the heading it stands under (of itself, for a heading).
     pub(crate) heading: Option<Range<usize>>,
-    /// What it is.
+    /// The kind of the block.
     pub(crate) kind: PassageBlockKind,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PassageBlockKind {
     /// The frontmatter at the top.
@@ -97,7 +97,7 @@ pub(crate) fn excerpt(text: &str, block: &PassageBlock, marks: &[TermMark]) -> E
     }
 }
 
-/// What the lines so far have made.
+/// The block so far.
 #[derive(Debug, Default)]
 struct BlockReader {
     blocks: Vec<PassageBlock>,

@@ -1,5 +1,5 @@
-//! What a directory must hold to be whole: the rules that kept notes out, and of each file the hash. The library
-//! trusts its files, so nothing is given to it that is not as it wrote it.
+//! Checks that a directory is complete: the hash of the rules that excluded notes, and the hash of
+//! each file. The library trusts its files, so it is given only files as it wrote them.
 #![allow(
     clippy::disallowed_methods,
     reason = "files of the cache directory; no note is among them"

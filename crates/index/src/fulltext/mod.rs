@@ -1,5 +1,5 @@
-//! The words of all notes on disk, in a directory that can be deleted at any time: which notes may
-//! match a query best. What is said about them is read in the notes themselves.
+//! The full-text index of all notes on disk, in a directory that can be deleted at any time: which
+//! notes may match a query best. The text of a match is read from the notes themselves.
 
 pub(crate) mod blocks;
 mod manifest;
@@ -33,9 +33,9 @@ pub struct RankedCandidates {
     pub places: Vec<u64>,
     /// How many of these have all terms; they come first.
     pub with_all: usize,
-    /// For each term of the query in how many notes it is, filters aside.
+    /// For each term of the query the number of notes with it, before filters.
     pub document_frequencies: Vec<usize>,
-    /// How many notes there are, filters aside.
+    /// The number of notes, before filters.
     pub notes: usize,
     /// How many the query finds in all, of those that have a place.
     pub found: usize,
@@ -63,12 +63,12 @@ pub enum FulltextError {
     Failed {
         /// The directory.
         dir: PathBuf,
-        /// What went wrong.
+        /// The reason.
         why: String,
     },
 }
 
-/// The words of all notes on disk. It may be asked by several threads, also while it is updated.
+/// The full-text index of all notes on disk. Several threads may query it, also during an update.
 pub struct FulltextIndex {
     dir: PathBuf,
     manifest: FulltextManifest,
@@ -87,9 +87,9 @@ impl FulltextIndex {
             .ok()
     }
 
-    /// Builds anew from notes, in any order; `rules` are those, hashed, that kept others out. What
-    /// `dir` held before is gone; until this returns nothing opens there. Stops early when
-    /// `cancelled`.
+    /// Builds the index again from notes, in any order; `rules` is the hash of the rules that
+    /// excluded others. The previous content of `dir` is deleted; until this returns the directory
+    /// cannot be opened. Stops early when `cancelled`.
     pub fn build<'a>(
         dir: &Path,
         rules: u64,
@@ -108,9 +108,10 @@ impl FulltextIndex {
         Self::open_verified(dir, seal).map_err(|why| failed.to_error(&why))
     }
 
-    /// The same directory brought up: the notes `gone` are no longer found, `notes` are. Costs as
-    /// much as these are, however many others there are. This ranking keeps answering as before, and
-    /// when `cancelled` the directory is as it was. When it fails otherwise that has to be built anew.
+    /// Updates the directory: the notes `gone` are no longer found, `notes` are. The cost depends
+    /// on these notes only, however many others there are. This index keeps answering as before,
+    /// and when `cancelled` the directory is as it was. After any other failure it has to be built
+    /// again.
     pub fn update<'a>(
         &self,
         gone: &[u64],
@@ -139,9 +140,9 @@ impl FulltextIndex {
             .map_err(|why| FulltextErrorContext(&self.dir).to_error(&why))
     }
 
-    /// At most `most` notes that the query finds, best first, each as what `place` tells for its key;
-    /// those for which it tells nothing are left out, and of equals the lower place is better. Words
-    /// side by side are not seen here; [`rerank()`] sees them in the text.
+    /// At most `most` notes that match the query, best first, each as the value of `place` for its
+    /// key; notes without a value are omitted, and of equals the lower place is better. Adjacent
+    /// words are not scored here; [`rerank()`] scores them in the text.
     pub fn candidates(
         &self,
         query: &ParsedQuery,

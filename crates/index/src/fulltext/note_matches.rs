@@ -13,18 +13,18 @@ use crate::query::{ParsedQuery, QueryTerm};
 /// A note to find.
 #[derive(Debug, Clone)]
 pub struct SearchableNote<'a> {
-    /// What it is called where paths would be too much; no other note has it.
+    /// A short unique id of the note, where paths would be too long.
     pub key: u64,
     /// Where it is; its title is the last part.
     pub path: &'a NotePath,
-    /// Its other names.
+    /// Its aliases.
     pub aliases: Cow<'a, [String]>,
     /// All of it, properties included.
     pub text: Cow<'a, str>,
 }
 
 impl SearchableNote<'_> {
-    /// Its title and its other names.
+    /// Its title and its aliases.
     fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.path.title()).chain(self.aliases.iter().map(String::as_str))
     }
@@ -57,7 +57,7 @@ impl<'a> NoteMatches<'a> {
         Some(Self { note, blocks: blocks(&note.text), marks, names })
     }
 
-    /// What begins in `span`.
+    /// The marks that begin in `span`.
     pub(crate) fn marks_in(&self, span: &Range<usize>) -> &[TermMark] {
         let from = self.marks.partition_point(|mark| mark.start < span.start);
         let to = self.marks.partition_point(|mark| mark.start < span.end);

@@ -9,7 +9,7 @@ use tantivy::{DocId, DocSet, Searcher, TERMINATED, TantivyError, Term};
 use super::schema::{IndexFields, phrase_entries};
 use crate::query::{TermPattern, matched_share};
 
-/// What one note has of one term.
+/// The occurrences of one term in one note.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NoteTermHits {
     /// How many words of the names it is, longer ones by the share that was asked for.
@@ -21,7 +21,7 @@ pub(super) struct NoteTermHits {
     is_listed: bool,
 }
 
-/// Room for what every note of a part has; used for one term after the other.
+/// A buffer for the values of every note of a part; used for one term after the other.
 #[derive(Default)]
 pub(super) struct PostingsReader {
     notes: Vec<NoteTermHits>,
@@ -37,8 +37,7 @@ enum HitField {
 }
 
 impl PostingsReader {
-    /// The notes of a part that have the term, each with what it has of it, those that are gone
-    /// among them.
+    /// The notes of a part that have the term, each with its occurrences, deleted notes included.
     pub(super) fn find_postings(
         &mut self,
         searcher: &Searcher,

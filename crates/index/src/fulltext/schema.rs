@@ -1,4 +1,4 @@
-//! How a note is kept: its key, and the words of its names, headings and text.
+//! The fields of a note in the index: its key, and the words of its names, headings and text.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
@@ -10,7 +10,7 @@ use crate::fulltext::blocks::{PassageBlockKind, blocks};
 use crate::fulltext::note_matches::SearchableNote;
 use crate::fulltext::tokenizer::{WordToken, WordTokens, fold_into, is_sign};
 
-/// What our words are called in the index.
+/// The name of our tokenizer in the index.
 const TOKENIZER_NAME: &str = "units";
 
 /// The fields of a note.
@@ -76,7 +76,7 @@ pub(super) fn document(fields: &IndexFields, note: &SearchableNote<'_>) -> Tanti
     document
 }
 
-/// What a sequence of units is in the index, each with its place in the sequence: two signs that
+/// The index entries of a sequence of units, each with its place in the sequence: two signs that
 /// follow each other are one entry.
 pub(super) fn phrase_entries(units: &[String]) -> Vec<(usize, String)> {
     let mut entries = Vec::new();

@@ -10,7 +10,7 @@ use crate::query::matcher::count_adjacent_terms;
 /// A note of so many bytes is neither long nor short.
 const MEDIUM_LENGTH: usize = 2_000;
 
-/// What one note has of the query.
+/// The occurrences of the query's terms in one note.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NoteMatch {
     /// How many of its passages matched, the title among them.
@@ -47,8 +47,8 @@ impl TermTally {
         self.in_name > 0.0 || self.in_text > 0.0
     }
 
-    /// What this is worth in a note of `length`: a name more than a heading, a heading more than
-    /// text, the first occurrence more than the next, and less in a long note.
+    /// The score in a note of `length`: a name counts more than a heading, a heading more than
+    /// text, the first occurrence more than the next, and a long note less.
     pub(crate) fn value(self, length: f64) -> f64 {
         let title = if self.in_name > 0.0 { 2.0 + 5.0 * self.in_name.powi(2) } else { 0.0 };
         let heading = if self.in_heading { 1.5 } else { 0.0 };

@@ -65,12 +65,12 @@ impl FulltextState {
         &self.unindexed
     }
 
-    /// The same for another snapshot; `None` when the ranking may not be used for it: it was kept
-    /// from other notes, or it was put away.
+    /// The same for another snapshot; `None` when the ranking may not be used for it: it was made
+    /// from other notes, or it was discarded.
     pub(crate) fn for_snapshot(&self, snapshot: &NoteSnapshot, dir: &Path) -> Option<Self> {
         let may_be = self.fulltext.rules() == snapshot.rules() && fulltext_dir(dir).exists();
         let fitted = may_be.then(|| Self::compare(Arc::clone(&self.fulltext), snapshot))?;
-        fitted.inspect_err(|why| tracing::warn!(%why, "the ranking is built anew")).ok()
+        fitted.inspect_err(|why| tracing::warn!(%why, "the ranking is rebuilt")).ok()
     }
 
     /// Whether the snapshot's notes are those of the ranking.
@@ -78,8 +78,8 @@ impl FulltextState {
         self.unindexed.is_empty() && self.gone.is_empty()
     }
 
-    /// Whether the ranking holds most of the notes: then asking it is less work than reading them
-    /// all, and bringing it up less than building it anew.
+    /// Whether the ranking holds most of the notes: then a query costs less than reading them all,
+    /// and an update less than a rebuild.
     pub(crate) fn covers_most(&self) -> bool {
         self.unindexed.len().max(self.gone.len()) <= self.rows.len()
     }
@@ -105,14 +105,14 @@ impl Hasher for IdentityHasher {
 }
 
 impl Index {
-    /// Brings the ranking to the notes that the index keeps on disk: writes those that are new to
-    /// it and tells how many they were. Building it anew takes long for a large vault. What it does
-    /// not hold yet, finding reads. Does nothing more when `stop` is set.
+    /// Updates the ranking to the notes that the index keeps on disk: writes those that are new to
+    /// it and returns their number. A rebuild takes long for a large vault. A search reads the
+    /// notes that it does not hold yet. Stops when `stop` is set.
     pub fn update_fulltext(&self, stop: &AtomicBool) -> Result<usize, IndexError> {
         let _alone = self.lock_fulltext();
         let Some(view) = self.base_view() else { return Ok(0) };
         if view.holds_private_text() {
-            // Its snapshot is about to be made anew.
+            // Its snapshot is about to be rebuilt.
             return Ok(0);
         }
         let fitting = match view.fulltext() {
@@ -124,7 +124,7 @@ impl Index {
             return self.use_fulltext(Arc::clone(&whole.fulltext)).map(|()| 0);
         }
         match self.updated_fulltext(&view, fitting.as_deref(), stop) {
-            // What was written is about to be put away.
+            // The written files are about to be discarded.
             Ok(_) if self.has_fulltext_waiters() => Ok(0),
             Ok((ranking, written)) => self.use_fulltext(Arc::new(ranking)).map(|()| written),
             Err(FulltextError::Cancelled) => Ok(0),
@@ -154,7 +154,7 @@ impl Index {
                 .take_while(|_| !self.has_fulltext_waiters());
             match fitting.fulltext.update(&fitting.gone, new, stop) {
                 Err(why @ FulltextError::Failed { .. }) => {
-                    tracing::warn!(%why, "the ranking is built anew");
+                    tracing::warn!(%why, "the ranking is rebuilt");
                 }
                 updated => return Ok((updated?, fitting.unindexed.len())),
             }
@@ -177,8 +177,8 @@ impl Index {
     }
 }
 
-/// Puts away what is on disk of the ranking of the index in `dir`: it has words that no file may hold
-/// any more. One that is open keeps answering, and nobody may be writing it.
+/// Deletes the files of the ranking of the index in `dir`: it has text that no file may hold any
+/// more. An open one keeps answering, and no thread may be writing it.
 pub(crate) fn discard_fulltext(dir: &Path) -> io::Result<()> {
     remove_directory(&fulltext_dir(dir))
 }

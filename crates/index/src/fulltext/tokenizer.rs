@@ -1,5 +1,5 @@
-//! The words of a text, one after the other, and how each is spelled when case and diacritics are
-//! put aside. Scripts without spaces between words give one word a sign.
+//! The words of a text, one after the other, each folded: case and diacritics are removed. In
+//! scripts without spaces between words each sign is a word.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -29,7 +29,7 @@ pub(crate) struct WordTokens<'a> {
     position: usize,
 }
 
-/// What a letter does to a unit.
+/// The effect of a letter on a unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     /// It is part of a word.
@@ -42,11 +42,11 @@ enum CharClass {
     Other,
     /// It parts units and ends a line.
     LineEnd,
-    /// A byte that does not tell by itself.
+    /// A byte whose class depends on more bytes.
     Wide,
 }
 
-/// What each byte is: most text is told by it alone.
+/// The class of each byte: the class of most text follows from its bytes alone.
 static BYTE_CLASSES: [CharClass; 256] = byte_classes();
 
 const fn byte_classes() -> [CharClass; 256] {
@@ -144,7 +144,7 @@ pub(crate) fn fold_into(unit: &str, into: &mut String) {
         return;
     }
     let letters = unit.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
-    // A sigma at the end of a word is the same letter; only Korean is put together again.
+    // A sigma at the end of a word is the same letter; only Korean is composed again.
     for letter in letters.map(|letter| if letter == 'ς' { 'σ' } else { letter }).nfc() {
         if into.len() + letter.len_utf8() > MAX_WORD_BYTES {
             return;

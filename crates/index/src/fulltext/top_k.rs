@@ -16,7 +16,7 @@ use crate::query::ParsedQuery;
 /// A note of so many words is neither long nor short.
 const MEDIUM_LENGTH: f64 = 300.0;
 
-/// What a part of the index has of each term.
+/// The postings of each term in one part of the index.
 struct SegmentTerms<'a> {
     reader: &'a SegmentReader,
     terms: Vec<Vec<(DocId, NoteTermHits)>>,
@@ -93,7 +93,7 @@ pub(super) fn find_top_k(
 }
 
 impl SegmentTerms<'_> {
-    /// In how many notes the term is, those that are gone aside.
+    /// The number of notes with the term, without deleted ones.
     fn document_frequency(&self, term: usize) -> usize {
         let found = self.terms.get(term).map_or(&[][..], Vec::as_slice);
         match self.reader.alive_bitset() {
@@ -125,7 +125,7 @@ impl SegmentTerms<'_> {
         Ok(())
     }
 
-    /// The notes with any of the terms, and what is found in each.
+    /// The notes with any of the terms, and the matches in each.
     fn sum_terms(
         &self,
         query: &ParsedQuery,

@@ -11,8 +11,8 @@ use tantivy::{Document, Index, IndexWriter, TantivyDocument, Term};
 use super::schema::{IndexFields, document};
 use super::{FulltextError, FulltextErrorContext, SearchableNote};
 
-/// What the writer holds before it writes a part of the index. With half of it the parts are many,
-/// and putting them together costs as much as writing them.
+/// The memory of the writer before it writes a part of the index. With half of it there are many
+/// parts, and merging them costs as much as writing them.
 const WRITER_MEMORY: usize = 30_000_000;
 
 /// How many bytes of notes may wait for the writer's thread.
@@ -21,7 +21,7 @@ const MAX_QUEUED_BYTES: usize = 1_000_000;
 /// After this long a note is given to a writer that does not come along, which then says why.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A part is written anew without the notes that are gone when these are more than this share.
+/// A part is rewritten without deleted notes when these are more than this share.
 const MAX_DELETED_SHARE: f32 = 0.3;
 
 /// Takes out what is gone and puts notes in. When it returns everything is on disk and no memory is

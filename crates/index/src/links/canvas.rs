@@ -47,7 +47,7 @@ enum CanvasField {
     Text,
 }
 
-/// What the scanner is in.
+/// The JSON element that the scanner is in.
 enum JsonFrame {
     List,
     /// With the name of the field it is at, once that was read.

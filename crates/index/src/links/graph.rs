@@ -104,7 +104,7 @@ impl<'a> LinkGraph<'a> {
         self.unlisted
     }
 
-    /// The links of one file in order, those that stay in it left out; empty when it holds no text.
+    /// The links of one file in order, without those that stay in it; empty when it holds no text.
     #[must_use]
     pub fn outgoing_links(&self, source: &NotePath) -> Vec<OutgoingLink> {
         let Some(bytes) = self.bytes(source).filter(|_| may_hold_links(source)) else {

@@ -14,7 +14,7 @@ pub enum LinkFormat {
 }
 
 impl LinkFormat {
-    /// What the bytes of an `app.json` say; `None` when they say nothing that is known.
+    /// The format by the bytes of an `app.json`; `None` when they name no known format.
     #[must_use]
     pub fn from_app_json(app_json: &[u8]) -> Option<Self> {
         let settings: Value = serde_json::from_slice(app_json).ok()?;

@@ -14,11 +14,11 @@ const MAX_NAMES: usize = 200;
 /// letters and digits, escapes of YAML and JSON.
 const ESCAPES: &str = r"&#|&[a-z]+;|%[3-7]|\\[uUx]";
 
-/// Percent signs for what is beyond ASCII.
+/// Percent signs for non-ASCII characters.
 const NON_ASCII_ESCAPES: &str = r"|%[c-f]";
 
 impl LinkPrefilter {
-    /// Of the names of `files`, their folders aside.
+    /// Built from the names of `files`, without their folders.
     pub(super) fn for_files<'a>(files: impl Iterator<Item = &'a NotePath>) -> Self {
         let mut runs: Vec<Option<String>> =
             files.map(|file| longest_plain_run(file.title())).collect();

@@ -1,9 +1,9 @@
-//! Which file a link means.
+//! Finds the file that a link means.
 //!
 //! As Obsidian does it: a name that only one file has is that file, whatever its folder. Of
 //! several, those at or below the folder of the note that holds the link come first, and of these
 //! the one with the shortest path. `./` and `../` begin at the note's folder, `/` at the top of
-//! the vault. Case and Unicode form do not matter, `.md` may be left out.
+//! the vault. Case and Unicode form do not matter, `.md` is optional.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ struct FoldedPath {
     folded: String,
 }
 
-/// Whatever knows all files by their names.
+/// A source that knows all files by their names.
 pub(crate) trait FileNames {
     /// The files called `name`, which is [folded](fold_name) and has its extension.
     fn files_named<'n>(&'n self, name: &str) -> Vec<NamedFile<'n>>;
@@ -89,7 +89,7 @@ impl LinkResolver {
         self.by_name.entry(name).or_default().push(FoldedPath { path, folded });
     }
 
-    /// Forgets files; of thousands that have one name each is looked at once.
+    /// Removes files; of thousands that have one name each is compared once.
     pub(super) fn remove<'a>(&mut self, paths: impl Iterator<Item = &'a NotePath>) {
         let mut gone: HashMap<String, HashSet<&NotePath>> = HashMap::new();
         for path in paths {
@@ -129,7 +129,7 @@ pub(crate) fn candidates_from<'n>(
         return at_exact_path(names, Some(whole));
     }
     let mut found = ending_in(names, &folded);
-    // Two files of one name are rare: usually nothing is to be put in order.
+    // Two files of one name are rare: usually there is nothing to sort.
     if found.len() > 1 {
         found.sort_by_cached_key(|file| {
             let is_below = here.is_empty() || is_inside(&file.folded, here);

@@ -1,4 +1,4 @@
-//! What must be written anew so that links lead where they led, when files move or come.
+//! Rewrites links so that they keep their targets when files move or are created.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub struct SkippedFile {
 /// Why a file with links to something that moves is left as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It is in a folder beside the vault, where nothing is changed.
+    /// It is in an additional folder, where nothing is changed.
     BesideVault,
     /// It is not UTF-8 text, so other bytes of it could be lost.
     NotText,
@@ -46,13 +46,13 @@ pub enum SkipReason {
     Protected,
 }
 
-/// What becomes of one file.
+/// The rewrite of one file.
 enum FileRewrite {
     Rewritten(RewrittenFile),
     Left(SkippedFile),
 }
 
-/// A file whose links were written anew; all its other bytes are the same.
+/// A file whose links were rewritten; all its other bytes are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RewrittenFile {
     /// Where it is before the move.
@@ -82,7 +82,7 @@ struct MovePlan<'a> {
     after: LinkResolver,
 }
 
-/// What the links of a file mean before and after.
+/// The targets of the links of a file before and after.
 struct TargetsBeforeAndAfter<'a, K> {
     before: TargetCache<'a, LinkResolver, K>,
     after: TargetCache<'a, LinkResolver, K>,
@@ -95,8 +95,8 @@ impl MovePlan<'_> {
 }
 
 impl LinkGraph<'_> {
-    /// What to write when each first path of `moves` goes to the second, all at once. A folder
-    /// moves as all the files in it.
+    /// The rewrites when each first path of `moves` goes to the second, all at once. A folder moves
+    /// as all the files in it.
     #[must_use]
     pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> LinkRewrite {
         let mut after = self.resolver.clone();
@@ -122,7 +122,7 @@ impl LinkGraph<'_> {
         )
     }
 
-    /// What to write so that no link that leads to a file is taken over by one of `created`.
+    /// The rewrites that keep links to existing files from being taken over by one of `created`.
     #[must_use]
     pub fn after_creating(&self, created: &[NotePath]) -> LinkRewrite {
         if !created.iter().any(|path| self.resolver.has_name_of(path)) {
@@ -138,18 +138,18 @@ impl LinkGraph<'_> {
 
     fn rewrite_all(&self, plan: &MovePlan<'_>, prefilter: &LinkPrefilter) -> LinkRewrite {
         let mut rewriting = LinkRewrite::default();
-        let is_beside = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
+        let is_read_only = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
         let left = |path, links, because| SkippedFile { path, links, reason: because };
         for result in
             self.map_files(|source| self.rewrite_file(source, plan, prefilter).transpose())
         {
             match result {
                 Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
-                    if is_beside(&path) =>
+                    if is_read_only(&path) =>
                 {
                     rewriting.skipped.push(left(path, links, SkipReason::BesideVault));
                 }
-                Err(LinkProblem { path, .. }) if is_beside(&path) => {
+                Err(LinkProblem { path, .. }) if is_read_only(&path) => {
                     rewriting.skipped.push(left(path, 1, SkipReason::BesideVault));
                 }
                 Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
@@ -201,7 +201,7 @@ impl LinkGraph<'_> {
         };
         let mut edits: Vec<(&LinkText, String)> = Vec::new();
         let mut ways = self.link_targets(source, plan);
-        // What was written of one link is written of each that is spelled like it.
+        // The rewrite of one link is used for each link with the same spelling.
         let mut known: HashMap<(&str, TargetForm, &[u8]), Option<String>> = HashMap::new();
         for link in found.iter().filter(|link| !link.path.is_empty()) {
             let like = before.get(link.at.clone()).unwrap_or_default();
@@ -251,7 +251,7 @@ impl LinkGraph<'_> {
         (links > 0).then_some(FileRewrite::Left(left))
     }
 
-    /// What to write for the target of one link; `None` when it may stay.
+    /// The new target of one link; `None` when it may stay.
     fn new_target(
         &self,
         link: &LinkText,
@@ -295,7 +295,7 @@ impl LinkGraph<'_> {
         let lost = |link: &LinkText| LinkProblem {
             path: source.clone(),
             line: link.line,
-            why: format!("the link to `{}` there cannot be written anew", link.path),
+            why: format!("the link to `{}` there cannot be rewritten", link.path),
         };
         let mut ways = self.link_targets(source, plan);
         for (at, link) in before.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A link's path written anew after a move, in the manner it was written before.
+//! Rewrites a link's path after a move, in the form that it had before.
 
 use protocol::NotePath;
 
@@ -80,7 +80,7 @@ impl MovedLink<'_> {
         }
         let parts = self.link.path.split('/').count();
         spellings.extend(unique_suffixes(after, &whole, source, parts));
-        // What is left when names stand in each other's way.
+        // The full path remains when shorter names are ambiguous.
         let full = target.as_str();
         spellings.extend([whole.clone(), format!("/{whole}"), full.to_owned(), format!("/{full}")]);
         spellings

@@ -1,4 +1,4 @@
-//! What the links of one note mean, each path found out once however often it stands there.
+//! The targets of the links of one note, each path resolved once however often it occurs.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which file a link means, and how it is written anew, case by case.
+//! The file that a link means, and its rewritten form, case by case.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ fn path(text: &str) -> NotePath {
     NotePath::parse(text).unwrap()
 }
 
-/// What `link` in `source` means among `files`: the best first.
+/// The targets of `link` in `source` among `files`: the best first.
 #[track_caller]
 fn means(files: &[&str], source: &str, link: &str, expected: &[&str]) {
     let resolver: LinkResolver = files.iter().map(|file| path(file)).collect();

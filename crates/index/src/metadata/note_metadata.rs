@@ -1,4 +1,4 @@
-//! What one note says about itself, taken down so that it need not be taken apart again.
+//! The metadata of one note, stored so that the note need not be parsed again.
 
 use protocol::NotePath;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::vault_scan::line_breaks::count_line_breaks;
 /// read alone, too.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct NoteMetadata {
-    /// Other names that its properties give it.
+    /// Aliases that its properties give it.
     pub(crate) aliases: Vec<String>,
     /// Its tags without `#`, each once, as they are spelled first.
     pub(crate) tags: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) struct IndexedTask {
 }
 
 impl NoteMetadata {
-    /// Of the file `path`. What is no text has no facts; a canvas has links alone.
+    /// The metadata of the file `path`. A file without text has none; a canvas has links alone.
     pub(crate) fn from_file(path: &NotePath, bytes: &[u8]) -> Self {
         if !path.is_markdown() {
             return Self {
@@ -91,7 +91,7 @@ impl NoteMetadata {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
-    /// The other names of facts that were stored, without reading the others.
+    /// The aliases of stored metadata, decoded without the rest.
     pub(crate) fn decode_aliases(bytes: &[u8]) -> Vec<String> {
         postcard::take_from_bytes(bytes).map(|(aliases, _)| aliases).unwrap_or_default()
     }

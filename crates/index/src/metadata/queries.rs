@@ -1,7 +1,7 @@
-//! What the index knows about notes beside their text: links, tags, properties, tasks.
+//! Queries for the metadata of notes: links, tags, properties, tasks.
 //!
-//! Everything is as `vault` shows it: what its screen keeps back is not there, and what a `plan`
-//! changes counts as changed. `None` means that the index does not stand yet.
+//! Results follow `vault`: notes that its screen withholds are omitted, and changes of a `plan`
+//! count as done. `None` means that the index is not ready yet.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
@@ -32,7 +32,7 @@ pub struct ValueCount {
     pub notes: usize,
 }
 
-/// A link that leads nowhere.
+/// A broken link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenLink {
     /// The path that is named, as it is spelled in the first note.
@@ -90,21 +90,21 @@ impl Index {
         Some(shown.backlinks(target))
     }
 
-    /// All links that lead nowhere, those that most notes name first.
+    /// All broken links, those in the most notes first.
     #[must_use]
     pub fn broken_links(&self, vault: &Vault) -> Option<Vec<BrokenLink>> {
         let view = self.view()?;
         let shown = VisibleView { view: &view, vault };
         let mut found: BTreeMap<String, BrokenLink> = BTreeMap::new();
         let files: Vec<ViewEntry<'_>> = view.all().filter(|held| shown.shows(held)).collect();
-        let dead = parallel::map_parallel(&files, None, |held| {
+        let broken = parallel::map_parallel(&files, None, |held| {
             let links = held.metadata().links.into_iter();
             let mut targets = shown.link_targets(held.path());
-            let dead = links.filter(|link| targets.first(link).is_none());
-            let dead: Vec<String> = dead.map(|link| link.path).collect();
-            (!dead.is_empty()).then(|| (held.path().clone(), dead))
+            let missing = links.filter(|link| targets.first(link).is_none());
+            let missing: Vec<String> = missing.map(|link| link.path).collect();
+            (!missing.is_empty()).then(|| (held.path().clone(), missing))
         });
-        for (source, links) in dead.found {
+        for (source, links) in broken.found {
             for link in links {
                 let of_link = || BrokenLink { link: link.clone(), sources: Vec::new() };
                 found.entry(fold_name(&link)).or_insert_with(of_link).sources.push(source.clone());
@@ -119,8 +119,8 @@ impl Index {
         Some(all)
     }
 
-    /// Those of `links` that lead nowhere. They are paths as links mean them, and stand in no note:
-    /// they begin at the top of the vault.
+    /// The broken ones of `links`. They are paths as links mean them, and are in no note: they
+    /// begin at the top of the vault.
     #[must_use]
     pub fn broken_among(&self, vault: &Vault, mut links: Vec<String>) -> Option<Vec<String>> {
         let view = self.view()?;
@@ -254,7 +254,7 @@ impl Index {
     }
 }
 
-/// What an index held at one moment.
+/// The content of an index at one moment.
 #[derive(Debug, Clone)]
 pub struct IndexVersion(Weak<IndexView>);
 
@@ -285,7 +285,7 @@ impl<'a> VisibleView<'a> {
         found
     }
 
-    /// What the links of `source` mean; what is kept back is not among it.
+    /// The targets of the links of `source`, without withheld notes.
     fn link_targets(
         &self,
         source: &NotePath,
@@ -319,9 +319,9 @@ impl<'a> VisibleView<'a> {
     }
 }
 
-/// Each of `words` that a note has, as it is spelled in most notes, with how many have it.
-/// `spelled_in` tells the words of a note; each note is asked once at most, however many words it
-/// has.
+/// Each of `words` that a note has, in the spelling of most notes, with the number of notes that
+/// have it. `spelled_in` returns the words of a note; each note is read once at most, however many
+/// words it has.
 pub(crate) fn count_spellings<'w>(
     shown: &VisibleView<'_>,
     words: BTreeSet<&'w str>,

@@ -8,7 +8,7 @@ use super::walk::WalkResult;
 /// One block; a block that holds others comes before them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkdownBlock {
-    /// What it is.
+    /// The kind of the block.
     pub kind: BlockKind,
     /// Its bytes, as the parser gives them: most kinds include their last line end.
     pub span: Range<usize>,
@@ -16,7 +16,7 @@ pub struct MarkdownBlock {
     pub depth: usize,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// Lines of text.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::parser::walk::walk;
 
-    /// What is said above, without any order made use of.
+    /// The same result without any use of the order.
     fn by_looking_at_all(
         walk: &WalkResult,
         run: &Range<usize>,

@@ -9,9 +9,9 @@ use super::{BlockKind, MarkdownBlock};
 pub struct Callout {
     /// The quote.
     pub span: Range<usize>,
-    /// What stands behind `[!`: `note`, `warning`, or any word.
+    /// The kind after `[!`: `note`, `warning`, or any word.
     pub kind: Range<usize>,
-    /// The words behind it on its line; empty when the kind is the title.
+    /// The text after it on its line; empty when the kind is the title.
     pub title: Range<usize>,
 }
 

@@ -80,7 +80,7 @@ pub(super) fn is_local(raw: &str) -> bool {
     !raw.is_empty() && !raw.starts_with("//") && !has_scheme
 }
 
-/// What a destination means: escapes, entities and percent signs taken off.
+/// The meaning of a destination: escapes, entities and percent signs decoded.
 pub(super) fn decode(raw: &str) -> String {
     let plain = if raw.contains(['\\', '&']) { unescape(raw) } else { None };
     let plain = plain.as_deref().unwrap_or(raw);

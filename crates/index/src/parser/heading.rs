@@ -11,7 +11,7 @@ use crate::vault_scan::line_breaks::count_line_breaks;
 pub struct Heading {
     /// 1 to 6.
     pub level: usize,
-    /// The words as written, without the signs.
+    /// The text as written, without the signs.
     pub title: String,
     /// 1-based.
     pub line: usize,
@@ -19,7 +19,7 @@ pub struct Heading {
     pub start: usize,
     /// Byte offset behind the heading itself, its underline included.
     pub body: usize,
-    /// Byte offset behind the last line with words that stands directly under it, before the next
+    /// Byte offset behind the last line with text that stands directly under it, before the next
     /// heading of any level: text put there belongs to this heading.
     pub end: usize,
 }
@@ -139,7 +139,7 @@ fn html_headings(text: &str, span: &Range<usize>) -> Vec<HeadingLines> {
     found
 }
 
-/// The level and words of an HTML heading on one line; tags inside are left out of the words.
+/// The level and text of an HTML heading on one line, without tags inside.
 fn parse_html_heading(bare: &str) -> Option<(usize, String)> {
     let lower = bare.trim_start().to_ascii_lowercase();
     let level = lower.strip_prefix("<h")?.chars().next()?.to_digit(10)?;

@@ -19,7 +19,7 @@ pub struct Link {
     pub target: Range<usize>,
     /// The heading or block, its `#` included; empty when there is none.
     pub subpath: Range<usize>,
-    /// What it is shown as, when that is written.
+    /// Its display text, when that is written.
     pub alias: Option<Range<usize>>,
 }
 
@@ -56,7 +56,7 @@ impl Link {
 }
 
 impl LinkForm {
-    /// What `spelled`, a target in this form, means.
+    /// The meaning of `spelled`, a target in this form.
     #[must_use]
     pub fn decode_target(self, spelled: &str) -> String {
         match self {

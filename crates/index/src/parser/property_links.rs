@@ -23,7 +23,7 @@ pub(super) fn property_links(text: &str, yaml: Range<usize>) -> Vec<Link> {
     found
 }
 
-/// A line of YAML cut where quotes begin and end; comments are left out.
+/// A line of YAML cut where quotes begin and end, without comments.
 fn quoted_pieces(line: &str) -> Vec<(Quoting, Range<usize>)> {
     let mut found = Vec::new();
     let mut start = 0;

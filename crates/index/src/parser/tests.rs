@@ -1,4 +1,4 @@
-//! What a note means, with the bytes of each part.
+//! The parsed form of a note, with the bytes of each part.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! One walk over the parser's events: blocks, the runs of text in them, and what is no text.
+//! One walk over the parser's events: blocks, the runs of text in them, and the parts that are no
+//! text.
 
 use std::ops::Range;
 
@@ -7,7 +8,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use super::link::{Link, LinkForm};
 use super::{BlockKind, MarkdownBlock, destination};
 
-/// What the parser saw.
+/// The result of the walk.
 #[derive(Debug, Default)]
 pub(super) struct WalkResult {
     pub(super) blocks: Vec<MarkdownBlock>,
@@ -141,7 +142,7 @@ impl EventWalker<'_> {
         }
     }
 
-    /// Adds to the text that is read now, and to the words of the link around it.
+    /// Adds to the current text, and to the text of the link around it.
     fn text(&mut self, range: &Range<usize>) {
         if self.walked.blocks.last().is_some_and(|block| {
             matches!(block.kind, BlockKind::Code | BlockKind::Html) && block.span.end >= range.end

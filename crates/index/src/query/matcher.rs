@@ -105,11 +105,11 @@ impl TermMatcher<'_> {
 
 /// How often two terms of the query stand side by side in its order.
 pub(crate) fn count_adjacent_terms(text: &str, marks: &[TermMark]) -> u32 {
-    let beside = |(a, b): &(&TermMark, &TermMark)| {
+    let adjacent = |(a, b): &(&TermMark, &TermMark)| {
         let between = text.get(a.end..b.start).unwrap_or("x");
         b.term == a.term + 1 && !between.contains(char::is_alphanumeric)
     };
-    let count = marks.iter().zip(marks.iter().skip(1)).filter(beside).count();
+    let count = marks.iter().zip(marks.iter().skip(1)).filter(adjacent).count();
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
@@ -125,7 +125,7 @@ mod tests {
         ParsedQuery::parse(query).expect("a query")
     }
 
-    /// The slow way: every word of the text is compared with the query.
+    /// The slow reference: every word of the text is compared with the query.
     fn marks_by_looking_at_all(query: &ParsedQuery, text: &str) -> Option<Vec<TermMark>> {
         let mut marker =
             TermMatcher { asked: query, text, marks: Vec::new(), folded: String::new() };

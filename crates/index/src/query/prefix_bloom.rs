@@ -1,5 +1,5 @@
-//! What the words of a note begin with, in few bits: most notes that lack a word are told by them
-//! without a look at their text.
+//! The prefixes of a note's words, in few bits: most notes that lack a word are detected without a
+//! look at their text.
 
 use crate::fulltext::tokenizer::{WordTokens, fold_into};
 use crate::query::{ParsedQuery, TermPattern};
@@ -9,12 +9,12 @@ const BITS: usize = 4096;
 /// So many bytes of a folded word are known.
 const MAX_PREFIX_LENGTH: usize = 8;
 
-/// A Bloom filter with one hash. What it does not know is in none of its texts.
+/// A Bloom filter with one hash. A prefix that it lacks is in none of its texts.
 #[derive(Debug, Clone)]
 pub(crate) struct PrefixBloom(Box<[u64; BITS / 64]>);
 
 impl PrefixBloom {
-    /// Of all words of these texts.
+    /// Built from all words of these texts.
     pub(crate) fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut beginnings = Self(Box::new([0; BITS / 64]));
         let mut folded = String::new();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a reading finds is never told to be missing.
+        /// The filter never excludes a match that the text contains.
         #[test]
         fn no_note_that_is_found_is_passed_over(
             text in "([a-cA-Cäéß茶のK̈ṠΣς]{1,5}[ .\n]{0,2}){0,12}",

@@ -1,4 +1,4 @@
-//! Finding a note by its name, or another name of it, of which only some letters are given.
+//! Finds a note by some letters of its name or of an alias.
 
 use std::cmp::Reverse;
 
@@ -45,9 +45,9 @@ const BATCH: usize = 4096;
 
 impl Index {
     /// The notes, and other files, whose name fits `query` best; without a query those of `recent`,
-    /// newest first, then all others by path. Letters may be left out, case and diacritics do not
+    /// newest first, then all others by path. Letters may be missing, case and diacritics do not
     /// matter, words may come in any order; with a `/` folders count too. Needs no index: without
-    /// one the vault is listed, and other names are not known.
+    /// one the vault is listed, and aliases are not known.
     pub fn find_files(
         &self,
         vault: &Vault,

@@ -17,7 +17,7 @@ pub struct GlobResult {
     pub entries: Vec<VaultEntry>,
     /// How many match in all.
     pub total: u32,
-    /// What is in the folder but could not be listed, whether its name matches or not.
+    /// The entries of the folder that could not be listed, whether their names match or not.
     pub problems: Vec<Unlisted>,
 }
 

@@ -1,8 +1,8 @@
-//! The texts of all notes one behind the other in one mapped file, with what is known about each.
+//! The texts of all notes one behind the other in one mapped file, with the metadata of each.
 //!
-//! Opening files is what a search costs; here nothing is opened. The file lies in the cache
-//! directory and can be deleted at any time. It is never changed: a new one takes its place. What
-//! is torn, of another version or not what was written fails its checksum and counts as not there.
+//! Opening files is the main cost of a search; here nothing is opened. The file lies in the cache
+//! directory and can be deleted at any time. It is never changed: a new one takes its place. A torn
+//! file, one of another version or one with other bytes fails its checksum and counts as missing.
 //!
 //! The format, numbers in little-endian order:
 //!
@@ -11,7 +11,7 @@
 //! | 8 | `VMNOTES` and the version |
 //! | 8 | the generation: no two snapshots of a vault have the same |
 //! | 8 | the rules that kept private notes out of it, hashed |
-//! | 8 | the generation of the snapshot that it adds to; 0 for one that stands by itself |
+//! | 8 | the generation of the snapshot that it adds to; 0 for a complete one |
 //! | 8 × 3 | how many bytes of text, facts and rows follow |
 //! | 32 | BLAKE3 of all that follows |
 //! | … | text: for each row its bytes without byte order mark, and a line end where it lacks one |
@@ -38,7 +38,7 @@ use crate::metadata::note_metadata::NoteMetadata;
 pub(crate) enum SnapshotPart {
     /// All notes.
     Whole,
-    /// What has changed since, little as long as it is worth keeping apart.
+    /// The changes since, as few as are worth a separate file.
     Later,
 }
 
@@ -83,10 +83,11 @@ pub(crate) struct SnapshotRow {
     pub(crate) stamp: Option<Fingerprint>,
     /// Whether other rules hold for finding something in its text; see [`is_binary`].
     pub(crate) is_binary: bool,
-    /// What it is called in the [ranking](crate::search::ranked_search): the same path and the same text have the
-    /// same key in every snapshot, and no others do.
+    /// Its id in the [ranking](crate::search::ranked_search): the same path and the same text have
+    /// the same key in every snapshot, and no others do.
     pub(crate) key: u64,
-    /// What the rules that kept notes out of the snapshot say of its text, where it was judged.
+    /// The privacy of its text by the rules that kept notes out of the snapshot, where it was
+    /// judged.
     pub(crate) text_privacy: Option<Privacy>,
     /// Whether a line end was lent to its text.
     has_added_newline: bool,
@@ -121,7 +122,7 @@ impl NoteSnapshot {
         is_whole.then(|| Self::decode(bytes)).flatten()
     }
 
-    /// The same of what was written a moment ago, which is not read for its checksum.
+    /// The same for a file that was written a moment ago; its checksum is not read.
     fn open_unverified(dir: &Path, part: SnapshotPart) -> Option<Self> {
         Self::decode(map_file(dir, part)?)
     }
@@ -181,7 +182,7 @@ impl NoteSnapshot {
         self.bytes.get(first.text.start..last.text.end).unwrap_or_default()
     }
 
-    /// What a row's file says about itself.
+    /// The metadata of a row's file.
     pub(crate) fn metadata(&self, row: &SnapshotRow) -> NoteMetadata {
         NoteMetadata::decode(self.bytes.get(row.facts.clone()).unwrap_or_default())
     }
@@ -237,7 +238,7 @@ fn map_file(dir: &Path, part: SnapshotPart) -> Option<OwnedBytes> {
     dir.open_read(Path::new(part.file_name())).ok()?.read_bytes().ok()
 }
 
-/// What follows of a header.
+/// The rest of a header.
 struct HeaderReader<'a> {
     rest: &'a [u8],
 }

@@ -21,11 +21,11 @@ pub(super) const KINDS: [EntryKind; 6] = [
     EntryKind::Link,
 ];
 
-/// What was judged of a text, in a row, is its place here.
+/// The privacy of a text is stored in a row as its index here.
 pub(super) const PRIVACY: [Option<Privacy>; 4] =
     [None, Some(Privacy::Open), Some(Privacy::Local), Some(Privacy::Never)];
 
-/// What was found out about one file.
+/// The scanned data of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct ScannedFile {
     pub(crate) entry: VaultEntry,
@@ -35,7 +35,7 @@ pub(crate) struct ScannedFile {
     pub(crate) text: Vec<u8>,
     /// [`crate::metadata::note_metadata::NoteMetadata`], encoded.
     pub(crate) metadata: Vec<u8>,
-    /// What the private rules say of its text; `None` where they were not asked.
+    /// The privacy of its text by the private rules; `None` where they were not checked.
     pub(crate) text_privacy: Option<Privacy>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct SnapshotWriter {
 }
 
 impl SnapshotWriter {
-    /// Begins one in `dir`; what an earlier one left behind there is written over.
+    /// Begins a snapshot in `dir`; files that an earlier one left there are overwritten.
     pub(crate) fn begin(dir: &Path, part: SnapshotPart) -> io::Result<Self> {
         let mut private = OpenOptions::new();
         private.read(true).write(true).create(true).truncate(true).mode(0o600);

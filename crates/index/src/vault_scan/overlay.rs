@@ -18,9 +18,9 @@ pub(crate) struct OverlaidVault<'a> {
 }
 
 impl<'a> OverlaidVault<'a> {
-    /// What is on disk and is still seen, under the path where it is seen, and how to read it.
-    /// What the plan makes or rewrites is not among it; [`planned`](Self::planned) names that. Ends at
-    /// `until`, if there is such a time.
+    /// The visible files on disk, by the path where they are seen, and how to read them. Files that
+    /// the plan makes or rewrites are not among them; [`planned`](Self::planned) names those. Ends
+    /// at `until`, if there is such a time.
     pub(crate) fn list(
         vault: &'a Vault,
         overlay: &'a ChangeSet,
@@ -55,7 +55,7 @@ impl<'a> OverlaidVault<'a> {
         self.is_cut
     }
 
-    /// The paths of what the plan makes or rewrites.
+    /// The paths of the files that the plan makes or rewrites.
     pub(crate) fn planned(&self) -> impl Iterator<Item = &NotePath> {
         self.planned.keys()
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// What looking gave.
+/// The results of a parallel scan.
 pub(crate) struct ParallelResult<T> {
     /// In the order of the things looked at.
     pub(crate) found: Vec<T>,

@@ -17,17 +17,17 @@ use crate::vault_scan::parallel;
 /// So many files are looked at before they are written: what is held in memory meanwhile.
 const FILES_PER_BATCH: usize = 512;
 
-/// What goes into the snapshot of one file.
+/// The source of one file's row in the snapshot.
 enum SnapshotSource<'a> {
     Row(&'a NoteSnapshot, &'a SnapshotRow, Option<Privacy>),
     Looked(ScannedFile),
     Private(PrivateFile),
 }
 
-/// Writes a snapshot of `files`, which are all files sorted by path: what `before` knows by the same
-/// stamp is copied, all others are looked at. `told` hears how many are done. `None` when `stop` was
-/// set. Nothing of what is private is left in the other files of `dir`; `unrank` is called where the
-/// ranking has something of it.
+/// Writes a snapshot of `files`, which are all files sorted by path: files that `before` has with
+/// the same fingerprint are copied, all others are read. `told` hears how many are done. `None`
+/// when `stop` was set. No private text is left in the other files of `dir`; `unrank` is called
+/// where the ranking has some of it.
 pub(crate) fn build_snapshot(
     dir: &Path,
     scanner: &FileScanner<'_>,
@@ -39,7 +39,7 @@ pub(crate) fn build_snapshot(
 ) -> io::Result<Option<IndexView>> {
     let mut writer = SnapshotWriter::begin(dir, SnapshotPart::Whole)?;
     let same_rules = before.is_some_and(|before| before.snapshot().rules() == scanner.rules_hash());
-    // What other rules said of a text does not count.
+    // The privacy of a text by other rules does not count.
     let judged = |held: &ViewEntry<'_>| match held.text_privacy() {
         by_text if same_rules => by_text,
         _ if !scanner.may_hold(held.path()) => Some(Privacy::Never),
@@ -54,7 +54,7 @@ pub(crate) fn build_snapshot(
         let looked = parallel::map_parallel(portion, None, |(entry, stamp)| {
             let same = before.filter(|before| before.stamp(&entry.path) == Some(*stamp));
             let hidden = || PrivateFile { entry: entry.clone(), stamp: Some(*stamp) };
-            // The text of a canvas or a copy is not held, so it cannot be judged anew.
+            // The text of a canvas or a copy is not held, so it cannot be judged again.
             let is_kept = |held: &ViewEntry<'_>| {
                 same_rules || held.is_note() || !scanner.depends_on_text(held.path())
             };

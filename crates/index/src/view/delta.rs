@@ -1,4 +1,4 @@
-//! What has changed since a snapshot, kept over a restart without writing all of it anew.
+//! The changes since a snapshot, kept over a restart without rewriting all of it.
 
 use std::io;
 use std::path::Path;
@@ -29,7 +29,8 @@ pub(crate) fn load_delta(dir: &Path) -> Option<IndexView> {
     Some(view.with_changes(changes))
 }
 
-/// Keeps what is not as in the view's snapshot; nothing of what is private but how to know it again.
+/// Stores the differences from the view's snapshot; of private notes only the hashes that identify
+/// them.
 pub(crate) fn save_delta(
     dir: &Path,
     scanner: &FileScanner<'_>,
@@ -37,10 +38,10 @@ pub(crate) fn save_delta(
 ) -> io::Result<()> {
     scanner.save_private_cache(dir, view.private.values())?;
     let mut writer = SnapshotWriter::begin(dir, SnapshotPart::Later)?;
-    // Sorted by path, as every snapshot: what is gone and what is fresh.
+    // Sorted by path, as every snapshot: removed and fresh files.
     let rows = view.snapshot.rows().iter().enumerate();
-    let dead = rows.filter(|(at, _)| view.excluded_rows.contains(*at)).map(|(_, row)| &row.path);
-    let mut gone = dead.filter(|path| !view.fresh.contains(*path)).peekable();
+    let removed = rows.filter(|(at, _)| view.excluded_rows.contains(*at)).map(|(_, row)| &row.path);
+    let mut gone = removed.filter(|path| !view.fresh.contains(*path)).peekable();
     for fresh in view.each_fresh() {
         let path = &fresh.scanned.entry.path;
         while let Some(before) = gone.next_if(|gone| *gone < path) {

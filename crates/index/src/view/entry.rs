@@ -22,7 +22,7 @@ pub(crate) struct FreshFile {
     is_unread: bool,
     pub(crate) metadata: NoteMetadata,
     pub(super) keys: FileLookupKeys,
-    /// Of all words that a query may find it by.
+    /// Built from all words that a query may find it by.
     prefixes: PrefixBloom,
     /// Its name, folded.
     pub(super) folded_name: String,
@@ -57,8 +57,8 @@ impl FreshFile {
     }
 }
 
-/// A fresh file in the order of paths. Views share it: each save makes a new view, also beside
-/// thousands of files that are fresh.
+/// A fresh file in the order of paths. Views share it: each save makes a new view, also with
+/// thousands of fresh files.
 #[derive(Debug, Clone)]
 pub(super) struct FreshByPath(pub(super) Arc<FreshFile>);
 
@@ -161,7 +161,7 @@ impl<'a> ViewEntry<'a> {
         }
     }
 
-    /// What the rules of its view say of its text; `None` where they were not asked.
+    /// The privacy of its text by the rules of its view; `None` where they were not checked.
     pub(crate) fn text_privacy(&self) -> Option<Privacy> {
         match self {
             Self::Stored(_, row) => row.text_privacy,
@@ -169,7 +169,7 @@ impl<'a> ViewEntry<'a> {
         }
     }
 
-    /// Its other names.
+    /// Its aliases.
     pub(crate) fn aliases(&self) -> Vec<String> {
         match self {
             Self::Stored(snapshot, row) => {

@@ -75,7 +75,7 @@ impl RowsBySpelledWord {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Spelling {
     #[default]
-    Nowhere,
+    Absent,
     Always(Box<str>),
     Variously,
 }
@@ -84,7 +84,7 @@ impl Spelling {
     /// It stands in other files too, where it is spelled like this.
     pub(super) fn merge(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Nowhere, one) | (one, Self::Nowhere) => one,
+            (Self::Absent, one) | (one, Self::Absent) => one,
             (Self::Always(one), Self::Always(other)) if one == other => Self::Always(one),
             _ => Self::Variously,
         }
@@ -93,7 +93,7 @@ impl Spelling {
     /// It stands somewhere else too, and is spelled like this there.
     fn add_spelling(&mut self, spelled: &str) {
         match self {
-            Self::Nowhere => *self = Self::Always(spelled.into()),
+            Self::Absent => *self = Self::Always(spelled.into()),
             Self::Always(known) if **known != *spelled => *self = Self::Variously,
             Self::Always(_) | Self::Variously => {}
         }
@@ -113,7 +113,7 @@ impl FoldedWord {
     }
 }
 
-/// What files can be looked up by.
+/// The keys that files can be looked up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookupKey<'a> {
     /// Their name, extension included and [folded](fold_name).
@@ -170,7 +170,7 @@ impl RowLookup {
         }
     }
 
-    /// Other names, with the rows whose files have them.
+    /// Aliases, with the rows whose files have them.
     pub(crate) fn aliases(&self) -> impl Iterator<Item = (u32, &str)> {
         self.aliases.iter().map(|(row, alias)| (*row, alias.as_ref()))
     }
@@ -206,7 +206,7 @@ impl RowLookup {
     }
 }
 
-/// So many rows are taken apart before they are put in.
+/// How many rows are decoded before they are inserted.
 const ROWS_PER_BATCH: usize = 4096;
 
 /// The words that a file is looked up by, but for its name.

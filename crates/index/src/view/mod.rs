@@ -1,6 +1,6 @@
-//! What the notes are now: a snapshot, and in memory what is no longer as in it.
+//! The present notes: a snapshot, and in memory the changes since.
 //!
-//! A view never changes: who searches one sees it to the end, and nobody waits for him.
+//! A view never changes: a search sees the same view to its end, and nobody waits for it.
 
 mod build;
 mod delta;
@@ -39,7 +39,7 @@ pub(crate) struct IndexView {
     /// Rows of the snapshot that do not count: the file is gone, or fresh.
     excluded_rows: FixedBitSet,
     fresh: BTreeSet<FreshByPath>,
-    /// What the fresh files can be looked up by, once somebody asks.
+    /// The keys of the fresh files, computed at the first use.
     fresh_lookup: Arc<OnceLock<FreshLookup>>,
     /// Files that no model may see; they are in no other part.
     private: Arc<BTreeMap<NotePath, PrivateFile>>,
@@ -65,14 +65,14 @@ impl FreshLookup {
 }
 
 impl IndexView {
-    /// What a snapshot holds.
+    /// The view of a snapshot without changes.
     pub(crate) fn new(snapshot: Arc<NoteSnapshot>) -> Self {
-        let dead = FixedBitSet::with_capacity(snapshot.rows().len());
+        let excluded = FixedBitSet::with_capacity(snapshot.rows().len());
         let lookup = Arc::new(RowLookup::from_snapshot(&snapshot));
         Self {
             snapshot,
             lookup,
-            excluded_rows: dead,
+            excluded_rows: excluded,
             fresh: BTreeSet::new(),
             fresh_lookup: Arc::default(),
             private: Arc::default(),
@@ -197,11 +197,11 @@ impl IndexView {
         let fresh = self.fresh_lookup().lookup.spelling(key);
         match self.lookup.spelling(key).merge(fresh) {
             Spelling::Always(spelled) => Some(spelled),
-            Spelling::Nowhere | Spelling::Variously => None,
+            Spelling::Absent | Spelling::Variously => None,
         }
     }
 
-    /// The paths of all files, and what each is.
+    /// The paths of all files, and the kind of each.
     pub(crate) fn paths(&self) -> impl Iterator<Item = (&NotePath, EntryKind)> {
         let stored = self.snapshot.rows().iter().enumerate();
         let stored = stored.filter(|(at, _)| !self.excluded_rows.contains(*at));
@@ -210,7 +210,7 @@ impl IndexView {
         stored.chain(fresh.map(|entry| (&entry.path, entry.kind)))
     }
 
-    /// Other names of files.
+    /// Aliases of files.
     pub(crate) fn aliases(&self) -> impl Iterator<Item = (&NotePath, &str)> {
         let stored = self.lookup.aliases().filter_map(|(row, alias)| {
             let at = usize::try_from(row).ok().filter(|at| !self.excluded_rows.contains(*at))?;
@@ -230,7 +230,8 @@ impl IndexView {
         vault.shows(entry.path(), entry.text(), judged)
     }
 
-    /// What is known of the text of the file at `path` if it had this stamp when it was looked at.
+    /// The known privacy of the text of the file at `path`, if it had this fingerprint when it was
+    /// checked.
     pub(crate) fn text_privacy(
         &self,
         path: &NotePath,
@@ -337,8 +338,8 @@ impl IndexView {
     /// Whether it would be with so many more changes.
     pub(crate) fn would_need_new_snapshot(&self, more: usize) -> bool {
         let most = MAX_FRESH_FILES.max(self.snapshot.rows().len() / 8);
-        let dead_or_fresh = self.excluded_rows.count_ones(..).max(self.fresh.len());
-        self.fresh_bytes > MAX_FRESH_BYTES || dead_or_fresh + more > most
+        let excluded_or_fresh = self.excluded_rows.count_ones(..).max(self.fresh.len());
+        self.fresh_bytes > MAX_FRESH_BYTES || excluded_or_fresh + more > most
     }
 }
 

@@ -10,7 +10,7 @@ use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::{ScannedFile, to_utf8};
 
 impl IndexView {
-    /// What a reader finds when `plan` counts as done; `vault` says how private it is then.
+    /// The view of a reader when `plan` counts as done; `vault` knows how private it is then.
     pub(crate) fn planned(&self, plan: &ChangeSet, vault: &Vault) -> Cow<'_, Self> {
         if plan.is_empty() {
             return Cow::Borrowed(self);
@@ -26,7 +26,7 @@ impl IndexView {
         Cow::Owned(self.with_changes(moved.into_iter().chain(written)))
     }
 
-    /// What is elsewhere, or in the trash. All that goes comes before all that arrives.
+    /// The files that move elsewhere, or to the trash. All removals come before all additions.
     fn moved_files(&self, plan: &ChangeSet) -> Vec<(NotePath, ScanOutcome)> {
         let moving = |act: &ChangeAction| {
             matches!(

@@ -21,13 +21,14 @@ const HASH_LENGTH: usize = 16;
 
 /// Hashes of notes that were private as they were.
 ///
-/// The file holds a random key, made anew each time, and for each note 16 bytes of BLAKE3 under this
-/// key over its path, its stamp and the rules; sorted, so that their order says nothing. Who can read
-/// the file learns how many such notes there are. He can test whether a note of a certain path is
-/// among them only when he knows its inode, size and times to the nanosecond too: who can ask for
-/// these can list the notes' own folder. No name and no text can be got out of it.
+/// The file holds a random key, created with each write, and for each note 16 bytes of BLAKE3 under
+/// this key over its path, its fingerprint and the rules; sorted, so that their order says nothing.
+/// A reader of the file learns how many such notes there are. He can test whether a note of a
+/// certain path is among them only if he knows its inode, size and times to the nanosecond too: a
+/// program that can read these can list the notes' own folder. The file reveals no name and no
+/// text.
 ///
-/// What is torn is not taken, and then the notes are read once more.
+/// A torn file is not used, and then the notes are read once more.
 #[derive(Debug, Default)]
 pub(crate) struct PrivateCache {
     key: [u8; KEY_LENGTH],
@@ -35,7 +36,7 @@ pub(crate) struct PrivateCache {
 }
 
 impl PrivateCache {
-    /// What is kept in `dir`; nothing when there is none that is whole.
+    /// The hashes in `dir`; none when there is no whole file.
     pub(crate) fn open(dir: &Path) -> Self {
         fs::read(dir.join(FILE_NAME))
             .ok()

@@ -12,7 +12,7 @@ use super::private_cache::PrivateCache;
 use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::{ScannedFile, to_utf8};
 
-/// Reads files for the index. What is never to be seen is not taken down.
+/// Reads files for the index. Text that must never be seen is not stored.
 #[derive(Debug)]
 pub(crate) struct FileScanner<'a> {
     vault: &'a Vault,
@@ -22,10 +22,10 @@ pub(crate) struct FileScanner<'a> {
     now: i64,
 }
 
-/// What stands at a path now.
+/// The present state of a path.
 #[derive(Debug, Clone)]
 pub(crate) enum ScanOutcome {
-    /// What the index holds of it.
+    /// The indexed data of the file.
     Held(ScannedFile),
     /// Something that no model may see.
     Private(PrivateFile),

@@ -40,7 +40,7 @@ fn large() -> BTreeMap<String, String> {
     notes
 }
 
-/// What the plan may take; unoptimised and beside other work it only must end.
+/// The time limit of the plan; without optimizations or with other work running it only must end.
 const LONGEST: Duration =
     if cfg!(debug_assertions) { Duration::from_secs(300) } else { Duration::from_millis(500) };
 
@@ -77,8 +77,8 @@ fn a_move_in_a_vault_of_ten_thousand_notes_is_planned_quickly_and_loses_no_link(
     assert!(took < LONGEST, "it took {took:?}");
 }
 
-/// Moves `from`, a file or folder, to `to` and holds every link and byte of all notes against what
-/// was before: how many links there are, and how many files were written anew.
+/// Moves `from`, a file or folder, to `to` and compares every link and byte of all notes with the
+/// state before: how many links there are, and how many files were rewritten.
 fn moved_whole(
     notes: &BTreeMap<NotePath, Vec<u8>>,
     from: &NotePath,
@@ -124,7 +124,7 @@ fn moved_whole(
 fn all_fifty_thousand_links_lead_where_they_led_after_a_folder_moved() {
     let notes = large().into_iter().map(|(file, text)| (path(&file), text.into_bytes())).collect();
     let (links, files) = moved_whole(&notes, &path("Folder 7"), &path("Deep/Seventh folder"));
-    println!("{links} links, {files} files written anew");
+    println!("{links} links, {files} files rewritten");
     assert!(links >= 50_000 && files >= 300, "{links} {files}");
 }
 
@@ -160,10 +160,7 @@ fn moves_in_the_real_vaults_lose_no_link() {
             [(most, path("Elsewhere/A new name.md")), (folder, path("Elsewhere/Whole"))]
         {
             let (links, files) = moved_whole(&notes, &from, &to);
-            println!(
-                "{} notes, {links} links: {from} moved, {files} files written anew",
-                notes.len()
-            );
+            println!("{} notes, {links} links: {from} moved, {files} files rewritten", notes.len());
         }
     }
 }

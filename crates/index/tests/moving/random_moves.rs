@@ -155,7 +155,7 @@ fn leads_from(source: &str, spelled: &str, target: &str) -> bool {
     !link.starts_with('/') && oracle(&only, source, &format!("./{link}")).is_some()
 }
 
-/// What a move of one note, or of a folder, does to each path.
+/// The effect on each path of a move of one note, or of a folder.
 fn moved(from: &str, to: &str) -> impl Fn(&str) -> String {
     move |path| match path.strip_prefix(from) {
         Some("") => to.to_owned(),
@@ -204,7 +204,7 @@ fn fault(
                 return Some(format!("{source}: other programs do not find {after} by {new}"));
             }
             if led.is_none() && old != new {
-                return Some(format!("{source}: {old} led nowhere and became {new}"));
+                return Some(format!("{source}: {old} was broken and became {new}"));
             }
         }
     }
@@ -274,7 +274,7 @@ proptest! {
 }
 
 #[test]
-fn the_oracle_sees_a_link_that_was_not_written_anew() {
+fn the_oracle_detects_a_link_that_was_not_rewritten() {
     let link = |target: &str| vec![TextOrLink::Link("[[", target.to_owned(), "]]")];
     let notes = BTreeMap::from([("n.md".to_owned(), vec![]), ("a.md".to_owned(), link("n"))]);
     let nothing = LinkRewrite::default();

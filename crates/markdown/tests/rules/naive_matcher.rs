@@ -38,7 +38,7 @@ fn any_value(text: &str, name: &str, is_so: impl Fn(&str) -> bool) -> bool {
     values(text, name).take(MOST).any(is_so) || values(text, name).nth(MOST).is_some()
 }
 
-/// What a tag is made of, as in Obsidian.
+/// The letters of a tag, as in Obsidian.
 pub fn is_tag_letter(letter: char) -> bool {
     letter.is_alphanumeric()
         || matches!(letter, '_' | '-' | '/')
@@ -50,7 +50,7 @@ fn is_sign(letter: char) -> bool {
     matches!(letter, '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{303F}' | '\u{A1}'..='\u{BF}')
 }
 
-/// What stands behind each place in the properties that may be the key `name`, up to the next key
+/// The text behind each place in the properties that may be the key `name`, up to the next key
 /// at the beginning of a line. Quoted, nested and inline (`{…}`) keys count too.
 fn values<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
     let properties = properties(text);

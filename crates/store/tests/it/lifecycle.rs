@@ -251,7 +251,7 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
         ["c"],
         "only what is deleted is removed"
     );
-    let words = |story: &TestConversation| {
+    let contains_text = |story: &TestConversation| {
         let holds = |bytes: &[u8]| bytes.windows(9).any(|part| part == b"xylophone");
         story.files().iter().any(|(_, bytes)| holds(bytes))
     };

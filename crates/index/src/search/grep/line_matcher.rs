@@ -19,8 +19,8 @@ pub(super) const MAX_LINES_PER_NOTE: usize = 5;
 /// How large the program of a pattern may be, in bytes. It is what a letter of a note may cost.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// How much each thread may keep of what the program came to, in bytes; without it a thread takes up
-/// to a gigabyte.
+/// The cache of each thread for the automaton, in bytes; without a limit a thread takes up to a
+/// gigabyte.
 const MAX_DFA_CACHE_BYTES: usize = 4 << 20;
 
 /// So much text is searched between two looks at the clock.
@@ -77,7 +77,7 @@ impl LineMatcher {
         !self.has_text_anchors
     }
 
-    /// Who looks into one note after the other.
+    /// A searcher for one note after the other.
     pub(super) fn note_searcher(&self) -> NoteSearcher<'_> {
         NoteSearcher { lines: self, searcher: new_searcher(true, BinaryDetection::none()) }
     }
@@ -105,7 +105,7 @@ impl LineMatcher {
         }
     }
 
-    /// Which bytes of one line match, in order; what is empty is left out.
+    /// The bytes of one line that match, in order; empty matches are omitted.
     pub(super) fn matches_in(&self, line: &str) -> Vec<Range<usize>> {
         let mut marks = Vec::new();
         let found = self.matcher.find_iter(line.as_bytes(), |found| {
@@ -157,7 +157,7 @@ fn search<S: Sink<Error = io::Error>>(
     sink: S,
 ) {
     if let Err(error) = searcher.search_slice(matcher, text, sink) {
-        // Neither a slice nor the sink fails; what was found until then stands in any case.
+        // Neither a slice nor the sink fails; the matches so far count in any case.
         tracing::error!(%error, "a note could not be searched to its end");
     }
 }
@@ -205,7 +205,7 @@ fn shorten_pattern(pattern: &str) -> String {
     }
 }
 
-/// The parser draws the place on several lines; what is wrong stands on the last.
+/// The parser draws the place on several lines; the reason is on the last.
 fn last_line(error: &str) -> String {
     let last = error.lines().last().unwrap_or(error).trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()

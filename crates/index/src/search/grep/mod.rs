@@ -15,12 +15,12 @@ use self::view_search::ViewSearch;
 use crate::search::glob::path_filter;
 use crate::{CutReason, Index, SearchError};
 
-/// What to look for and how much to show.
+/// The pattern, and how much to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepQuery {
     /// A regular expression in ripgrep's syntax, matched line by line.
     pub pattern: String,
-    /// Only notes whose path matches this glob, case aside. Without a `/` it is about names in
+    /// Only notes whose path matches this glob, in any case. Without a `/` it applies to names in
     /// every folder, as in ripgrep: `*.md` is every note, `Projects/*.md` those of one folder.
     pub file_pattern: Option<String>,
     /// Lines to show before and after each hit.
@@ -96,7 +96,7 @@ impl Index {
     }
 }
 
-/// What matches in all notes that were looked at.
+/// The matches in all notes that were searched.
 #[derive(Debug)]
 struct GrepMatches {
     /// In order; not all, but more than are shown if there are more.

@@ -44,7 +44,7 @@ enum HitsLocation {
     Made(Vec<GrepHit>),
 }
 
-/// What is looked for, and by whom.
+/// A search over one view.
 pub(super) struct ViewSearch<'a> {
     pub(super) view: &'a IndexView,
     pub(super) vault: &'a Vault,

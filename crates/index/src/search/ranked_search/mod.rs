@@ -31,19 +31,19 @@ pub struct RankedPassages {
 }
 
 impl Index {
-    /// Finds the notes that match `query` best, of those that `vault` shows and that `narrow` lets
-    /// in. A word also finds longer words that begin with it; a `"phrase"` has to be there as it
-    /// stands, and what is `-excluded` must not. Case and diacritics do not matter. Notes with all
+    /// Finds the notes that match `query` best, of those that `vault` shows and that `narrow`
+    /// accepts. A word also finds longer words that begin with it; a `"phrase"` has to be there
+    /// literally, and `-excluded` words must not. Case and diacritics do not matter. Notes with all
     /// words come before notes with some; then a title counts more than a heading, a heading more
-    /// than text; a rare word more than a common one; neighbours more than words apart; a short
+    /// than text; a rare word more than a common one; adjacent words more than words apart; a short
     /// note more than a long one.
     ///
-    /// Without a query all notes that `narrow` lets in are found, in the order of their paths, each
+    /// Without a query all notes that `narrow` accepts are found, in the order of their paths, each
     /// with its first paragraph.
     ///
-    /// Until the index stands the notes themselves are read, which takes longer; other names of
-    /// notes are not known then, and a `narrow` that asks for more than a folder finds nothing.
-    /// Nor does one without a query.
+    /// Until the index is ready the notes themselves are read, which takes longer; aliases are not
+    /// known then, and a `narrow` with more than a folder finds nothing. Nor does one without a
+    /// query.
     pub fn find(
         &self,
         vault: &Vault,
@@ -91,11 +91,11 @@ impl Index {
 /// The notes that may be found.
 struct SearchScope<'a> {
     shown: &'a VisibleView<'a>,
-    /// All that `narrow` asks for beside the folder; all notes with `None`.
+    /// The notes that pass the filters other than the folder; all notes with `None`.
     allowed: Option<BTreeSet<NotePath>>,
 }
 
-/// A note and what its text is read with.
+/// A note and the data to read its text with.
 struct EntryWithAliases<'a> {
     held: ViewEntry<'a>,
     key: u64,
@@ -124,7 +124,7 @@ impl<'a> SearchScope<'a> {
         is_allowed && entry.is_note() && self.shown.shows(entry)
     }
 
-    /// The best of those in the ranking, and of what it does not hold.
+    /// The best notes of the ranking, and of those that it does not hold.
     fn by_fulltext(
         &self,
         fitting: &FulltextState,
