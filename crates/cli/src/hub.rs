@@ -71,11 +71,11 @@ enum HubCommand {
 /// Runs the hub until it is stopped, or sends one message.
 pub(crate) async fn run(arguments: HubArgs) -> Result<ExitCode, UserError> {
     match &arguments.command {
-        None => run_hub(&arguments.door).await,
+        None => run_hub(&arguments.endpoint).await,
         Some(HubCommand::Send { voice, wait, text }) => {
             let how = if *voice { InputMethod::Voice } else { InputMethod::Text };
             let wait = if *wait { ReportsWanted::Responses } else { ReportsWanted::Delivery };
-            send(&arguments.door, &text.join(" "), how, wait).await
+            send(&arguments.endpoint, &text.join(" "), how, wait).await
         }
     }
 }
