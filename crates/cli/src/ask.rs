@@ -79,9 +79,7 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
     match asked.error {
         Some(error) => Err(error),
         None if asked.at_limit => {
-            eprint_line(
-                "Reached the limit of steps for one question. Ask once more to continue.",
-            );
+            eprint_line("Reached the limit of steps for one question. Ask once more to continue.");
             Ok(ExitCode::from(EXIT_AT_LIMIT))
         }
         None => Ok(ExitCode::SUCCESS),

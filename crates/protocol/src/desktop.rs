@@ -1,9 +1,9 @@
-//! What the window and the desktop around it know of each other.
+//! The state that the window and the desktop share.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What closing the window does while the hub is on and there is a tray.
+/// The effect of closing the window while the hub is on and there is a tray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum OnClose {
@@ -20,9 +20,9 @@ pub enum OnClose {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DesktopSettings {
-    /// Whether the desktop is told what waits or ended while nobody looks.
+    /// Whether the desktop shows notifications about pending or ended work while nobody looks.
     pub notifications: bool,
-    /// What closing the window does.
+    /// The effect of closing the window.
     pub on_close: OnClose,
 }
 
@@ -38,11 +38,11 @@ impl Default for DesktopSettings {
 pub struct DesktopState {
     /// Whether the program stands in a tray that somebody shows.
     pub in_tray: bool,
-    /// What happens when the user logs in.
+    /// The action when the user logs in.
     pub at_login: AutostartMode,
 }
 
-/// What happens when the user logs in.
+/// The action when the user logs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum AutostartMode {

@@ -7,7 +7,7 @@ use ts_rs::TS;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UserError {
-    /// What the window may offer.
+    /// The action that the window may offer.
     pub code: ErrorCode,
     /// One clear sentence: what failed on what, and what to do.
     pub message: String,
@@ -35,7 +35,7 @@ impl std::fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
-/// What can be done about an error.
+/// The action that can resolve an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -43,24 +43,24 @@ pub enum ErrorCode {
     Other,
     /// The key is missing or not accepted: open the settings.
     Key,
-    /// The provider does not have the model any more, or never had it: pick another.
+    /// The provider does not have the model any more, or never had it: choose another.
     Model,
     /// The provider cannot be reached or is overloaded: try again.
     Network,
-    /// The vault is missing, not a folder or not readable: pick another.
+    /// The vault is missing, not a folder or not readable: choose another.
     Vault,
     /// The vault or the disk takes no writes: free space or rights, then try again.
     Write,
     /// Another Vaultmate holds this vault.
     Busy,
-    /// What may be spent is spent: raise it in the settings.
+    /// The spending limit is reached: raise it in the settings.
     Spending,
     /// The settings file does not count: decide which settings do.
     Settings,
-    /// It does not fit the model: shorten it, or pick a model that takes in more.
+    /// It does not fit the model: shorten it, or choose a model with a larger context window.
     TooLarge,
     /// The question was already answered, or was withdrawn.
     Answered,
-    /// What was looked for is no regular expression: look for exactly these words.
+    /// The pattern is no regular expression: search for exactly this text.
     Pattern,
 }

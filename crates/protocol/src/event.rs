@@ -9,7 +9,7 @@ use crate::{
     SettingsProblem, VaultId,
 };
 
-/// Who answers now, for the composer and the settings.
+/// The present provider and model, for the composer and the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderStatus {
@@ -17,7 +17,7 @@ pub struct ProviderStatus {
     pub has_model: bool,
     /// The model's id or alias; empty where there is none.
     pub model: String,
-    /// Models to pick from, by id: the provider's list once it was tested, else those we know.
+    /// Models to choose from, by id: the provider's list once it was tested, else those we know.
     pub models: Vec<crate::ModelInfo>,
     /// Its short name ("Haiku", "Commands").
     pub label: String,
@@ -25,7 +25,7 @@ pub struct ProviderStatus {
     pub key_source: Option<String>,
     /// How many keys there are.
     pub keys: u32,
-    /// What is wrong, in words with what to do.
+    /// The problem and the remedy.
     pub trouble: Option<String>,
     /// Why the keyring could not be looked into for a key that is in no other place.
     pub keyring: Option<KeyringTrouble>,
@@ -46,7 +46,7 @@ pub enum KeyringTrouble {
     Unavailable,
 }
 
-/// What a model on this computer does before it answers.
+/// The work of a model on this computer before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum ModelWait {
@@ -67,7 +67,7 @@ pub struct LocalServer {
     pub name: String,
     /// As whom it is asked.
     pub provider: crate::ProviderKind,
-    /// Its address.
+    /// Its server URL.
     pub address: String,
     /// A model that it has.
     pub model: String,
@@ -89,7 +89,7 @@ pub struct VaultInfo {
     pub writable: bool,
     /// Whether it is the sample that came with the app.
     pub sample: bool,
-    /// What is wrong with it for as long as it is, in words with what to do.
+    /// The present problem and the remedy.
     pub trouble: Option<String>,
     /// How far the index is while it is being built; `None` when it stands, or cannot.
     pub indexing: Option<IndexProgress>,
@@ -118,17 +118,17 @@ pub struct AppSnapshot {
     pub settings: Settings,
     /// Why the settings file does not count, while it does not.
     pub settings_trouble: Option<SettingsProblem>,
-    /// Who answers.
+    /// The provider that answers.
     pub provider: ProviderStatus,
     /// The link.
     pub hub: HubStatus,
-    /// The first page of the list, newest first, and all that wait for the user.
+    /// The first page of the list, newest first, and all that need attention.
     pub conversations: Vec<Conversation>,
     /// The list goes on behind this one; `None` when all of it is here.
     pub behind: Option<ConversationId>,
-    /// What is under way and may take long, the oldest first.
+    /// Long work in progress, the oldest first.
     pub works: Vec<crate::job::JobProgress>,
-    /// What went wrong at start, in words (a vault that is gone).
+    /// The problems at start (such as a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }
 
@@ -137,11 +137,11 @@ pub struct AppSnapshot {
 pub struct NumberedEvent {
     /// Its number.
     pub seq: u32,
-    /// What happened.
+    /// The event.
     pub event: AppEvent,
 }
 
-/// What happened. The window applies it and asks nothing back.
+/// An event. The window applies it and requests nothing in return.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[allow(
@@ -166,7 +166,7 @@ pub enum AppEvent {
         /// The item.
         item: ChatItem,
     },
-    /// Other things stand in a conversation now: whoever shows it opens it anew.
+    /// The items of a conversation changed: a window that shows it opens it again.
     ChatChanged {
         /// Which.
         conversation: ConversationId,
@@ -177,7 +177,7 @@ pub enum AppEvent {
         conversation: ConversationId,
         /// Which item.
         id: MessageId,
-        /// What to append.
+        /// The text to append.
         text: String,
     },
     /// A model on this computer lets itself be waited for, or does no longer.
@@ -201,18 +201,18 @@ pub enum AppEvent {
         /// The open one, if there is one.
         question: Option<Question>,
     },
-    /// The waiting changes are new, extended or decided.
+    /// The pending changes are new, extended or decided.
     ReviewChanged {
         /// Where.
         conversation: ConversationId,
-        /// What waits, if anything.
+        /// The pending changes, if any.
         review: Option<Review>,
     },
-    /// What waits to be sent to the hub is more or less.
+    /// The messages that need approval changed.
     HeldChanged {
         /// Where.
         conversation: ConversationId,
-        /// All that waits there, oldest first.
+        /// All approvals there, oldest first.
         held: Vec<crate::hub::approval::PendingApproval>,
     },
     /// Changes were applied, or what has become of them since is another.
@@ -220,7 +220,7 @@ pub enum AppEvent {
         /// The set, whole.
         set: crate::changes::history::AppliedSet,
     },
-    /// Earlier versions were forgotten: what is listed of changes may stand differently.
+    /// History was deleted: the listed changes may have another state.
     HistoryChanged,
     /// Work that may take long began, went on or is over.
     WorkChanged {
@@ -249,7 +249,7 @@ pub enum AppEvent {
         /// How it stands.
         vault: Option<crate::event::VaultInfo>,
     },
-    /// The note that is shown beside the chat changed, whoever changed it.
+    /// The note that is shown next to the chat changed, whoever changed it.
     NoteChanged {
         /// Which, as [`crate::request::NoteContent`] named it.
         path: NotePath,
@@ -265,7 +265,7 @@ pub enum AppEvent {
     CloseAsked,
     /// Something went wrong outside any conversation.
     Problem {
-        /// In words.
+        /// The error.
         error: crate::UserError,
     },
 }

@@ -1,4 +1,4 @@
-//! What the hub sends and how the link stands.
+//! Messages of the hub, and the state of the link.
 
 pub mod approval;
 
@@ -12,7 +12,7 @@ use crate::{Origin, Timestamp};
 pub struct HubMessage {
     /// The hub's id: data, never a path.
     pub id: String,
-    /// The words.
+    /// The text.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
@@ -32,7 +32,7 @@ pub enum HubState {
     Registering,
     /// Registered.
     Online,
-    /// Lost; will try again by itself.
+    /// Lost; will try again automatically.
     Waiting,
     /// Needs the user: the hub will not have us as we are.
     Refused,
@@ -44,9 +44,9 @@ pub enum HubState {
 pub struct HubStatus {
     /// Where it stands.
     pub state: HubState,
-    /// The last trouble in words, what to do included; empty when all is well.
+    /// The last problem and the remedy; empty when all is well.
     pub trouble: Option<String>,
-    /// When it tries again by itself, while it waits.
+    /// When it tries again automatically, while it is offline.
     pub retry_at: Option<Timestamp>,
     /// How many frames of the hub were ignored since the vault was opened: they were not what a hub
     /// sends.

@@ -60,6 +60,6 @@ ids! {
     ChangeSetId
     /// One change of one path, in the ledger.
     EffectId
-    /// A question that waits, or waited, for an answer.
+    /// An open or closed question to the user.
     QuestionId
 }

@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What is being done.
+/// The kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum JobKind {
-    /// What the user accepted of a review is written into the notes.
+    /// The accepted changes of a review are written into the notes.
     Applying,
-    /// Changes are taken back.
+    /// Changes are undone.
     Undoing,
-    /// Changes are put in again.
+    /// Changes are reapplied.
     Redoing,
     /// Conversations are written into a file.
     Exporting,
-    /// Earlier versions of notes are forgotten.
+    /// Earlier versions of notes are deleted.
     Forgetting,
 }
 
@@ -25,9 +25,9 @@ pub enum JobKind {
 pub struct JobProgress {
     /// Names it, for as long as the application runs.
     pub id: u32,
-    /// What is being done.
+    /// The kind of the job.
     pub kind: JobKind,
-    /// Steps that were taken: notes, conversations, or changes that are forgotten.
+    /// Steps that were taken: notes, conversations, or changes whose history is deleted.
     pub done: u32,
     /// Steps in all; `None` while that is not known.
     pub all: Option<u32>,

@@ -1,4 +1,4 @@
-//! What the window asks for, beside the ids and texts that its commands take.
+//! Arguments of the window's commands, besides ids and texts.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -11,7 +11,7 @@ use crate::{ChangeSetId, ConversationId, MessageId, NotePath, QuestionId};
 pub struct SendMessageRequest {
     /// Where; `None` begins a new conversation.
     pub conversation: Option<ConversationId>,
-    /// The words.
+    /// The text.
     pub text: String,
     /// The question they answer; `None` while one is open means "not an answer".
     pub answers: Option<QuestionId>,
@@ -19,35 +19,36 @@ pub struct SendMessageRequest {
     pub open_note: Option<NotePath>,
 }
 
-/// A message of the user to be answered anew.
+/// A message of the user to be answered again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RegenerateRequest {
     /// The message.
     pub message: MessageId,
-    /// Other words for it; `None` tries the same again, which only the last message can be.
+    /// A new version of it; `None` regenerates the answer to the same text, which works only for
+    /// the last message.
     pub text: Option<String>,
-    /// What becomes of what the old answer did to notes; `None` asks if there is anything.
+    /// What to do with the changes of the old answer; `None` asks if there are any.
     pub old: Option<OldChanges>,
 }
 
-/// What becomes of the changes of an answer that another one stands in for.
+/// What to do with the changes of an answer that is regenerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum OldChanges {
-    /// They stay, and what waits waits on.
+    /// They stay, and pending ones stay pending.
     Keep,
-    /// What was changed is taken back, what waits is rejected.
+    /// Applied changes are undone, pending ones are rejected.
     TakeBack,
 }
 
-/// What came of asking anew.
+/// The result of regenerating an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RegenerateOutcome {
     /// It is being answered.
     Begun,
-    /// Nothing happened yet: the user is to say what becomes of what the old answer did.
+    /// Nothing happened yet: the user is to decide about the changes of the old answer.
     Asks {
         /// Notes that it changed.
         changed: u32,
@@ -56,30 +57,30 @@ pub enum RegenerateOutcome {
     },
 }
 
-/// A verdict on waiting changes. Notes that are not named keep waiting.
+/// A decision on pending changes. Notes that are not named stay pending.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideReview {
     /// The change set.
     pub review: ChangeSetId,
-    /// What becomes of which note.
+    /// The decisions by note.
     pub notes: Vec<NoteDecision>,
 }
 
-/// What becomes of the changes of one note.
+/// The decision on the changes of one note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteDecision {
     /// The note.
     pub path: NotePath,
-    /// What the verdict is about, as [`crate::NoteDiff::seen`] named it. Of changes that are other
-    /// ones by now nothing is decided.
+    /// Identifies the decided changes, as [`crate::NoteDiff::seen`] named them. If the changes are
+    /// different ones by now, nothing is decided.
     pub seen: String,
-    /// The verdict.
+    /// The decision.
     pub verdict: ReviewDecision,
 }
 
-/// A verdict on the changes of one note.
+/// A decision on the changes of one note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReviewDecision {
@@ -87,15 +88,15 @@ pub enum ReviewDecision {
     Accept,
     /// Leave the note as it is.
     Reject,
-    /// As is said for each hunk, in their order. Only of notes that are written anew or changed,
-    /// and belong to no unit.
+    /// A decision for each hunk, in their order. Only for notes that are rewritten or changed, and
+    /// belong to no unit.
     Hunks {
         /// One for each.
         hunks: Vec<HunkDecision>,
     },
 }
 
-/// A verdict on one hunk.
+/// A decision on one hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum HunkDecision {
@@ -112,7 +113,7 @@ pub enum HunkDecision {
     },
 }
 
-/// What came of saving an answer as a note.
+/// The result of saving an answer as a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SavedAnswer {
@@ -125,14 +126,14 @@ pub enum SavedAnswer {
     },
     /// Something has this name already: nothing was written.
     Taken {
-        /// What has it.
+        /// The existing note.
         path: NotePath,
         /// A name like it that is free, without `.md`.
         free: String,
     },
 }
 
-/// A note to show beside the chat.
+/// A note to show next to the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteContent {
@@ -144,15 +145,15 @@ pub struct NoteContent {
     pub text: String,
 }
 
-/// What a test of the provider found.
+/// The result of a test of the provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderTestResult {
     /// Whether it answered.
     pub ok: bool,
-    /// What it said or what is wrong, in words.
+    /// The provider's answer or the problem.
     pub message: String,
-    /// Why its models could not be listed, in words; `None` where they were, or where it has no list.
+    /// Why its models could not be listed; `None` where they were, or where it has no list.
     pub unlisted: Option<String>,
 }
 
@@ -164,12 +165,12 @@ pub enum KeyTrial {
     Works,
     /// The provider does not accept it.
     Refused {
-        /// The provider's answer, in words.
+        /// The provider's answer.
         message: String,
     },
     /// Nobody knows.
     Untried {
-        /// Why not, in words.
+        /// The reason.
         message: String,
     },
 }

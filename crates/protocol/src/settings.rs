@@ -1,4 +1,4 @@
-//! What the user chose.
+//! The user's settings.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -6,7 +6,7 @@ use ts_rs::TS;
 use crate::chat::model::{ModelInfo, ModelParameters};
 use crate::desktop::DesktopSettings;
 
-/// What happens to planned changes.
+/// The treatment of planned changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -19,7 +19,7 @@ pub enum Mode {
     ReadOnly,
 }
 
-/// Whether a turn that was cut goes on by itself at the next start.
+/// Whether an interrupted turn continues automatically at the next start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ResumePolicy {
@@ -32,16 +32,16 @@ pub enum ResumePolicy {
     Never,
 }
 
-/// Who answers.
+/// The provider that answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
-    /// Who there is a key for, Anthropic first; else Commands.
+    /// The first provider with a key, Anthropic first; else Commands.
     #[default]
     Automatic,
     /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's Chat Completions: OpenAI, and who speaks like it.
+    /// OpenAI's Chat Completions: OpenAI, and compatible servers.
     #[serde(rename = "openai")]
     OpenAi,
     /// Ollama's own API.
@@ -50,7 +50,7 @@ pub enum ProviderKind {
     Commands,
 }
 
-/// How several keys of one vendor are used.
+/// How several keys of one provider are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyPolicy {
@@ -61,11 +61,11 @@ pub enum KeyPolicy {
     RoundRobin,
 }
 
-/// Who names a conversation that the user has given no name, and says what it was about.
+/// The source of the title and summary of a conversation that the user has given no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum TitleSource {
-    /// The model that sums up, in the background; without one its first words.
+    /// The model that summarizes, in the background; without one its first words.
     #[default]
     Model,
     /// Its first words: no model is asked.
@@ -108,11 +108,11 @@ pub struct HubSettings {
     pub address: String,
     /// The name we register; `^[a-zA-Z][a-zA-Z0-9_-]*$`, at most 64.
     pub name: String,
-    /// What the hub's router reads; not blank, at most 1024 UTF-16 units.
+    /// The description for the hub's router; not blank, at most 1024 UTF-16 units.
     pub description: String,
-    /// Notes, by path, that messages may add to at once, beside the inbox and the daily note.
+    /// Notes, by path, that messages may add to at once, besides the inbox and the daily note.
     pub notes: Vec<String>,
-    /// The note, by path, to which words are added that no model could work on, and what is to be
+    /// The note, by path, to which text is added that no model could process or that is to be
     /// remembered. Empty means [`HubSettings::INBOX`].
     pub inbox_note: String,
 }
@@ -136,9 +136,9 @@ impl Default for HubSettings {
     }
 }
 
-/// What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
-///
-/// A name that is not known here is an error: what it was to protect is not known.
+/// Rules for notes that are kept from models: folders (`Diary`), tags (`#private`), properties
+/// (`status: secret`). A key that is not known here is an error, because the notes that it should
+/// protect are not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct PrivateSettings {
@@ -146,12 +146,12 @@ pub struct PrivateSettings {
     pub never: Vec<String>,
     /// Notes that only a model on this computer sees.
     pub local: Vec<String>,
-    /// The user's word that the provider's address is on this computer. Counts only for a
-    /// loopback address.
+    /// Whether the user declares that the provider's server URL is on this computer. Counts only
+    /// for a loopback address.
     pub endpoint_is_local: bool,
 }
 
-/// What models may cost, in US cents; 0 is no ceiling.
+/// The spending limits for models, in US cents; 0 is no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpendingSettings {
@@ -169,13 +169,13 @@ impl Default for SpendingSettings {
     }
 }
 
-/// How earlier messages are put together when a conversation grows too long for its model.
+/// How earlier messages are summarized when a conversation grows too long for its model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CompactionSettings {
-    /// The model that sums up, of the same provider; empty means the one that answers.
+    /// The model that summarizes, of the same provider; empty means the one that answers.
     pub model: String,
-    /// What it is told beside our own words.
+    /// Its additional instructions.
     pub prompt: String,
 }
 
@@ -185,7 +185,7 @@ pub struct CompactionSettings {
 pub struct ExtraRoot {
     /// Its path from the top of the file system.
     pub folder: String,
-    /// What it is called in the vault; empty means the last part of `folder`.
+    /// Its name in the vault; empty means the last part of `folder`.
     pub name: String,
 }
 
@@ -193,31 +193,31 @@ pub struct ExtraRoot {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
-    /// What happens to planned changes.
+    /// The treatment of planned changes.
     pub mode: Mode,
-    /// Who answers.
+    /// The provider that answers.
     pub provider: ProviderKind,
     /// The model's id or alias; empty means the provider's default.
     pub model: String,
-    /// The provider's address; empty means the vendor's own.
+    /// The provider's server URL; empty means its default.
     pub base_url: String,
-    /// Whether a turn that was cut goes on by itself at the next start.
+    /// Whether an interrupted turn continues automatically at the next start.
     pub resume: ResumePolicy,
     /// How several keys are used.
     pub key_policy: KeyPolicy,
     /// Whether the offer of a model server on this computer was answered; it is made once.
     pub local_offer_answered: bool,
-    /// What the user knows better of models than we or their vendors: windows, caps, prices.
+    /// The user's corrections of model data: windows, limits, prices.
     pub models: Vec<ModelInfo>,
     /// How models are asked, each one at most once.
     pub parameters: Vec<ModelParameters>,
     /// How the notes are organised, in the user's words; the model is told.
     pub organisation: String,
-    /// What models may cost.
+    /// The spending limits.
     pub spending: SpendingSettings,
-    /// How earlier messages are put together.
+    /// How earlier messages are summarized.
     pub compaction: CompactionSettings,
-    /// Who names conversations.
+    /// The source of titles of conversations.
     pub titles: TitleSource,
     /// The look.
     pub theme: Theme,
@@ -227,11 +227,11 @@ pub struct Settings {
     pub hub: HubSettings,
     /// The desktop around the window.
     pub desktop: DesktopSettings,
-    /// What is kept from models.
+    /// Rules for notes that are kept from models.
     pub private: PrivateSettings,
     /// Whether links to notes inside the vault are read through. They are never written through.
     pub follow_links: bool,
-    /// Folders beside the vault that are read as if they were in it.
+    /// Additional folders, which are read as if they were in the vault.
     pub extra_roots: Vec<ExtraRoot>,
 }
 
@@ -239,9 +239,9 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsProblem {
-    /// In words, with what to do.
+    /// The message, with what to do.
     pub message: String,
-    /// What the user can decide.
+    /// The choices of the user.
     pub choices: Vec<SettingsChoice>,
 }
 

@@ -36,7 +36,7 @@ export type ChangeSetId = string;
 export type EffectId = string;
 
 /**
- * A question that waits, or waited, for an answer.
+ * An open or closed question to the user.
  */
 export type QuestionId = string;
 
@@ -69,7 +69,7 @@ export type Origin = "window" | "hub_text" | "hub_voice" | "cli" | "unknown";
 export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "cancelled" | "failed" | "interrupted";
 
 /**
- * What can be done about an error.
+ * The action that can resolve an error.
  */
 export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write" | "busy" | "spending" | "settings" | "too_large" | "answered" | "pattern";
 
@@ -78,7 +78,7 @@ export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write
  */
 export type UserError = { 
 /**
- * What the window may offer.
+ * The action that the window may offer.
  */
 code: ErrorCode, 
 /**
@@ -87,27 +87,27 @@ code: ErrorCode,
 message: string, };
 
 /**
- * What happens to planned changes.
+ * The treatment of planned changes.
  */
 export type Mode = "review" | "auto" | "read_only";
 
 /**
- * Whether a turn that was cut goes on by itself at the next start.
+ * Whether an interrupted turn continues automatically at the next start.
  */
 export type ResumePolicy = "always" | "ask" | "never";
 
 /**
- * Who answers.
+ * The provider that answers.
  */
 export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "commands";
 
 /**
- * How several keys of one vendor are used.
+ * How several keys of one provider are used.
  */
 export type KeyPolicy = "failover" | "round_robin";
 
 /**
- * Who names a conversation that the user has given no name, and says what it was about.
+ * The source of the title and summary of a conversation that the user has given no name.
  */
 export type TitleSource = "model" | "words";
 
@@ -138,23 +138,23 @@ address: string,
  */
 name: string, 
 /**
- * What the hub's router reads; not blank, at most 1024 UTF-16 units.
+ * The description for the hub's router; not blank, at most 1024 UTF-16 units.
  */
 description: string, 
 /**
- * Notes, by path, that messages may add to at once, beside the inbox and the daily note.
+ * Notes, by path, that messages may add to at once, besides the inbox and the daily note.
  */
 notes: Array<string>, 
 /**
- * The note, by path, to which words are added that no model could work on, and what is to be
+ * The note, by path, to which text is added that no model could process or that is to be
  * remembered. Empty means [`HubSettings::INBOX`].
  */
 inboxNote: string, };
 
 /**
- * What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
- *
- * A name that is not known here is an error: what it was to protect is not known.
+ * Rules for notes that are kept from models: folders (`Diary`), tags (`#private`), properties
+ * (`status: secret`). A key that is not known here is an error, because the notes that it should
+ * protect are not known.
  */
 export type PrivateSettings = { 
 /**
@@ -166,8 +166,8 @@ never: Array<string>,
  */
 local: Array<string>, 
 /**
- * The user's word that the provider's address is on this computer. Counts only for a
- * loopback address.
+ * Whether the user declares that the provider's server URL is on this computer. Counts only
+ * for a loopback address.
  */
 endpointIsLocal: boolean, };
 
@@ -180,7 +180,7 @@ export type ExtraRoot = {
  */
 folder: string, 
 /**
- * What it is called in the vault; empty means the last part of `folder`.
+ * Its name in the vault; empty means the last part of `folder`.
  */
 name: string, };
 
@@ -227,7 +227,7 @@ window: number | null,
  */
 maxOutput: number | null, 
 /**
- * What it costs; `None` is "not known", never "nothing".
+ * Its price; `None` is "not known", never "free".
  */
 price: Price | null, };
 
@@ -237,7 +237,7 @@ price: Price | null, };
 export type Effort = "low" | "medium" | "high";
 
 /**
- * How one model is asked, where the user wants it otherwise than the vendor.
+ * The user's settings for one model, where they differ from the provider's.
  */
 export type ModelParameters = { 
 /**
@@ -249,7 +249,7 @@ model: string,
  */
 temperature: number | null, 
 /**
- * Of how much of what is likely it chooses.
+ * The share of likely tokens that it chooses from.
  */
 topP: number | null, 
 /**
@@ -261,12 +261,12 @@ maxTokens: number | null,
  */
 effort: Effort | null, 
 /**
- * A JSON object; what it has beside ours is added to each request.
+ * A JSON object; its keys besides ours are added to each request.
  */
 extra: string, };
 
 /**
- * What models may cost, in US cents; 0 is no ceiling.
+ * The spending limits for models, in US cents; 0 is no limit.
  */
 export type SpendingSettings = { 
 /**
@@ -292,29 +292,29 @@ export type SettingsChoice = "file" | "last_good" | "defaults";
  */
 export type SettingsProblem = { 
 /**
- * In words, with what to do.
+ * The message, with what to do.
  */
 message: string, 
 /**
- * What the user can decide.
+ * The choices of the user.
  */
 choices: Array<SettingsChoice>, };
 
 /**
- * How earlier messages are put together when a conversation grows too long for its model.
+ * How earlier messages are summarized when a conversation grows too long for its model.
  */
 export type CompactionSettings = { 
 /**
- * The model that sums up, of the same provider; empty means the one that answers.
+ * The model that summarizes, of the same provider; empty means the one that answers.
  */
 model: string, 
 /**
- * What it is told beside our own words.
+ * Its additional instructions.
  */
 prompt: string, };
 
 /**
- * What closing the window does while the hub is on and there is a tray.
+ * The effect of closing the window while the hub is on and there is a tray.
  */
 export type OnClose = "ask" | "tray" | "quit";
 
@@ -323,16 +323,16 @@ export type OnClose = "ask" | "tray" | "quit";
  */
 export type DesktopSettings = { 
 /**
- * Whether the desktop is told what waits or ended while nobody looks.
+ * Whether the desktop shows notifications about pending or ended work while nobody looks.
  */
 notifications: boolean, 
 /**
- * What closing the window does.
+ * The effect of closing the window.
  */
 onClose: OnClose, };
 
 /**
- * What happens when the user logs in.
+ * The action when the user logs in.
  */
 export type AutostartMode = "starts" | "stays_off";
 
@@ -345,7 +345,7 @@ export type DesktopState = {
  */
 inTray: boolean, 
 /**
- * What happens when the user logs in.
+ * The action when the user logs in.
  */
 atLogin: AutostartMode, };
 
@@ -354,11 +354,11 @@ atLogin: AutostartMode, };
  */
 export type Settings = { 
 /**
- * What happens to planned changes.
+ * The treatment of planned changes.
  */
 mode: Mode, 
 /**
- * Who answers.
+ * The provider that answers.
  */
 provider: ProviderKind, 
 /**
@@ -366,11 +366,11 @@ provider: ProviderKind,
  */
 model: string, 
 /**
- * The provider's address; empty means the vendor's own.
+ * The provider's server URL; empty means its default.
  */
 baseUrl: string, 
 /**
- * Whether a turn that was cut goes on by itself at the next start.
+ * Whether an interrupted turn continues automatically at the next start.
  */
 resume: ResumePolicy, 
 /**
@@ -382,7 +382,7 @@ keyPolicy: KeyPolicy,
  */
 localOfferAnswered: boolean, 
 /**
- * What the user knows better of models than we or their vendors: windows, caps, prices.
+ * The user's corrections of model data: windows, limits, prices.
  */
 models: Array<ModelInfo>, 
 /**
@@ -394,15 +394,15 @@ parameters: Array<ModelParameters>,
  */
 organisation: string, 
 /**
- * What models may cost.
+ * The spending limits.
  */
 spending: SpendingSettings, 
 /**
- * How earlier messages are put together.
+ * How earlier messages are summarized.
  */
 compaction: CompactionSettings, 
 /**
- * Who names conversations.
+ * The source of titles of conversations.
  */
 titles: TitleSource, 
 /**
@@ -422,7 +422,7 @@ hub: HubSettings,
  */
 desktop: DesktopSettings, 
 /**
- * What is kept from models.
+ * Rules for notes that are kept from models.
  */
 private: PrivateSettings, 
 /**
@@ -430,7 +430,7 @@ private: PrivateSettings,
  */
 followLinks: boolean, 
 /**
- * Folders beside the vault that are read as if they were in it.
+ * Additional folders, which are read as if they were in the vault.
  */
 extraRoots: Array<ExtraRoot>, };
 
@@ -448,11 +448,11 @@ export type HubStatus = {
  */
 state: HubState, 
 /**
- * The last trouble in words, what to do included; empty when all is well.
+ * The last problem and the remedy; empty when all is well.
  */
 trouble: string | null, 
 /**
- * When it tries again by itself, while it waits.
+ * When it tries again automatically, while it is offline.
  */
 retryAt: Timestamp | null, 
 /**
@@ -474,7 +474,7 @@ name: string,
  */
 provider: ProviderKind, 
 /**
- * Its address.
+ * Its server URL.
  */
 address: string, 
 /**
@@ -483,7 +483,7 @@ address: string,
 model: string, };
 
 /**
- * What a model on this computer does before it answers.
+ * The work of a model on this computer before it answers.
  */
 export type ModelWait = { "type": "reading", 
 /**
@@ -497,7 +497,7 @@ tokens: number, } | { "type": "loading" };
 export type KeyringTrouble = "locked" | "unknown" | "unavailable";
 
 /**
- * Who answers now, for the composer and the settings.
+ * The present provider and model, for the composer and the settings.
  */
 export type ProviderStatus = { 
 /**
@@ -509,7 +509,7 @@ hasModel: boolean,
  */
 model: string, 
 /**
- * Models to pick from, by id: the provider's list once it was tested, else those we know.
+ * Models to choose from, by id: the provider's list once it was tested, else those we know.
  */
 models: Array<ModelInfo>, 
 /**
@@ -525,7 +525,7 @@ keySource: string | null,
  */
 keys: number, 
 /**
- * What is wrong, in words with what to do.
+ * The problem and the remedy.
  */
 trouble: string | null, 
 /**
@@ -580,7 +580,7 @@ writable: boolean,
  */
 sample: boolean, 
 /**
- * What is wrong with it for as long as it is, in words with what to do.
+ * The present problem and the remedy.
  */
 trouble: string | null, 
 /**
@@ -614,7 +614,7 @@ cacheRead: number,
 cacheWrite: number, };
 
 /**
- * What some requests cost together.
+ * The total cost of some requests.
  */
 export type ModelCost = { 
 /**
@@ -626,7 +626,7 @@ requests: number,
  */
 usage: TokenUsage, 
 /**
- * What those with a known price cost, in billionths of a US dollar.
+ * The cost of those with a known price, in billionths of a US dollar.
  */
 cost: number, 
 /**
@@ -635,7 +635,7 @@ cost: number,
 unpriced: number, };
 
 /**
- * What one turn cost.
+ * The cost of one turn.
  */
 export type TurnCost = { 
 /**
@@ -647,12 +647,12 @@ turn: TurnId,
  */
 answer: MessageId | null, 
 /**
- * What it cost.
+ * Its cost.
  */
 spent: ModelCost, };
 
 /**
- * What a month cost.
+ * The cost of a month.
  */
 export type MonthCost = { 
 /**
@@ -660,7 +660,7 @@ export type MonthCost = {
  */
 month: string, 
 /**
- * What it cost.
+ * Its cost.
  */
 spent: ModelCost, };
 
@@ -682,7 +682,7 @@ id: ConversationId,
  */
 title: string, 
 /**
- * What it was about, in a few sentences of a model; one that goes on may have none yet.
+ * Its summary, in a few sentences of a model; one that goes on may have none yet.
  */
 summary: string | null, 
 /**
@@ -694,7 +694,7 @@ state: ConversationState,
  */
 fromHub: boolean, 
 /**
- * Whether the user has put it away.
+ * Whether the user has archived it.
  */
 archived: boolean, 
 /**
@@ -702,11 +702,11 @@ archived: boolean,
  */
 updatedAt: Timestamp, 
 /**
- * The question it waits with, in words.
+ * The text of its open question.
  */
 waitingQuestion: string | null, 
 /**
- * How many notes wait for a verdict in it.
+ * How many notes have pending changes in it.
  */
 waitingNotes: number, 
 /**
@@ -723,7 +723,7 @@ interrupted: boolean,
 working: boolean, };
 
 /**
- * Where the words were found.
+ * The place of the match.
  */
 export type MatchReason = "title" | "alias" | "heading" | "text" | "property";
 
@@ -781,7 +781,7 @@ conversation: ConversationId | null, } | { "type": "conversation_ended",
  */
 reason: string | null, } | { "type": "searched", 
 /**
- * What was looked for, as the model wrote it.
+ * The query, as the model wrote it.
  */
 query: string, 
 /**
@@ -789,7 +789,7 @@ query: string,
  */
 hits: number, } | { "type": "passages", 
 /**
- * What was looked for.
+ * The query.
  */
 query: string, 
 /**
@@ -817,7 +817,7 @@ added: number,
  */
 removed: number, 
 /**
- * Whether it waits for the user's verdict.
+ * Whether it is pending.
  */
 waiting: boolean, } | { "type": "moved", 
 /**
@@ -829,7 +829,7 @@ path: NotePath,
  */
 to: NotePath, 
 /**
- * Whether it waits for the user's verdict.
+ * Whether it is pending.
  */
 waiting: boolean, } | { "type": "trashed", 
 /**
@@ -837,7 +837,7 @@ waiting: boolean, } | { "type": "trashed",
  */
 path: NotePath, 
 /**
- * Whether it waits for the user's verdict.
+ * Whether it is pending.
  */
 waiting: boolean, } | { "type": "folder_made", 
 /**
@@ -845,12 +845,12 @@ waiting: boolean, } | { "type": "folder_made",
  */
 path: NotePath, 
 /**
- * Whether it waits for the user's verdict.
+ * Whether it is pending.
  */
 waiting: boolean, };
 
 /**
- * What a turn had done when it was cut: it can be continued, taken back or left as it is.
+ * The work of a turn when it was interrupted: it can be continued, undone or left as it is.
  */
 export type Interruption = { 
 /**
@@ -858,7 +858,7 @@ export type Interruption = {
  */
 changed: number, 
 /**
- * Notes for which changes of it wait for a verdict.
+ * Notes with pending changes of it.
  */
 waiting: number, };
 
@@ -871,7 +871,7 @@ export type ChatItem = { "type": "user",
  */
 id: MessageId, 
 /**
- * The words.
+ * The text.
  */
 text: string, 
 /**
@@ -931,7 +931,7 @@ output: string | null,
  */
 isError: boolean, 
 /**
- * What happened, for the line.
+ * The events of the tool, for the line.
  */
 reactions: Array<ToolEvent>, } | { "type": "asked", 
 /**
@@ -943,7 +943,7 @@ id: MessageId,
  */
 text: string, 
 /**
- * The answer in words, when it has one.
+ * The text of the answer, when it has one.
  */
 answer: string | null, 
 /**
@@ -959,11 +959,11 @@ turn: TurnId,
  */
 status: TurnStatus, 
 /**
- * What failed, when something did.
+ * The error of a failed turn.
  */
 error: UserError | null, 
 /**
- * What it had done when it was cut, for as long as the user may say what becomes of it.
+ * The work of the interrupted turn, for as long as the user may decide about it.
  */
 offer: Interruption | null, } | { "type": "summed_up", 
 /**
@@ -971,7 +971,7 @@ offer: Interruption | null, } | { "type": "summed_up",
  */
 id: MessageId, 
 /**
- * What it is told.
+ * The text for the model.
  */
 text: string, } | { "type": "verdict", 
 /**
@@ -1038,7 +1038,7 @@ askedAt: Timestamp, };
 export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_folder" | "make_folder" | "trash_folder" | "restore_folder";
 
 /**
- * What happened to a line.
+ * The change of a line.
  */
 export type DiffLineKind = "same" | "added" | "removed";
 
@@ -1102,7 +1102,7 @@ export type NoteDiff = {
  */
 path: NotePath, 
 /**
- * What happens to it.
+ * The kind of the change.
  */
 kind: ChangeKind, 
 /**
@@ -1122,11 +1122,11 @@ added: number,
  */
 removed: number, 
 /**
- * What changes, each by itself, with up to three lines around it.
+ * The single changes, each with up to three lines around it.
  */
 hunks: Array<NoteHunk>, 
 /**
- * Names exactly these changes, for the verdict on them.
+ * Names exactly these changes, for the decision on them.
  */
 seen: string, 
 /**
@@ -1134,12 +1134,12 @@ seen: string,
  */
 rules: boolean, 
 /**
- * Why it could not be applied when it was tried, in words.
+ * Why it could not be applied when it was tried.
  */
 problem: string | null, };
 
 /**
- * Changes that wait for a verdict.
+ * Pending changes.
  */
 export type Review = { 
 /**
@@ -1151,7 +1151,7 @@ id: ChangeSetId,
  */
 conversation: ConversationId, 
 /**
- * The user's words that led to it.
+ * The user's message that led to it.
  */
 request: string, 
 /**
@@ -1164,7 +1164,7 @@ notes: Array<NoteDiff>,
 sources: Array<Source>, };
 
 /**
- * Words that wait for the user: an answer to the hub, or a message of it.
+ * A text that needs approval: an answer to the hub, or a message of it.
  */
 export type PendingApproval = { 
 /**
@@ -1172,7 +1172,7 @@ export type PendingApproval = {
  */
 number: number, 
 /**
- * The words.
+ * The text.
  */
 text: string, 
 /**
@@ -1181,16 +1181,16 @@ text: string,
 why: ApprovalReason, };
 
 /**
- * Why something of the hub waits for the user.
+ * The reason why it needs approval.
  */
 export type ApprovalReason = { "kind": "outside" } | { "kind": "unheard" } | { "kind": "failed", 
 /**
- * What went wrong last.
+ * The last error.
  */
 error: string, };
 
 /**
- * What becomes of it.
+ * The user's decision about it.
  */
 export type ApprovalDecision = "send" | "discard";
 
@@ -1200,7 +1200,7 @@ export type ApprovalDecision = "send" | "discard";
 export type AppliedBy = "assistant" | "undo" | "reapply" | "save" | "repair";
 
 /**
- * What has become of an applied change since.
+ * The present state of an applied change.
  */
 export type ChangeStatus = "stands" | "partly_undone" | "undone" | "overwritten";
 
@@ -1221,15 +1221,15 @@ path: NotePath,
  */
 target: NotePath | null, 
 /**
- * What was done.
+ * The kind of the change.
  */
 kind: ChangeKind, 
 /**
- * Entries of a set with the same unit are taken back together: a move and the links to it.
+ * Entries of a set with the same unit are undone together: a move and the links to it.
  */
 unit: CallId | null, 
 /**
- * Lines added, but for those of hunks that were taken back while others stand.
+ * Lines added, without those of hunks that were undone while others remain.
  */
 added: number, 
 /**
@@ -1241,8 +1241,8 @@ removed: number,
  */
 standing: ChangeStatus, 
 /**
- * Whether the text of that time is not kept any more: what stands cannot be taken back, what
- * was taken back cannot be put back.
+ * Whether the text of that time was deleted: the change cannot be undone, or its undo cannot
+ * be redone.
  */
 tooOld: boolean, };
 
@@ -1267,8 +1267,8 @@ turn: TurnId,
  */
 by: AppliedBy, 
 /**
- * The user's words that led to it, or to the answer that was saved; empty for an undo, a reapplied
- * change and a repaired link.
+ * The user's message that led to it, or to the answer that was saved; empty for an undo, a
+ * reapplied change and a repaired link.
  */
 request: string, 
 /**
@@ -1306,12 +1306,12 @@ seq: number,
  */
 sets: Array<AppliedSet>, 
 /**
- * Whether older ones are left out.
+ * Whether older ones are omitted.
  */
 more: boolean, };
 
 /**
- * What a change in the ledger did to a note, hunk by hunk.
+ * The effect of a change in the ledger on a note, hunk by hunk.
  */
 export type AppliedHunks = { 
 /**
@@ -1324,12 +1324,12 @@ effect: EffectId,
  */
 hunks: Array<NoteHunk>, 
 /**
- * The places of those that were taken back, in order.
+ * The places of the undone hunks, in order.
  */
 undone: Array<number>, };
 
 /**
- * What changed in a note since a change in the ledger.
+ * The changes of a note since a change in the ledger.
  */
 export type ChangedSince = { 
 /**
@@ -1347,7 +1347,7 @@ path: NotePath | null,
 hunks: Array<NoteHunk>, };
 
 /**
- * Which changes to take back.
+ * The changes to undo.
  */
 export type UndoScope = { "type": "effect", 
 /**
@@ -1380,16 +1380,16 @@ export type ConflictingLines = {
  */
 line: number, 
 /**
- * What stands there now.
+ * The present text.
  */
 now: string, 
 /**
- * What would stand there if the change were taken back.
+ * The text after an undo of the change.
  */
 back: string, };
 
 /**
- * A change that could not be taken back whole.
+ * A change that could not be undone whole.
  */
 export type UndoConflict = { 
 /**
@@ -1401,7 +1401,7 @@ effect: EffectId,
  */
 path: NotePath, 
 /**
- * Why, in words with what to do.
+ * The reason and the remedy.
  */
 why: string, 
 /**
@@ -1428,11 +1428,11 @@ effect: EffectId,
 path: NotePath, };
 
 /**
- * What came of taking changes back, or of putting them in again.
+ * The result of undoing or reapplying changes.
  */
 export type UndoResult = { 
 /**
- * The set that did it: to undo that set puts everything back. `None` when nothing changed.
+ * The set that did it: to undo that set is to redo. `None` when nothing changed.
  */
 changeSet: ChangeSetId | null, 
 /**
@@ -1440,12 +1440,13 @@ changeSet: ChangeSetId | null,
  */
 changed: Array<NotePath>, 
 /**
- * What could not be taken back without a guess: the notes are as they were in these places.
+ * Changes that could not be undone without a guess: the notes are as they were in these
+ * places.
  */
 conflicts: Array<UndoConflict>, 
 /**
- * How many notes were left as they were because the user stopped it, or because one that they go
- * along with could not be changed.
+ * How many notes were left as they were because the user stopped it, or because one that
+ * belongs to them could not be changed.
  */
 left: number, };
 
@@ -1470,7 +1471,7 @@ changeSet: ChangeSetId,
  */
 conversation: ConversationId | null, 
 /**
- * The user's words that led to it; empty where they are not kept.
+ * The user's message that led to it; empty where it is not kept.
  */
 request: string, 
 /**
@@ -1479,7 +1480,7 @@ request: string,
 at: Timestamp, };
 
 /**
- * What of a note the assistant wrote.
+ * The lines of a note that the assistant wrote.
  */
 export type NoteAttribution = { 
 /**
@@ -1492,12 +1493,12 @@ text: string,
 marks: Array<AssistantLines>, };
 
 /**
- * Which changes to forget: those that are older than this.
+ * The history to delete: changes that are older than this.
  */
 export type HistoryAge = "ninety_days" | "thirty_days" | "any";
 
 /**
- * What would be lost if changes of an age were forgotten.
+ * The loss if changes of an age were deleted from the history.
  */
 export type HistoryAgeStats = { 
 /**
@@ -1505,12 +1506,12 @@ export type HistoryAgeStats = {
  */
 age: HistoryAge, 
 /**
- * How many changes could not be taken back any more.
+ * How many changes could not be undone any more.
  */
 changes: number, };
 
 /**
- * What is kept of earlier versions of the notes.
+ * The amount of stored history of the notes.
  */
 export type HistoryStats = { 
 /**
@@ -1518,20 +1519,20 @@ export type HistoryStats = {
  */
 bytes: number, 
 /**
- * When the oldest change was made that can be taken back; `None` if there is none.
+ * The time of the oldest change that can be undone; `None` if there is none.
  */
 since: Timestamp | null, 
 /**
- * What would be lost, by age, the longest first.
+ * The loss by age, the longest first.
  */
 older: Array<HistoryAgeStats>, };
 
 /**
- * What was forgotten.
+ * The deleted history.
  */
 export type DeletedHistory = { 
 /**
- * How many changes cannot be taken back any more.
+ * How many changes cannot be undone any more.
  */
 changes: number, 
 /**
@@ -1548,11 +1549,11 @@ export type JobProgress = {
  */
 id: number, 
 /**
- * What is being done.
+ * The kind of the job.
  */
 kind: JobKind, 
 /**
- * Steps that were taken: notes, conversations, or changes that are forgotten.
+ * Steps that were taken: notes, conversations, or changes whose history is deleted.
  */
 done: number, 
 /**
@@ -1565,12 +1566,12 @@ all: number | null,
 stopping: boolean, };
 
 /**
- * What is being done.
+ * The kind of a job.
  */
 export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "forgetting";
 
 /**
- * A message of the user that was put in several ways; the conversation is shown as it went on from
+ * A message of the user that has several versions; the conversation is shown as it went on from
  * one of them.
  */
 export type MessageVariant = { 
@@ -1611,8 +1612,8 @@ tokens: number, };
  */
 export type ContextUse = { 
 /**
- * Tokens of a request that holds all of it, the sum of `parts`. More than `window` when it no longer
- * fits: then the oldest messages are left out.
+ * Tokens of a request that holds all of it, the sum of `parts`. More than `window` when it no
+ * longer fits: then the oldest messages are omitted.
  */
 used: number, 
 /**
@@ -1621,7 +1622,7 @@ used: number,
  */
 window: number, 
 /**
- * Tokens by kind, in the order in which they are sent; kinds without tokens are left out.
+ * Tokens by kind, in the order in which they are sent; kinds without tokens are omitted.
  */
 parts: Array<ContextPart>, 
 /**
@@ -1634,8 +1635,8 @@ canSummarize: boolean, };
  */
 export type ConversationView = { 
 /**
- * Events up to this number are in it. Whoever opens it keeps the events of this conversation
- * that arrive meanwhile and applies those with a higher number.
+ * Events up to this number are in it. The window keeps the events of this conversation that
+ * arrive meanwhile and applies those with a higher number.
  */
 seq: number, 
 /**
@@ -1643,15 +1644,15 @@ seq: number,
  */
 conversation: Conversation, 
 /**
- * So many items stand before these and are left out; none unless its end alone was asked for.
+ * How many items before these are omitted; none unless only the end was requested.
  */
 earlier: number, 
 /**
- * What stands in it, oldest first.
+ * Its items, oldest first.
  */
 items: Array<ChatItem>, 
 /**
- * Which of these messages were put in several ways.
+ * The messages that have several versions.
  */
 variants: Array<MessageVariant>, 
 /**
@@ -1659,11 +1660,11 @@ variants: Array<MessageVariant>,
  */
 question: Question | null, 
 /**
- * The changes that wait.
+ * The pending changes.
  */
 review: Review | null, 
 /**
- * What waits to be sent to the hub, oldest first.
+ * Messages to the hub that need approval, oldest first.
  */
 held: Array<PendingApproval>, 
 /**
@@ -1686,7 +1687,7 @@ export type ListConversations = {
  */
 shelf: ArchiveState, 
 /**
- * What stands behind this one; `None` begins with the newest.
+ * The page after this one; `None` begins with the newest.
  */
 before: ConversationId | null, };
 
@@ -1704,11 +1705,11 @@ conversations: Array<Conversation>,
 behind: ConversationId | null, };
 
 /**
- * How many conversations there are, and how many that were deleted can be brought back.
+ * How many conversations there are, and how many deleted ones can be restored.
  */
 export type ConversationCounts = { 
 /**
- * In the list, or put away.
+ * In the list, or archived.
  */
 kept: number, 
 /**
@@ -1747,7 +1748,7 @@ turn: TurnId,
 call: CallId, };
 
 /**
- * Words that were found.
+ * A match in a conversation.
  */
 export type ConversationHit = { 
 /**
@@ -1775,16 +1776,16 @@ place: HitLocation,
  */
 at: Timestamp, 
 /**
- * The words around what was looked for.
+ * The text around the match.
  */
 text: string, 
 /**
- * What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ * The matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
  */
 marks: Array<[number, number]>, };
 
 /**
- * What was found in conversations, newest first.
+ * Matches in conversations, newest first.
  */
 export type ConversationHits = { 
 /**
@@ -1802,7 +1803,7 @@ more: boolean, };
 export type ExportFormat = "markdown" | "json";
 
 /**
- * What was written.
+ * The result of an export.
  */
 export type Exported = { 
 /**
@@ -1835,7 +1836,7 @@ settings: Settings,
  */
 settingsTrouble: SettingsProblem | null, 
 /**
- * Who answers.
+ * The provider that answers.
  */
 provider: ProviderStatus, 
 /**
@@ -1843,7 +1844,7 @@ provider: ProviderStatus,
  */
 hub: HubStatus, 
 /**
- * The first page of the list, newest first, and all that wait for the user.
+ * The first page of the list, newest first, and all that need attention.
  */
 conversations: Array<Conversation>, 
 /**
@@ -1851,16 +1852,16 @@ conversations: Array<Conversation>,
  */
 behind: ConversationId | null, 
 /**
- * What is under way and may take long, the oldest first.
+ * Long work in progress, the oldest first.
  */
 works: Array<JobProgress>, 
 /**
- * What went wrong at start, in words (a vault that is gone).
+ * The problems at start (such as a vault that is gone).
  */
 problems: Array<UserError>, };
 
 /**
- * What happened. The window applies it and asks nothing back.
+ * An event. The window applies it and requests nothing in return.
  */
 export type AppEvent = { "type": "conversation_changed", 
 /**
@@ -1892,7 +1893,7 @@ conversation: ConversationId,
  */
 id: MessageId, 
 /**
- * What to append.
+ * The text to append.
  */
 text: string, } | { "type": "wait_changed", 
 /**
@@ -1924,7 +1925,7 @@ question: Question | null, } | { "type": "review_changed",
  */
 conversation: ConversationId, 
 /**
- * What waits, if anything.
+ * The pending changes, if any.
  */
 review: Review | null, } | { "type": "held_changed", 
 /**
@@ -1932,7 +1933,7 @@ review: Review | null, } | { "type": "held_changed",
  */
 conversation: ConversationId, 
 /**
- * All that waits there, oldest first.
+ * All approvals there, oldest first.
  */
 held: Array<PendingApproval>, } | { "type": "applied_changed", 
 /**
@@ -1976,7 +1977,7 @@ text: string | null, } | { "type": "called",
  */
 conversation: ConversationId, } | { "type": "close_asked" } | { "type": "problem", 
 /**
- * In words.
+ * The error.
  */
 error: UserError, };
 
@@ -1989,7 +1990,7 @@ export type NumberedEvent = {
  */
 seq: number, 
 /**
- * What happened.
+ * The event.
  */
 event: AppEvent, };
 
@@ -2002,7 +2003,7 @@ export type SendMessageRequest = {
  */
 conversation: ConversationId | null, 
 /**
- * The words.
+ * The text.
  */
 text: string, 
 /**
@@ -2015,12 +2016,12 @@ answers: QuestionId | null,
 openNote: NotePath | null, };
 
 /**
- * What becomes of the changes of an answer that another one stands in for.
+ * What to do with the changes of an answer that is regenerated.
  */
 export type OldChanges = "keep" | "take_back";
 
 /**
- * A message of the user to be answered anew.
+ * A message of the user to be answered again.
  */
 export type RegenerateRequest = { 
 /**
@@ -2028,16 +2029,17 @@ export type RegenerateRequest = {
  */
 message: MessageId, 
 /**
- * Other words for it; `None` tries the same again, which only the last message can be.
+ * A new version of it; `None` regenerates the answer to the same text, which works only for
+ * the last message.
  */
 text: string | null, 
 /**
- * What becomes of what the old answer did to notes; `None` asks if there is anything.
+ * What to do with the changes of the old answer; `None` asks if there are any.
  */
 old: OldChanges | null, };
 
 /**
- * What came of asking anew.
+ * The result of regenerating an answer.
  */
 export type RegenerateOutcome = { "type": "begun" } | { "type": "asks", 
 /**
@@ -2050,7 +2052,7 @@ changed: number,
 waiting: number, };
 
 /**
- * A verdict on waiting changes. Notes that are not named keep waiting.
+ * A decision on pending changes. Notes that are not named stay pending.
  */
 export type DecideReview = { 
 /**
@@ -2058,12 +2060,12 @@ export type DecideReview = {
  */
 review: ChangeSetId, 
 /**
- * What becomes of which note.
+ * The decisions by note.
  */
 notes: Array<NoteDecision>, };
 
 /**
- * What becomes of the changes of one note.
+ * The decision on the changes of one note.
  */
 export type NoteDecision = { 
 /**
@@ -2071,17 +2073,17 @@ export type NoteDecision = {
  */
 path: NotePath, 
 /**
- * What the verdict is about, as [`crate::NoteDiff::seen`] named it. Of changes that are other
- * ones by now nothing is decided.
+ * Identifies the decided changes, as [`crate::NoteDiff::seen`] named them. If the changes are
+ * different ones by now, nothing is decided.
  */
 seen: string, 
 /**
- * The verdict.
+ * The decision.
  */
 verdict: ReviewDecision, };
 
 /**
- * A verdict on the changes of one note.
+ * A decision on the changes of one note.
  */
 export type ReviewDecision = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
 /**
@@ -2090,7 +2092,7 @@ export type ReviewDecision = { "type": "accept" } | { "type": "reject" } | { "ty
 hunks: Array<HunkDecision>, };
 
 /**
- * A verdict on one hunk.
+ * A decision on one hunk.
  */
 export type HunkDecision = { "type": "accept" } | { "type": "reject" } | { "type": "wait" } | { "type": "edit", 
 /**
@@ -2099,7 +2101,7 @@ export type HunkDecision = { "type": "accept" } | { "type": "reject" } | { "type
 text: string, };
 
 /**
- * What came of saving an answer as a note.
+ * The result of saving an answer as a note.
  */
 export type SavedAnswer = { "type": "saved", 
 /**
@@ -2111,7 +2113,7 @@ path: NotePath,
  */
 changeSet: ChangeSetId, } | { "type": "taken", 
 /**
- * What has it.
+ * The existing note.
  */
 path: NotePath, 
 /**
@@ -2120,7 +2122,7 @@ path: NotePath,
 free: string, };
 
 /**
- * A note to show beside the chat.
+ * A note to show next to the chat.
  */
 export type NoteContent = { 
 /**
@@ -2137,7 +2139,7 @@ path: NotePath,
 text: string, };
 
 /**
- * What a test of the provider found.
+ * The result of a test of the provider.
  */
 export type ProviderTestResult = { 
 /**
@@ -2145,11 +2147,11 @@ export type ProviderTestResult = {
  */
 ok: boolean, 
 /**
- * What it said or what is wrong, in words.
+ * The provider's answer or the problem.
  */
 message: string, 
 /**
- * Why its models could not be listed, in words; `None` where they were, or where it has no list.
+ * Why its models could not be listed; `None` where they were, or where it has no list.
  */
 unlisted: string | null, };
 
@@ -2158,11 +2160,11 @@ unlisted: string | null, };
  */
 export type KeyTrial = { "type": "works" } | { "type": "refused", 
 /**
- * The provider's answer, in words.
+ * The provider's answer.
  */
 message: string, } | { "type": "untried", 
 /**
- * Why not, in words.
+ * The reason.
  */
 message: string, };
 
@@ -2246,7 +2248,7 @@ export type PatternKind = "literal" | "regex";
  */
 export type TextSearch = { 
 /**
- * The words or the expression.
+ * The text or the expression.
  */
 pattern: string, 
 /**
@@ -2271,7 +2273,7 @@ line: number,
  */
 text: string, 
 /**
- * What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ * The matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
  */
 marks: Array<[number, number]>, };
 
@@ -2315,7 +2317,7 @@ files: number,
 cut: TruncationReason | null, };
 
 /**
- * A word of the notes and how many notes have it: a tag, a property, a value, a dead link.
+ * A word of the notes and how many notes have it: a tag, a property, a value, a broken link.
  */
 export type CountedValue = { 
 /**
@@ -2341,7 +2343,7 @@ words: Array<CountedValue>,
 total: number, };
 
 /**
- * What notes may have in common.
+ * A criterion that notes may have in common.
  */
 export type NoteCriterion = { "type": "tag", 
 /**
@@ -2357,7 +2359,7 @@ property: string,
  */
 value: string, } | { "type": "dead_link", 
 /**
- * What it names.
+ * Its target.
  */
 link: string, };
 
@@ -2379,11 +2381,11 @@ total: number, };
  */
 export type NoteOutgoingLink = { 
 /**
- * What it names, as it stands there.
+ * Its target, as it is written there.
  */
 name: string, 
 /**
- * The file it means; `None` when it leads nowhere.
+ * The file that it points to; `None` for a broken link.
  */
 to: NotePath | null, };
 

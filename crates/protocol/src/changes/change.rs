@@ -20,21 +20,21 @@ pub use renames::Renames;
 /// One planned change of one note or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where it is before anything of its set has happened; of what is made, where it will be.
+    /// Its path before any change of the set is applied; for a new file, its future path.
     pub path: NotePath,
-    /// What happens to it.
+    /// The action on it.
     pub act: ChangeAction,
 }
 
-/// What happens at a path.
+/// The action on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeAction {
     /// Nothing is there; the note is made, with the folders it needs.
     Create {
         /// The bytes that shall be there.
         after: Vec<u8>,
-        /// The name in the trash of the file that this brings back: where it is there with these bytes, the
-        /// note gets its owner, permissions and attributes.
+        /// The name in the trash of the file that this restores: if it is there with these bytes,
+        /// the note gets its owner, permissions and attributes.
         like: Option<String>,
     },
     /// A note is there; its bytes are exchanged.
@@ -53,27 +53,27 @@ pub enum ChangeAction {
     Rename {
         /// The new path. Nothing may be there.
         to: NotePath,
-        /// What it is.
+        /// The kind of the entry.
         what: RenamedKind,
     },
     /// A folder is made, with those above it.
     MakeFolder,
     /// A folder goes to the trash with all that is in it.
     TrashFolder {
-        /// What it may hold, and nothing else: what the plan was made on. `None` in rows of earlier
-        /// versions, which did not ask.
+        /// The exact contents that the plan was based on; a different folder is not touched. `None`
+        /// in rows of earlier versions, which did not check.
         holds: Option<FolderContents>,
     },
-    /// A folder that went to the trash comes back from there.
+    /// A folder is restored from the trash.
     RestoreFolder {
         /// Its name in the trash.
         trashed: String,
-        /// What it held when it went there, as far as that is known.
+        /// Its contents when it was trashed, as far as they are known.
         holds: Option<FolderContents>,
     },
 }
 
-/// What is renamed.
+/// The kind of a renamed entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RenamedKind {
     /// A file: a note, or whatever else lies in the vault.
@@ -100,7 +100,7 @@ pub enum ChangeKind {
     MakeFolder,
     /// A folder goes to the trash.
     TrashFolder,
-    /// A folder comes back from the trash.
+    /// A folder is restored from the trash.
     RestoreFolder,
 }
 
@@ -169,7 +169,7 @@ impl Change {
         self.after().map(ContentHash::of)
     }
 
-    /// The new path of what is renamed.
+    /// The new path of a rename.
     #[must_use]
     pub const fn target(&self) -> Option<&NotePath> {
         match &self.act {

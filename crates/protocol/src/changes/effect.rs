@@ -20,17 +20,17 @@ pub struct Effect {
     pub call: CallId,
     /// Effects of one set with the same unit happened together.
     pub unit: Option<CallId>,
-    /// What happened.
+    /// The kind of the change.
     pub kind: ChangeKind,
     /// Where it was just before.
     pub path: NotePath,
-    /// The new path of what was renamed.
+    /// The new path of a rename.
     pub target: Option<NotePath>,
-    /// The name in the trash of what went there or came from there.
+    /// The name in the trash that the file was moved to or from.
     pub trashed: Option<String>,
-    /// The bytes before; `None` also when they are forgotten.
+    /// The bytes before; `None` also when they are purged.
     pub before: Option<ContentHash>,
-    /// The bytes after; `None` also when they are forgotten.
+    /// The bytes after; `None` also when they are purged.
     pub after: Option<ContentHash>,
     /// The file that stood at the path just before; unknown for changes of earlier versions.
     pub base: Option<FileId>,
@@ -38,7 +38,7 @@ pub struct Effect {
     pub file: Option<FileId>,
     /// When; unknown for changes of the first version.
     pub at: Option<Timestamp>,
-    /// What is left of an effect that has lost its bytes, or one side of them.
+    /// The line counts of an effect whose bytes, or one side of them, were purged.
     pub forgotten: Option<LineCounts>,
 }
 

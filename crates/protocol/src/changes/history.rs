@@ -1,4 +1,4 @@
-//! What was changed in the vault, as the user sees it afterwards, and how it is taken back.
+//! Applied changes of the vault as the user sees them afterwards, and their undo.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -20,8 +20,8 @@ pub struct AppliedSet {
     pub turn: TurnId,
     /// Whose doing it was.
     pub by: AppliedBy,
-    /// The user's words that led to it, or to the answer that was saved; empty for an undo, a reapplied
-    /// change and a repaired link.
+    /// The user's message that led to it, or to the answer that was saved; empty for an undo, a
+    /// reapplied change and a repaired link.
     pub request: String,
     /// When.
     pub at: Timestamp,
@@ -35,9 +35,9 @@ pub struct AppliedSet {
 pub enum AppliedBy {
     /// The assistant planned them.
     Assistant,
-    /// The user took changes back. To undo this set is to redo.
+    /// The user undid changes. To undo this set is to redo.
     Undo,
-    /// The user put in again what another program had overwritten.
+    /// The user reapplied a change that another program had overwritten.
     Reapply,
     /// The user saved an answer as a note.
     Save,
@@ -55,18 +55,18 @@ pub struct AppliedNote {
     pub path: NotePath,
     /// Where it went, for a rename.
     pub target: Option<NotePath>,
-    /// What was done.
+    /// The kind of the change.
     pub kind: ChangeKind,
-    /// Entries of a set with the same unit are taken back together: a move and the links to it.
+    /// Entries of a set with the same unit are undone together: a move and the links to it.
     pub unit: Option<CallId>,
-    /// Lines added, but for those of hunks that were taken back while others stand.
+    /// Lines added, without those of hunks that were undone while others remain.
     pub added: u32,
     /// Lines removed, in the same way.
     pub removed: u32,
     /// Whether it still stands.
     pub standing: ChangeStatus,
-    /// Whether the text of that time is not kept any more: what stands cannot be taken back, what
-    /// was taken back cannot be put back.
+    /// Whether the text of that time was deleted: the change cannot be undone, or its undo cannot
+    /// be redone.
     pub too_old: bool,
 }
 
@@ -88,25 +88,25 @@ pub struct AppliedPage {
     pub seq: u32,
     /// The sets.
     pub sets: Vec<AppliedSet>,
-    /// Whether older ones are left out.
+    /// Whether older ones are omitted.
     pub more: bool,
 }
 
-/// What has become of an applied change since.
+/// The present state of an applied change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeStatus {
     /// It stands, or was changed further since.
     Stands,
-    /// Some of its hunks were taken back.
+    /// Some of its hunks were undone.
     PartlyUndone,
-    /// It was taken back.
+    /// It was undone.
     Undone,
     /// Another program wrote the note as if the change had never been: it can be reapplied.
     Overwritten,
 }
 
-/// What a change in the ledger did to a note, hunk by hunk.
+/// The effect of a change in the ledger on a note, hunk by hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedHunks {
@@ -115,11 +115,11 @@ pub struct AppliedHunks {
     /// Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
     /// for a rename or a folder, and none that are too old.
     pub hunks: Vec<NoteHunk>,
-    /// The places of those that were taken back, in order.
+    /// The places of the undone hunks, in order.
     pub undone: Vec<u32>,
 }
 
-/// What changed in a note since a change in the ledger.
+/// The changes of a note since a change in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedSince {
@@ -132,7 +132,7 @@ pub struct ChangedSince {
     pub hunks: Vec<NoteHunk>,
 }
 
-/// Which changes to take back.
+/// The changes to undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum UndoScope {
@@ -160,22 +160,23 @@ pub enum UndoScope {
     },
 }
 
-/// What came of taking changes back, or of putting them in again.
+/// The result of undoing or reapplying changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoResult {
-    /// The set that did it: to undo that set puts everything back. `None` when nothing changed.
+    /// The set that did it: to undo that set is to redo. `None` when nothing changed.
     pub change_set: Option<ChangeSetId>,
     /// Notes that were changed.
     pub changed: Vec<NotePath>,
-    /// What could not be taken back without a guess: the notes are as they were in these places.
+    /// Changes that could not be undone without a guess: the notes are as they were in these
+    /// places.
     pub conflicts: Vec<UndoConflict>,
-    /// How many notes were left as they were because the user stopped it, or because one that they go
-    /// along with could not be changed.
+    /// How many notes were left as they were because the user stopped it, or because one that
+    /// belongs to them could not be changed.
     pub left: u32,
 }
 
-/// A change that could not be taken back whole.
+/// A change that could not be undone whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoConflict {
@@ -183,7 +184,7 @@ pub struct UndoConflict {
     pub effect: EffectId,
     /// Where the note is now, or was last.
     pub path: NotePath,
-    /// Why, in words with what to do.
+    /// The reason and the remedy.
     pub why: String,
     /// The places, each with both versions.
     pub places: Vec<ConflictingLines>,
@@ -208,9 +209,9 @@ pub struct UndoTarget {
 pub struct ConflictingLines {
     /// 1-based line of the note as it is now.
     pub line: u32,
-    /// What stands there now.
+    /// The present text.
     pub now: String,
-    /// What would stand there if the change were taken back.
+    /// The text after an undo of the change.
     pub back: String,
 }
 
@@ -226,13 +227,13 @@ pub struct AssistantLines {
     pub change_set: ChangeSetId,
     /// The conversation that led to it, if it is still known.
     pub conversation: Option<ConversationId>,
-    /// The user's words that led to it; empty where they are not kept.
+    /// The user's message that led to it; empty where it is not kept.
     pub request: String,
     /// When.
     pub at: Timestamp,
 }
 
-/// What of a note the assistant wrote.
+/// The lines of a note that the assistant wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NoteAttribution {
     /// The text that the lines are of.

@@ -6,7 +6,7 @@ use ts_rs::TS;
 use crate::request::{DecideReview, NoteDecision, ReviewDecision};
 use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath, Source};
 
-/// Changes that wait for a verdict.
+/// Pending changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
@@ -14,7 +14,7 @@ pub struct Review {
     pub id: ChangeSetId,
     /// The conversation it belongs to.
     pub conversation: ConversationId,
-    /// The user's words that led to it.
+    /// The user's message that led to it.
     pub request: String,
     /// One diff a note, in the order they were planned.
     pub notes: Vec<NoteDiff>,
@@ -23,20 +23,24 @@ pub struct Review {
 }
 
 impl Review {
-    /// The verdict on whole notes; those in neither list keep waiting.
+    /// The decision on whole notes; those in neither list stay pending.
     #[must_use]
     pub fn decide_request(&self, accepted: &[NotePath], rejected: &[NotePath]) -> DecideReview {
-        let verdict = |note: &NoteDiff| {
-            let verdict = if accepted.contains(&note.path) {
+        let decide = |note: &NoteDiff| {
+            let outcome = if accepted.contains(&note.path) {
                 ReviewDecision::Accept
             } else if rejected.contains(&note.path) {
                 ReviewDecision::Reject
             } else {
                 return None;
             };
-            Some(NoteDecision { path: note.path.clone(), seen: note.seen.clone(), verdict })
+            Some(NoteDecision {
+                path: note.path.clone(),
+                seen: note.seen.clone(),
+                verdict: outcome,
+            })
         };
-        let notes = self.notes.iter().filter_map(verdict).collect();
+        let notes = self.notes.iter().filter_map(decide).collect();
         DecideReview { review: self.id.clone(), notes }
     }
 }
@@ -47,7 +51,7 @@ impl Review {
 pub struct NoteDiff {
     /// The note.
     pub path: NotePath,
-    /// What happens to it.
+    /// The kind of the change.
     pub kind: ChangeKind,
     /// Where it goes, when it is renamed.
     pub to: Option<NotePath>,
@@ -57,13 +61,13 @@ pub struct NoteDiff {
     pub added: u32,
     /// Lines removed.
     pub removed: u32,
-    /// What changes, each by itself, with up to three lines around it.
+    /// The single changes, each with up to three lines around it.
     pub hunks: Vec<NoteHunk>,
-    /// Names exactly these changes, for the verdict on them.
+    /// Names exactly these changes, for the decision on them.
     pub seen: String,
     /// Whether it words rules for the assistant after more was read than the user's own words.
     pub rules: bool,
-    /// Why it could not be applied when it was tried, in words.
+    /// Why it could not be applied when it was tried.
     pub problem: Option<String>,
 }
 
@@ -103,7 +107,7 @@ pub struct DiffSpan {
     pub marked: bool,
 }
 
-/// What happened to a line.
+/// The change of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffLineKind {

@@ -3,14 +3,15 @@
 use crate::chat::model::Price;
 use crate::{Timestamp, TokenUsage, TurnId};
 
-/// What stands in for the first turns of a branch. The turns themselves stay where they are.
+/// The summary that replaces the first turns of a branch for a model. The turns themselves are
+/// kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
     /// The last turn it stands in for: with it all that were heard before it.
     pub until: TurnId,
-    /// What a model is told in their place, ready to send.
+    /// The text for the model in their place, ready to send.
     pub text: String,
-    /// What a model made of them, or of the first of them.
+    /// The summary by a model of them, or of the first of them.
     pub summary: Option<Summary>,
 }
 
@@ -23,12 +24,12 @@ pub struct Summary {
     pub until: TurnId,
 }
 
-/// A request that belongs to no answer: who was asked, and what it took.
+/// A request that belongs to no answer: its model and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UtilityRequest {
     /// The model's id or alias.
     pub model: String,
-    /// What its tokens cost, where that is known.
+    /// The price of its tokens, where that is known.
     pub price: Option<Price>,
     /// Its tokens.
     pub usage: TokenUsage,
@@ -37,7 +38,7 @@ pub struct UtilityRequest {
 }
 
 impl UtilityRequest {
-    /// What it cost, in billionths of a US dollar; nothing where no price is known.
+    /// Its cost, in billionths of a US dollar; 0 where no price is known.
     #[must_use]
     pub fn cost(&self) -> u64 {
         self.price.map_or(0, |price| price.cost(&self.usage))

@@ -8,13 +8,13 @@ use ts_rs::TS;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextUse {
-    /// Tokens of a request that holds all of it, the sum of `parts`. More than `window` when it no longer
-    /// fits: then the oldest messages are left out.
+    /// Tokens of a request that holds all of it, the sum of `parts`. More than `window` when it no
+    /// longer fits: then the oldest messages are omitted.
     pub used: u32,
     /// Tokens that a request may hold: the model's context window without the room that is kept free for
     /// the answer, so less than the model's maker tells. Never 0.
     pub window: u32,
-    /// Tokens by kind, in the order in which they are sent; kinds without tokens are left out.
+    /// Tokens by kind, in the order in which they are sent; kinds without tokens are omitted.
     pub parts: Vec<ContextPart>,
     /// Whether there are earlier messages to summarize: the last six exchanges always stay as they are.
     pub can_summarize: bool,

@@ -1,4 +1,4 @@
-//! A conversation in the list, and what stands in it.
+//! A conversation in the list, and its items.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -27,19 +27,19 @@ pub struct Conversation {
     pub id: ConversationId,
     /// Its name: from the first words until it has a better one.
     pub title: String,
-    /// What it was about, in a few sentences of a model; one that goes on may have none yet.
+    /// Its summary, in a few sentences of a model; one that goes on may have none yet.
     pub summary: Option<String>,
     /// Whether it goes on.
     pub state: ConversationState,
     /// Whether it came over the hub.
     pub from_hub: bool,
-    /// Whether the user has put it away.
+    /// Whether the user has archived it.
     pub archived: bool,
     /// When something last happened in it.
     pub updated_at: Timestamp,
-    /// The question it waits with, in words.
+    /// The text of its open question.
     pub waiting_question: Option<String>,
-    /// How many notes wait for a verdict in it.
+    /// How many notes have pending changes in it.
     pub waiting_notes: u32,
     /// How many answers in it the hub is not told before the user has said so.
     pub held: u32,
@@ -53,29 +53,29 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
-    /// Events up to this number are in it. Whoever opens it keeps the events of this conversation
-    /// that arrive meanwhile and applies those with a higher number.
+    /// Events up to this number are in it. The window keeps the events of this conversation that
+    /// arrive meanwhile and applies those with a higher number.
     pub seq: u32,
     /// The row.
     pub conversation: Conversation,
-    /// So many items stand before these and are left out; none unless its end alone was asked for.
+    /// How many items before these are omitted; none unless only the end was requested.
     pub earlier: u32,
-    /// What stands in it, oldest first.
+    /// Its items, oldest first.
     pub items: Vec<ChatItem>,
-    /// Which of these messages were put in several ways.
+    /// The messages that have several versions.
     pub variants: Vec<MessageVariant>,
     /// The open question.
     pub question: Option<Question>,
-    /// The changes that wait.
+    /// The pending changes.
     pub review: Option<Review>,
-    /// What waits to be sent to the hub, oldest first.
+    /// Messages to the hub that need approval, oldest first.
     pub held: Vec<PendingApproval>,
     /// How full the context window is with it; `None` without a model, and until it was found out: then
     /// [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
     pub context: Option<crate::ContextUse>,
 }
 
-/// A message of the user that was put in several ways; the conversation is shown as it went on from
+/// A message of the user that has several versions; the conversation is shown as it went on from
 /// one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MessageVariant {
@@ -95,7 +95,7 @@ pub enum ChatItem {
     User {
         /// Stable id.
         id: MessageId,
-        /// The words.
+        /// The text.
         text: String,
         /// The channel they came through.
         origin: Origin,
@@ -131,7 +131,7 @@ pub enum ChatItem {
         output: Option<String>,
         /// Whether it failed.
         is_error: bool,
-        /// What happened, for the line.
+        /// The events of the tool, for the line.
         reactions: Vec<ToolEvent>,
     },
     /// A question and, once given, its answer.
@@ -140,7 +140,7 @@ pub enum ChatItem {
         id: MessageId,
         /// The question.
         text: String,
-        /// The answer in words, when it has one.
+        /// The text of the answer, when it has one.
         answer: Option<String>,
         /// Whether it was withdrawn.
         withdrawn: bool,
@@ -151,19 +151,19 @@ pub enum ChatItem {
         turn: TurnId,
         /// How.
         status: TurnStatus,
-        /// What failed, when something did.
+        /// The error of a failed turn.
         error: Option<UserError>,
-        /// What it had done when it was cut, for as long as the user may say what becomes of it.
+        /// The work of the interrupted turn, for as long as the user may decide about it.
         offer: Option<Interruption>,
     },
-    /// Here earlier turns were put together: from now on a model is told this in their place.
+    /// Here earlier turns were summarized: from now on a model gets this summary in their place.
     SummedUp {
         /// Stable id.
         id: MessageId,
-        /// What it is told.
+        /// The text for the model.
         text: String,
     },
-    /// A verdict on changes: "Changed 3 notes", "Rejected 1 note".
+    /// A decision on changes: "Changed 3 notes", "Rejected 1 note".
     Verdict {
         /// Stable id.
         id: MessageId,
@@ -176,11 +176,11 @@ pub enum ChatItem {
     },
 }
 
-/// What a turn had done when it was cut: it can be continued, taken back or left as it is.
+/// The work of a turn when it was interrupted: it can be continued, undone or left as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Interruption {
     /// Notes that it changed and that are still as it made them.
     pub changed: u32,
-    /// Notes for which changes of it wait for a verdict.
+    /// Notes with pending changes of it.
     pub waiting: u32,
 }

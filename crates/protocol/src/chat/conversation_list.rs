@@ -1,4 +1,4 @@
-//! The list of conversations: its pages, and what was said and changed in them by some words.
+//! The list of conversations: its pages, and the search in their messages and changes.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -11,7 +11,7 @@ use crate::{CallId, Conversation, ConversationId, MessageId, Timestamp, TurnId};
 pub enum ArchiveState {
     /// In the list.
     Open,
-    /// Put away by the user; writing in it takes it out again.
+    /// Archived by the user; a new message unarchives it.
     Archived,
 }
 
@@ -21,7 +21,7 @@ pub enum ArchiveState {
 pub struct ListConversations {
     /// Of those that lie here.
     pub shelf: ArchiveState,
-    /// What stands behind this one; `None` begins with the newest.
+    /// The page after this one; `None` begins with the newest.
     pub before: Option<ConversationId>,
 }
 
@@ -34,11 +34,11 @@ pub struct ConversationPage {
     pub behind: Option<ConversationId>,
 }
 
-/// How many conversations there are, and how many that were deleted can be brought back.
+/// How many conversations there are, and how many deleted ones can be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationCounts {
-    /// In the list, or put away.
+    /// In the list, or archived.
     pub kept: u32,
     /// Deleted, and still there.
     pub deleted: u32,
@@ -56,7 +56,7 @@ pub enum HitSource {
     User,
     /// The assistant's.
     Assistant,
-    /// What a change of notes was made of: their paths and what was written.
+    /// The change of notes: their paths and the written text.
     Change,
 }
 
@@ -66,7 +66,7 @@ pub enum HitSource {
 pub enum HitLocation {
     /// All of it: its name was found.
     Whole,
-    /// What stands in the chat under this id.
+    /// The item with this id in the chat.
     Item {
         /// The turn that it belongs to.
         turn: TurnId,
@@ -82,7 +82,7 @@ pub enum HitLocation {
     },
 }
 
-/// Words that were found.
+/// A match in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationHit {
@@ -98,13 +98,13 @@ pub struct ConversationHit {
     pub place: HitLocation,
     /// When.
     pub at: Timestamp,
-    /// The words around what was looked for.
+    /// The text around the match.
     pub text: String,
-    /// What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+    /// The matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
     pub marks: Vec<(u32, u32)>,
 }
 
-/// What was found in conversations, newest first.
+/// Matches in conversations, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ConversationHits {
     /// The first of it.

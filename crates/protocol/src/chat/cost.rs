@@ -1,11 +1,11 @@
-//! What requests to models have cost.
+//! The cost of requests to models.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{MessageId, TokenUsage, TurnId};
 
-/// What some requests cost together.
+/// The total cost of some requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelCost {
@@ -13,7 +13,7 @@ pub struct ModelCost {
     pub requests: u32,
     /// Their tokens.
     pub usage: TokenUsage,
-    /// What those with a known price cost, in billionths of a US dollar.
+    /// The cost of those with a known price, in billionths of a US dollar.
     #[ts(type = "number")]
     pub cost: u64,
     /// How many have no known price.
@@ -29,7 +29,7 @@ impl std::ops::AddAssign for ModelCost {
     }
 }
 
-/// What one turn cost.
+/// The cost of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnCost {
@@ -37,16 +37,16 @@ pub struct TurnCost {
     pub turn: TurnId,
     /// Its last words, if it said any.
     pub answer: Option<MessageId>,
-    /// What it cost.
+    /// Its cost.
     pub spent: ModelCost,
 }
 
-/// What a month cost.
+/// The cost of a month.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct MonthCost {
     /// Year and month, `2026-11`.
     pub month: String,
-    /// What it cost.
+    /// Its cost.
     pub spent: ModelCost,
 }

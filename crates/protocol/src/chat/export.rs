@@ -24,7 +24,7 @@ impl ExportFormat {
     }
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Exported {
     /// The file.

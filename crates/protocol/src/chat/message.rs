@@ -13,11 +13,11 @@ pub enum Origin {
     Window,
     /// Typed text that came over the hub.
     HubText,
-    /// Spoken words that came over the hub.
+    /// A spoken message that came over the hub.
     HubVoice,
     /// `vaultmate-cli ask`.
     Cli,
-    /// A channel that another version knows. What came through it may do nothing.
+    /// A channel that another version knows. Its messages may do nothing.
     #[serde(other)]
     Unknown,
 }
@@ -30,7 +30,7 @@ impl Origin {
     }
 }
 
-/// Who speaks. Tool results stand in messages of the user, as the vendors want it.
+/// The sender. Tool results stand in messages of the user, as the providers want it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -44,7 +44,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MessagePart {
-    /// What was said.
+    /// Text.
     Text {
         /// Markdown.
         text: String,
@@ -73,23 +73,23 @@ pub enum MessagePart {
         /// Whether it reports a failure.
         is_error: bool,
     },
-    /// These words answer a question.
+    /// This text answers a question.
     Answers {
         /// The question.
         question: QuestionId,
     },
-    /// These words stand in the chat already: the turn before could not work on them.
+    /// This text is in the chat already: the turn before could not process it.
     Repeated,
-    /// Which open note was sent with these words. Tools and rules read it; it is sent to nobody.
+    /// The open note that was sent with this text. Tools and rules read it; it is sent to nobody.
     OpenNote {
-        /// The note; `None` when one was open and the user left it out.
+        /// The note; `None` when one was open and the user excluded it.
         note: Option<OpenNote>,
     },
-    /// Opaque vendor content kept verbatim while its turn is open.
+    /// Opaque provider content kept verbatim while its turn is open.
     Verbatim {
         /// As it came.
         content: serde_json::Value,
-        /// Who made it: nobody else is given it back. Not known of what was stored long ago.
+        /// Its model: no other model gets it back. Not known for old messages.
         #[serde(default)]
         maker: Option<AnswerAuthor>,
     },
@@ -100,7 +100,7 @@ pub enum MessagePart {
 pub struct OpenNote {
     /// Which.
     pub path: NotePath,
-    /// The words that were selected in it; empty for none.
+    /// The selected text in it; empty for none.
     #[serde(default)]
     pub selected: String,
     /// The heading that the selection stood under.
@@ -108,7 +108,7 @@ pub struct OpenNote {
     pub heading: Option<String>,
 }
 
-/// Who made an answer.
+/// The provider and model of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerAuthor {
     /// Whose server, by its kind and where it stands; empty where nothing is kept verbatim.
@@ -126,7 +126,7 @@ pub struct Message {
     pub conversation: ConversationId,
     /// The turn it opened or belongs to.
     pub turn: TurnId,
-    /// Who speaks.
+    /// The sender.
     pub role: Role,
     /// Its pieces, in order.
     pub parts: Vec<MessagePart>,
@@ -149,8 +149,8 @@ impl Message {
         texts.join("\n\n")
     }
 
-    /// Which open note was sent with it: the inner `None` when the user left it out, the outer one when
-    /// none was open.
+    /// The open note that was sent with it: the inner `None` when the user excluded it, the outer
+    /// one when none was open.
     #[must_use]
     pub fn open_note(&self) -> Option<Option<&OpenNote>> {
         self.parts.iter().find_map(|part| match part {

@@ -1,4 +1,4 @@
-//! What is known of a model, and what its tokens cost.
+//! The known data of a model, and the price of its tokens.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -17,7 +17,7 @@ pub struct ModelInfo {
     pub window: Option<u32>,
     /// How many tokens an answer may have.
     pub max_output: Option<u32>,
-    /// What it costs; `None` is "not known", never "nothing".
+    /// Its price; `None` is "not known", never "free".
     pub price: Option<Price>,
 }
 
@@ -36,7 +36,7 @@ pub struct Price {
     pub cache_write: u32,
 }
 
-/// How one model is asked, where the user wants it otherwise than the vendor.
+/// The user's settings for one model, where they differ from the provider's.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelParameters {
@@ -44,13 +44,13 @@ pub struct ModelParameters {
     pub model: String,
     /// How freely it chooses its words.
     pub temperature: Option<f64>,
-    /// Of how much of what is likely it chooses.
+    /// The share of likely tokens that it chooses from.
     pub top_p: Option<f64>,
     /// How many tokens an answer may have.
     pub max_tokens: Option<u32>,
     /// How much it thinks.
     pub effort: Option<Effort>,
-    /// A JSON object; what it has beside ours is added to each request.
+    /// A JSON object; its keys besides ours are added to each request.
     pub extra: String,
 }
 
@@ -67,7 +67,7 @@ pub enum Effort {
 }
 
 impl Price {
-    /// What an answer cost, in billionths of a US dollar.
+    /// The cost of an answer, in billionths of a US dollar.
     #[must_use]
     pub fn cost(&self, usage: &TokenUsage) -> u64 {
         [
@@ -83,7 +83,7 @@ impl Price {
 }
 
 impl ModelInfo {
-    /// What `self` knows, and what `other` knows where `self` does not.
+    /// The data of `self`, completed with those of `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_for_certain_stands_before_what_is_known_besides() {
+    fn certain_data_precede_other_data() {
         let price = Some(Price::default());
         let mine = ModelInfo { id: "a".into(), window: Some(1), ..ModelInfo::default() };
         let other = ModelInfo {

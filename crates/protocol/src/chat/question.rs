@@ -1,4 +1,4 @@
-//! A question of the model that waits for the user.
+//! An open question of the model to the user.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

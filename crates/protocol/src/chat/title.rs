@@ -1,17 +1,17 @@
-//! What a conversation is called and was about, as a model tells it.
+//! The title and summary of a conversation by a model.
 
 use crate::OpenTurn;
 
-/// What is asked for.
+/// The request for a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TitleRequest {
-    /// What to call it.
+    /// The title only.
     Title,
-    /// That, and what it was about.
+    /// The title and the summary.
     TitleAndSummary,
 }
 
-/// A model's words for a conversation.
+/// A model's title and summary for a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedTitle {
     /// One line to call it by.
@@ -25,6 +25,6 @@ pub struct GeneratedTitle {
 pub struct TitleTask {
     /// The last turn that ended with an answer.
     pub turn: OpenTurn,
-    /// What is wanted.
+    /// The requested parts.
     pub wanted: TitleRequest,
 }

@@ -1,4 +1,4 @@
-//! What a tool tells the window, beside its text for the model. Never shown to the model.
+//! Events of a tool for the window, next to its text for the model. Never shown to the model.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -23,13 +23,13 @@ pub struct Passage {
     pub why: MatchReason,
 }
 
-/// Where the words were found.
+/// The place of the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchReason {
     /// In the note's name.
     Title,
-    /// In another name that its properties give it.
+    /// In an alias that its properties give it.
     Alias,
     /// In a heading.
     Heading,
@@ -48,7 +48,7 @@ pub enum ToolEvent {
         /// Which.
         path: NotePath,
     },
-    /// A note is to be shown to the user, beside the chat.
+    /// A note is to be shown to the user, next to the chat.
     OpenNote {
         /// Which.
         path: NotePath,
@@ -67,14 +67,14 @@ pub enum ToolEvent {
     },
     /// Notes were listed or searched.
     Searched {
-        /// What was looked for, as the model wrote it.
+        /// The query, as the model wrote it.
         query: String,
         /// How many hits or entries there were.
         hits: u32,
     },
     /// Ranked passages, best first.
     Passages {
-        /// What was looked for.
+        /// The query.
         query: String,
         /// The passages shown.
         passages: Vec<Passage>,
@@ -91,7 +91,7 @@ pub enum ToolEvent {
         added: u32,
         /// Lines removed.
         removed: u32,
-        /// Whether it waits for the user's verdict.
+        /// Whether it is pending.
         waiting: bool,
     },
     /// A note or folder gets another path.
@@ -100,21 +100,21 @@ pub enum ToolEvent {
         path: NotePath,
         /// Where it goes.
         to: NotePath,
-        /// Whether it waits for the user's verdict.
+        /// Whether it is pending.
         waiting: bool,
     },
     /// A note or folder goes to the trash.
     Trashed {
         /// Which.
         path: NotePath,
-        /// Whether it waits for the user's verdict.
+        /// Whether it is pending.
         waiting: bool,
     },
     /// A folder is made.
     FolderMade {
         /// Where.
         path: NotePath,
-        /// Whether it waits for the user's verdict.
+        /// Whether it is pending.
         waiting: bool,
     },
 }

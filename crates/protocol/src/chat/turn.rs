@@ -1,4 +1,4 @@
-//! How a turn stands and what it cost.
+//! The state of a turn and its cost.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -72,7 +72,7 @@ pub struct NewTurn {
     pub origin: Origin,
     /// The question it answers, if it does.
     pub answers: Option<QuestionId>,
-    /// Where words come from that go along with it and are not those of its channel.
+    /// The sources of text that is sent with it and does not come from its channel.
     pub shown: Vec<Source>,
 }
 
@@ -100,7 +100,7 @@ pub struct OpenTurn {
 pub struct TurnStep {
     /// The assistant's message: text and calls, in order.
     pub message: Message,
-    /// What it cost.
+    /// Its token usage.
     pub usage: TokenUsage,
 }
 
@@ -113,7 +113,7 @@ pub struct CallResult {
     pub output: String,
     /// Whether it reports a failure.
     pub is_error: bool,
-    /// What the window is told.
+    /// The events for the window.
     pub reactions: Vec<ToolEvent>,
     /// Contents that the conversation has now read, by note.
     pub seen: Vec<(NotePath, ContentHash)>,
@@ -126,7 +126,7 @@ pub struct CallResult {
 /// A result that was too long to be told at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullResult {
-    /// What a model names it by.
+    /// The name by which a model refers to it.
     pub handle: String,
     /// All of it.
     pub text: String,
@@ -147,9 +147,9 @@ pub struct TurnEnding {
     pub question: Option<Question>,
     /// Whether the conversation ended with it.
     pub ends_conversation: bool,
-    /// What failed.
+    /// The error.
     pub error: Option<UserError>,
-    /// What the last answer cost.
+    /// The token usage of the last answer.
     pub usage: TokenUsage,
     /// When.
     pub at: Timestamp,

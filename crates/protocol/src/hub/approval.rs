@@ -1,20 +1,20 @@
-//! What of the hub waits for the user.
+//! Text for or from the hub that needs the user's approval.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Words that wait for the user: an answer to the hub, or a message of it.
+/// A text that needs approval: an answer to the hub, or a message of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct PendingApproval {
     /// Its number.
     pub number: u32,
-    /// The words.
+    /// The text.
     pub text: String,
     /// Why it waits.
     pub why: ApprovalReason,
 }
 
-/// Why something of the hub waits for the user.
+/// The reason why it needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ApprovalReason {
@@ -24,12 +24,12 @@ pub enum ApprovalReason {
     Unheard,
     /// A message that was neither worked on nor kept as it is.
     Failed {
-        /// What went wrong last.
+        /// The last error.
         error: String,
     },
 }
 
-/// What becomes of it.
+/// The user's decision about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDecision {

@@ -53,7 +53,7 @@ pub fn without_invisible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What stands beside a character.
+/// The neighbors of a character.
 #[derive(Debug, Default)]
 struct CharContext {
     /// The sign before it, and the emoji before it without style and skin tone.

@@ -69,7 +69,7 @@ impl NotePath {
         self.spelled.rsplit('/').next().unwrap_or(&self.spelled)
     }
 
-    /// What stands after the name's last dot, as spelled; `None` when there is no dot.
+    /// The text after the name's last dot, as spelled; `None` when there is no dot.
     #[must_use]
     pub fn extension(&self) -> Option<&str> {
         self.name().rsplit_once('.').map(|(_, extension)| extension)
@@ -87,7 +87,7 @@ impl NotePath {
         self.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
     }
 
-    /// Whether a text is this path, case, `.md` and slashes around it aside.
+    /// Whether a text is this path, without regard to case, `.md` and slashes around it.
     #[must_use]
     pub fn matches_spelling(&self, text: &str) -> bool {
         let bare = |text: &str| {

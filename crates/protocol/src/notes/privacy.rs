@@ -1,8 +1,9 @@
 //! Which notes are kept from models: rules by folder, tag or property, as the user wrote them.
 //!
-//! Pure: whoever shows something asks by path first. Where [`PrivateRules::depend_on_content`] says so it also
-//! asks by each text that it shows, whatever the file is called. In doubt a note counts as private: a tag
-//! in code or properties that cannot be read are a match too.
+//! Pure: a caller that shows something checks the path first. Where
+//! [`PrivateRules::depend_on_content`] says so it also checks each text that it shows, whatever the
+//! file is called. In doubt a note counts as private: a tag in code or properties that cannot be
+//! read are a match too.
 
 mod folding;
 mod rule_parser;
@@ -24,7 +25,7 @@ pub enum Privacy {
     /// Any model may see it.
     #[default]
     Open,
-    /// Only a model at an address that the user marked as local.
+    /// Only a model at a server URL that the user marked as local.
     Local,
     /// No model, nor its name.
     Never,
@@ -37,7 +38,7 @@ pub enum Privacy {
 )]
 pub struct RuleError(pub String);
 
-/// What a note says about itself, in all readings that might be meant.
+/// The metadata of a note, in all readings that might be meant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PrivacyMetadata {
     /// Its tags, without `#`.
@@ -52,11 +53,11 @@ pub struct PrivacyMetadata {
 /// judgement counts no more.
 const RULES_VERSION: u32 = 7;
 
-/// What the user keeps private.
+/// The user's rules for private notes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct PrivateRules(Vec<(PrivateRule, Privacy)>);
 
-/// What a rule is about; texts are folded.
+/// The subject of a rule; texts are folded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum PrivateRule {
     /// A folder with all in it, or one note, with or without its `.md`.
@@ -111,8 +112,9 @@ impl PrivateRules {
             .any(|(rule, _)| matches!(rule, PrivateRule::Tag(_) | PrivateRule::Property { .. }))
     }
 
-    /// How private the path alone makes it; also for what is not there (yet, or any more). A copy or a
-    /// backup, and what is in the copy of a folder, is at least as private as what it is a copy of.
+    /// How private the path alone makes it; also for a file that does not exist (yet, or any more).
+    /// A copy or a backup, and everything in the copy of a folder, is at least as private as the
+    /// original.
     #[must_use]
     pub fn by_path(&self, path: &NotePath) -> Privacy {
         if self.0.is_empty() {
@@ -128,8 +130,8 @@ impl PrivateRules {
         privacy.max(self.strictest(|rule| rule.covers_original(&parts)))
     }
 
-    /// Whether the text of what is called so decides too, even where nobody can read it: of a note or a
-    /// canvas, and of a copy or a backup of one.
+    /// Whether the text of a file with this name decides too, even where nobody can read it: of a
+    /// note or a canvas, and of a copy or a backup of one.
     #[must_use]
     pub fn depend_on_content_of(&self, path: &NotePath) -> bool {
         let is_note = |name: &String| name.ends_with(".md") || name.ends_with(".canvas");
@@ -161,8 +163,8 @@ impl PrivateRules {
         })
     }
 
-    /// Tells these rules, and the way they judge, from others; the same on every computer. Store it
-    /// beside each judgement that these rules made.
+    /// A hash of these rules and of the way they judge; the same on every computer. Store it with
+    /// each judgment that these rules made.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let hash = blake3::hash(format!("{RULES_VERSION} {self:?}").as_bytes());

@@ -1,5 +1,5 @@
-//! Where something that a model was told comes from. It follows from the channel or the file, never
-//! from what the words say.
+//! The source of a text that a model read. It follows from the channel or the file, never from the
+//! text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,11 +24,11 @@ pub enum Source {
     Note(NotePath),
     /// A tool's own words.
     Tool(String),
-    /// An answer about all notes at once, which holds no word of theirs: that a search over the vault
-    /// found nothing elsewhere, that no note links here, that none has a name.
+    /// An answer about all notes at once, which holds no text of theirs: that a search over the
+    /// vault found nothing, that no note links here, that none has a name.
     Vault,
-    /// Not the user, and nobody said more: words of notes of which it is not known which (a list of
-    /// tags), an attached file, what a program handed over without a source.
+    /// Not the user, and of unknown source: text of unknown notes (a list of tags), an attached
+    /// file, input of a program without a source.
     Foreign,
 }
 

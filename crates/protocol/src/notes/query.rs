@@ -1,7 +1,7 @@
-//! What the window looks up in the notes: names, lines, links, tags, properties, tasks.
+//! The window's queries about notes: names, lines, links, tags, properties, tasks.
 //!
-//! Every list is cut at some length and says how much there is in all. What only the index knows is
-//! `None` for as long as it is being built.
+//! Every list is cut at some length and has the total. Results that only the index knows are `None`
+//! while it is being built.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -59,7 +59,7 @@ pub enum PatternKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TextSearch {
-    /// The words or the expression.
+    /// The text or the expression.
     pub pattern: String,
     /// Which of both.
     pub meaning: PatternKind,
@@ -74,7 +74,7 @@ pub struct LineMatch {
     pub line: u32,
     /// Its text, cut when it is endless.
     pub text: String,
-    /// What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+    /// The matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
     pub marks: Vec<(u32, u32)>,
 }
 
@@ -110,7 +110,7 @@ pub struct LineMatches {
     pub cut: Option<TruncationReason>,
 }
 
-/// A word of the notes and how many notes have it: a tag, a property, a value, a dead link.
+/// A word of the notes and how many notes have it: a tag, a property, a value, a broken link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CountedValue {
     /// As most notes spell it.
@@ -128,7 +128,7 @@ pub struct CountedValues {
     pub total: u32,
 }
 
-/// What notes may have in common.
+/// A criterion that notes may have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum NoteCriterion {
@@ -144,9 +144,9 @@ pub enum NoteCriterion {
         /// The value.
         value: String,
     },
-    /// A link that leads nowhere.
+    /// A broken link.
     DeadLink {
-        /// What it names.
+        /// Its target.
         link: String,
     },
 }
@@ -163,9 +163,9 @@ pub struct NoteList {
 /// A link that leaves a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NoteOutgoingLink {
-    /// What it names, as it stands there.
+    /// Its target, as it is written there.
     pub name: String,
-    /// The file it means; `None` when it leads nowhere.
+    /// The file that it points to; `None` for a broken link.
     pub to: Option<NotePath>,
 }
 

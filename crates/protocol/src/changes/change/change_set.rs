@@ -1,4 +1,4 @@
-//! Changes that belong together, and what a conversation sees while they wait.
+//! Changes that belong together, and the view of a conversation while they are pending.
 
 use std::collections::HashSet;
 
@@ -17,20 +17,20 @@ pub struct ChangeSet {
     renames: Vec<Change>,
 }
 
-/// A later plan does not fit on the one that waits.
+/// A later plan does not fit on the pending one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{path}` is part of a move or a deletion that waits for the user. Plan nothing there until it is decided."
+    "`{path}` is part of a pending move or deletion. Plan nothing there until the user has decided about it."
 )]
 pub struct ChangeSetConflict {
     /// Where both meet.
     pub path: NotePath,
 }
 
-/// What stands at a path when the changes of a set are seen as if they had happened.
+/// The state of a path when the changes of a set count as done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlannedState<'a> {
-    /// What is on disk at this path now, if anything.
+    /// The present file of this path, if any.
     OnDisk(NotePath),
     /// A note with these bytes.
     Planned(&'a [u8]),
@@ -94,7 +94,7 @@ impl ChangeSet {
         self.renames.iter().filter_map(pair).collect()
     }
 
-    /// What a reader finds at `path` when all this counts as done.
+    /// The content of `path` for a reader when all this counts as done.
     #[must_use]
     pub fn planned_state(&self, path: &NotePath) -> PlannedState<'_> {
         let Some(before) = self.renames().back(path) else { return PlannedState::Gone };
@@ -199,7 +199,7 @@ impl ChangeSet {
             (ChangeAction::Replace { before, .. }, ChangeAction::Trash { .. }) => {
                 ChangeAction::Trash { before: std::mem::take(before) }
             }
-            // Trashed and made anew: the note has other bytes.
+            // Trashed and created again: the note has other bytes.
             (ChangeAction::Trash { before }, ChangeAction::Create { after, .. }) => {
                 ChangeAction::Replace { before: std::mem::take(before), after }
             }
@@ -213,18 +213,18 @@ impl ChangeSet {
         Ok(())
     }
 
-    /// What goes to the trash goes there from where it is, with all that is in it: nothing of it is
-    /// renamed before.
+    /// An entry is trashed from its present place, with all its contents: no part of it is renamed
+    /// before.
     fn drop_rename(&mut self, path: &NotePath) {
         let mut here = path.clone();
-        let mut forgotten = false;
+        let mut dropped = false;
         self.renames.retain(|change| {
             let Some(target) = change.target() else { return false };
-            let is_of_it = here == change.path || (forgotten && change.path.is_in(&here));
+            let is_of_it = here == change.path || (dropped && change.path.is_in(&here));
             if let Some(moved) = here.after_move(&change.path, target) {
                 here = moved;
             }
-            forgotten |= is_of_it;
+            dropped |= is_of_it;
             !is_of_it
         });
     }
@@ -234,7 +234,7 @@ impl ChangeSet {
         let ChangeAction::Rename { to, what } = later.act else { return Err(refused) };
         let renames = self.renames();
         let Some(before) = renames.back(&later.path) else { return Err(refused) };
-        // What is made here is made there.
+        // A created file needs no rename: it is created at the new path.
         if let Some(made) = self.contents.iter_mut().find(|change| change.path == before)
             && matches!(made.act, ChangeAction::Create { .. } | ChangeAction::MakeFolder)
         {

@@ -1,10 +1,11 @@
-//! What a folder held when its deletion was planned.
+//! The contents of a folder when its deletion was planned.
 
-/// The files and folders in a folder, at any depth, each file with its size and the time of its last
-/// write. Equal if and only if the same files, as they were, are at the same places.
+/// The files and folders in a folder, at any depth, each file with its size and the time of its
+/// last write. Equal if and only if the same files, unchanged, are at the same places.
 ///
-/// As bytes it is text: a line for each, sorted by path; a file's has two more fields behind tabs, a
-/// folder's path ends in `/`. Tabs, line breaks and what is not UTF-8 in names are escaped.
+/// As bytes it is text: a line for each, sorted by path; a file's has two more fields behind tabs,
+/// a folder's path ends in `/`. Tabs, line breaks and bytes that are not UTF-8 are escaped in
+/// names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FolderContents(Vec<u8>);
 

@@ -1,8 +1,8 @@
-//! What the ledger holds about a change, and how it ended.
+//! A change in the ledger, and how it ended.
 
 use super::Change;
 
-/// What the ledger knows about one change before the file is touched.
+/// A change as the ledger stores it before the file is touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
     /// Its id.
@@ -15,17 +15,17 @@ pub struct Intent {
     pub call: crate::CallId,
     /// The changes of one order with the same unit happen all or not at all.
     pub unit: Option<crate::CallId>,
-    /// The name of the temporary file, in the note's folder; of what goes to the trash, its name
-    /// there.
+    /// The name of the temporary file, in the note's folder; for a deletion, the name in the trash.
     pub temp_name: String,
     /// The file that stands at the path of the change now.
     pub base: Option<crate::FileId>,
     /// Whether it may be made on no other file than `base`, because the ledger told which note is meant.
     /// Else it may be made on what has the path, if that says the same. Not stored.
     pub is_exact: bool,
-    /// The file that was made ready to get the note's name. `None` before that, and for what makes no file.
+    /// The staged file, which is to get the note's name. `None` before staging, and for changes
+    /// that make no file.
     pub staged: Option<crate::FileId>,
-    /// What shall happen.
+    /// The change.
     pub change: Change,
 }
 

@@ -1,4 +1,4 @@
-//! What waits is seen as if it had happened, and later plans fit on it.
+//! Pending changes are seen as done, and later plans fit on them.
 
 use proptest::prelude::*;
 
@@ -87,7 +87,7 @@ fn what_went_away_takes_no_later_plan() {
 }
 
 #[test]
-fn a_reader_sees_what_waits_as_done() {
+fn a_reader_sees_pending_changes_as_done() {
     let all = set([
         replace("f/a.md", "1", "2"),
         create("n.md", "new"),

@@ -1,4 +1,4 @@
-//! Which names are those of copies, and of what.
+//! Names of conflict copies, and the names of their originals.
 
 use super::*;
 

@@ -11,7 +11,7 @@ use super::{NotePath, PathError, invisible_in_names, path_error, reject_part};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNotePath(NotePath);
 
-/// What gets the new name.
+/// The kind of entry that gets the new name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewPathKind<'a> {
     /// A note: the name ends in `.md` or `.canvas`; `.md` is added when it has no extension.
@@ -127,7 +127,7 @@ fn reject_new_part(part: &str) -> Result<(), PathError> {
     Ok(())
 }
 
-/// What a person would call the extension: letters behind the last dot. "Dr. Smith" and "v1.2"
+/// The extension as a person understands it: letters behind the last dot. "Dr. Smith" and "v1.2"
 /// have none.
 fn extension(path: &str) -> Option<&str> {
     let (_, extension) = name(path).rsplit_once('.')?;
@@ -163,7 +163,7 @@ fn stem(part: &str) -> &str {
 const MAX_STACKED_MARKS: usize = 8;
 
 /// Names of device files on Windows and on DOS, with any extension, trailing blanks and superscript
-/// digits. `LST` of DOS 1 is left out: no later system reserves it, and people name notes so.
+/// digits. `LST` of DOS 1 is omitted: no later system reserves it, and people name notes so.
 /// Sources: Microsoft, "Naming Files, Paths, and Namespaces"; the reserved words of MS-DOS 4 and 7
 /// and of DR DOS.
 fn is_windows_device(part: &str) -> bool {

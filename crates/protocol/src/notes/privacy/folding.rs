@@ -5,8 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::notes::invisible::is_invisible;
 
 /// Equal for names that a person takes for the same: whatever their case, Unicode form, width and
-/// blanks, and whatever stands between their signs that nobody sees. What is folded stays as it is when it is
-/// folded again.
+/// blanks, and whatever invisible characters they contain. Folding a folded name does not change
+/// it.
 #[must_use]
 pub fn fold_name(text: &str) -> String {
     if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control() || byte == b' ') {
@@ -47,7 +47,8 @@ pub(super) fn has_value(values: &[String], wanted: &str) -> bool {
     values.iter().any(|value| is_wanted(value) || value.split(',').any(is_wanted))
 }
 
-/// What a tag is made of, as in Obsidian: letters, digits, `_`, `-`, `/`, and every sign beyond ASCII
+/// The characters of a tag, as in Obsidian: letters, digits, `_`, `-`, `/`, and every non-ASCII
+/// character
 /// that is no punctuation or blank.
 #[must_use]
 pub fn is_tag_char(sign: char) -> bool {

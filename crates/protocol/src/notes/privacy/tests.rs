@@ -1,4 +1,4 @@
-//! What a rule covers, and what it does not.
+//! Matches of a rule, and near misses.
 
 use super::*;
 use crate::notes::invisible::is_invisible;
