@@ -1,5 +1,5 @@
-//! The list and one conversation, beside the same rows bare in tables laid out for just that; and
-//! the start, beside the start with a tenth of the conversations.
+//! The list and one conversation, compared with the same rows in tables laid out for just that; and
+//! the start, compared with the start with a tenth of the conversations.
 
 mod bare_tables;
 mod seed;

@@ -1,4 +1,4 @@
-//! The product beside its rivals: each figure is a ratio, taken in the same run.
+//! The product compared with its rivals: each figure is a ratio, taken in the same run.
 #![allow(clippy::disallowed_methods, reason = "the rivals open their files as they like")]
 
 mod conversations;
@@ -85,7 +85,7 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// What `fsync_count` counts, in a process of its own.
+/// The work that `fsync_count` counts, in a separate process.
 async fn run_subprocess(phase: &str, place: &Path) -> Result<ExitCode, Box<dyn Error>> {
     durability::fsync_count::run_phase(phase, place).await?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! Reading one note through the tool, beside the three system calls that it cannot do without.
+//! Reading one note through the tool, compared with the three system calls that it needs at least.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -30,7 +30,7 @@ const READS_PER_SAMPLE: usize = 20;
 /// How many notes the vault has.
 const NOTES: usize = 200;
 
-/// Measures the tool beside open, read and close.
+/// Measures the tool compared with open, read and close.
 pub(crate) async fn against_system_calls(pairs: usize) -> Result<Ratio, Box<dyn Error>> {
     let place = make_vault()?;
     let tool = ReadFileBench::new(place.path())?;
@@ -53,7 +53,7 @@ pub(crate) async fn against_system_calls(pairs: usize) -> Result<Ratio, Box<dyn 
     measure(pairs, ours, calls).await
 }
 
-/// Measures the tool beside the same tool of the file system server that others plug in.
+/// Measures the tool compared with the same tool of the file system server that others plug in.
 pub(crate) async fn against_mcp_server(pairs: usize) -> Result<Ratio, Box<dyn Error>> {
     let place = make_vault()?;
     let tool = ReadFileBench::new(place.path())?;
@@ -87,7 +87,7 @@ struct ReadFileBench {
 impl ReadFileBench {
     fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let vault = Vault::open(folder)?;
-        let shelf = ToolDeps {
+        let deps = ToolDeps {
             index: Index::new(&vault, PrivateRules::default(), Path::new("unused")),
             vault,
             archive: Arc::new(EmptyToolDeps),
@@ -103,7 +103,7 @@ impl ReadFileBench {
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),
         };
-        Ok(Self { tools: catalog(shelf)?, context })
+        Ok(Self { tools: catalog(deps)?, context })
     }
 
     async fn read(&self, path: &str) -> Result<(), Box<dyn Error>> {

@@ -1,8 +1,8 @@
-//! Two things measured in turn, so that whatever the machine does besides befalls both.
+//! Two things measured in turn, so that other work of the machine affects both.
 
 use std::time::{Duration, Instant};
 
-/// What came of measuring something beside its rival.
+/// The result of measuring the product compared with its rival.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ratio {
     /// The median time of ours.

@@ -6,16 +6,16 @@ use crate::durability::durable_edit;
 use crate::note_reading;
 use crate::paired_timing::Ratio;
 
-/// What is measured.
+/// The kinds of figures.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum VaultFigure {
-    /// An edit of one note, beside the same done bare.
+    /// An edit of one note, compared with the same done bare.
     DurableEdit,
-    /// Edits of sixty notes as one change set, beside sixty bare ones that share one commit.
+    /// Edits of sixty notes as one change set, compared with sixty bare ones that share one commit.
     ChangeSetOf60,
-    /// `read_file`, beside open, read and close.
+    /// `read_file`, compared with open, read and close.
     ReadFile,
-    /// `read_file`, beside the same tool of a plugged-in server.
+    /// `read_file`, compared with the same tool of a plugged-in server.
     ReadFileBesideMcp,
 }
 
@@ -28,7 +28,7 @@ pub(crate) const FIGURES: [VaultFigure; 4] = [
 ];
 
 impl VaultFigure {
-    /// What it is called in the output.
+    /// Its name in the output.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::DurableEdit => "durable_edit",

@@ -76,7 +76,7 @@ impl BareTables {
         if found.len() == rows { Ok(()) } else { Err("rows are missing".into()) }
     }
 
-    /// All that was said in one conversation.
+    /// All messages of one conversation.
     pub(super) async fn open(
         &self,
         id: &ConversationId,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Connection, SqliteConnection};
 
-/// A folder of files, a handle on it, and a database beside it with the settings of the product.
+/// A folder of files, a handle on it, and a separate database with the settings of the product.
 pub(crate) struct BareEdit {
     folder: PathBuf,
     handle: File,

@@ -10,7 +10,7 @@ use crate::durability::vault_and_ledger::VaultAndLedger;
 use crate::paired_timing::{Ratio, measure};
 use crate::sample_notes::{note_name, note_text};
 
-/// Measures edits of so many notes at once, beside the bare ones of as many files.
+/// Measures edits of so many notes at once, compared with the bare ones of as many files.
 pub(crate) async fn measure_edits(notes: usize, pairs: usize) -> Result<Ratio, Box<dyn Error>> {
     let place = EditFolders::new(notes)?;
     let ours = VaultAndLedger::open(&place.folder("ours"), &place.folder("ours.db")).await?;

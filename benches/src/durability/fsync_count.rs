@@ -27,9 +27,9 @@ pub(crate) fn print() -> bool {
             Ok(VaultSyncs { files, folders }) => {
                 let exact = files == NOTES && folders == NOTES;
                 met &= exact;
-                let verdict = if exact { "ok" } else { "MISSED" };
+                let result = if exact { "ok" } else { "MISSED" };
                 println!(
-                    "fsyncs_per_{phase} file={:.2} folder={:.2} bar=1 {verdict} notes={NOTES}",
+                    "fsyncs_per_{phase} file={:.2} folder={:.2} bar=1 {result} notes={NOTES}",
                     syncs_per_note(files),
                     syncs_per_note(folders)
                 );
@@ -79,7 +79,7 @@ fn parse_trace(trace: &str, vault: &Path) -> VaultSyncs {
     }
 }
 
-/// What the counted process does: makes or edits notes, each for itself.
+/// The work of the counted process: it makes or edits notes, one by one.
 pub(crate) async fn run_phase(phase: &str, place: &Path) -> Result<(), Box<dyn Error>> {
     let ours = VaultAndLedger::open(&place.join("vault"), &place.join("vault.db")).await?;
     for number in 0..NOTES {

@@ -1,4 +1,5 @@
-//! What the link to a hub costs: each figure beside the least that could be, in the same run.
+//! The cost of the link to a hub: each figure compared with the least possible cost, in the same
+//! run.
 
 mod app_fixture;
 mod baseline;
@@ -23,9 +24,9 @@ use baseline::{BareCommits, BareEcho};
 
 /// So many messages are taken one after the other.
 const MESSAGES: usize = 300;
-/// So many come back through the link.
+/// How many messages return through the link.
 const ECHO_COUNT: usize = 2_000;
-/// So often a hub goes and comes back.
+/// How often a hub goes and returns.
 const RECONNECT_COUNT: usize = 15;
 /// So long it is away.
 const DOWNTIME: Duration = Duration::from_millis(600);
@@ -55,7 +56,7 @@ pub(crate) async fn print(wanted: &str) -> ExitCode {
     if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A figure, the bar for it, and what a reader may want to know besides.
+/// A figure, its bar, and details for the reader.
 struct HubFigure {
     value: f64,
     bar: f64,
@@ -67,8 +68,8 @@ type HubMeasurement = Result<HubFigure, Box<dyn Error>>;
 fn print_figure(name: &str, taken: HubMeasurement) -> bool {
     match taken {
         Ok(HubFigure { value, bar, details }) => {
-            let verdict = if value <= bar { "ok" } else { "MISSED" };
-            println!("hub_{name} value={value:.3} bar={bar} {verdict} {details}");
+            let result = if value <= bar { "ok" } else { "MISSED" };
+            println!("hub_{name} value={value:.3} bar={bar} {result} {details}");
             value <= bar
         }
         Err(why) => {
@@ -78,8 +79,8 @@ fn print_figure(name: &str, taken: HubMeasurement) -> bool {
     }
 }
 
-/// From a frame to its acknowledgement, with the row on the disk between, beside one commit of such a
-/// row that waits for the same disk. Slow ones are compared with slow ones.
+/// From a frame to its acknowledgment, with the row on the disk between, compared with one commit
+/// of such a row that waits for the same disk. Slow ones are compared with slow ones.
 async fn measure_ack() -> HubMeasurement {
     let place = HubAppFixture::new().await?;
     let (app, line) = tokio::join!(place.open_app(), wire::accept(&place.listener));
@@ -111,7 +112,7 @@ async fn measure_ack() -> HubMeasurement {
     Ok(HubFigure { value: ours_99 / commits_99.max(f64::MIN_POSITIVE), bar: 3.0, details })
 }
 
-/// There and back through the link, beside the same bytes over bare sockets.
+/// There and back through the link, compared with the same bytes over bare sockets.
 async fn measure_echo() -> HubMeasurement {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
@@ -144,7 +145,7 @@ async fn acknowledge(mut events: mpsc::Receiver<HubEvent>) {
 }
 
 /// From the moment when a hub listens again to a link that dials, in milliseconds; the median of
-/// many, as chance moves each. What follows is the connect itself.
+/// many, as chance moves each. The connect itself is not included.
 async fn measure_reconnect() -> HubMeasurement {
     let (mut waits, mut connects) = (Vec::new(), Vec::new());
     for _ in 0..RECONNECT_COUNT {
@@ -162,7 +163,7 @@ async fn measure_reconnect() -> HubMeasurement {
     Ok(HubFigure { value: millis(&waits, 50), bar: 250.0, details })
 }
 
-/// A link whose hub goes and comes back: until it dials, and from there until it is online.
+/// A link whose hub goes and returns: until it dials, and from there until it is online.
 async fn time_reconnect() -> Result<(Duration, Duration), Box<dyn Error>> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;
@@ -216,7 +217,7 @@ async fn measure_burst() -> HubMeasurement {
     Ok(HubFigure { value, bar: 30.0, details })
 }
 
-/// How many of the notifications that wait are lost over a restart, or come in another order.
+/// How many of the queued notifications are lost over a restart, or come in another order.
 async fn measure_queued() -> HubMeasurement {
     let place = HubAppFixture::new().await?;
     let (app, line) = tokio::join!(place.open_app(), wire::accept(&place.listener));
@@ -257,7 +258,7 @@ fn delivery(number: usize) -> Result<Vec<u8>, Box<dyn Error>> {
     bytes.map_err(|why| why.to_string().into())
 }
 
-/// What the next frame says about its message.
+/// The id of the message in the next frame.
 async fn next_message_id(line: &mut wire::WireConnection) -> Result<String, Box<dyn Error>> {
     let frame = line.next_text_frame().await.map_err(|why| why.to_string())?;
     let kind = frame.pointer("/payload/type").and_then(serde_json::Value::as_str);

@@ -77,7 +77,7 @@ const updates = Array.from({ length: UPDATES }, (_, at) => {
   });
 });
 
-// What it writes to find its index again; no string is as long as that of a large vault.
+// The data that it needs to find its index again; no string is as long as that of a large vault.
 function size() {
   const file = join(place, 'index.json');
   try {

@@ -60,7 +60,7 @@ fn measure_in_subprocess(candidate: &str, files: [&Path; 3]) -> Result<String, B
     Ok(String::from_utf8(done.stdout)?)
 }
 
-/// What the process of one candidate does.
+/// The work of the process of one candidate.
 pub(crate) async fn run_candidate(
     candidate: &str,
     files: [&Path; 3],

@@ -1,4 +1,4 @@
-//! What this process has used so far, and the row that is made of it.
+//! The resource usage of this process so far, and the row that is made of it.
 
 use std::error::Error;
 use std::fmt;

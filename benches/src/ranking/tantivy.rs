@@ -16,7 +16,7 @@ use super::process_usage::{
 use super::queries::BenchQuery;
 use super::{MAX_RESULTS, QUERY_ROUNDS, UPDATE_COUNT};
 
-/// What the writer may hold before it writes a part of the index.
+/// The memory of the writer before it writes a part of the index.
 const WRITER_MEMORY_BYTES: usize = 15_000_000;
 
 struct TantivyFields {

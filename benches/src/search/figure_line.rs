@@ -1,4 +1,4 @@
-//! One figure beside its bar, as it is printed.
+//! One figure and its bar, as they are printed.
 
 use std::error::Error;
 
@@ -8,10 +8,10 @@ use crate::ranking::process_usage::load_average;
 #[derive(Debug)]
 pub(super) struct FigureLine {
     name: String,
-    /// What it came to, in the unit of the bar.
+    /// The figure, in the unit of the bar.
     ratio: Option<f64>,
     bar: f64,
-    /// What it was made of.
+    /// The values that it was made of.
     details: String,
 }
 
@@ -32,9 +32,9 @@ impl FigureLine {
         let Self { name, ratio, bar, details } = self;
         let met = ratio.is_some_and(|ratio| ratio <= *bar);
         let ratio = ratio.map_or_else(|| "none".to_owned(), |ratio| format!("{ratio:.4}"));
-        let verdict = if met { "ok" } else { "MISSED" };
+        let result = if met { "ok" } else { "MISSED" };
         println!(
-            "{name} ratio={ratio} bar={bar} {verdict} {details} notes={notes} load={}",
+            "{name} ratio={ratio} bar={bar} {result} {details} notes={notes} load={}",
             load_average()
         );
         met

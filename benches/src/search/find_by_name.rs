@@ -1,4 +1,4 @@
-//! Finding notes by name, beside the search by name of a plugged-in server.
+//! Finding notes by name, compared with the search by name of a plugged-in server.
 
 use std::error::Error;
 

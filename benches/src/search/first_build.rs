@@ -18,8 +18,8 @@ const OPEN_PAIRS: [usize; 2] = [9, 3];
 /// How many pairs of the first build: MiniSearch needs minutes for a large vault.
 const BUILD_PAIRS: [usize; 2] = [3, 1];
 
-/// From an empty folder until the snapshot and the ranking stand, beside MiniSearch that reads and
-/// adds the same notes. Both are processor time of all threads of a process of its own.
+/// From an empty folder until the snapshot and the ranking are ready, compared with MiniSearch that
+/// reads and adds the same notes. Both are processor time of all threads of a separate process.
 pub(super) fn measure_first_build(
     fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {
@@ -49,8 +49,9 @@ pub(super) fn measure_first_build(
     })
 }
 
-/// From an empty folder until lists, links and tags answer, on all cores, beside one thread that
-/// finds every note and reads it once. Both are processor time of all threads, the wall time beside.
+/// From an empty folder until lists, links and tags answer, on all cores, compared with one thread
+/// that finds every note and reads it once. Both are processor time of all threads, with the wall
+/// time as a detail.
 pub(super) fn measure_first_open(
     fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {
@@ -124,7 +125,7 @@ pub(super) fn read_all(vault: &Path) -> Result<String, Box<dyn Error>> {
     Ok(format!("{} notes={notes}", format_times("read", &watch)))
 }
 
-/// Processor and wall time since `watch` was started, under the name of what was done.
+/// Processor and wall time since `watch` was started, under the name of the work.
 pub(super) fn format_times(what: &str, watch: &ProcessTimer) -> String {
     let (wall, used) = watch.elapsed();
     let millis = |time: std::time::Duration| time.as_secs_f64() * 1e3;

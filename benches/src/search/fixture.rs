@@ -1,4 +1,4 @@
-//! A vault to measure over, with what all figures of it share.
+//! A vault to measure, with the data that all its figures share.
 
 use std::cell::OnceCell;
 use std::error::Error;
@@ -54,7 +54,7 @@ impl SearchFixture {
         Ok(self.index_folder.path())
     }
 
-    /// What building that index has cost.
+    /// The cost of building that index.
     pub(super) fn build_cost(&self) -> Result<&NamedNumbers, Box<dyn Error>> {
         get_or_try_init(&self.built, || {
             subprocess::run_kind("build", &self.folder, self.index_folder.path())
@@ -68,14 +68,14 @@ impl SearchFixture {
         Ok(standing)
     }
 
-    /// What MiniSearch needs to build, and to answer the queries.
+    /// The cost of MiniSearch to build, and to answer the queries.
     pub(super) fn minisearch_cost(&self) -> Result<&NamedNumbers, Box<dyn Error>> {
         get_or_try_init(&self.minisearch, || {
             self.run_minisearch(&queries_file(self.index_folder.path()))
         })
     }
 
-    /// What MiniSearch needs to build once more.
+    /// The cost of MiniSearch to build once more.
     pub(super) fn rerun_minisearch(&self) -> Result<NamedNumbers, Box<dyn Error>> {
         let none = self.index_folder.path().join("none.json");
         fs::write(&none, "[]")?;

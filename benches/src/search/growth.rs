@@ -1,8 +1,9 @@
-//! How our own costs grow from the smallest vault to the largest, beside the number of notes.
+//! How our own costs grow from the smallest vault to the largest, compared with the number of
+//! notes.
 
 use super::figure_line::FigureLine;
 
-/// What each kind cost over each vault.
+/// The cost of each kind over each vault.
 #[derive(Debug, Default)]
 pub(super) struct CostGrowth {
     /// Kind, notes, cost.

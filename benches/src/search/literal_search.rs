@@ -1,4 +1,4 @@
-//! Searching lines for words as they stand, beside ripgrep over the same folder.
+//! Searching lines for literal text, compared with ripgrep over the same folder.
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -15,10 +15,10 @@ use super::subprocess::{self, NamedNumbers};
 use crate::ranking::process_usage::anonymous_memory;
 use crate::ranking::queries::BenchQuery;
 
-/// What it may hold of a vault without notes, in bytes.
+/// The limit for a vault without notes, in bytes.
 const BASE_BYTES: f64 = 30e6;
 
-/// What it may hold for each byte of text.
+/// The limit for each byte of text.
 const BYTES_PER_TEXT_BYTE: f64 = 0.35;
 
 /// So often the process is looked at for its peak.
@@ -27,7 +27,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(2);
 /// Of every fifth query the lines are searched too.
 const LINE_SEARCH_INTERVAL: usize = 5;
 
-/// What is held at the end, beside what may be; the most that was seen meanwhile is told with it.
+/// The memory at the end compared with its limit; the highest use meanwhile is reported with it.
 pub(super) fn measure_figures(
     fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {

@@ -1,4 +1,5 @@
-//! Search beside its rivals, over a vault of about ten thousand notes and one of a hundred thousand.
+//! Search compared with its rivals, over a vault of about ten thousand notes and one of a hundred
+//! thousand.
 
 mod figure_line;
 mod find_by_name;
@@ -20,7 +21,7 @@ use figure_line::FigureLine;
 use fixture::SearchFixture;
 use growth::CostGrowth;
 
-/// What is measured.
+/// The kinds of figures.
 #[derive(Debug, Clone, Copy)]
 enum SearchFigure {
     LiteralSearch,
@@ -43,7 +44,7 @@ const FIGURES: [SearchFigure; 7] = [
     SearchFigure::Memory,
 ];
 
-/// What a figure came to over one vault.
+/// A figure of one vault.
 #[derive(Debug, Default)]
 struct SearchMeasurement {
     lines: Vec<FigureLine>,
@@ -52,7 +53,7 @@ struct SearchMeasurement {
 }
 
 impl SearchFigure {
-    /// What its lines begin with.
+    /// The prefix of its lines.
     const fn name(self) -> &'static str {
         match self {
             Self::LiteralSearch => "literal_search",
@@ -103,7 +104,7 @@ pub(crate) async fn print(vaults: &[PathBuf], wanted: &str) -> Result<ExitCode, 
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What a process of its own does; it prints the numbers that come of it.
+/// The work of a separate process; it prints the resulting numbers.
 pub(crate) fn run_subprocess(kind: &str, vault: &Path, place: &Path) -> Result<(), Box<dyn Error>> {
     let printed = match kind {
         "build" => first_build::build_all(vault, place)?,

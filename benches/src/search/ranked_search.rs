@@ -1,4 +1,4 @@
-//! Ranked finding: how long a query takes, beside MiniSearch.
+//! Ranked search: the time of a query, compared with MiniSearch.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::ranking::queries::BenchQuery;
 /// How often each query is asked; the best time counts, as for the rival.
 const ROUNDS: usize = 3;
 
-/// The slowest of a hundred beside its limit, and the one in the middle beside MiniSearch's. Times
-/// are processor time of all threads, wall time beside.
+/// The slowest of a hundred compared with its limit, and the median compared with MiniSearch's.
+/// Times are processor time of all threads, with the wall time as a detail.
 pub(super) fn measure_figures(
     fixture: &SearchFixture,
 ) -> Result<SearchMeasurement, Box<dyn Error>> {

@@ -18,7 +18,7 @@ use super::timing_server::NOTE;
 pub(super) struct BareClient {
     client: reqwest::Client,
     url: String,
-    /// What stands before the messages: instructions and tools, as the product sends them.
+    /// The part before the messages: instructions and tools, as the product sends them.
     frame: Value,
     messages: Vec<Value>,
     database: SqliteConnection,
@@ -26,7 +26,7 @@ pub(super) struct BareClient {
     _place: TempDir,
 }
 
-/// An answer, put together.
+/// An assembled answer.
 struct BareAnswer {
     text: String,
     call: Option<(String, Value)>,

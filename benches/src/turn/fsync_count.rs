@@ -15,16 +15,16 @@ const WARM_UP_TURNS: usize = 2;
 /// The user's message, the step with the call, the end.
 const EXPECTED_SYNCS: usize = 3;
 
-/// Counts the commits of turns of one read that wait; whether there are as many as must be.
+/// Counts the durable commits of turns of one read; returns whether their number is as expected.
 pub(super) fn print() -> bool {
     let counted =
         count_syncs(WARM_UP_TURNS).and_then(|few| Ok((few, count_syncs(WARM_UP_TURNS + TURNS)?)));
     match counted {
         Ok((few, more)) => {
             let exact = more.checked_sub(few) == Some(EXPECTED_SYNCS * TURNS);
-            let verdict = if exact { "ok" } else { "MISSED" };
+            let result = if exact { "ok" } else { "MISSED" };
             println!(
-                "fsyncs turns={TURNS} commits={} bar={} {verdict}",
+                "fsyncs turns={TURNS} commits={} bar={} {result}",
                 more - few,
                 EXPECTED_SYNCS * TURNS
             );
@@ -56,7 +56,7 @@ fn count_syncs(turns: usize) -> Result<usize, Box<dyn Error>> {
     Ok(commits.count())
 }
 
-/// What the counted process does.
+/// The work of the counted process.
 pub(crate) async fn run_turns(turns: usize, place: &Path) -> Result<(), Box<dyn Error>> {
     let server = TimingServer::start(read_call_reply).await?;
     let mut ours = TurnAppFixture::open(place, &server.url()).await?;

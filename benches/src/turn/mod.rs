@@ -1,4 +1,4 @@
-//! What a turn costs beside a bare client that asks the same server: each figure a ratio.
+//! The cost of a turn compared with a bare client that uses the same server: each figure a ratio.
 
 mod app_fixture;
 mod bare_client;
@@ -20,7 +20,7 @@ pub(crate) use fsync_count::run_turns;
 /// So many turns are measured for the time of one.
 const TURNS: usize = 60;
 
-/// What a long conversation is compared at.
+/// The early turn that a long conversation is compared with.
 const EARLY_TURN: usize = 10;
 const LATE_TURN: usize = 300;
 
@@ -59,15 +59,15 @@ pub(crate) async fn print(wanted: &str, turns: Option<usize>) -> ExitCode {
     if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What was measured, what it is held against, and what a reader may want to know besides.
+/// A measured value, its bar, and details for the reader.
 type TurnMeasurement = Result<(f64, f64, String), Box<dyn Error>>;
 
 fn print_figure(name: &str, bar: f64, taken: TurnMeasurement) -> bool {
     match taken {
         Ok((ours, against, details)) => {
             let ratio = ours / against.max(f64::MIN_POSITIVE);
-            let verdict = if ratio <= bar { "ok" } else { "MISSED" };
-            println!("{name} ratio={ratio:.3} bar={bar} {verdict} {details}");
+            let result = if ratio <= bar { "ok" } else { "MISSED" };
+            println!("{name} ratio={ratio:.3} bar={bar} {result} {details}");
             ratio <= bar
         }
         Err(why) => {
@@ -102,7 +102,7 @@ async fn measure_own_time() -> TurnMeasurement {
     Ok((ours, rival, format!("ours_us={:.0} rival_us={:.0}", ours * 1e6, rival * 1e6)))
 }
 
-/// The same time late in a conversation, beside early.
+/// The same time late in a conversation, compared with early.
 async fn measure_growth() -> TurnMeasurement {
     let server = TimingServer::start(read_call_reply).await?;
     let mut ours = TurnAppFixture::new(&server.url()).await?;
@@ -118,8 +118,8 @@ async fn measure_growth() -> TurnMeasurement {
     Ok((late, early, format!("late_us={:.0} early_us={:.0}", late * 1e6, early * 1e6)))
 }
 
-/// What a long answer in small pieces takes of the processor until it is in the feed, beside the
-/// library for such streams alone; what short ones take is taken off both.
+/// The processor time of a long answer in small pieces until it is in the feed, compared with the
+/// library for such streams alone; the cost of short answers is subtracted from both.
 async fn measure_decode() -> TurnMeasurement {
     let mut costs = Vec::new();
     for answer in [ANSWER_BYTES, CHUNK_BYTES] {
@@ -150,7 +150,7 @@ async fn measure_decode() -> TurnMeasurement {
     Ok((ours, rival, format!("ours_cpu_us={:.0} rival_cpu_us={:.0}", ours * 1e6, rival * 1e6)))
 }
 
-/// Anonymous memory after all turns, beside that after the first tenth.
+/// Anonymous memory after all turns, compared with that after the first tenth.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 async fn measure_memory(turns: usize) -> TurnMeasurement {
     let server = TimingServer::start(read_call_reply).await?;

@@ -53,7 +53,7 @@ impl TimingServer {
         format!("http://{}", self.address)
     }
 
-    /// What was measured since this was asked last.
+    /// The measurements since the last call.
     pub(super) fn take_gaps(&self) -> Vec<Duration> {
         std::mem::take(&mut lock(&self.timing).gaps)
     }
@@ -95,7 +95,7 @@ async fn serve(
     }
 }
 
-/// The body of the next request; what came beyond it stays in `bytes`.
+/// The body of the next request; bytes beyond it stay in `bytes`.
 async fn read_body(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<Vec<u8>> {
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -136,7 +136,7 @@ pub(super) fn read_call_reply(request: &Value) -> String {
     event_stream(&block, [delta], "tool_use")
 }
 
-/// These words, so many bytes at a time.
+/// This text, so many bytes at a time.
 pub(super) fn text_reply(words: &str, piece: usize) -> String {
     let deltas = words
         .as_bytes()

@@ -1,5 +1,6 @@
-//! What an answer costs that comes in four characters at a time, two hundred times a second: the time
-//! of the page's own code beside drawing the same answer once, its frames, and what is sent to it.
+//! The cost of an answer that comes in four characters at a time, two hundred times a second: the
+//! time of the page's own code compared with drawing the same answer once, its frames, and the data
+//! sent to it.
 
 use std::error::Error;
 
@@ -49,7 +50,7 @@ pub(crate) async fn measure_figures(wanted: &str) -> WindowMeasurement {
     Ok(figures)
 }
 
-/// Asks for so many characters; what their coming took.
+/// Requests so many characters; returns the cost of their arrival.
 async fn measure_streaming(
     talk: &ChatFixture,
     app: &DesktopApp,
@@ -64,8 +65,8 @@ async fn measure_streaming(
     page_probe::take_counters(&app.window).await
 }
 
-/// What it takes to draw a conversation with the answer in place of one with some words, less what it
-/// takes to draw another one with some words.
+/// The cost of drawing a conversation with the answer in place of a short text, less the cost of
+/// drawing another one with a short text.
 async fn measure_drawing(app: &DesktopApp, length: usize) -> Result<f64, Box<dyn Error>> {
     let [first, second] = SMALL_ANSWERS;
     let mut sum = 0.0;

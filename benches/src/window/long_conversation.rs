@@ -49,7 +49,7 @@ pub(crate) async fn measure_figures() -> WindowMeasurement {
     page_probe::start_counting(&app.window).await;
     let (mut times, mut nodes) = (Vec::new(), 0.0_f64);
     for number in OPENED_CONVERSATIONS {
-        // What stood there before is all there, and nothing else is under way.
+        // The earlier content is complete, and nothing else is under way.
         page_probe::wait_until_quiet(&app.window).await;
         let (took, stand) = open(&app.window, &conversation_title(number)).await?;
         times.push(took);

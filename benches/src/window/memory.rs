@@ -1,4 +1,4 @@
-//! What the window and all its processes take of memory, beside Chromium with one blank window.
+//! The memory of the window and all its processes, compared with Chromium with one blank window.
 
 use std::env;
 use std::error::Error;

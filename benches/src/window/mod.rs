@@ -1,5 +1,5 @@
-//! The window beside its rivals, on a screen of its own: how soon one can write, what it takes of
-//! memory, and what an answer, a long conversation and a key cost.
+//! The window compared with its rivals, on a screen of its own: how soon one can write, its memory,
+//! and the cost of an answer, a long conversation and a key.
 
 mod answer_streaming;
 mod chat_fixture;
@@ -19,7 +19,7 @@ pub(crate) struct WindowFigure {
     bar: f64,
     ours: f64,
     rival: f64,
-    /// What both are counted in.
+    /// The unit of both.
     unit: &'static str,
 }
 
@@ -32,9 +32,9 @@ impl WindowFigure {
         let Self { name, bar, ours, rival, unit } = self;
         let ratio = ours / rival.max(f64::MIN_POSITIVE);
         let met = ratio <= *bar;
-        let verdict = if met { "ok" } else { "MISSED" };
+        let result = if met { "ok" } else { "MISSED" };
         println!(
-            "{name} ratio={ratio:.3} bar={bar} {verdict} ours={ours:.1}{unit} rival={rival:.1}{unit}"
+            "{name} ratio={ratio:.3} bar={bar} {result} ours={ours:.1}{unit} rival={rival:.1}{unit}"
         );
         met
     }

@@ -1,4 +1,4 @@
-//! What is measured inside the page: a probe that its driver puts there, and nothing of which ships.
+//! The measurements inside the page: a probe that its driver puts there, and that does not ship.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use testkit::WebDriver;
 /// The probe.
 const PROBE_SCRIPT: &str = include_str!("probe.js");
 
-/// What the probe has counted since it was asked last. Times in milliseconds.
+/// The counts of the probe since the last call. Times in milliseconds.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct PageCounters {
     /// How long the page's own code worked on what came.
@@ -29,7 +29,7 @@ pub(crate) async fn start_counting(window: &WebDriver) {
     window.execute(PROBE_SCRIPT, &json!([])).await;
 }
 
-/// Tells what was counted, and begins anew.
+/// Returns the counts, and resets them.
 pub(crate) async fn take_counters(window: &WebDriver) -> Result<PageCounters, Box<dyn Error>> {
     let script = "const { busy, messages, frames, longest, most } = window.probe;
         const none = { busy: 0, messages: 0, frames: 0, longest: 0, most: 0, inFrame: 0, last: 0 };

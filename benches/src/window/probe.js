@@ -18,7 +18,7 @@ for (let took = 0; took < 40; rounds *= 2) {
   probe.millisecond = rounds / took;
 }
 
-// What was put off to the end of the task is work as well; some of it puts off more.
+// Work that was deferred to the end of the task counts as well; some of it defers more.
 const settled = (depth, then) => {
   if (depth === 0) then();
   else queueMicrotask(() => settled(depth - 1, then));

@@ -1,4 +1,4 @@
-//! A program with all that it started: whether it lives, and what it takes of memory.
+//! A program with all processes that it started: whether it lives, and its memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

@@ -63,11 +63,11 @@ pub(crate) struct OpenedVault {
     _vault: TempVault,
     /// The button of the composer, as it stands on the screen.
     button: ScreenCapture,
-    /// The words that stand in an empty composer.
+    /// The text of an empty composer.
     placeholder: ScreenCapture,
 }
 
-/// A part of the screen, and what was seen there.
+/// A part of the screen, and its image.
 struct ScreenCapture {
     region: ScreenRegion,
     pixels: Vec<u8>,
@@ -202,7 +202,7 @@ pub(crate) async fn close_app(home: &DesktopHome, app: UndrivenApp) -> Result<()
     process_tree::wait_until_gone(&all).await
 }
 
-/// What is seen in a spot once something is there, and nothing has moved for two seconds.
+/// The image of a spot once something is there, and nothing has moved for two seconds.
 async fn capture_at_rest(
     screen: &mut X11Client,
     spot: ScreenRegion,

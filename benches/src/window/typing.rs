@@ -1,5 +1,5 @@
-//! What a key takes while an answer comes: from the moment that the window has it until the letter
-//! stands in the composer, laid out, with everything before it in the queue of the page.
+//! The time of a key while an answer comes: from the moment that the window has it until the letter
+//! is in the composer, laid out, with everything before it in the queue of the page.
 
 use std::time::Duration;
 

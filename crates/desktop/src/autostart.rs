@@ -30,8 +30,8 @@ impl Autostart {
         Self { file, program: program.to_owned() }
     }
 
-    /// What happens, by the file as it stands now, whoever wrote it. One that names another program
-    /// does not start this one.
+    /// The action by the present file, whoever wrote it. A file that names another program does not
+    /// start this one.
     #[must_use]
     pub fn state(&self) -> AutostartMode {
         if self.is_on() { AutostartMode::Starts } else { AutostartMode::StaysOff }
@@ -80,8 +80,8 @@ impl Autostart {
     }
 }
 
-/// A program as `Exec` names it (Desktop Entry Specification, "The Exec key"): in quotes, with what
-/// means something there escaped; each backslash twice, because values escape them too.
+/// A program as `Exec` names it (Desktop Entry Specification, "The Exec key"): in quotes, with
+/// special characters escaped; each backslash twice, because values escape them too.
 fn quote_exec(program: &Path) -> String {
     let mut out = String::from("\"");
     for c in program.to_string_lossy().chars() {

@@ -7,7 +7,7 @@ use zbus::connection::Builder;
 
 /// How long a bus has to let us in.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long whoever is called over it has for an answer, a service that is started for it included.
+/// How long a service has for an answer, its start included.
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Which bus.
@@ -55,7 +55,7 @@ impl Bus {
     }
 }
 
-/// What `work` comes to, or why not, if that is known within `patience`.
+/// The result of `work`, or an error, if one is known within `patience`.
 pub(crate) async fn with_timeout<T>(
     patience: Duration,
     work: impl Future<Output = zbus::Result<T>>,

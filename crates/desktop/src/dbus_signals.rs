@@ -11,7 +11,7 @@ use crate::bus::{Bus, CALL_TIMEOUT, with_timeout};
 /// A bus that went, or was not there, is looked for again after so long.
 const RECONNECT_DELAY: Duration = Duration::from_secs(60);
 
-/// Who tells what, and where on the bus.
+/// The sender and the place of a signal on the bus.
 #[derive(Debug)]
 pub(crate) struct DbusSignal {
     pub(crate) sender: &'static str,

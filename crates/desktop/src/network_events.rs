@@ -12,7 +12,7 @@ const STATE_CHANGED: DbusSignal = DbusSignal {
     member: "StateChanged",
 };
 
-/// `NM_STATE_CONNECTED_LOCAL`; what stands above it reaches further.
+/// `NM_STATE_CONNECTED_LOCAL`; higher states reach further.
 const CONNECTED_LOCAL: u32 = 50;
 
 /// The times at which the computer gets on a network, or from one that reaches less far.

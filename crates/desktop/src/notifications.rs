@@ -1,5 +1,5 @@
 //! Notifications of the desktop, over org.freedesktop.Notifications (Desktop Notifications
-//! Specification 1.2): shown, replaced, taken back, and clicked.
+//! Specification 1.2): shown, replaced, withdrawn, and clicked.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -31,22 +31,22 @@ const DEFAULT_ACTION: &str = "default";
 /// A notification to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesktopNotification {
-    /// What it is about: a later one of the same key takes its place.
+    /// Its subject: a later one of the same key replaces it.
     pub key: String,
     /// Its first line; cut when it is long.
     pub summary: String,
-    /// What stands below; cut when it is long, never read as markup.
+    /// The text below the title; cut when it is long, never read as markup.
     pub body: String,
-    /// What a button that opens it is called, where a server shows one.
+    /// The label of a button that opens it, where a server shows one.
     pub open_label: String,
 }
 
-/// What shall become of notifications.
+/// A command for the notifications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotificationCommand {
     /// Show this one.
     Show(DesktopNotification),
-    /// Take back the one with the key.
+    /// Withdraw the one with the key.
     Withdraw(String),
 }
 
@@ -74,7 +74,7 @@ pub async fn run_notifications(
     }
 }
 
-/// What is shown, and the way to who shows it.
+/// The shown notifications, and the connection to their server.
 struct NotificationBoard {
     bus: Bus,
     service: Option<NotificationService>,

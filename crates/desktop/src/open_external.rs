@@ -11,7 +11,7 @@ use tokio::process::Command;
 /// A program that takes so long to say whether it opened something has opened it.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the system has for opening things with the programs that the user chose.
+/// The system's way to open things with the programs that the user chose.
 #[derive(Debug, Clone)]
 pub struct ExternalOpener {
     program: OsString,
@@ -55,7 +55,7 @@ impl ExternalOpener {
     }
 }
 
-/// The address under which Obsidian opens a file by its path (Obsidian's documentation, "Obsidian URI").
+/// The URL with which Obsidian opens a file by its path (Obsidian's documentation, "Obsidian URI").
 fn obsidian_url(file: &Path) -> String {
     let path = file.to_string_lossy();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_is_given_the_file_as_one_word_and_obsidian_its_address() {
+    async fn a_program_is_given_the_file_as_one_word_and_obsidian_its_url() {
         let folder = tempfile::tempdir().expect("a folder");
         let outside = opener(folder.path(), 0);
         let told = || fs::read_to_string(folder.path().join("told")).expect("told");

@@ -11,7 +11,7 @@ const NAME: &str = "org.freedesktop.portal.Desktop";
 /// One that works comes well within that, also when it is the first to be called.
 const PORTAL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// What happens to whoever calls the portal.
+/// The state of the portal for its callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortalStatus {
     /// It answers, or it is known at once that there is none.

@@ -19,16 +19,16 @@ const WATCHER: &str = "org.kde.StatusNotifierWatcher";
 /// A bus that went, or was not there, is looked for again after so long.
 const RECONNECT_DELAY: Duration = Duration::from_secs(30);
 
-/// What the item shows.
+/// The content of the item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrayContent<Command> {
-    /// Beside or above the item.
+    /// Next to or above the item.
     pub tooltip: String,
     /// How it is marked.
     pub badge: TrayBadge,
     /// Its menu, from the top.
     pub menu: Vec<TrayMenuEntry<Command>>,
-    /// What a click on the item itself means.
+    /// The command of a click on the item itself.
     pub click: Command,
 }
 
@@ -48,7 +48,7 @@ pub enum TrayBadge {
 /// A line of the menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrayMenuEntry<Command> {
-    /// Words that cannot be chosen.
+    /// A text that cannot be chosen.
     Words(String),
     /// Something to do.
     Do(String, Command),
@@ -61,11 +61,11 @@ pub enum TrayMenuEntry<Command> {
 /// An item in the tray that is kept there.
 #[derive(Debug)]
 pub struct TrayService<Command> {
-    /// What it shows; `None` while it shall not stand there.
+    /// Its content; `None` while it is hidden.
     pub content: watch::Receiver<Option<TrayContent<Command>>>,
     /// Whether it stands there: somebody shows trays and has taken the item.
     pub is_shown: watch::Sender<bool>,
-    /// What the user chose.
+    /// The user's choices.
     pub chosen: mpsc::UnboundedSender<Command>,
 }
 
@@ -89,7 +89,7 @@ impl<Command: Clone + Send + Sync + 'static> TrayService<Command> {
     async fn serve(&mut self, connection: &Connection, mut changes: NameOwnerChangedStream) {
         let mut item: Option<ShownTrayItem<Command>> = None;
         loop {
-            // It ends by itself when the tray went, however soon that came back.
+            // It ends automatically when the tray went, however soon that came back.
             item = item.filter(|ShownTrayItem(handle)| !handle.is_closed());
             let Some(look) = self.content.borrow_and_update().clone() else { break };
             if !is_available(connection).await {
@@ -131,7 +131,7 @@ struct ShownTrayItem<Command: Clone + Send + Sync + 'static>(ksni::Handle<TrayIt
 
 impl<Command: Clone + Send + Sync + 'static> Drop for ShownTrayItem<Command> {
     fn drop(&mut self) {
-        // It goes by itself; nobody waits for it.
+        // It goes automatically; nobody waits for it.
         drop(self.0.shutdown());
     }
 }
@@ -212,7 +212,7 @@ impl<Command: Clone + Send + Sync + 'static> ksni::Tray for TrayItem<Command> {
         self.content.menu.iter().cloned().map(to_menu_item).collect()
     }
 
-    /// Whoever keeps it sees the same and decides.
+    /// The owner of the item sees the same and decides.
     fn watcher_offline(&self, _reason: ksni::OfflineReason) -> bool {
         false
     }

@@ -42,12 +42,12 @@ async fn each_network_is_told_once_and_being_without_one_or_on_the_way_is_none()
 }
 
 #[tokio::test]
-async fn whoever_is_not_the_network_manager_is_not_heard() {
+async fn signals_of_other_programs_are_ignored() {
     let bus = PrivateBus::start();
     let mut arrivals = NetworkEvents::subscribe(Bus::at(bus.address())).await;
     let impostor = FakeNetworkManager::start_with_name("org.example.Impostor", bus.address()).await;
     impostor.set_state(70).await;
-    // What the bus hands out is in order: the impostor's word would have come first.
+    // The bus keeps the order: the impostor's signal would have come first.
     let computer = FakeNetworkManager::start(bus.address()).await;
     computer.set_state(70).await;
     arrived(&mut arrivals).await;
@@ -59,6 +59,6 @@ async fn where_nobody_tells_of_networks_it_waits_in_silence() {
     let bus = PrivateBus::start();
     let mut unmanaged = NetworkEvents::subscribe(Bus::at(bus.address())).await;
     assert_eq!(unmanaged.next().now_or_never(), None);
-    let mut nowhere = NetworkEvents::subscribe(Bus::at("unix:path=/nowhere/bus")).await;
-    assert_eq!(nowhere.next().now_or_never(), None);
+    let mut missing = NetworkEvents::subscribe(Bus::at("unix:path=/nowhere/bus")).await;
+    assert_eq!(missing.next().now_or_never(), None);
 }

@@ -32,7 +32,7 @@ fn card(key: &str, body: &str) -> DesktopNotification {
     }
 }
 
-/// Whoever carries out orders on a bus, and what they are told of clicks.
+/// A task that carries out commands on a bus, and the clicks that it reports.
 struct NotificationFixture {
     orders: mpsc::Sender<NotificationCommand>,
     clicks: mpsc::UnboundedReceiver<String>,
@@ -70,7 +70,7 @@ impl NotificationFixture {
 }
 
 #[tokio::test]
-async fn a_notification_is_shown_replaced_by_one_of_its_key_and_taken_back() {
+async fn a_notification_is_shown_replaced_by_one_of_its_key_and_withdrawn() {
     let bus = PrivateBus::start();
     let board = FakeNotificationServer::start(bus.address()).await;
     let desk = NotificationFixture::on(bus.address());
@@ -87,14 +87,14 @@ async fn a_notification_is_shown_replaced_by_one_of_its_key_and_taken_back() {
 }
 
 #[tokio::test]
-async fn a_click_names_what_it_was_about_and_one_that_was_put_away_is_shown_anew() {
+async fn a_click_names_the_notification_and_a_closed_one_is_shown_again() {
     let bus = PrivateBus::start();
     let board = FakeNotificationServer::start(bus.address()).await;
     let mut desk = NotificationFixture::on(bus.address());
     desk.show("one", "first").await;
     desk.show("two", "second").await;
     board.wait_for_notification("the second", |shown| shown.body == "second").await;
-    // Somebody else's, and one that was put away, open nothing.
+    // A notification of another program, and a closed one, open nothing.
     board.click(77).await;
     board.dismiss(1).await;
     board.click(1).await;
@@ -124,9 +124,9 @@ async fn words_are_one_bounded_line_and_never_markup_whatever_the_service_reads(
 #[tokio::test]
 async fn without_a_bus_or_a_service_orders_come_to_nothing_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
-    let nowhere = format!("unix:path={}", folder.path().join("none").display());
+    let missing = format!("unix:path={}", folder.path().join("none").display());
     let bus = PrivateBus::start();
-    for address in [nowhere.as_str(), bus.address()] {
+    for address in [missing.as_str(), bus.address()] {
         let desk = NotificationFixture::on(address);
         desk.show("one", "first").await;
         desk.show("two", "second").await;

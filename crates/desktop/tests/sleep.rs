@@ -41,12 +41,12 @@ async fn each_waking_is_told_once_and_falling_asleep_is_none() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_logind_wakes_nobody() {
+async fn signals_of_other_programs_wake_nobody() {
     let bus = PrivateBus::start();
     let mut wakings = ResumeEvents::subscribe(Bus::at(bus.address())).await;
     let impostor = FakeLogind::start_with_name("org.example.Impostor", bus.address()).await;
     impostor.announce_resume().await;
-    // What the bus hands out is in order: the impostor's word would have come first.
+    // The bus keeps the order: the impostor's signal would have come first.
     let logind = FakeLogind::start(bus.address()).await;
     logind.announce_resume().await;
     woken(&mut wakings).await;
@@ -58,8 +58,8 @@ async fn without_a_bus_and_on_one_that_lets_nobody_in_it_waits_in_silence() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deaf");
     let address = format!("unix:path={}", path.display());
-    let mut nowhere = ResumeEvents::subscribe(Bus::at(&address)).await;
-    assert_eq!(nowhere.next().now_or_never(), None);
+    let mut missing = ResumeEvents::subscribe(Bus::at(&address)).await;
+    assert_eq!(missing.next().now_or_never(), None);
     let _deaf = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
     let began = std::time::Instant::now();
     let mut deaf = ResumeEvents::subscribe(Bus::at(&address)).await;

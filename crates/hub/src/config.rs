@@ -1,4 +1,4 @@
-//! What the link needs to dial, checked before it dials.
+//! The settings of the link, checked before it dials.
 
 use http::HeaderValue;
 use thiserror::Error;
@@ -19,10 +19,10 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// Checks an address such as `ws://127.0.0.1:9473` or `wss://hub.example`, the name to register
+    /// Checks a URL such as `ws://127.0.0.1:9473` or `wss://hub.example`, the name to register
     /// and the description that the hub's router reads. `ws://` passes for loopback addresses only:
     /// `localhost` is dialled as 127.0.0.1, and a missing port means 9473. Over `wss://` a missing
-    /// port means 443, and nothing is said to a hub whose certificate this computer does not trust.
+    /// port means 443, and nothing is sent to a hub whose certificate this computer does not trust.
     pub fn new(address: &str, name: &str, description: &str) -> Result<Self, ConfigProblem> {
         let (way, path) = Endpoint::parse(address.trim())?;
         check_name(name)?;
@@ -85,16 +85,16 @@ impl Token {
     }
 }
 
-/// What is wrong with the hub's settings. Variants are the field to correct.
+/// Problems of the hub's settings. Variants are the field to correct.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConfigProblem {
-    /// The address cannot be read.
+    /// The URL cannot be read.
     #[error(
         "“{0}” is not the URL of a hub. Enter it like ws://127.0.0.1:9473 or wss://hub.example."
     )]
     Address(String),
-    /// The address leads off this computer without TLS.
+    /// The URL leads off this computer without TLS.
     #[error(
         "“{0}” is not encrypted, and ws:// is only allowed for a hub on this computer. Use wss:// \
          for a hub on another computer."

@@ -26,7 +26,7 @@ use crate::wire::{IncomingFrame, InvalidFrame, Registration, ToHub};
 use crate::{HubResponse, LinkConfig};
 
 const EVENT_CAPACITY: usize = 64;
-/// A link that waits must notice within so long that the computer woke.
+/// A waiting link must notice within this time that the computer woke.
 const SLEEP_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Starts the link in `tasks`; it runs until `cancel` or until the receiver is dropped, and then
@@ -85,7 +85,7 @@ struct LinkDriver {
     received: mpsc::UnboundedReceiver<LinkCommand>,
 }
 
-/// What ends the wait of the loop.
+/// The event that ends the wait of the loop.
 enum DriverWakeup {
     Stop,
     EventTaken,
@@ -141,7 +141,7 @@ impl LinkDriver {
 
     async fn on_tick(&mut self) {
         if self.read_mode() == ReadMode::No {
-            // Whoever does not listen must not take silence for death.
+            // While the link does not read, silence does not mean that the hub is gone.
             self.step(LinkInput::Heard).await;
         }
         if self.sleep_detector.has_slept(std::time::Instant::now(), SystemTime::now()) {
@@ -226,7 +226,7 @@ impl LinkDriver {
         self.step(LinkInput::Lost(LinkError::Broken)).await;
     }
 
-    /// Sends the receipts that wait, and asks the hub whether it has read what was sent.
+    /// Sends the queued receipts, and asks the hub whether it has read them.
     async fn flush_deliveries(&mut self) {
         while self.link.state() == HubState::Online
             && let Some(receipt) = self.deliveries.next_held()

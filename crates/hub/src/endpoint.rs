@@ -7,9 +7,9 @@ use http::Uri;
 
 use crate::ConfigProblem;
 
-/// The port a hub on this computer listens on unless its address says another.
+/// The port of a hub on this computer unless its URL has another.
 const PLAIN_PORT: u16 = 9473;
-/// The port of TLS unless the address says another (RFC 6455, section 3).
+/// The port of TLS unless the URL has another (RFC 6455, section 3).
 const TLS_PORT: u16 = 443;
 
 /// Where a hub is dialled. Holding one proves that no word leaves this computer in plain.
@@ -22,10 +22,10 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Reads an address such as `ws://127.0.0.1:9473` or `wss://hub.example`; answers its path too.
-    pub(crate) fn parse(address: &str) -> Result<(Self, String), ConfigProblem> {
-        let unreadable = || ConfigProblem::Address(address.into());
-        let uri: Uri = address.parse().map_err(|_| unreadable())?;
+    /// Parses a URL such as `ws://127.0.0.1:9473` or `wss://hub.example`; also returns its path.
+    pub(crate) fn parse(url: &str) -> Result<(Self, String), ConfigProblem> {
+        let unreadable = || ConfigProblem::Address(url.into());
+        let uri: Uri = url.parse().map_err(|_| unreadable())?;
         let authority = uri.authority().ok_or_else(unreadable)?;
         if authority.as_str().contains('@') || uri.query().is_some() {
             return Err(unreadable());
@@ -37,7 +37,7 @@ impl Endpoint {
         let way = match uri.scheme_str() {
             Some("ws") => {
                 let ip = loopback_ip(authority.host())
-                    .ok_or_else(|| ConfigProblem::NotThisComputer(address.into()))?;
+                    .ok_or_else(|| ConfigProblem::NotThisComputer(url.into()))?;
                 Self::Plain(SocketAddr::new(ip, port(PLAIN_PORT)?))
             }
             Some("wss") if !authority.host().is_empty() => {
@@ -48,7 +48,7 @@ impl Endpoint {
         Ok((way, uri.path().to_owned()))
     }
 
-    /// The address as a client of it asks for.
+    /// The URL that a client requests.
     pub(crate) fn url(&self, path: &str) -> String {
         match self {
             Self::Plain(_) => format!("ws://{self}{path}"),
@@ -66,8 +66,8 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// The address `host` means, if that is surely on this computer. No name is ever resolved:
-/// a resolver can be told to lie.
+/// The IP address of `host`, if that is surely on this computer. No name is ever resolved: a
+/// resolver can lie.
 pub(crate) fn loopback_ip(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());

@@ -1,4 +1,4 @@
-//! What the application holds of the link: its handle, its events and the receipts of messages.
+//! The application's side of the link: its handle, its events and the receipts of messages.
 
 use protocol::{HubStatus, Origin};
 use thiserror::Error;
@@ -28,7 +28,7 @@ impl HubHandle {
         self.send_command(LinkCommand::Retry);
     }
 
-    /// Says that the computer woke or the network came back: no need to wait any longer.
+    /// The computer woke or the network came back: the link tries again at once.
     pub fn wake(&self) {
         self.send_command(LinkCommand::Wake);
     }
@@ -54,7 +54,7 @@ impl HubHandle {
 #[error("the hub is not connected: the response is to be kept and sent later")]
 pub struct NotOnline;
 
-/// What the link tells, in order. While nobody takes its events it stops reading from the hub.
+/// The events of the link, in order. While nobody takes them the link stops reading from the hub.
 #[derive(Debug)]
 pub enum HubEvent {
     /// The link moved. `Online` means that the hub has accepted our name.
@@ -73,7 +73,7 @@ pub enum HubEvent {
 pub struct IncomingMessage {
     /// The hub's id, at most 256 bytes without control characters: data, never a path.
     pub id: String,
-    /// The words: not blank, control characters shown as their pictures.
+    /// The text: not blank, control characters shown as symbols.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
@@ -101,7 +101,7 @@ impl Receipt {
         Self { message_id, commands }
     }
 
-    /// The message is stored: the hub may forget it.
+    /// The message is stored: the hub may drop it.
     pub fn ack(self) {
         let response = HubResponse::Ack { message_id: self.message_id };
         let _ = self.commands.send(LinkCommand::Receipt(response));
@@ -114,8 +114,8 @@ impl Receipt {
     }
 }
 
-/// What the task is asked to do. Its channel is unbounded so that a receipt can be given from
-/// anywhere; as many can stand in it as messages were delivered and settings changed.
+/// The commands for the task. The channel is unbounded so that a receipt can be given from
+/// anywhere; it holds at most as many commands as messages were delivered and settings changed.
 #[derive(Debug)]
 pub(crate) enum LinkCommand {
     Configure(Option<LinkConfig>),

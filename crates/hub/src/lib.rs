@@ -1,6 +1,6 @@
-//! The link to a message hub, a client that reconnects by itself, and a small local hub.
+//! The link to a message hub, a client that reconnects automatically, and a small local hub.
 //!
-//! [`start`] runs the link as one task. It connects only with a [`LinkConfig`], which proves that address, name and
+//! [`start`] runs the link as one task. It connects only with a [`LinkConfig`], which proves that URL, name and
 //! description are sound; it reports its state and each message as a [`HubEvent`]; and it acknowledges a message only when
 //! the [`Receipt`] is given back. The purpose of a message, and where it is kept, are not known here.
 //!

@@ -1,4 +1,4 @@
-//! What can go wrong with the link, in words for the user, and whether it heals by itself.
+//! Errors of the link, with messages for the user, and whether a retry can help.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ const POLICY_VIOLATION: u16 = 1008;
 /// Why there is no link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkError {
-    /// Nobody listens at the address.
+    /// Nobody listens at the URL.
     NoAnswer,
-    /// The same on this computer, where asking again costs nothing.
+    /// The same on this computer, where trying again costs nothing.
     NotListening,
     /// Somebody listens but says nothing in time.
     Silent,
-    /// What answers does not speak WebSocket as it should.
+    /// The server does not speak WebSocket as it should.
     NotAHub,
     /// Its certificate does not prove who it is; why, in a few words.
     Untrusted { why: String },
@@ -33,7 +33,7 @@ pub(crate) enum LinkError {
     Closed { code: u16 },
     /// A frame was too big or broke the WebSocket protocol.
     Broken,
-    /// `DUPLICATE_NAME`: maybe our own dead socket, which the hub has not noticed yet.
+    /// `DUPLICATE_NAME`: maybe our own lost socket, which the hub has not noticed yet.
     NameTaken,
     /// `INVALID_NAME`.
     NameRefused,
@@ -46,7 +46,7 @@ pub(crate) enum LinkError {
 }
 
 impl LinkError {
-    /// What a failed registration means, by the hub's code.
+    /// The error of a failed registration, by the hub's code.
     pub(crate) fn from_decline_code(code: &str) -> Self {
         match code {
             "DUPLICATE_NAME" => Self::NameTaken,
@@ -104,7 +104,7 @@ impl LinkError {
             }
             Self::Untrusted { why } => format!(
                 "The hub at {at} shows a certificate that this computer does not trust ({why}): \
-                 check the address, or have the certificate trusted here, then connect again."
+                 check the URL, or have the certificate trusted here, then connect again."
             ),
             Self::Forbidden { status } => format!(
                 "The hub at {at} refuses the connection ({status}): check its token and settings, \

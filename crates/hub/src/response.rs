@@ -1,4 +1,4 @@
-//! What a client answers to a message, cut to what a hub shows.
+//! A client's response to a message, cut to the length that a hub shows.
 
 use std::borrow::Cow;
 
@@ -22,10 +22,10 @@ pub enum HubResponse {
     Reject {
         /// The hub's id of the message.
         message_id: String,
-        /// Shown to the user in the end; blank is left out.
+        /// Shown to the user in the end; a blank one is omitted.
         reason: String,
     },
-    /// Something to show to the user. A blank title or body is left out; with both blank the
+    /// A notification for the user. A blank title or body is omitted; with both blank the
     /// hub would drop it, and nothing is sent.
     Notification {
         /// The hub's id of the message it belongs to.
@@ -82,7 +82,7 @@ fn to_shown_text(text: &str, limit: usize) -> Option<String> {
 }
 
 /// Shortens `text` to at most `limit` bytes, "…" included: after a sentence where one ends in the
-/// second half of what fits, else after a word, else within one.
+/// second half of the limit, else after a word, else within one.
 fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit {
         return Cow::Borrowed(text);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_parts_are_left_out_and_nothing_at_all_is_not_sent() {
+    fn blank_parts_are_omitted_and_nothing_at_all_is_not_sent() {
         let note = |title: &str, body: &str| HubResponse::Notification {
             message_id: "m1".into(),
             title: title.into(),

@@ -37,7 +37,7 @@ pub(crate) enum LinkSocket {
     Open(Box<WebSocket>),
 }
 
-/// What came from the socket.
+/// An event of the socket.
 #[derive(Debug)]
 pub(crate) enum SocketEvent {
     Opened,
@@ -66,7 +66,7 @@ impl LinkSocket {
         *self = Self::Dialling(Box::pin(open(config)));
     }
 
-    /// Waits for what comes next and writes what is queued meanwhile. Cancel-safe. Pending for
+    /// Waits for the next event and writes queued frames meanwhile. Cancel-safe. Pending for
     /// ever on a closed socket.
     pub(crate) async fn next(&mut self, listening: ReadMode) -> SocketEvent {
         poll_fn(|cx| self.poll(cx, listening)).await
@@ -159,7 +159,7 @@ fn poll_frame(socket: &mut WebSocket, cx: &mut Context<'_>) -> Poll<SocketEvent>
     Poll::Ready(happened)
 }
 
-/// What a read error means, and the code to leave with if the hub may still listen.
+/// The meaning of a read error, and the code to leave with if the hub may still listen.
 fn read_error(error: &Error) -> (Option<CloseCode>, LinkError) {
     match error {
         Error::Capacity(_) => (Some(CloseCode::Size), LinkError::Broken),
@@ -225,7 +225,7 @@ async fn open(config: LinkConfig) -> Result<WebSocket, LinkError> {
     Ok(socket)
 }
 
-/// An upgrade request for `url`, which carries the token in a header and nowhere else.
+/// An upgrade request for `url`, which carries the token in a header and in no other place.
 pub(crate) fn request(url: &str, token: Option<&Token>) -> Result<Request, Box<Error>> {
     let mut request = url.into_client_request()?;
     if let Some(token) = token {

@@ -29,7 +29,7 @@ pub(crate) struct StepContext {
     pub(crate) chance: f64,
 }
 
-/// What happens to the link. An input that does not fit the state changes nothing.
+/// An input of the link. An input that does not fit the state changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkInput {
     /// There is a (new) config.
@@ -54,7 +54,7 @@ pub(crate) enum LinkInput {
     Tick,
 }
 
-/// What the driver has to do, in order.
+/// The effects for the driver, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkEffect {
     /// Open the one socket.
@@ -109,7 +109,7 @@ impl LinkStateMachine {
         }
     }
 
-    /// When it dials again by itself.
+    /// When it dials again automatically.
     pub(crate) const fn next_dial_at(&self) -> Option<Duration> {
         match self.state {
             LinkState::Waiting { until, .. } => Some(until),
@@ -117,7 +117,7 @@ impl LinkStateMachine {
         }
     }
 
-    /// What went wrong last, until the link is online again.
+    /// The last error, until the link is online again.
     pub(crate) const fn last_error(&self) -> Option<&LinkError> {
         self.last_error.as_ref()
     }

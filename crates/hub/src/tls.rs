@@ -16,7 +16,7 @@ static CLIENT_CONFIG: LazyLock<Result<Arc<ClientConfig>, Error>> = LazyLock::new
     Ok(Arc::new(config))
 });
 
-/// What decides about a hub's certificate; else why there is nothing to decide by.
+/// The verifier of a hub's certificate; else why there is none.
 pub(crate) fn client_config() -> Result<Arc<ClientConfig>, String> {
     CLIENT_CONFIG.as_ref().map(Arc::clone).map_err(ToString::to_string)
 }
@@ -36,7 +36,7 @@ pub(crate) fn certificate_error(error: &io::Error) -> Option<String> {
     })
 }
 
-/// Whether what answered does not speak TLS.
+/// Whether the server does not speak TLS.
 pub(crate) fn is_not_tls(error: &io::Error) -> bool {
     tls_error(error).is_some()
 }

@@ -1,6 +1,6 @@
 //! The frames of the hub's protocol: JSON text, `{ "type": string, "payload": object }`.
 //!
-//! A key without a value is left out, never `null`. What cannot be read is [`InvalidFrame`]: to be
+//! A key without a value is omitted, never `null`. An unreadable frame is [`InvalidFrame`]: to be
 //! counted and dropped, whatever it is.
 
 use protocol::Origin;
@@ -104,7 +104,7 @@ pub(crate) struct MessageFrame {
     pub(crate) metadata: Value,
 }
 
-/// What a frame from the hub says, checked.
+/// A frame from the hub, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum IncomingFrame {
     Registered,
@@ -190,19 +190,19 @@ fn to_json(frame: &impl Serialize) -> String {
     serde_json::to_string(frame).unwrap_or_default()
 }
 
-/// Shows control characters as Unicode's pictures of them (U+2400…), so that no terminal and no
+/// Shows control characters as Unicode's symbols for them (U+2400…), so that no terminal and no
 /// program ever obeys one. Line breaks and tabs stay.
 fn show_control_chars(text: String) -> String {
     let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(obeyed) {
         return text;
     }
-    let picture = |c: char| match u32::from(c) {
+    let symbol = |c: char| match u32::from(c) {
         code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
         0x7f => '␡',
         _ => char::REPLACEMENT_CHARACTER,
     };
-    text.chars().map(|c| if obeyed(c) { picture(c) } else { c }).collect()
+    text.chars().map(|c| if obeyed(c) { symbol(c) } else { c }).collect()
 }
 
 /// A value that may be missing but not `null`.

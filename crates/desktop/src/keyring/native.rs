@@ -43,7 +43,7 @@ impl Keyring {
         }
     }
 
-    /// The system asks by itself, when the keyring is looked into.
+    /// The system asks automatically at the first access to the keyring.
     pub async fn unlock(&self, _stop: impl Future<Output = ()>) -> Unlocking {
         Unlocking::Unlocked
     }

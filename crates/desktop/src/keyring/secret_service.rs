@@ -174,7 +174,7 @@ async fn locked_collection(
     Ok(is_locked.then_some(collection))
 }
 
-/// Whether a locked collection shows nothing of what is in it. One that lists its items has them found,
+/// Whether a locked collection hides its items. A collection that lists its items has them found,
 /// too; GNOME's does, KDE's does not.
 async fn is_opaque(
     connection: &Connection,
@@ -198,7 +198,7 @@ async fn ask_to_unlock(connection: &Connection) -> Result<Asked, KeyringError> {
     Ok(if prompt.as_str() == NO_PATH { Asked::Nothing } else { Asked::Prompt(prompt) })
 }
 
-/// Shows a prompt and waits for what the user does with it.
+/// Shows a prompt and waits for the user's answer.
 async fn prompted(
     connection: &Connection,
     prompt: &OwnedObjectPath,

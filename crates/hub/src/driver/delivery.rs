@@ -15,7 +15,7 @@ const MAX_HELD: usize = 1_000;
 /// A hub that has answered no ping in so long answers none.
 const PONG_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A response, and whoever waits to hear that it was read.
+/// A response, and the caller that waits for its delivery.
 #[derive(Debug)]
 pub(super) struct PendingResponse {
     pub(super) response: HubResponse,
@@ -49,7 +49,7 @@ enum PongSupport {
     Never,
 }
 
-/// Receipts that wait for a link, and responses that were written and perhaps not read.
+/// Receipts that are queued for a link, and responses that were written and perhaps not read.
 #[derive(Debug)]
 pub(super) struct DeliveryQueue {
     held: VecDeque<PendingResponse>,
@@ -150,8 +150,8 @@ impl DeliveryQueue {
         PongKind::Asked
     }
 
-    /// The link is gone: receipts that were perhaps not read go out again over the next one, in
-    /// their order; whoever waits is told that there is no link.
+    /// The link is gone: receipts that were perhaps not read are sent again over the next one, in
+    /// their order; waiting callers are told that there is no link.
     pub(super) fn on_link_lost(&mut self) {
         self.awaited_ping = None;
         let newer = std::mem::take(&mut self.held);

@@ -14,7 +14,7 @@ pub(super) struct EventBuffer {
     pending: VecDeque<HubEvent>,
 }
 
-/// What became of driving an outlet.
+/// The result of driving an outlet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendProgress {
     /// An event went into the channel.

@@ -23,7 +23,7 @@ const OUTGOING_CAPACITY: usize = 128;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the hub asks of a line. When the hub lets go of it, it leaves with 1001.
+/// The hub's commands for a line. When the hub drops it, it leaves with 1001.
 #[derive(Debug)]
 pub(super) enum ToConnection {
     Text(String),
@@ -90,13 +90,13 @@ impl HubConnection {
 
     async fn upgrade(&self, stream: TcpStream, purpose: &mut SocketPurpose) -> Option<PeerSocket> {
         stream.set_nodelay(true).ok()?;
-        let door = HandshakeCheck {
+        let check = HandshakeCheck {
             peer: self.peer.ip(),
             room: if self.slot.is_some() { SocketCapacity::Free } else { SocketCapacity::Full },
             token: self.token.as_ref(),
             purpose,
         };
-        accept_hdr_async_with_config(stream, door, Some(socket_config(FRAME_MAX))).await.ok()
+        accept_hdr_async_with_config(stream, check, Some(socket_config(FRAME_MAX))).await.ok()
     }
 
     async fn serve(

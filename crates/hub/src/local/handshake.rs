@@ -1,4 +1,4 @@
-//! Who may come in: programs of this computer, no browser, and with the token if there is one.
+//! Accepts programs of this computer, no browser, and only with the token if there is one.
 
 use http::{HeaderMap, StatusCode, header};
 use tokio_tungstenite::tungstenite::handshake::server::{
@@ -11,7 +11,7 @@ use crate::endpoint::loopback_ip;
 /// The path of those who send a text to the clients, as the hub's voice would.
 pub(super) const SEND_PATH: &str = "/send";
 
-/// What a socket is for, by the path it asked for.
+/// The purpose of a socket, by its request path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SocketPurpose {
     /// Registers and gets messages.
@@ -96,13 +96,13 @@ mod tests {
     fn answer(case: &HandshakeCase<'_>, token: Option<&Token>) -> u16 {
         let mut purpose = SocketPurpose::Client;
         let peer: IpAddr = case.peer.parse().unwrap();
-        let door = HandshakeCheck { peer, room: case.room, token, purpose: &mut purpose };
+        let check = HandshakeCheck { peer, room: case.room, token, purpose: &mut purpose };
         let mut request = Request::new(());
         for (name, value) in case.headers {
             let name = http::HeaderName::try_from(*name).unwrap();
             request.headers_mut().append(name, value.parse().unwrap());
         }
-        match door.on_request(&request, Response::new(())) {
+        match check.on_request(&request, Response::new(())) {
             Ok(_) => 101,
             Err(refused) => refused.status().as_u16(),
         }

@@ -60,7 +60,7 @@ impl Default for LocalHubLimits {
     }
 }
 
-/// What clients did and what the hub made of it, for a terminal or a test to watch.
+/// Events of clients and of the hub, for a terminal or a test to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LocalHubEvent {
@@ -89,7 +89,7 @@ pub enum LocalHubEvent {
         id: String,
         /// To whom.
         to: String,
-        /// The words.
+        /// The text.
         text: String,
     },
     /// A message was acknowledged.
@@ -119,12 +119,12 @@ pub enum LocalHubEvent {
         id: String,
         /// By whom.
         by: String,
-        /// What.
+        /// The notification.
         notice: HubNotification,
     },
     /// A notification is shown now, after the rules for it.
     Shown {
-        /// What.
+        /// The notification.
         notice: HubNotification,
     },
     /// A frame was dropped: not of the protocol, not registered, or for an unknown message.
@@ -147,7 +147,7 @@ pub struct HubNotification {
     pub priority: Priority,
 }
 
-/// What became of a text, for whoever sent it.
+/// The result of sending a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -173,14 +173,14 @@ pub enum DeliveryReport {
     },
     /// Nobody takes it. Nothing follows.
     Undelivered {
-        /// Why, and what to do.
+        /// The reason and the remedy.
         reason: String,
     },
     /// Something to show came back.
     Notified {
         /// By whom.
         by: String,
-        /// What.
+        /// The notification.
         notice: HubNotification,
     },
 }
@@ -220,7 +220,7 @@ impl LocalHub {
         self.address
     }
 
-    /// What happens from now on. A watcher that falls 1,024 events behind loses the oldest.
+    /// The events from now on. A watcher that falls 1,024 events behind loses the oldest.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<LocalHubEvent> {
         self.events.subscribe()

@@ -14,7 +14,7 @@ use super::handshake::SEND_PATH;
 use crate::Token;
 use crate::socket::{WebSocket, handshake, request};
 
-/// How the user gave the words.
+/// How the user entered the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputMethod {
@@ -48,7 +48,7 @@ pub enum SendProblem {
     Lost(SocketAddr),
 }
 
-/// What a sender says, once.
+/// The one message of a sender.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SendRequest {
@@ -81,7 +81,7 @@ pub async fn send(
     Ok(DeliveryReports { socket, address, wait: reports, over: false })
 }
 
-/// What becomes of a text, in order.
+/// The progress of a text, in order.
 #[derive(Debug)]
 pub struct DeliveryReports {
     socket: WebSocket,

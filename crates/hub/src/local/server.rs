@@ -77,7 +77,7 @@ impl LocalHubServer {
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => self.connect(stream, peer),
                 Err(error) => {
-                    // Out of sockets, most likely. Asking again at once would only burn time.
+                    // Out of sockets, most likely. Trying again at once would only burn time.
                     tracing::warn!(%error, "the hub cannot accept a connection");
                     sleep(ACCEPT_PAUSE).await;
                 }

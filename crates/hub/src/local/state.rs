@@ -1,4 +1,5 @@
-//! Who is registered, what was delivered to whom, and what follows: the local hub as a pure machine.
+//! The state of the local hub (registered clients and deliveries) and what follows, as a pure
+//! machine.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::wire::{
 /// Responses are accepted for so many deliveries back.
 const MAX_DELIVERIES: usize = 100;
 
-/// What the hub has to do, in order.
+/// The actions of the hub, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HubAction {
     /// Send a text frame.
@@ -82,7 +83,7 @@ impl LocalHubState {
         self.clients.insert(line, None);
     }
 
-    /// What was delivered stays: a response may come over the client's next socket.
+    /// Deliveries are kept: a response may come over the client's next socket.
     pub(super) fn disconnected(&mut self, line: u64, code: Option<u16>) -> Vec<HubAction> {
         let client = self.clients.remove(&line);
         client.map(|name| HubAction::Tell(LocalHubEvent::Left { name, code })).into_iter().collect()
@@ -213,7 +214,7 @@ impl LocalHubState {
         }
     }
 
-    /// The client a text is for, the words for it, and whether they named it.
+    /// The client that a text is for, the text for it, and whether the text named it.
     fn route(&self, text: &str) -> Result<(String, String, bool), String> {
         if text.trim().is_empty() {
             return Err("There is nothing to send: the text is blank.".into());

@@ -8,7 +8,7 @@ use super::{HubNotification, LocalHubLimits};
 const MAX_SHOWN_PER_WINDOW: usize = 10;
 const MAX_QUEUED: usize = 100;
 
-/// Notifications that wait to be shown, and when the last ones were.
+/// Queued notifications, and when the last ones were shown.
 #[derive(Debug)]
 pub(super) struct NotificationThrottle {
     gap: Duration,
@@ -29,7 +29,7 @@ impl NotificationThrottle {
         }
     }
 
-    /// Takes a notification. The second with a title that waits or was just shown is lost.
+    /// Takes a notification. The second with a title that is queued or was just shown is lost.
     pub(super) fn offer(&mut self, now: Duration, notice: HubNotification) {
         let (title, body) = (without_markup(&notice.title), without_markup(&notice.body));
         let waits = self.queue.iter().any(|other| other.title == title);

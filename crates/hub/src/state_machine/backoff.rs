@@ -11,13 +11,13 @@ pub struct LinkTiming {
     pub handshake: Duration,
     /// From an open socket to the hub's word on our name.
     pub registration: Duration,
-    /// Between our own pings: a reader alone never notices a dead peer.
+    /// Between our own pings: a reader alone never notices a lost peer.
     pub ping_every: Duration,
     /// Without any frame for so long, the hub counts as gone.
     pub dead_after: Duration,
     /// After waking, the hub has so long for a sign of life.
     pub wake_grace: Duration,
-    /// Online for so long, earlier failures are forgotten.
+    /// After so long online, earlier failures no longer count.
     pub healthy_after: Duration,
     /// The wait after each of the first four failures.
     pub quick_wait: Duration,
@@ -86,7 +86,7 @@ impl Backoff {
         Self { timing, failures: 0, dials: VecDeque::new() }
     }
 
-    /// Begins anew: the user acted, or the link was healthy.
+    /// Resets the delays: the user acted, or the link was healthy.
     pub(super) fn reset(&mut self) {
         self.failures = 0;
         self.dials.clear();

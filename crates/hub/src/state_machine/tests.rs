@@ -85,7 +85,7 @@ fn chance_adds_up_to_half() {
 }
 
 #[test]
-fn a_minute_of_health_forgets_the_failures_and_less_does_not() {
+fn failures_are_reset_after_a_minute_of_health_and_not_earlier() {
     for (healthy, next) in [(60, Duration::from_millis(250)), (59, secs(2))] {
         let mut link = after(&[LinkInput::TurnOn]);
         for _ in 0..4 {
@@ -172,7 +172,7 @@ fn a_busy_hub_is_left_alone_for_as_long_as_it_asks_even_on_wake() {
 }
 
 #[test]
-fn a_hub_that_sends_us_away_by_its_rules_is_asked_again_after_a_minute_even_on_wake() {
+fn a_hub_that_sends_us_away_by_its_rules_is_dialed_again_after_a_minute_even_on_wake() {
     let mut link = online();
     link.step(at(secs(1)), LinkInput::Lost(LinkError::Closed { code: 1008 }));
     assert_eq!((link.state(), link.next_dial_at()), (HubState::Waiting, Some(secs(61))));
@@ -183,7 +183,7 @@ fn a_hub_that_sends_us_away_by_its_rules_is_asked_again_after_a_minute_even_on_w
     assert_eq!(link.next_dial_at(), Some(Duration::from_millis(1250)), "any other code is no rule");
 }
 
-// Q-sequence-17: on wake at once; what seems alive has 5 s for a sign of life.
+// Q-sequence-17: on wake at once; a link that seems alive has 5 s for a sign of life.
 #[test]
 fn waking_ends_the_wait_and_probes_what_seems_alive() {
     let mut link = after(&[LinkInput::TurnOn]);
@@ -297,7 +297,7 @@ fn any_story() -> impl Strategy<Value = Vec<(Option<u64>, f64, LinkInput)>> {
     proptest::collection::vec((pass, 0.0..1.0, any_input()), 1..200)
 }
 
-/// What the driver would see: one socket at most, and the dials since the count began anew.
+/// The driver's view: one socket at most, and the dials since the count was reset.
 #[derive(Default)]
 struct LinkObserver {
     socket: bool,
@@ -319,7 +319,7 @@ impl LinkObserver {
                 assert!(!self.socket, "a second socket");
                 let by_user = matches!(input, LinkInput::TurnOn | LinkInput::Retry);
                 let idle = matches!(before, HubState::Off | HubState::Refused);
-                assert!(by_user || !idle, "dialled by itself from {before:?}");
+                assert!(by_user || !idle, "dialled automatically from {before:?}");
                 self.socket = true;
                 self.dials.push(now);
             }

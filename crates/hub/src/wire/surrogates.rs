@@ -12,7 +12,7 @@ pub(super) fn replace_lone_surrogates(frame: &str) -> String {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (escape.get(..12), 12),
             (Some(0xd800..=0xdfff), _) => (Some("\\ufffd"), 6),
             (Some(_), _) => (escape.get(..6), 6),
-            // A backslash and what it escapes.
+            // A backslash and the escaped character.
             (None, _) => {
                 let length = 1 + escape.chars().nth(1).map_or(0, char::len_utf8);
                 (escape.get(..length), length)

@@ -1,5 +1,5 @@
-//! What the link does with servers that are no hub, or will not let it in. `H-handshake-…` are the
-//! scenarios by their ids.
+//! The link and servers that are no hub, or refuse it. `H-handshake-…` are the scenarios by their
+//! ids.
 
 use hub::{ConfigProblem, LinkConfig, LinkTiming, Token};
 use protocol::{HubState, Origin};
@@ -89,7 +89,7 @@ async fn what_we_did_not_offer_must_not_be_chosen() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
+async fn a_redirect_is_not_followed_and_the_token_is_sent_to_no_other_server() {
     let (hub, elsewhere) = (MisbehavingHub::start().await, MisbehavingHub::start().await);
     let token = Token::new("s3cret").unwrap();
     let mut link = RunningLink::start(config(hub.address).with_token(token));
@@ -114,7 +114,7 @@ async fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_hub_that_forbids_us_is_asked_again_only_by_the_user() {
+async fn a_hub_that_forbids_us_is_dialed_again_only_by_the_user() {
     // H-handshake-07 and -08
     for status in ["401 Unauthorized", "403 Forbidden"] {
         let hub = MisbehavingHub::start().await;
@@ -198,7 +198,7 @@ async fn a_server_that_answers_the_handshake_byte_by_byte_is_given_up() {
 }
 
 #[tokio::test]
-async fn what_speaks_tls_is_never_spoken_to_in_plain_words_instead() {
+async fn a_tls_server_is_never_dialed_without_tls_instead() {
     // A port on which TLS is spoken gets no registration in plain.
     let hub = MisbehavingHub::start().await;
     let mut link =
@@ -220,7 +220,7 @@ async fn plain_words_go_only_to_this_computer() {
 }
 
 #[tokio::test]
-async fn whoever_holds_the_port_is_only_the_hub_whatever_it_says_of_itself() {
+async fn a_program_on_the_port_is_only_a_hub_whatever_it_claims() {
     // H-handshake-21
     let squatter = MisbehavingHub::start().await;
     let mut link = RunningLink::start(config(squatter.address));

@@ -1,4 +1,4 @@
-//! What the tests play with: a running link, a running local hub, and a hub that can misbehave.
+//! Fixtures of the tests: a running link, a running local hub, and a hub that can misbehave.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -69,7 +69,7 @@ impl RunningLink {
         .await
     }
 
-    /// The words of the trouble the link reaches `state` with.
+    /// The error text with which the link reaches `state`.
     pub(crate) async fn trouble(&mut self, state: HubState) -> String {
         self.wait_for_state(state).await.trouble.expect("a trouble")
     }
@@ -135,15 +135,15 @@ impl RunningHub {
         Self { address, seen, cancel, tasks }
     }
 
-    /// The next thing the hub saw that `pick` takes.
+    /// The next event of the hub that `select` accepts.
     pub(crate) async fn wait_for_event<T>(
         &mut self,
-        pick: impl Fn(LocalHubEvent) -> Option<T>,
+        select: impl Fn(LocalHubEvent) -> Option<T>,
     ) -> T {
         within_timeout(async {
             loop {
-                if let Some(picked) = pick(self.seen.recv().await.expect("the hub ended")) {
-                    return picked;
+                if let Some(selected) = select(self.seen.recv().await.expect("the hub ended")) {
+                    return selected;
                 }
             }
         })

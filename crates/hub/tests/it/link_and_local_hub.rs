@@ -88,7 +88,7 @@ async fn cancelling_and_switching_off_both_leave_with_1000() {
 }
 
 #[tokio::test]
-async fn another_name_is_registered_on_a_new_socket_and_the_same_config_changes_nothing() {
+async fn a_changed_name_is_registered_on_a_new_socket_and_the_same_config_changes_nothing() {
     let mut hub = RunningHub::start().await;
     let mut link = RunningLink::start(config(hub.address));
     link.wait_for_state(HubState::Online).await;
@@ -118,7 +118,7 @@ async fn a_taken_name_is_tried_again_until_it_is_free() {
 }
 
 #[tokio::test]
-async fn a_hub_that_is_killed_and_comes_back_is_found_again() {
+async fn a_hub_that_is_killed_and_restarted_is_found_again() {
     let hub = RunningHub::start().await;
     let address = hub.address;
     let mut link =

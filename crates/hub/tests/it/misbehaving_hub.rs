@@ -1,4 +1,4 @@
-//! What the link does with a hub that answers wrongly, sends rubbish, or falls silent.
+//! The link and a hub that answers wrongly, sends rubbish, or falls silent.
 
 use futures_util::{SinkExt, StreamExt};
 use hub::{HubResponse, LinkTiming, NotOnline};
@@ -128,13 +128,13 @@ const BROKEN: [(&str, &[u8]); 13] = [
 ];
 
 #[tokio::test]
-async fn a_broken_stream_is_closed_and_dialled_anew() {
+async fn a_broken_stream_is_closed_and_dialed_again() {
     let hub = MisbehavingHub::start().await;
     for (what, bytes) in BROKEN {
         let mut link = RunningLink::start(config(hub.address));
         let mut socket = hub.client().await;
         link.wait_for_state(HubState::Online).await;
-        // What follows fills a frame whose length is only to be doubted when it is whole.
+        // The next bytes fill a frame whose length can be checked only when it is whole.
         socket.get_mut().write_all(&[bytes, &[b'x'; 126]].concat()).await.unwrap();
         let trouble = link.trouble(HubState::Waiting).await;
         assert!(trouble.contains("sent an unexpected message"), "{what}: {trouble}");
@@ -147,7 +147,7 @@ async fn a_broken_stream_is_closed_and_dialled_anew() {
 }
 
 #[tokio::test]
-async fn frames_in_pieces_are_put_together() {
+async fn frames_in_pieces_are_joined() {
     let hub = MisbehavingHub::start().await;
     let mut link = RunningLink::start(config(hub.address));
     let mut socket = hub.client().await;
@@ -334,7 +334,7 @@ async fn an_answer_that_was_lost_with_the_link_goes_out_again_and_one_that_was_r
     drop(socket);
     link.wait_for_state(HubState::Waiting).await;
     let told = within_timeout(waits.join_next()).await.unwrap().unwrap();
-    assert_eq!(told, Err(NotOnline), "whoever waits sends it again");
+    assert_eq!(told, Err(NotOnline), "the waiting caller sends it again");
     let mut socket = hub.client().await;
     assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m2");
     send_message(&mut socket, "m4", "next").await;

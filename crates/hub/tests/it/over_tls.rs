@@ -71,7 +71,7 @@ async fn who_does_not_prove_to_be_the_hub_is_told_nothing_and_dialled_again_only
 }
 
 #[tokio::test]
-async fn what_does_not_speak_tls_hears_no_token() {
+async fn a_server_without_tls_gets_no_token() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut link = RunningLink::start(over_tls(listener.local_addr().unwrap()));
     let (mut stream, _) = within_timeout(listener.accept()).await.unwrap();
@@ -84,7 +84,7 @@ async fn what_does_not_speak_tls_hears_no_token() {
     assert!(!heard.windows(6).any(|part| part == b"s3cret"), "{heard:?}");
 }
 
-/// What a client says first.
+/// The first bytes of a client.
 async fn hello(stream: &mut TcpStream) -> Vec<u8> {
     let mut heard = vec![0; 4096];
     let length = within_timeout(stream.read(&mut heard)).await.unwrap();

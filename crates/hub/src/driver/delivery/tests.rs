@@ -1,4 +1,4 @@
-//! What was read and what goes out again, by the pongs that came.
+//! Which receipts were read and which are sent again, by the pongs that came.
 
 use super::*;
 

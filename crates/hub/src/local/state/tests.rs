@@ -47,7 +47,7 @@ fn seen(acts: &[HubAction]) -> Vec<&LocalHubEvent> {
         .collect()
 }
 
-/// Id, receiver and words of each delivery.
+/// Id, receiver and text of each delivery.
 fn delivered(acts: &[HubAction]) -> Vec<(String, String, String)> {
     let delivered = seen(acts).into_iter().filter_map(|seen| match seen {
         LocalHubEvent::Delivered { id, to, text } => Some((id.clone(), to.clone(), text.clone())),
