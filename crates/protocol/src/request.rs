@@ -28,11 +28,11 @@ pub struct RegenerateRequest {
     /// A new version of it; `None` regenerates the answer to the same text, which works only for
     /// the last message.
     pub text: Option<String>,
-    /// What to do with the changes of the old answer; `None` asks if there are any.
+    /// The treatment of the changes of the old answer; `None` asks if there are any.
     pub old: Option<OldChanges>,
 }
 
-/// What to do with the changes of an answer that is regenerated.
+/// The treatment of the changes of an answer that is regenerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum OldChanges {

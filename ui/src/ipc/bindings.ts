@@ -2016,7 +2016,7 @@ answers: QuestionId | null,
 openNote: NotePath | null, };
 
 /**
- * What to do with the changes of an answer that is regenerated.
+ * The treatment of the changes of an answer that is regenerated.
  */
 export type OldChanges = "keep" | "take_back";
 
@@ -2034,7 +2034,7 @@ message: MessageId,
  */
 text: string | null, 
 /**
- * What to do with the changes of the old answer; `None` asks if there are any.
+ * The treatment of the changes of the old answer; `None` asks if there are any.
  */
 old: OldChanges | null, };
 

@@ -52,7 +52,7 @@ impl Store {
         // Mostly there is none, and whatever opens meanwhile is as if it had come later.
         let has_pending =
             read_one!(self, "look for pending changes", |db| find_open(db, conversation))?;
-        if waits.is_none() {
+        if has_pending.is_none() {
             return Ok(None);
         }
         read!(self, "read the pending changes", |db| open(db, conversation))

@@ -167,12 +167,12 @@ pub fn identify_note(
 
 /// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all.
 #[must_use]
-pub fn plan_undo(past: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
+pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
     let mut taken = UndoPlan::default();
     let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
-    for unit in past.units(request) {
+    for unit in ledger.units(request) {
         let so_far = (taken.changes.clone(), way.clone(), restored.clone());
-        let mut attempt = UndoPlanner::new(past, request, notes, so_far);
+        let mut attempt = UndoPlanner::new(ledger, request, notes, so_far);
         for place in unit.iter().rev() {
             attempt.invert(*place);
         }
