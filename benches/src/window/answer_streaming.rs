@@ -17,7 +17,7 @@ pub(crate) const FIGURES: [&str; 4] =
 const SHORT_ANSWER: usize = 20_000;
 const LONG_ANSWER: usize = 3 * SHORT_ANSWER;
 
-/// Talk beside them, of some characters each.
+/// Answers for comparison, of some characters each.
 const SMALL_ANSWERS: [usize; 2] = [8, 9];
 
 /// So often an answer that is complete is drawn.
