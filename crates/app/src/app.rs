@@ -33,7 +33,7 @@ use crate::vault_session::{AppServices, SessionGuard, VaultSession};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::sample;
 
-/// What to do when there is no folder to open: none was asked for, and none was open before.
+/// The fallback when no folder was asked for and none was open before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
     /// Open none; the window asks for one.
@@ -61,13 +61,13 @@ enum VaultScope {
 struct AppInner {
     services: AppServices,
     session: tokio::sync::RwLock<Option<Arc<VaultSession>>>,
-    /// What is wrong with the vault that is open, or could not be opened, for windows that open later.
+    /// Problems of the open vault, or of one that could not be opened, for windows that open later.
     problems: Mutex<Vec<UserError>>,
     /// Held while settings or the key change: one after the other, the last one wins everywhere.
     settings_lock: tokio::sync::Mutex<()>,
     /// Whether the first vault is being opened: a snapshot waits for it.
     opening: watch::Sender<bool>,
-    /// What the user has before them.
+    /// Whether the window has the focus, and the conversation that it shows.
     window_focus: watch::Sender<WindowFocus>,
     tasks: TaskTracker,
     cancel: CancellationToken,
@@ -113,7 +113,7 @@ impl App {
     ) -> Self {
         let (config, outdated) = Config::load(&data);
         let (feed, answering) = (Feed::default(), ModelSelector::new(tool_support::load(&data)));
-        let (desk, door, describing) =
+        let (active_note, second_start, description_task) =
             (ActiveNoteState::default(), OnceLock::new(), DescriptionTask::default());
         let works = Jobs::new(feed.clone());
         let around = AppServices {
@@ -122,12 +122,12 @@ impl App {
             unlocking: Notify::new(),
             config,
             feed,
-            active_note: desk,
+            active_note,
             model_selector: answering,
             run_mode: purpose,
             pace: time_scale,
-            second_start: door,
-            description_task: describing,
+            second_start,
+            description_task,
             jobs: works,
         };
         let inner = AppInner {
@@ -282,8 +282,8 @@ impl App {
         self.session().await?.send(request).await
     }
 
-    /// Stops what runs in a conversation, its turn or the verdict that is carried out there: the note
-    /// that is being written is finished, the rest waits as it did.
+    /// Stops the work in a conversation: its turn, or the decision that is being carried out. The
+    /// note that is being written is finished; the other changes stay pending.
     pub async fn stop(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.session().await?.stop(conversation);
         Ok(())
@@ -362,7 +362,7 @@ impl App {
         Ok(())
     }
 
-    /// What each turn of a conversation that asked a model cost, in order.
+    /// The cost of each turn of a conversation that asked a model, in order.
     pub async fn conversation_costs(
         &self,
         conversation: &ConversationId,
@@ -370,12 +370,12 @@ impl App {
         budget::conversation_costs(&self.session().await?.store, conversation).await
     }
 
-    /// What the latest months cost in the open vault, newest first.
+    /// The costs of the latest months in the open vault, newest first.
     pub async fn monthly_costs(&self) -> Result<Vec<MonthCost>, UserError> {
         budget::monthly_costs(&self.session().await?.store).await
     }
 
-    /// Tries the hub again at once; where the link waits for the keyring, that is looked into again.
+    /// Tries the hub again at once. A link that waits for the keyring looks it up again.
     pub async fn retry_hub(&self) -> Result<(), UserError> {
         let open = self.session().await?;
         if open.is_token_closed() {
@@ -404,12 +404,11 @@ impl App {
         self.inner.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
     }
 
-    /// What the user has before them.
     pub(crate) fn window_focus(&self) -> &watch::Sender<WindowFocus> {
         &self.inner.window_focus
     }
 
-    /// What every vault gets around it.
+    /// The services that every vault shares.
     pub(crate) fn services(&self) -> &AppServices {
         &self.inner.services
     }
@@ -429,7 +428,7 @@ impl App {
         }
     }
 
-    /// Settings and keys change one after the other: whoever changes them holds this.
+    /// Serializes changes of settings and keys: every change holds this lock.
     pub(crate) async fn lock_settings(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.inner.settings_lock.lock().await
     }

@@ -63,7 +63,7 @@ struct GuardState {
 }
 
 impl GuardState {
-    /// What is hidden at a moment whose view was made already.
+    /// The view of a moment for which one was made already.
     fn cached_view(
         &self,
         moment: Option<&IndexVersion>,
@@ -82,7 +82,7 @@ impl GuardState {
     }
 }
 
-/// What is hidden from whoever may see at most `most`.
+/// The notes that are hidden at the privacy level `most`.
 pub(crate) struct PrivacyView {
     rules: PrivateRules,
     max_privacy: Privacy,
@@ -145,8 +145,8 @@ impl PrivacyGuard {
         self.vault.filtered(Arc::new(PrivacyFilter::new(rules, Privacy::Open)))
     }
 
-    /// For each of these notes, in their order, which rule keeps it from whoever may see at most `most`.
-    /// Reads them where a rule asks for that.
+    /// For each of these notes, in their order, the rule that hides it at the privacy level `most`.
+    /// Reads the notes where a rule needs that.
     pub(crate) fn kept_from(&self, most: Privacy, paths: &[NotePath]) -> Vec<Option<PrivateNote>> {
         let rules = self.state().rules.clone();
         let behind = |most| self.vault.filtered(Arc::new(PrivacyFilter::new(rules.clone(), most)));
@@ -199,7 +199,7 @@ impl PrivacyGuard {
         Ok(())
     }
 
-    /// Whether words from one of these sources are hidden from whoever may see at most `most`.
+    /// Whether text from one of these sources is hidden at the privacy level `most`.
     pub(crate) async fn hides_any(
         &self,
         most: Privacy,
@@ -320,7 +320,7 @@ impl PrivacyGuard {
         self.vault.filtered(Arc::new(PrivacyFilter::new(view.rules.clone(), view.max_privacy)))
     }
 
-    /// What is hidden from the turn by the rules of this moment.
+    /// The notes that the current rules hide from the turn.
     async fn turn_view(&self, turn: &TurnId) -> Result<Arc<PrivacyView>, UserError> {
         let (running, generation) = {
             let state = self.state();
@@ -331,14 +331,14 @@ impl PrivacyGuard {
         if view.generation == generation && self.index.version().is_none() {
             return Ok(view);
         }
-        let anew = self.view_for(view.max_privacy).await?;
-        if anew.fingerprint != view.fingerprint {
+        let fresh = self.view_for(view.max_privacy).await?;
+        if fresh.fingerprint != view.fingerprint {
             let mut state = self.state();
             // Until now other notes were hidden from it.
-            state.redaction_cache.update(turn, anew.fingerprint, now());
-            state.running.insert(turn.clone(), Arc::clone(&anew));
+            state.redaction_cache.update(turn, fresh.fingerprint, now());
+            state.running.insert(turn.clone(), Arc::clone(&fresh));
         }
-        Ok(anew)
+        Ok(fresh)
     }
 
     async fn view_for(&self, most: Privacy) -> Result<Arc<PrivacyView>, UserError> {

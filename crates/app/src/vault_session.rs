@@ -54,10 +54,10 @@ use crate::workspace::vault_lock::VaultLock;
 use crate::workspace::vault_registry::{VaultDataDir, copy_warning};
 use crate::workspace::{crash_recovery, open_database, single_instance};
 
-/// How long closing waits for tasks to come home.
+/// How long closing waits for tasks to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a vault needs from the application around it.
+/// The services of the application that a vault needs.
 pub(crate) struct AppServices {
     pub(crate) data: DataDir,
     pub(crate) keyring: Keyring,
@@ -70,7 +70,7 @@ pub(crate) struct AppServices {
     pub(crate) run_mode: RunMode,
     /// Of the clocks of models, of the hub, and of what is noticed.
     pub(crate) pace: TimeScale,
-    /// Rung when a second window is started on the vault; a host without a window has no door.
+    /// Notified when a second window is started on the vault; a host without a window has none.
     pub(crate) second_start: OnceLock<Arc<Notify>>,
     pub(crate) description_task: DescriptionTask,
     pub(crate) jobs: Jobs,
@@ -81,14 +81,14 @@ pub(crate) struct VaultSession {
     /// By which the window names it.
     pub(crate) id: VaultId,
     pub(crate) vault: Vault,
-    /// What the notes hold, for searches.
+    /// The search index of the notes.
     pub(crate) indexer: Indexer,
     /// Keeps private notes from models.
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) service: LlmService,
-    /// Who answers from now on.
+    /// The selected model.
     pub(crate) answering: ModelSelector,
     pub(crate) active_note: ActiveNoteState,
     pub(crate) feed: Feed,
@@ -104,17 +104,17 @@ pub(crate) struct VaultSession {
     pub(crate) context_uses: ContextUses,
     /// For the announcer.
     pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
-    /// Held while a plan or a verdict is carried out: neither sees the other half-way.
+    /// Held while a plan or a decision is carried out, so that neither sees the other half-way.
     pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
-    /// The verdict that is carried out, or was last, and the conversation it is about.
+    /// The decision that is being carried out, or was last, and its conversation.
     applying: Mutex<Option<(ConversationId, Progress)>>,
-    /// Held while earlier versions are being forgotten.
+    /// Held while history is being purged.
     pub(crate) purge_lock: tokio::sync::Mutex<()>,
     /// Held while the window is told about the note that it shows.
     pub(crate) viewed_note: tokio::sync::Mutex<Option<ViewedNote>>,
     /// Which notes were shown lately.
     pub(crate) recent: RecentNotes,
-    /// What was noticed of the folder.
+    /// The status of the folder.
     pub(crate) folder_status: FolderStatus,
     /// Of its clocks.
     pub(crate) pace: TimeScale,
@@ -298,7 +298,7 @@ impl VaultSession {
         self.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
     }
 
-    /// What `work` comes to; `None` if the vault is closed before.
+    /// The result of `work`; `None` if the vault is closed before.
     pub(crate) async fn while_open<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.cancel.run_until_cancelled(work).await
     }
@@ -326,7 +326,7 @@ impl VaultSession {
         }
     }
 
-    /// Takes note that a verdict about a conversation is carried out until it is stopped.
+    /// Records that a decision about a conversation is being carried out until it is stopped.
     pub(crate) fn start_applying(&self, conversation: &ConversationId) -> Progress {
         let progress = Progress::default();
         let now = Some((conversation.clone(), progress.clone()));
@@ -334,8 +334,8 @@ impl VaultSession {
         progress
     }
 
-    /// Stops what runs in a conversation: its turn, and the verdict that is carried out there. The
-    /// note that is being written is finished.
+    /// Stops the work in a conversation: its turn, and the decision that is being carried out
+    /// there. The note that is being written is finished.
     pub(crate) fn stop(&self, conversation: &ConversationId) {
         self.service.stop(conversation);
         let applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
@@ -460,7 +460,7 @@ fn registered_tools(registry: &ToolRegistry) -> Vec<RegisteredTool> {
     registry.names().into_iter().map(one).collect()
 }
 
-/// What an open vault listens to.
+/// The channels that an open vault listens to.
 struct SessionReceivers {
     domain_events: mpsc::UnboundedReceiver<DomainEvent>,
     hub_events: mpsc::Receiver<HubEvent>,

@@ -24,12 +24,12 @@ impl Environment for TurnDesk {
             Ok(opening) => opening,
             Err(error) => {
                 tracing::error!(%error, "the open note of a turn could not be read");
-                return SentNote::LeftOut;
+                return SentNote::Excluded;
             }
         };
         match opening.as_ref().and_then(|(message, _)| message.open_note()) {
             None => SentNote::NoneOpen,
-            Some(None) => SentNote::LeftOut,
+            Some(None) => SentNote::Excluded,
             Some(Some(note)) => SentNote::Sent(ActiveNote {
                 path: note.path.clone(),
                 source: ActiveNoteSource::Message,

@@ -119,7 +119,7 @@ impl StoreArchive {
 }
 
 /// A row as those hear it who may hear of the conversation what stands in `history`. What a model made
-/// of it counts only where all of that may be heard, and where it is of this variant of it.
+/// of it counts only where all of that may be heard, and where it is of this branch of it.
 fn to_archive_entry(
     row: EndedConversation,
     history: &[Message],

@@ -42,11 +42,12 @@ pub(crate) struct VaultChanges {
     pub(crate) run_mode: RunMode,
     pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
     pub(crate) turn_cache: Arc<TurnCache>,
-    /// Held while a plan or a verdict is carried out: neither sees the other half-way.
+    /// Held while a plan or a decision is carried out, so that neither sees the other half-way.
     pub(crate) change_lock: Arc<Mutex<()>>,
     /// Knows what the model may not hear of.
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
-    /// Whoever changes notes holds the vault, also when the rest of the application let go.
+    /// Keeps the vault locked while notes are changed, also after the rest of the application let
+    /// go.
     pub(crate) _lock: Arc<VaultLock>,
 }
 
@@ -77,25 +78,25 @@ impl ChangeApplier for VaultChanges {
             Err(error) => return refused_outcome(error.message),
         };
         let judged = decide(&facts);
-        let outcome = match judged {
+        let result = match judged {
             Decision::Apply => self.apply_plan(turn, call, &plan, stop).await,
             Decision::Review => self.add_pending(turn, call, &plan).await,
             Decision::Refuse(why) => Err(UserError::other(why)),
         };
-        let mut verdict = outcome.unwrap_or_else(|error| refused_outcome(error.message));
-        if facts.changes_rules && judged == Decision::Review && !verdict.is_error {
-            verdict.output.push_str(RULES_REVIEW_MESSAGE);
+        let mut outcome = result.unwrap_or_else(|error| refused_outcome(error.message));
+        if facts.changes_rules && judged == Decision::Review && !outcome.is_error {
+            outcome.output.push_str(RULES_REVIEW_MESSAGE);
         }
         // A plan may keep links in notes that the model does not see.
-        let told = self.privacy_guard.redact_names(&turn.turn, verdict.output).await;
-        verdict.output = told.unwrap_or_else(|error| error.message);
-        verdict.sources.extend(provenance::plan_source(effect, facts.hub_writable));
-        verdict
+        let told = self.privacy_guard.redact_names(&turn.turn, outcome.output).await;
+        outcome.output = told.unwrap_or_else(|error| error.message);
+        outcome.sources.extend(provenance::plan_source(effect, facts.hub_writable));
+        outcome
     }
 }
 
 impl VaultChanges {
-    /// What the turn has seen, over what was seen before it.
+    /// The contents that the turn has seen, over those that were seen before it.
     async fn seen_contents(&self, turn: &OpenTurn) -> Result<turn_cache::SeenContents, UserError> {
         let OpenTurn { conversation, turn, .. } = turn;
         let (before, own) = tokio::join!(
@@ -107,7 +108,7 @@ impl VaultChanges {
         Ok(seen)
     }
 
-    /// What waits, without what models may not see.
+    /// The pending changes, without those that models may not see.
     async fn visible_pending(&self, waiting: Vec<PlannedChangeRow>) -> ChangeSet {
         let Ok(replaced) = self.replaced(&waiting).await else { return ChangeSet::default() };
         let waiting = waiting.into_iter().map(|row| row.change);
@@ -273,17 +274,17 @@ impl VaultChanges {
             tools::plan_outcome::rebased_text(&plan.summary)
         };
         let done = done.changes().map(as_made).collect();
-        let mut verdict = outcome_of(&summary, done, PlanOutcome::Applied).await?;
+        let mut outcome = outcome_of(&summary, done, PlanOutcome::Applied).await?;
         let is_stopped =
             |(_, error): &(NotePath, VaultError)| matches!(error, VaultError::Stopped { .. });
         if applied.problems.iter().any(is_stopped) {
-            return self.add_rest_pending(turn, call, plan, &applied, verdict).await;
+            return self.add_rest_pending(turn, call, plan, &applied, outcome).await;
         }
         if let Some((_, error)) = applied.problems.first() {
-            verdict.output = format!("Not changed: {error}");
-            verdict.is_error = true;
+            outcome.output = format!("Not changed: {error}");
+            outcome.is_error = true;
         }
-        Ok(verdict)
+        Ok(outcome)
     }
 
     async fn apply_order(
@@ -315,15 +316,15 @@ impl VaultChanges {
     ) -> Result<ChangeOutcome, UserError> {
         let left = plan.change_set.filter(|change| !applied.done.contains(&change.path));
         let rest = ChangePlan { change_set: left, ..plan.clone() };
-        let mut verdict = self.add_pending(turn, call, &rest).await?;
+        let mut outcome = self.add_pending(turn, call, &rest).await?;
         let paths: Vec<&str> = applied.done.iter().map(NotePath::as_str).collect();
-        verdict.output = format!(
+        outcome.output = format!(
             "The user stopped in the middle. Done: {}. The rest waits for the user's review.",
             if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") }
         );
-        verdict.reactions.extend(done.reactions);
-        verdict.seen.extend(done.seen);
-        Ok(verdict)
+        outcome.reactions.extend(done.reactions);
+        outcome.seen.extend(done.seen);
+        Ok(outcome)
     }
 
     async fn add_pending(
@@ -350,7 +351,7 @@ impl VaultChanges {
     }
 }
 
-/// What the model and the window are told of changes. Counting lines can take long.
+/// The answer for the model and the events for the window. Counting lines can take long.
 async fn outcome_of(
     output: &str,
     changes: ChangeSet,

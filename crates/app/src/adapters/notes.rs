@@ -1,4 +1,4 @@
-//! `vault`'s view of the notes for taking changes back: the vault itself.
+//! `vault`'s view of the notes for undoing changes: the vault itself.
 
 use protocol::{FileId, NotePath};
 use vault::undo::{VaultFile, VaultReader};
@@ -9,7 +9,7 @@ pub(crate) struct VaultNotes(pub(crate) Vault);
 
 impl VaultReader for VaultNotes {
     fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
-        // What is in a folder beside the vault was never changed here.
+        // Nothing outside the vault was ever changed here.
         self.0.check_not_in_extra_root(path).and_then(|()| self.0.read_bytes(path)).ok()
     }
 

@@ -23,7 +23,7 @@ impl QuestionResolver for StoreQuestions {
         &self,
         turn: &TurnId,
         question: &QuestionId,
-        verdict: QuestionResolution,
+        resolution: QuestionResolution,
     ) -> Result<(), UnresolvedQuestion> {
         let pending = reply_matching::question_for_turn_id(&self.store, turn)
             .await
@@ -40,7 +40,7 @@ impl QuestionResolver for StoreQuestions {
                 pending.question.id, pending.question.text
             )));
         }
-        match (verdict, &pending.answered_by) {
+        match (resolution, &pending.answered_by) {
             (QuestionResolution::Answer, None) => {
                 let answered = self.store.answer_question(turn, question, now()).await;
                 answered.map_err(store_error).map_err(question_error)?;

@@ -132,17 +132,17 @@ impl Transcript for StoreTranscript {
 
 /// All that may be heard in a turn.
 struct VisibleHistory {
-    /// What stands in for the first `covered` rows.
+    /// Stands in for the first `covered` rows.
     compaction: Option<Compaction>,
     covered: usize,
     rows: Vec<Message>,
-    /// What is hidden.
+    /// Names the view under which the rows were filtered.
     hidden_fingerprint: String,
 }
 
 impl StoreTranscript {
-    /// A summary is heard by those from whom the same is hidden as from whoever made it, and by those
-    /// who may hear all that it stands in for. For others it is as if there were none.
+    /// A summary is sent to models with the same view as the one that made it, and to those that
+    /// may see everything it stands for. Others get the turns without it.
     async fn visible_history(
         &self,
         conversation: &ConversationId,
@@ -189,7 +189,7 @@ impl StoreTranscript {
         self.turn_cache.prior_turns(&self.store, conversation, turn, look_back).await
     }
 
-    /// What was said before the turn, and what it has said itself so far.
+    /// The messages before the turn, then those of the turn so far.
     async fn with_turn_messages(
         &self,
         before: &PriorTurns,

@@ -1,4 +1,4 @@
-//! What was said before the turns that run: read once, for nothing changes it while they run.
+//! The messages before the running turns: read once, because nothing changes them meanwhile.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,16 +19,16 @@ pub(crate) enum LookBack {
 
 /// The turns before one.
 pub(crate) struct PriorTurns {
-    /// What stands in for the first of them.
+    /// The summary of the first of them.
     pub(crate) compaction: Option<CompactionRow>,
-    /// What was said in those that were looked at, oldest first.
+    /// Messages of the turns that were read, oldest first.
     pub(crate) rows: Vec<Arc<Message>>,
 }
 
 /// The content of each note as it was last read or written.
 pub(crate) type SeenContents = BTreeMap<NotePath, ContentHash>;
 
-/// What is known of the turns before those that run.
+/// Caches the turns before those that run.
 #[derive(Default)]
 pub(crate) struct TurnCache(Mutex<HashMap<TurnId, CachedTurn>>);
 
@@ -66,7 +66,7 @@ impl TurnCache {
         self.lock().remove(turn);
     }
 
-    /// What was said before `turn`.
+    /// The messages before `turn`.
     pub(crate) async fn prior_turns(
         &self,
         store: &Store,

@@ -120,7 +120,7 @@ impl TurnPolicy for AppTurnPolicy {
     }
 }
 
-/// Who answers a turn.
+/// The model that answers a turn, and its limits.
 struct TurnModel {
     settings: Settings,
     selected: Arc<SelectedModel>,
@@ -141,7 +141,7 @@ impl TurnModel {
         self.model.as_ref().and_then(|model| model.price)
     }
 
-    /// The same provider sums up, by the model that the user picked for it.
+    /// The same provider summarizes, with the model that the user chose for it.
     async fn compaction_model(&self) -> Option<Summarizer> {
         self.model.as_ref()?;
         Some(compaction_model_for(&self.settings, &self.selected, Arc::clone(&self.provider)).await)
@@ -166,7 +166,8 @@ fn max_privacy(chosen: &SelectedModel, capabilities: Capabilities) -> Privacy {
     }
 }
 
-/// Who is asked for what is no answer: `provider`, by the model that the user picked for it.
+/// The model for requests that are not answers: that of `provider`, or the one that the user chose
+/// for summaries.
 pub(crate) async fn compaction_model_for(
     settings: &Settings,
     chosen: &SelectedModel,
@@ -256,13 +257,14 @@ impl AppTurnPolicy {
         let tool_set = ToolSet::for_model(window, who.capabilities.parameters);
         let house_rules = self.rules_file().await?;
         let spending = &settings.spending;
-        let purse = budget::turn_budget(&self.store, spending, who.price(), &turn.turn).await?;
+        let spending_limit =
+            budget::turn_budget(&self.store, spending, who.price(), &turn.turn).await?;
         Ok(TurnSetup {
             provider: self.with_fallback_capture(turn, who).await?,
             model: chosen.model.clone(),
             max_tokens: max_output_tokens(settings, &chosen.model, model.as_ref(), window),
             capacity: *capacity,
-            spending_limit: purse,
+            spending_limit,
             system: prompt::system_prompt(&SystemPromptInput {
                 origin: turn.origin,
                 inbox: &writable_notes::inbox_path(&settings.hub)?,
@@ -298,8 +300,8 @@ fn user_text_budget(window: u32, set: ToolSet) -> usize {
     }
 }
 
-/// How many tokens an answer may have: the user's word, else ours, within what the model writes and
-/// what its window has room for.
+/// The maximum of output tokens: the user's setting, else ours, within what the model writes and
+/// its window holds.
 fn max_output_tokens(
     settings: &Settings,
     model: &str,

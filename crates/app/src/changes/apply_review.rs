@@ -17,7 +17,7 @@ use crate::support::errors::{apply_error, store_error};
 use crate::vault_session::VaultSession;
 use crate::workspace::crash_recovery;
 
-/// What became of the changes of one planned row.
+/// The accepted part of one planned row.
 enum AcceptedPortion {
     /// All of it.
     Whole,
@@ -39,7 +39,8 @@ pub(crate) async fn apply_decisions(
             "These changes have already been reviewed. Nothing was repeated.",
         ));
     };
-    // Applied before, when the verdict could not be stored: to do it twice would find it stale.
+    // The change was applied before, but the decision could not be stored. Applying it twice would
+    // find the note stale.
     let before = crash_recovery::already_decided(store, &set).await?;
     let mut decided = before.clone();
     let mut wanted = Vec::new();
@@ -60,10 +61,10 @@ pub(crate) async fn apply_decisions(
     Ok(decided)
 }
 
-/// What was decided about a row that was applied: all of it, or what its stored choice says.
+/// Records the decision about a row that was applied: all of it, or the hunks of its stored choice.
 pub(crate) fn record_applied(row: &PlannedChangeRow, decided: &mut store::ChangeSetDecision) {
-    let verdicts = row.choice.as_deref().and_then(|choice| serde_json::from_str(choice).ok());
-    let parts = verdicts.and_then(|verdicts: Vec<HunkDecision>| split_row(row, &verdicts));
+    let decisions = row.choice.as_deref().and_then(|choice| serde_json::from_str(choice).ok());
+    let parts = decisions.and_then(|decisions: Vec<HunkDecision>| split_row(row, &decisions));
     let path = row.change.path.clone();
     match parts {
         Some(parts) => decided.parts.push((path, parts)),
@@ -75,14 +76,13 @@ fn is_decided(decided: &store::ChangeSetDecision, path: &NotePath) -> bool {
     decided.applied.contains(path) || decided.parts.iter().any(|(at, _)| at == path)
 }
 
-/// What a verdict asks for.
 enum RowDecision {
     Make(AcceptedPortion),
     Leave,
 }
 
-/// What the request says of a row; `None` when it keeps waiting. Of a unit every note must be
-/// accepted.
+/// The decision of the request about a row; `None` while it stays pending. A unit is accepted only
+/// if each of its notes is.
 fn decision_for(
     set: &OpenChangeSet,
     row: &PlannedChangeRow,
@@ -132,7 +132,7 @@ fn decision_by_hunk(
     Ok(RowDecision::Make(AcceptedPortion::Parts(Box::new(parts), choice)))
 }
 
-/// The change of a row in parts; `None` when there are not as many verdicts as hunks.
+/// The change of a row in parts; `None` unless there is a decision for each hunk.
 fn split_row(row: &PlannedChangeRow, hunks: &[HunkDecision]) -> Option<PartialDecision> {
     let (before, path) = (row.change.before(), &row.change.path);
     let base = before.unwrap_or_default();
@@ -202,7 +202,7 @@ async fn apply_accepted(
         let work = session.indexer.apply(&session.vault, order, &ledger, &progress);
         let applied = session.jobs.run(JobKind::Applying, &progress, work).await;
         let applied = applied.map_err(|error| apply_error(&error))?;
-        // What the user stopped before waits as it did.
+        // Changes that the user stopped stay pending.
         let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
         let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));
         decided.problems.extend(problems.map(|(path, error)| (path, review_problem(&error))));
@@ -221,7 +221,7 @@ async fn apply_accepted(
     Ok(())
 }
 
-/// What stands under a note that could not be changed: the way on is the user's, not a model's.
+/// The text under a note that could not be changed. It speaks to the user, not to a model.
 fn review_problem(error: &VaultError) -> String {
     match error {
         VaultError::Stale { .. } => {

@@ -1,4 +1,4 @@
-//! What of a note the assistant wrote: the lines that stand as one of its changes left them.
+//! Finds the lines of a note that still stand as a change of the assistant left them.
 
 use std::collections::HashMap;
 
@@ -40,15 +40,15 @@ impl VaultSession {
         path: NotePath,
         note: Vec<u8>,
     ) -> Result<Vec<AssistantLines>, UserError> {
-        let past = self.note_history(path).await?;
+        let history = self.note_history(path).await?;
         let own = self.store.user_change_sets().await.map_err(store_error)?;
         let mut blame = Blame::new(note);
         let mut at = 0;
-        while let Some(effect) = past.get(at).filter(|_| blame.has_open_lines()) {
+        while let Some(effect) = history.get(at).filter(|_| blame.has_open_lines()) {
             if effect.forgotten.is_some() {
                 break;
             }
-            at = match resume_index(&past, at, &own) {
+            at = match resume_index(&history, at, &own) {
                 // The note is as it was then, byte by byte: who wrote it is known from there.
                 Some(then) => then,
                 None => {
@@ -60,7 +60,7 @@ impl VaultSession {
         }
         let mut marks = Vec::new();
         for (first, behind, whose) in blame.runs() {
-            let Some(effect) = past.get(whose) else { continue };
+            let Some(effect) = history.get(whose) else { continue };
             marks.push(self.lines_of_effect(first, behind, effect).await?);
         }
         Ok(marks)
@@ -68,7 +68,7 @@ impl VaultSession {
 
     /// The changes of a note's bytes, newest first, back over the names that it had.
     async fn note_history(&self, mut path: NotePath) -> Result<Vec<Effect>, UserError> {
-        let mut past: Vec<Effect> = Vec::new();
+        let mut history: Vec<Effect> = Vec::new();
         let mut before = None;
         'names: loop {
             let found =
@@ -76,10 +76,10 @@ impl VaultSession {
             for effect in found {
                 before = Some(effect.id.clone());
                 match (effect.kind, effect.target.as_ref()) {
-                    (ChangeKind::Replace, _) => past.push(effect),
+                    (ChangeKind::Replace, _) => history.push(effect),
                     (ChangeKind::Create, _) => {
-                        past.push(effect);
-                        return Ok(past);
+                        history.push(effect);
+                        return Ok(history);
                     }
                     (ChangeKind::Rename, Some(to)) if *to == path => {
                         path = effect.path;
@@ -87,19 +87,19 @@ impl VaultSession {
                     }
                     (ChangeKind::RenameFolder, Some(to)) => {
                         let Some(earlier) = path_before_move(&path, &effect.path, to) else {
-                            return Ok(past);
+                            return Ok(history);
                         };
                         path = earlier;
                         continue 'names;
                     }
                     // Before that it was another note.
-                    _ => return Ok(past),
+                    _ => return Ok(history),
                 }
-                if past.len() == MAX_CHANGES {
-                    return Ok(past);
+                if history.len() == MAX_CHANGES {
+                    return Ok(history);
                 }
             }
-            return Ok(past);
+            return Ok(history);
         }
     }
 
@@ -136,16 +136,16 @@ impl VaultSession {
     }
 }
 
-/// Where the past goes on behind a change of the user's own that brought back what the note was: at
-/// the change that had left it so, or behind the one that had found it so.
+/// Where the history continues behind a change of the user's own that restored an earlier state: at
+/// the change that had left the note so, or behind the one that had found it so.
 fn resume_index(
-    past: &[Effect],
+    history: &[Effect],
     at: usize,
     own: &HashMap<ChangeSetId, AppliedBy>,
 ) -> Option<usize> {
-    let effect = past.get(at).filter(|effect| own.contains_key(&effect.change_set))?;
+    let effect = history.get(at).filter(|effect| own.contains_key(&effect.change_set))?;
     let left = effect.after.as_ref()?;
-    for (then, earlier) in past.iter().enumerate().skip(at + 1) {
+    for (then, earlier) in history.iter().enumerate().skip(at + 1) {
         if earlier.after.as_ref() == Some(left) {
             return Some(then);
         }
@@ -156,7 +156,7 @@ fn resume_index(
     None
 }
 
-/// Where something was before the folder above it got another name.
+/// The path of a note before the folder above it was renamed.
 fn path_before_move(path: &NotePath, from: &NotePath, to: &NotePath) -> Option<NotePath> {
     let inside = path.as_str().strip_prefix(to.as_str())?.strip_prefix('/')?;
     NotePath::parse(&format!("{from}/{inside}")).ok()

@@ -11,7 +11,7 @@ pub(crate) struct Blame {
     version: Vec<u8>,
     /// For each of its lines the line of the note that it still is.
     open: Vec<Option<usize>>,
-    /// Whose each line of the note is.
+    /// The owner of each line of the note.
     owners: Vec<Option<usize>>,
 }
 
@@ -64,7 +64,7 @@ impl Blame {
     }
 }
 
-/// What the lines of the earlier version are, where both versions share them.
+/// Maps lines of the earlier version to those of the later one, where both share them.
 fn map_lines(
     changed: &[vault::merge::DiffHunk],
     later: &[Option<usize>],
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_was_made_is_whole_and_what_is_taken_out_and_put_in_by_hand_is_nobodys() {
+    fn lines_that_the_user_deletes_and_types_again_have_no_owner() {
         check(&[("X Y Z", Some(0))], &[(0, 3, 0)]);
         check(&[("X Y Z", Some(0)), ("X Z", None), ("X Y Z", None)], &[(0, 1, 0), (2, 3, 0)]);
         check(&[("a X", Some(0)), ("a", Some(1)), ("a X", None)], &[(0, 1, 0)]);

@@ -18,9 +18,9 @@ const HUNK_DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 /// The same for all regions of one note together: there may be tens of thousands.
 const TOTAL_DIFF_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What changes in a note.
+/// The changes in a note.
 pub(crate) struct Diff {
-    /// Each change by itself, as [`vault::merge::hunks`] counts them.
+    /// Each hunk alone, as [`vault::merge::hunks`] counts them.
     pub(crate) hunks: Vec<NoteHunk>,
     /// Lines added.
     pub(crate) added: u32,
@@ -56,8 +56,8 @@ pub(crate) fn displayed_sides(
     }
 }
 
-/// Each change from `before` to `after` by itself, as [`vault::merge::hunks`] counts them, with the
-/// lines around it. A line between two of them stands with one of them.
+/// Each hunk from `before` to `after` alone, as [`vault::merge::hunks`] counts them, with the lines
+/// around it. A line between two hunks stands with one of them.
 pub(crate) fn separate_hunks(before: &[u8], after: &[u8]) -> Vec<NoteHunk> {
     let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What has become of a note since one of its changes was applied.
+//! The diff of a note since one of its changes was applied.
 
 use protocol::changes::history::ChangedSince;
 use protocol::{EffectId, UserError};
@@ -12,8 +12,8 @@ use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
 impl App {
-    /// What changed in a note since a change of it was applied, whoever did it and wherever the note is
-    /// by now.
+    /// The changes in a note since a change of it was applied, by any program, wherever the note is
+    /// now.
     pub async fn diff_since(&self, effect: &EffectId) -> Result<ChangedSince, UserError> {
         let open = self.session().await?;
         let found = find_effect(&open.store, effect).await?;
@@ -24,11 +24,11 @@ impl App {
         }
         let (_, left) = before_and_after(&open.store, &found).await?;
         let effects = open.store.effects_since(effect).await.map_err(store_error)?;
-        let past =
+        let history =
             open.history_with_contents(effects, &UndoRequest::undo([effect.clone()])).await?;
         let (notes, effect) = (VaultNotes(open.vault.clone()), effect.clone());
         run_blocking(move || {
-            let now = current_path(&past, &effect, &notes);
+            let now = current_path(&history, &effect, &notes);
             let now = now.and_then(|path| Some((notes.bytes(&path)?, path)));
             let (path, hunks) = match now {
                 Some((bytes, path)) => (Some(path), separate_hunks(&left, &bytes)),

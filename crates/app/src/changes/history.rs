@@ -40,7 +40,7 @@ impl App {
         Ok(AppliedPage { seq, sets: shown, more })
     }
 
-    /// What an applied change did inside its note, hunk by hunk.
+    /// The hunks that an applied change made in its note.
     pub async fn applied_hunks(&self, effect: &EffectId) -> Result<AppliedHunks, UserError> {
         let open = self.session().await?;
         let found = find_effect(&open.store, effect).await?;
@@ -132,8 +132,9 @@ fn line_counts_of(hunks: &[DiffHunk]) -> LineCounts {
     }
 }
 
-/// The lines that a change still adds and removes, but for these of its hunks, and whether it has no others.
-/// Of one that was taken back whole the hunks together are told, so that it is still known what it did.
+/// Counts the lines that a change still adds and removes without the hunks in `gone`, and whether
+/// it has no others. For a change that was undone as a whole, the hunks are counted together, so
+/// that the list still shows its size.
 fn remaining_line_counts(
     before: &[u8],
     after: &[u8],
@@ -148,7 +149,7 @@ fn remaining_line_counts(
     (line_counts_of(&all), all_gone)
 }
 
-/// What was taken back of which effects.
+/// The effects that are still applied, and the parts of them that were undone.
 pub(crate) async fn effective_changes(store: &Store) -> Result<Reverts, UserError> {
     Ok(effective_from_rows(store.reverts().await.map_err(store_error)?))
 }
@@ -161,10 +162,10 @@ fn effective_from_rows(rows: Vec<RevertRow>) -> Reverts {
     }))
 }
 
-/// What is known of all effects together.
+/// Facts about all effects together.
 struct HistoryContext {
     effective: Reverts,
-    /// Taken back by changes that have lost their texts: they cannot be put back.
+    /// Undone by changes that have lost their texts: they cannot be redone.
     not_redoable: HashSet<EffectId>,
     user_sets: HashMap<ChangeSetId, AppliedBy>,
     overwritten: HashSet<EffectId>,
@@ -206,7 +207,7 @@ impl HistoryContext {
         let mut notes = Vec::with_capacity(effects.len());
         for effect in effects {
             let mut note = self.applied_note(store, effect).await?;
-            // What happened together is taken back together.
+            // Changes of one unit are undone together.
             note.too_old |= note.unit.as_ref().is_some_and(|unit| lacking.contains(unit));
             notes.push(note);
         }
@@ -252,8 +253,7 @@ impl HistoryContext {
         })
     }
 
-    /// Whether the text is not kept that is needed for the next step: to take it back, or to put
-    /// it back.
+    /// Whether the text for the next step, an undo or a redo, is no longer kept.
     fn lacks_text(&self, effect: &Effect, status: ChangeStatus) -> bool {
         match status {
             ChangeStatus::Undone => self.not_redoable.contains(&effect.id),

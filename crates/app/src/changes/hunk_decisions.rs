@@ -16,15 +16,15 @@ pub(crate) struct SplitChange {
     pub(crate) edited: bool,
 }
 
-/// Takes the change from `before` to `after` apart; `None` when there are not as many verdicts as
-/// hunks.
+/// Splits the change from `before` to `after` by the decisions on its hunks; `None` unless there is
+/// a decision for each hunk.
 pub(crate) fn split_change(
     before: &[u8],
     after: &[u8],
-    verdicts: &[HunkDecision],
+    decisions: &[HunkDecision],
 ) -> Option<SplitChange> {
     let all = hunks(before, after);
-    if all.len() != verdicts.len() {
+    if all.len() != decisions.len() {
         return None;
     }
     let lines: Vec<&[u8]> = after.split_inclusive(|byte| *byte == b'\n').collect();
@@ -38,7 +38,7 @@ pub(crate) fn split_change(
         with_line_endings_of(text, like, is_last)
     };
     let with = |declined: HunkSide, waiting: HunkSide| {
-        assemble(before, after, |number| match verdicts.get(number) {
+        assemble(before, after, |number| match decisions.get(number) {
             Some(HunkDecision::Accept) | None => HunkSide::New,
             Some(HunkDecision::Edit { text }) => HunkSide::Other(written(number, text)),
             Some(HunkDecision::Reject) => declined.clone(),
@@ -49,7 +49,7 @@ pub(crate) fn split_change(
         applied: with(HunkSide::Old, HunkSide::Old),
         with_rejected: with(HunkSide::New, HunkSide::Old),
         with_pending: with(HunkSide::Old, HunkSide::New),
-        edited: verdicts.iter().any(|verdict| matches!(verdict, HunkDecision::Edit { .. })),
+        edited: decisions.iter().any(|decision| matches!(decision, HunkDecision::Edit { .. })),
     })
 }
 
@@ -83,8 +83,8 @@ mod tests {
         HunkDecision::Edit { text: text.into() }
     }
 
-    fn taken(before: &str, after: &str, verdicts: &[HunkDecision]) -> [String; 3] {
-        let parts = split_change(before.as_bytes(), after.as_bytes(), verdicts).expect("as many");
+    fn taken(before: &str, after: &str, decisions: &[HunkDecision]) -> [String; 3] {
+        let parts = split_change(before.as_bytes(), after.as_bytes(), decisions).expect("as many");
         [parts.applied, parts.with_rejected, parts.with_pending]
             .map(|text| String::from_utf8(text).expect("text"))
     }
@@ -101,7 +101,7 @@ mod tests {
                 "A\n-\nb\n-\nC\n-\nmine\nand more\n",
             ]
         );
-        assert_eq!(split_change(b"a\n", b"b\n", &[]), None, "a verdict for each hunk");
+        assert_eq!(split_change(b"a\n", b"b\n", &[]), None, "a decision for each hunk");
     }
 
     #[test]
@@ -122,10 +122,10 @@ mod tests {
         #[test]
         fn what_is_accepted_rejected_and_left_add_up(before in note(), after in note(), choices in prop::collection::vec(0..3_usize, 12)) {
             let count = hunks(&before, &after).len();
-            let verdict = |choice: &usize| match choice { 0 => ACCEPT, 1 => REJECT, _ => WAIT };
-            let verdicts: Vec<_> = choices.iter().cycle().take(count).map(verdict).collect();
-            let parts = split_change(&before, &after, &verdicts).expect("as many");
-            let is = |one: &HunkDecision| verdicts.iter().all(|verdict| verdict == one);
+            let decision = |choice: &usize| match choice { 0 => ACCEPT, 1 => REJECT, _ => WAIT };
+            let decisions: Vec<_> = choices.iter().cycle().take(count).map(decision).collect();
+            let parts = split_change(&before, &after, &decisions).expect("as many");
+            let is = |one: &HunkDecision| decisions.iter().all(|decision| decision == one);
             if is(&ACCEPT) { prop_assert_eq!(&parts.applied, &after); }
             if is(&REJECT) {
                 prop_assert_eq!(&parts.applied, &before);
@@ -135,8 +135,8 @@ mod tests {
                 prop_assert_eq!(&parts.applied, &before);
                 prop_assert_eq!(&parts.with_pending, &after);
             }
-            if !verdicts.contains(&REJECT) { prop_assert_eq!(&parts.with_pending, &after); }
-            if !verdicts.contains(&WAIT) { prop_assert_eq!(&parts.with_rejected, &after); }
+            if !decisions.contains(&REJECT) { prop_assert_eq!(&parts.with_pending, &after); }
+            if !decisions.contains(&WAIT) { prop_assert_eq!(&parts.with_rejected, &after); }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Taking a move back takes the links along that were added since.
+//! Undoing a move also repairs the links that were added since.
 
 use index::links::LinkGraph;
 use protocol::{Change, ChangeSet, NotePath};

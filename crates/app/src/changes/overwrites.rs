@@ -95,8 +95,7 @@ impl VaultSession {
         Ok(lately.iter().take_while(is_as_left).count())
     }
 
-    /// Whether each hunk of an effect that counts is gone from the note, and could be put in
-    /// again.
+    /// Whether each hunk of an applied effect is gone from the note and could be reapplied.
     async fn is_overwritten(
         &self,
         path: &NotePath,

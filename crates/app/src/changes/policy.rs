@@ -1,18 +1,17 @@
-//! What becomes of a plan: applied at once, put before the user, or refused. Pure.
+//! Decides whether a plan is applied at once, reviewed by the user or refused. Pure.
 
 use protocol::{Mode, Origin};
 
 use crate::changes::policy::Decision::{Apply, Refuse, Review};
 use crate::models::permissions::RunKind;
 
-/// What the decision needs to know about a plan. Judged whole, by its strictest path.
+/// The facts about a plan that the decision needs. A plan is judged whole, by its strictest path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PolicyFacts {
     /// The user's choice.
     pub(crate) mode: Mode,
     /// The channel the turn came through.
     pub(crate) origin: Origin,
-    /// What the plan does.
     pub(crate) effect: llm::tool_api::tool::ToolEffect,
     /// Whether the user's message names every note of the plan, or it is open in the window.
     pub(crate) named: bool,
@@ -30,12 +29,11 @@ pub(crate) struct PolicyFacts {
     pub(crate) changes_rules: bool,
 }
 
-/// What becomes of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Written now.
     Apply,
-    /// Waits for the user.
+    /// The user decides.
     Review,
     /// Not planned; the words go to the model.
     Refuse(&'static str),

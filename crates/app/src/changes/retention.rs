@@ -30,7 +30,7 @@ pub(crate) struct RetentionSchedule {
     interval: Duration,
 }
 
-/// What holds for every vault.
+/// The schedule of every vault.
 pub(crate) const RETENTION: RetentionSchedule =
     RetentionSchedule { days: 90, bytes: 2 << 30, interval: Duration::from_secs(24 * 60 * 60) };
 
@@ -43,7 +43,7 @@ const AGES: [HistoryAge; 3] = [HistoryAge::NinetyDays, HistoryAge::ThirtyDays, H
 const COUNT_BATCH: usize = 16;
 
 impl App {
-    /// What is kept of earlier versions, and what would be lost by age.
+    /// The size of the history, and how many changes of each age would be deleted.
     pub async fn history_stats(&self) -> Result<HistoryStats, UserError> {
         let open = self.session().await?;
         let at = now();
@@ -62,13 +62,13 @@ impl App {
         })
     }
 
-    /// Forgets the earlier versions of an age: their changes stay listed and cannot be taken back
-    /// any more. When it returns nothing of them is left in the data folder. Conversations keep
-    /// their words; what waits, is under way or is asked about stays.
+    /// Deletes the history of an age: its changes stay listed and cannot be undone any more. When
+    /// it returns, nothing of their contents is left in the data folder. Conversations keep their
+    /// messages; pending and running changes and open questions keep their contents.
     pub async fn delete_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
         let open = self.session().await?;
-        let forgotten = open.while_open(open.purge_history(age)).await;
-        forgotten.unwrap_or_else(|| {
+        let deleted = open.while_open(open.purge_history(age)).await;
+        deleted.unwrap_or_else(|| {
             Err(UserError::other(
                 "The vault was closed before this finished. Part of the history is deleted. Delete \
                  history again to remove the rest.",
@@ -93,7 +93,7 @@ impl VaultSession {
             {
                 Ok(gone) if gone.changes > 0 => self.publish_history_changed(),
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "earlier versions could not be forgotten"),
+                Err(error) => tracing::warn!(%error, "the history could not be purged"),
             }
             drop(alone);
             tokio::time::sleep(kept.interval).await;
@@ -108,22 +108,23 @@ impl VaultSession {
         let progress = Progress::default();
         progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
         let work = self.purge_and_compact(keep, &progress);
-        let (forgotten, index) = self.jobs.run(JobKind::Forgetting, &progress, work).await;
+        let (purged, index) = self.jobs.run(JobKind::Forgetting, &progress, work).await;
         self.publish_history_changed();
-        let PurgeStats { changes, bytes } = forgotten?;
+        let PurgeStats { changes, bytes } = purged?;
         if let Some(error) = index {
             return Err(error);
         }
         Ok(DeletedHistory { changes: count(changes), bytes })
     }
 
-    /// What was forgotten, and what is wrong with the index that holds no traces of it any more.
+    /// The result of the purge, and the error of the index if it could not be rebuilt without the
+    /// contents.
     async fn purge_and_compact(
         &self,
         policy: RetentionPolicy,
         progress: &Progress,
     ) -> (Result<PurgeStats, UserError>, Option<UserError>) {
-        let forgotten = match purge(&self.store, policy, progress).await {
+        let purged = match purge(&self.store, policy, progress).await {
             Ok(gone) => self.store.vacuum().await.map(|()| gone).map_err(|error| {
                 UserError::other(format!(
                     "The history was deleted, but some data is still in the database file: {} Then \
@@ -133,7 +134,7 @@ impl VaultSession {
             }),
             Err(error) => Err(error),
         };
-        (forgotten, self.indexer.rebuild().await)
+        (purged, self.indexer.rebuild().await)
     }
 
     fn publish_history_changed(&self) {
@@ -150,8 +151,9 @@ fn cutoff(age: HistoryAge, at: Timestamp) -> Timestamp {
     }
 }
 
-/// Forgets what `keep` lets go, in small commits, so that nobody waits long to write; counts the changes
-/// that have lost their texts. May be stopped or dropped at any time: what it has done by then stays done.
+/// Purges the contents that `policy` does not keep, in small commits, so that no other writer waits
+/// long. Returns the number of changes that have lost their texts. It may be stopped or dropped at
+/// any time: commits that were made stay.
 async fn purge(
     store: &Store,
     policy: RetentionPolicy,
@@ -171,14 +173,14 @@ async fn purge(
             all.bytes += gone.bytes;
             progress.advance(usize::try_from(gone.changes).unwrap_or(usize::MAX));
         }
-        // What was needed again at each look would be looked at for ever.
+        // Without progress the loop would never end.
         if all == before {
             return Ok(all);
         }
     }
 }
 
-/// What the list of changes goes on saying of those that lose their texts.
+/// Counts the lines of changes that lose their texts, so that the list of changes still shows them.
 async fn count_lost_lines(
     store: &Store,
     part: &PurgeBatch,
@@ -189,7 +191,7 @@ async fn count_lost_lines(
         let names = few.iter().flat_map(|one| one.before.iter().chain(&one.after));
         let names: Vec<_> = names.cloned().collect();
         let contents = store.contents(&names).await.unwrap_or_else(|error| {
-            // What is damaged can still be forgotten.
+            // Damaged contents can still be purged.
             tracing::warn!(%error, "the lines of a change cannot be counted");
             HashMap::new()
         });

@@ -13,7 +13,7 @@ use crate::privacy::provenance::{has_foreign_source, is_rules_file};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
-/// What stands before the user in a conversation, if anything.
+/// The pending changes of a conversation, as the user reviews them.
 pub(crate) async fn open_review(
     store: &Store,
     conversation: &ConversationId,
@@ -100,7 +100,7 @@ pub(crate) fn change_fingerprint(set: &OpenChangeSet, path: &NotePath) -> String
     ContentHash::of(told.collect::<String>().as_bytes()).to_string()
 }
 
-/// The verdict that turns down the changes of these notes.
+/// The decision that rejects the changes of these notes.
 pub(crate) fn reject_request(set: &OpenChangeSet, paths: &[NotePath]) -> DecideReview {
     let notes = paths.iter().map(|path| NoteDecision {
         path: path.clone(),

@@ -1,4 +1,4 @@
-//! What the window is shown of an open vault.
+//! The chat view and the snapshot of an open vault for the window.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const LONG_CONVERSATION_ITEMS: usize = 1_000;
 /// So many are its end, or some more: it begins with what the user said.
 const TAIL_ITEMS: usize = 200;
 
-/// Leaves the end of a long conversation; how many items are left out.
+/// Keeps the end of a long conversation. Returns the number of omitted items.
 pub(crate) fn keep_tail(items: &mut Vec<ChatItem>) -> u32 {
     let Some(longest) = items.len().checked_sub(LONG_CONVERSATION_ITEMS).filter(|more| *more > 0)
     else {
@@ -41,8 +41,8 @@ impl App {
         self.session().await?.conversation_view(id).await
     }
 
-    /// The same without what stands before the end of a long conversation, so that a window can show
-    /// that at once: `earlier` tells how many items are left out.
+    /// The same, but only the end of a long conversation, so that a window can show it at once.
+    /// `earlier` is the number of omitted items.
     pub async fn conversation_tail(
         &self,
         id: &ConversationId,
@@ -112,7 +112,7 @@ impl VaultSession {
     }
 }
 
-/// Adds the answer that is being written, unless it was stored meanwhile. What waits its turn stays
+/// Adds the answer that is being written, unless it was stored meanwhile. Queued messages stay
 /// below it.
 fn add_streaming_answer(items: &mut Vec<ChatItem>, live: Option<ChatItem>) {
     let Some(ChatItem::Assistant { id: live_id, .. }) = &live else { return };
@@ -129,8 +129,8 @@ mod tests {
     use super::*;
     use protocol::{MessageId, Origin, Timestamp};
 
-    /// What is left of so many items, every so many of them said by the user: how many are left out,
-    /// and how many stand.
+    /// How many of `count` items are omitted and how many are kept, when `said` of them are
+    /// messages of the user.
     fn cut(count: usize, said: usize) -> (u32, usize) {
         let items = (0..count).map(|number| {
             let (id, text) = (MessageId::from(number.to_string()), String::new());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_its_turn_stands_below_the_answer_that_is_being_written() {
+    fn queued_messages_stand_below_the_answer_that_is_being_written() {
         let said = |id: &str, queued| {
             let (text, origin, at) = (id.to_owned(), Origin::Window, Timestamp(1));
             ChatItem::User { id: MessageId::from(id), text, origin, at, queued }

@@ -1,4 +1,4 @@
-//! Earlier messages are put together because the user wants it now.
+//! Summarizes earlier messages when the user asks for it.
 
 use llm::service::SummarizeOutcome;
 use protocol::{ConversationId, UserError};
@@ -8,8 +8,8 @@ use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl App {
-    /// Puts the earlier messages of a conversation together, so that the model hears less. Refused
-    /// with what is in the way; the feed tells of what was done.
+    /// Summarizes the earlier messages of a conversation, so that the model reads less. Fails with
+    /// the reason when it is not possible now; the feed shows the result.
     pub async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.session().await?.compact(conversation).await
     }
@@ -24,11 +24,11 @@ impl App {
 impl VaultSession {
     async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let last = self.store.last_shown_turn(conversation).await.map_err(store_error)?;
-        let summed_up = match last {
+        let outcome = match last {
             Some(turn) => self.service.summarize(&turn).await?,
             None => SummarizeOutcome::TooShort,
         };
-        let refusal = match summed_up {
+        let refusal = match outcome {
             SummarizeOutcome::Done => return Ok(()),
             SummarizeOutcome::NoModel => {
                 "No model answers, so nothing can be summarized. Connect one in Settings."

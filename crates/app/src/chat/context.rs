@@ -20,7 +20,7 @@ use crate::vault_session::VaultSession;
 /// So many of the notes that a conversation has read are looked at again at most.
 const MAX_CHECKED_NOTES: usize = 200;
 
-/// What goes along with some words.
+/// The context that is sent with a message.
 pub(crate) struct TurnContext {
     /// Ready to be stored before the words.
     pub(crate) parts: Vec<MessagePart>,
@@ -34,7 +34,7 @@ impl VaultSession {
         &self,
         conversation: &ConversationId,
         message: &UserMessage,
-        verdicts: &[DecisionRow],
+        decisions: &[DecisionRow],
     ) -> Result<TurnContext, UserError> {
         let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
         let waiting: Vec<NotePath> = set
@@ -44,9 +44,9 @@ impl VaultSession {
             self.sent_note(message).await?;
         let question =
             self.store.question_for_turn(conversation, None).await.map_err(store_error)?;
-        let decided = verdicts.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
+        let decided = decisions.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
         let decided: Vec<NotePath> = decided.cloned().collect();
-        let (verdicts, quoted) = self.verdict_texts(verdicts).await?;
+        let (decisions, quoted) = self.decision_texts(decisions).await?;
         let changed = self.stale_notes(conversation, &waiting).await?;
         let told = decided.into_iter().chain(waiting.iter().cloned());
         let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
@@ -55,7 +55,7 @@ impl VaultSession {
             open_note,
             question: question.and_then(|question| question_status(question, message)),
             budget_left: budget::month_budget_left(&self.store, &self.config.get()).await?,
-            verdicts,
+            decisions,
             stale_notes: changed,
             pending_notes: waiting,
         };
@@ -68,8 +68,8 @@ impl VaultSession {
         Ok(TurnContext { parts, sources: shown })
     }
 
-    /// Those of the notes whose names the conversation has from the vault: no call spelled them. That
-    /// is so for notes that were changed along with another one, whose links were rewritten.
+    /// The notes whose names the conversation knows only from the vault, because no call spelled
+    /// them: notes whose links were rewritten when another note changed.
     async fn named_by_vault(
         &self,
         conversation: &ConversationId,
@@ -85,22 +85,24 @@ impl VaultSession {
 
     /// The user's decisions; of notes that some model must not see, or that are gone and may be such by now,
     /// only that. Beside it the notes that are quoted.
-    async fn verdict_texts(
+    async fn decision_texts(
         &self,
-        verdicts: &[DecisionRow],
+        decisions: &[DecisionRow],
     ) -> Result<(Vec<String>, Vec<NotePath>), UserError> {
-        let mut words = Vec::with_capacity(verdicts.len());
+        let mut words = Vec::with_capacity(decisions.len());
         let mut quoted = Vec::new();
-        for verdict in verdicts {
-            let mut declined = self.store.rejected_parts(verdict).await.map_err(store_error)?;
+        for decision in decisions {
+            let mut declined = self.store.rejected_parts(decision).await.map_err(store_error)?;
             let notes = declined.iter().map(|change| change.path.clone()).collect();
             let gone = self.privacy_guard.missing_for_any(notes).await?;
             declined.retain(|change| !gone.contains(&change.path));
-            let (vault, verdict) = (self.privacy_guard.vault_for_any_model(), verdict.clone());
+            let (vault, decision) = (self.privacy_guard.vault_for_any_model(), decision.clone());
             let in_words = move || {
                 let shown = || declined.iter().filter(|change| !vault.hides(&change.path));
-                let words =
-                    prompt::verdict_text(&verdict, &shown().map(unified_diff).collect::<Vec<_>>());
+                let words = prompt::decision_text(
+                    &decision,
+                    &shown().map(unified_diff).collect::<Vec<_>>(),
+                );
                 (words, shown().map(|change| change.path.clone()).collect::<Vec<_>>())
             };
             let (told, notes) = run_blocking(in_words).await?;
@@ -110,9 +112,9 @@ impl VaultSession {
         Ok((words, quoted))
     }
 
-    /// Notes that are no longer as the conversation has read or written them. Those that wait for
-    /// a verdict are told as such; those that some model must not see, or that are gone and may be such by
-    /// now, are not told.
+    /// Notes that have changed since the conversation read or wrote them. Notes with pending
+    /// changes are told elsewhere. Notes that some model must not see, or that are gone and may be
+    /// such notes by now, are not told.
     async fn stale_notes(
         &self,
         conversation: &ConversationId,
@@ -145,7 +147,7 @@ fn compare_with_disk(
     changed.collect()
 }
 
-/// What the words mean for the question that waits.
+/// How the message relates to the open question.
 fn question_status(row: AnswerableQuestion, message: &UserMessage) -> Option<QuestionStatus> {
     let standing = message.received_at.map(|at| ReplyMatch::classify(&row, at, None));
     let question = row.question;

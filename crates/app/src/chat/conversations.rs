@@ -26,7 +26,7 @@ const MAX_SEARCH_HITS: u32 = 50;
 const MAX_TITLE_CHARS: usize = 200;
 
 const MINUTE: i64 = 60 * 1000;
-/// A deleted conversation can be brought back for so long; then nothing is left of it.
+/// A deleted conversation can be restored for so long; then nothing is left of it.
 pub(crate) const RESTORE_WINDOW_MS: i64 = 10 * MINUTE;
 /// Nothing has happened in a conversation for so long: one of the hub ends, and of others a model is
 /// asked what they were about.
@@ -45,7 +45,8 @@ impl App {
         page.await.map_err(store_error)
     }
 
-    /// What was said and changed by some words, private notes or not: it is the user who looks.
+    /// Finds conversations and changes by words, including those of private notes: the user sees
+    /// everything.
     pub async fn search_conversations(&self, query: &str) -> Result<ConversationHits, UserError> {
         self.session()
             .await?
@@ -55,7 +56,7 @@ impl App {
             .map_err(store_error)
     }
 
-    /// Everything the chat shows of a conversation, in a variant of it in which a turn stands.
+    /// Everything the chat shows of a conversation, in the branch in which a turn stands.
     pub async fn conversation_at(
         &self,
         id: &ConversationId,
@@ -108,11 +109,11 @@ impl App {
         Ok(())
     }
 
-    /// Deletes a conversation. For ten minutes it can be brought back as it was; then its words
-    /// are gone, and what it changed in notes can be taken back still.
+    /// Deletes a conversation. For ten minutes it can be restored as it was; then its messages are
+    /// gone. Its changes in notes can still be undone.
     pub async fn delete_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
-        // A verdict that is carried out belongs to a conversation.
+        // A decision that is being carried out belongs to a conversation.
         let _alone = open.change_lock.lock().await;
         open.store.delete(id, now()).await.map_err(not_found_error)?;
         open.emit(DomainEvent::Row(id.clone()));
@@ -160,7 +161,7 @@ impl VaultSession {
     }
 }
 
-/// What is due at a time is done; the conversations that stand differently then.
+/// Does the work that is due at a time, and returns the conversations whose state changed.
 async fn maintain(store: &Store, at: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
     for id in store.deleted_until(Timestamp(at.0.saturating_sub(RESTORE_WINDOW_MS))).await? {
         store.purge_conversation(&id).await?;
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_deleted_can_be_brought_back_for_ten_minutes() {
+    async fn a_deleted_conversation_can_be_restored_for_ten_minutes() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
         let id = ConversationId::from("c");

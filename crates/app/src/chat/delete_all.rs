@@ -1,4 +1,4 @@
-//! All conversations are deleted at once, and brought back for as long as one can be.
+//! Deletes all conversations at once, and restores them while that is possible.
 
 use protocol::chat::conversation_list::{ConversationCounts, ConversationPage};
 use protocol::{Timestamp, UserError};
@@ -11,24 +11,24 @@ use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl App {
-    /// How many conversations there are, and how many that were deleted can be brought back.
+    /// How many conversations there are, and how many deleted ones can be restored.
     pub async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
         self.session().await?.conversation_counts().await
     }
 
-    /// Deletes all conversations but those that are being worked on, and says what is left. For ten
-    /// minutes they can be brought back; what they changed in notes stays, and can be taken back.
+    /// Deletes all conversations but the running ones, and returns the remaining counts. For ten
+    /// minutes they can be restored. Their changes in notes stay and can still be undone.
     pub async fn delete_conversations(&self) -> Result<ConversationCounts, UserError> {
         let open = self.session().await?;
-        // A verdict that is carried out belongs to a conversation.
+        // A decision that is being carried out belongs to a conversation.
         let _alone = open.change_lock.lock().await;
         let deleted = open.store.delete_all(now()).await.map_err(store_error)?;
         deleted.into_iter().for_each(|id| open.emit(DomainEvent::Row(id)));
         open.conversation_counts().await
     }
 
-    /// Brings back all deleted conversations that are still there; what was queued in them goes on.
-    /// Returns the list as it begins then.
+    /// Restores all deleted conversations that are still there; their queued messages run. Returns
+    /// the first page of the list.
     pub async fn restore_conversations(&self) -> Result<ConversationPage, UserError> {
         let open = self.session().await?;
         open.store.restore_all().await.map_err(store_error)?;

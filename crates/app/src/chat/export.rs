@@ -28,21 +28,22 @@ const CONVERSATION_BATCH: u32 = 500;
 /// So many turns are in memory together.
 const TURN_BATCH: usize = 200;
 
-/// What shall be written, and where.
+/// The conversations to export, and the file.
 pub struct ExportJob {
-    /// One conversation; `None` is all that are listed or put away.
+    /// One conversation; `None` is all that are listed or archived.
     pub conversation: Option<ConversationId>,
     /// How.
     pub format: ExportFormat,
     /// The file.
     pub file: PathBuf,
-    /// What becomes of a file that is there.
+    /// Whether a file of that name is replaced.
     pub existing: ExistingFile,
 }
 
 impl App {
-    /// Writes conversations into a file. It is there whole or not at all: what is written before
-    /// the end has another name, and goes when this fails, is dropped, or is stopped: then `None`.
+    /// Writes conversations into a file. The file is complete or absent: until the end it has a
+    /// temporary name and is removed when the export fails, is dropped, or is stopped (then
+    /// `None`).
     pub async fn export(&self, export: &ExportJob) -> Result<Option<Exported>, UserError> {
         let (open, progress) = (self.session().await?, Progress::default());
         let work = write(&open.store, export, &progress);
@@ -140,7 +141,7 @@ async fn write_conversation(
     Ok(true)
 }
 
-/// What is written piece by piece.
+/// Writes the export piece by piece.
 enum ExportWriter {
     Markdown(markdown::MarkdownExport),
     Json(json::JsonExport),

@@ -27,23 +27,23 @@ use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 use crate::workspace::data_dir::DataDir;
 
-/// What is asked.
+/// A question and the settings for its turn.
 pub struct OneShotQuestion {
-    /// The folder of notes.
+    /// The vault.
     pub vault: PathBuf,
     /// The words.
     pub text: String,
-    /// What `get_active_note` answers.
+    /// The note that `get_active_note` returns.
     pub note: Option<String>,
     /// Whether changes are written; else they are returned as a diff and discarded.
     pub write: bool,
-    /// What whoever asks says about where the user is, for the model.
+    /// What the caller tells the model about the user's situation.
     pub context: Option<SourcedText>,
-    /// What was said before, oldest first. Nothing else is remembered from question to question.
+    /// The messages before, oldest first. Nothing else is remembered between questions.
     pub history: Vec<PriorMessage>,
 }
 
-/// Words that whoever asks hands over.
+/// Text that the caller passes on, and its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcedText {
     /// The words.
@@ -59,7 +59,7 @@ pub struct PriorMessage {
     pub role: Role,
     /// The words.
     pub content: SourcedText,
-    /// What the assistant called with these words, each with its result.
+    /// The calls of the assistant in this message, each with its result.
     pub calls: Vec<PriorCall>,
 }
 
@@ -70,23 +70,23 @@ pub struct PriorCall {
     pub tool: String,
     /// Its arguments, an object.
     pub arguments: Value,
-    /// What it answered.
+    /// The text of the result.
     pub output: String,
     /// Whether that is a failure.
     pub is_error: bool,
 }
 
-/// What came of it.
+/// The answer, and everything that happened for it.
 pub struct OneShotAnswer {
-    /// What stands in the chat, without the question itself.
+    /// The items of the chat, without the question itself.
     pub items: Vec<ChatItem>,
     /// Planned changes that were not written, as unified diffs.
     pub planned: Vec<UnappliedChange>,
-    /// Notes whose changes wait for the user's review, although changes were to be written.
+    /// Notes with pending changes, although changes were to be written.
     pub waiting: Vec<NotePath>,
     /// Notes that were changed.
     pub written: Vec<NotePath>,
-    /// Where everything comes from that was heard for it, what was said before included.
+    /// The sources of everything that was read for it, including the messages before.
     pub sources: BTreeSet<Source>,
     /// Why there is no whole answer.
     pub error: Option<UserError>,
@@ -94,7 +94,7 @@ pub struct OneShotAnswer {
     pub at_limit: bool,
 }
 
-/// What stands in the place of words that come from a private note.
+/// Stands in place of text that comes from a private note.
 const WITHHELD_TEXT: &str = "(withheld: it comes from a note that is private)";
 
 /// A note as it would be changed.
@@ -160,7 +160,7 @@ async fn run_one_shot(
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
     let mut items = open.store.chat_items(&conversation).await.map_err(store_error)?;
-    // What was said before is not said again.
+    // The messages before are not repeated.
     if let Some(asked) = items.iter().rposition(|item| matches!(item, ChatItem::User { .. })) {
         items.drain(..=asked);
     }
@@ -176,7 +176,7 @@ async fn run_one_shot(
     Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at_limit })
 }
 
-/// What was said before, without the words that come from notes which the model may not see.
+/// The messages before, without text from notes that the model may not see.
 async fn redact_history(
     session: &VaultSession,
     most: Privacy,
@@ -210,8 +210,9 @@ async fn redact_private(
     })
 }
 
-/// What was planned and not written. Where changes were to be written it waits for the user, in a
-/// conversation that is listed from now on; else it is dropped, because nobody will decide about it.
+/// The planned changes that were not written. Where changes were to be written, they stay pending
+/// in a conversation that is listed from now on; otherwise they are dropped, because nobody will
+/// decide about them.
 async fn unapplied_changes(
     session: &Arc<VaultSession>,
     conversation: &ConversationId,
@@ -235,7 +236,7 @@ async fn unapplied_changes(
     Ok((planned, Vec::new()))
 }
 
-/// Stores what was said before, each message of the user as a turn that has ended.
+/// Stores the messages before, each message of the user as a turn that has ended.
 async fn store_history(
     store: &Store,
     conversation: &ConversationId,
@@ -251,8 +252,8 @@ async fn store_history(
             steps.push(step);
         }
         let answered = said.next_if(|one| one.role == Role::Assistant);
-        let past = PriorTurn { conversation, turn: crate::support::clock::new_id() };
-        past.store(store, asked, steps, answered).await.map_err(store_error)?;
+        let prior = PriorTurn { conversation, turn: crate::support::clock::new_id() };
+        prior.store(store, asked, steps, answered).await.map_err(store_error)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a turn is told: the instructions, and the context block that goes with the user's words.
+//! The instructions for a turn, and the context block that is sent with the user's message.
 
 use llm::ports::turn_policy::ToolDetail;
 use protocol::settings::HubSettings;
@@ -41,7 +41,7 @@ The user sent this message through their message hub, perhaps by voice, and may 
 It is the user's request: do it in as few steps as possible.
 - Reply in one or two plain sentences without Markdown. The reply is shown as a notification.";
 
-/// What goes with it where notes may be changed.
+/// Follows it where notes may be changed.
 const HUB_CAPTURE_PROMPT: &str = "\
 - If it is something to remember, call append_file with path `inbox/Inbox.md`.";
 
@@ -134,7 +134,7 @@ fn truncate_to_room<'a>(room: &mut usize, text: &'a str) -> Option<&'a str> {
     Some(told)
 }
 
-/// What the context block says.
+/// The parts of the context block.
 pub(crate) struct ContextBlock {
     /// Local time with its zone, as text.
     pub(crate) now: String,
@@ -142,13 +142,13 @@ pub(crate) struct ContextBlock {
     pub(crate) open_note: Option<String>,
     /// The question that waited when the words came.
     pub(crate) question: Option<QuestionStatus>,
-    /// Verdicts the model has not been told, in words.
-    pub(crate) verdicts: Vec<String>,
+    /// Decisions that the model has not been told, as text.
+    pub(crate) decisions: Vec<String>,
     /// Notes that are no longer as they were read.
     pub(crate) stale_notes: Vec<StaleNote>,
     /// Changes that still wait, by note.
     pub(crate) pending_notes: Vec<NotePath>,
-    /// What may still be spent this month.
+    /// The rest of this month's budget, as text.
     pub(crate) budget_left: Option<String>,
 }
 
@@ -187,7 +187,7 @@ impl StaleNote {
     }
 }
 
-/// What the user has selected in a note.
+/// The user's selection in a note.
 pub(crate) struct NoteSelection {
     pub(crate) note: NotePath,
     pub(crate) heading: Option<String>,
@@ -199,7 +199,7 @@ pub(crate) struct NoteSelection {
 /// More of a selection, in characters, is not told without being asked for.
 const MAX_SELECTION_CHARS: usize = 3_000;
 
-/// What a part that holds a selection begins with.
+/// The first line of a part that holds a selection.
 pub(crate) const SELECTION_TAG: &str = "<selection>";
 
 /// The context block, as it is sent and stored with the user's message.
@@ -207,7 +207,7 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     let mut lines = vec![format!("Time: {}", briefing.now)];
     lines.extend(briefing.open_note.clone());
     lines.extend(briefing.question.as_ref().map(question_text));
-    lines.extend(briefing.verdicts.iter().cloned());
+    lines.extend(briefing.decisions.iter().cloned());
     let list = |what: &str, paths: Vec<&NotePath>| {
         let paths: Vec<&str> = paths.into_iter().map(NotePath::as_str).collect();
         (!paths.is_empty()).then(|| format!("{what}: {}", paths.join(", ")))
@@ -258,7 +258,7 @@ fn options_text(options: &[String]) -> String {
     if options.is_empty() { String::new() } else { format!(" ({})", options.join(" / ")) }
 }
 
-/// What is selected, each line marked as a quotation of the note.
+/// The selection, each line marked as a quotation of the note.
 pub(crate) fn selection_block(selection: &NoteSelection) -> String {
     let NoteSelection { note, heading, text, age } = selection;
     let under = heading.as_ref().map(|heading| format!(", under “{heading}”")).unwrap_or_default();
@@ -291,17 +291,17 @@ pub(crate) fn age_text(ago: std::time::Duration) -> String {
     }
 }
 
-/// What a diff of what was rejected begins and ends with.
+/// Enclose the diff of rejected changes.
 pub(crate) const REJECTED_TAG: &str = "<rejected>";
 pub(crate) const REJECTED_END_TAG: &str = "</rejected>";
 
 /// So much of what was rejected is told again, in bytes.
 const MAX_REJECTED_BYTES: usize = 4_000;
 
-/// A verdict in words for the model; `declined` is what was rejected of notes that were changed in
-/// part, as diffs.
-pub(crate) fn verdict_text(verdict: &DecisionRow, declined: &[String]) -> String {
-    let DecisionRow { applied, rejected, edited, .. } = verdict;
+/// A decision as text for the model. `declined` are the diffs of what was rejected in notes that
+/// were changed in part.
+pub(crate) fn decision_text(decision: &DecisionRow, declined: &[String]) -> String {
+    let DecisionRow { applied, rejected, edited, .. } = decision;
     let list =
         |paths: &[&NotePath]| paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
     let (part, whole): (Vec<&NotePath>, Vec<_>) =
@@ -395,7 +395,7 @@ mod tests {
             now: "12:00".into(),
             open_note: None,
             question: None,
-            verdicts: Vec::new(),
+            decisions: Vec::new(),
             stale_notes: Vec::new(),
             pending_notes: Vec::new(),
             budget_left: None,
@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn the_block_says_what_changed_since() {
         let briefing = ContextBlock {
-            verdicts: vec![verdict_text(&row(&["a.md"], &["b.md"], &[]), &[])],
+            decisions: vec![decision_text(&row(&["a.md"], &["b.md"], &[]), &[])],
             stale_notes: vec![
                 StaleNote::Otherwise(path("d.md")),
                 StaleNote::Gone(path("f.md")),
@@ -436,11 +436,11 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_on_hunks_tells_what_was_rejected_and_what_the_user_wrote() {
+    fn a_decision_on_hunks_tells_what_was_rejected_and_what_the_user_wrote() {
         let some = row(&["a.md", "b.md"], &["b.md", "c.md"], &["a.md"]);
         let diff = "--- a/b.md\n+++ b/b.md\n@@ -1 +1 @@\n-one\n+two\n".to_owned();
         assert_eq!(
-            verdict_text(&some, std::slice::from_ref(&diff)),
+            decision_text(&some, std::slice::from_ref(&diff)),
             format!(
                 "After your last answer, the user applied the changes to a.md and applied some of the changes to \
                  b.md and rejected the rest and rejected the changes to c.md; those notes are as \
@@ -448,7 +448,7 @@ mod tests {
                  you change it.\n<rejected>\n{diff}</rejected>"
             )
         );
-        let long = verdict_text(&some, &[diff, "x".repeat(MAX_REJECTED_BYTES)]);
+        let long = decision_text(&some, &[diff, "x".repeat(MAX_REJECTED_BYTES)]);
         assert!(long.ends_with("</rejected>\nMore was rejected: look at the notes."), "{long}");
     }
 

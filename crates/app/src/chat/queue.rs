@@ -1,4 +1,5 @@
-//! What the user typed while an answer was being written: it waits in order, and can be changed.
+//! Messages that the user typed while an answer was being written: they run in order and can be
+//! changed.
 
 use protocol::{MessageId, UserError};
 
@@ -7,7 +8,7 @@ use crate::events::publisher::DomainEvent;
 use crate::support::errors::store_error;
 
 impl App {
-    /// Gives a message that waits for its turn other words. Durable when it returns.
+    /// Changes the text of a queued message. Durable when it returns.
     pub async fn edit_queued(&self, message: &MessageId, text: &str) -> Result<(), UserError> {
         let text = text.trim();
         if text.is_empty() {
@@ -19,7 +20,7 @@ impl App {
         Ok(())
     }
 
-    /// Removes a message that waits for its turn: it is never heard. Durable when it returns.
+    /// Removes a queued message: no model ever reads it. Durable when it returns.
     pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
         let open = self.session().await?;
         let removed = open.store.remove_queued(message).await.map_err(store_error)?;

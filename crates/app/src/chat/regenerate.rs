@@ -1,4 +1,5 @@
-//! A message is answered anew: tried again, or put in other words. The old answer is kept as a branch.
+//! Regenerates the answer to a message, or answers an edited version of it. The old answer is kept
+//! as a branch.
 
 use protocol::changes::history::UndoScope;
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
@@ -14,8 +15,8 @@ use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl App {
-    /// Answers a message of the user anew, in a branch of its own. When the old answer changed notes
-    /// and the request does not say what becomes of that, nothing happens but the question.
+    /// Answers a message of the user again, in a branch of its own. When the old answer changed
+    /// notes and the request does not say whether to undo that, it only returns the question.
     pub async fn regenerate(
         &self,
         request: &RegenerateRequest,
@@ -60,7 +61,7 @@ impl App {
         Ok(RegenerateOutcome::Begun)
     }
 
-    /// Shows a conversation as it went on from another variant of a message, counted from 1.
+    /// Shows a conversation as it went on from another version of a message, counted from 1.
     pub async fn show_variant(&self, message: &MessageId, number: u32) -> Result<(), UserError> {
         let open = self.session().await?;
         if let Some(found) = open.store.turn_opened_by(message).await.map_err(store_error)? {
@@ -71,7 +72,7 @@ impl App {
         Ok(())
     }
 
-    /// Undoes what turns changed, the last one first, and rejects what waits of them.
+    /// Undoes the changes of turns, the last one first, and rejects their pending changes.
     async fn undo_old_answer(
         &self,
         turns: &[TurnId],

@@ -1,4 +1,5 @@
-//! Whether a turn that was cut goes on by itself, and what the user decides about one that does not.
+//! Decides whether an interrupted turn continues automatically, and carries out the user's decision
+//! about one that does not.
 
 use protocol::{
     ConversationId, NotePath, OpenTurn, Origin, ResumePolicy, Timestamp, TurnId, UserError,
@@ -11,17 +12,18 @@ use crate::hub::writable_notes::is_inbox;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// A turn that is older than this is not remembered by who began it: it does not go on by itself.
+/// A turn that is older than this is no longer in its user's mind, so it does not continue
+/// automatically.
 const MAX_RESUME_AGE_MS: i64 = 10 * 60 * 1000;
 
-/// What becomes of a turn that was cut.
+/// The decision about an interrupted turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResumeDecision {
     /// It goes on where it was.
     GoesOn,
     /// The user is asked.
     Offered,
-    /// It is over: nobody waits for it, or somebody else tries again.
+    /// It is over: nobody waits for it, or its sender tries again.
     Ends,
 }
 
@@ -35,7 +37,7 @@ pub(crate) fn resume_decision(
     now: Timestamp,
 ) -> ResumeDecision {
     if matches!(turn.origin, Origin::Cli | Origin::Unknown) {
-        // Whoever asked from the command line has gone, or we do not know them.
+        // The process that asked on the command line has ended, or the origin is unknown.
         return ResumeDecision::Ends;
     }
     let captures =

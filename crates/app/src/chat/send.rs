@@ -24,7 +24,7 @@ pub(crate) enum MessageAge {
     Before,
 }
 
-/// What was said, and through which channel.
+/// The text of a message, and the channel through which it came.
 pub(crate) struct UserMessage {
     pub(crate) text: String,
     pub(crate) origin: Origin,
@@ -56,10 +56,10 @@ impl UserMessage {
     }
 }
 
-/// A turn ready to be stored, and the verdicts that its context block tells the model of.
+/// A turn ready to be stored, and the decisions that its context block tells the model.
 pub(crate) struct PreparedTurn {
     pub(crate) new: NewTurn,
-    told_verdicts: Vec<DecisionRow>,
+    told_decisions: Vec<DecisionRow>,
 }
 
 impl VaultSession {
@@ -128,7 +128,7 @@ impl VaultSession {
             answers: words.answers.clone(),
             shown,
         };
-        Ok(PreparedTurn { new, told_verdicts: told })
+        Ok(PreparedTurn { new, told_decisions: told })
     }
 
     /// Stores the turn durably, then lets it run. `Err` means that nothing was stored.
@@ -142,7 +142,7 @@ impl VaultSession {
         prepared: PreparedTurn,
         instead_of: Option<&TurnId>,
     ) -> Result<(), UserError> {
-        let PreparedTurn { new, told_verdicts: told } = prepared;
+        let PreparedTurn { new, told_decisions: told } = prepared;
         let conversation = new.message.conversation.clone();
         let turn = OpenTurn {
             turn: new.turn.clone(),
@@ -171,8 +171,8 @@ impl VaultSession {
             self.emit(DomainEvent::Reordered(conversation));
         }
         self.emit(DomainEvent::Sent { turn, question, cut });
-        // The words are safe: what fails from here on must not look as if they were not, or they
-        // would be sent again. At worst the model hears of a verdict twice.
+        // The message is stored: a later failure must not look as if it were not, or the user would
+        // send it again. At worst the model is told of a decision twice.
         if !told.is_empty()
             && let Err(error) =
                 self.store.mark_decisions_reported(&told, &id).await.map_err(store_error)

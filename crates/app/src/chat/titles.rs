@@ -18,12 +18,12 @@ use crate::support::clock::now;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// The user has stopped for so long: whoever goes on at once is not disturbed by a request.
+/// The user has been idle for so long; a user who continues at once is not disturbed by a request.
 const QUIET_PERIOD: Duration = Duration::from_secs(2);
-/// What failed is not tried again before.
+/// A failed request is not repeated before this.
 const RETRY_DELAY: Duration = Duration::from_secs(10 * 60);
 
-/// What became of the next conversation.
+/// The result for the next conversation.
 enum TitleProgress {
     /// It is told of, or something else came first: there may be another.
     GoOn,

@@ -1,4 +1,4 @@
-//! Hands what happens to whoever stands beside the window: a tray, notifications of the desktop.
+//! Events for the parts of the desktop outside the window: the tray and notifications.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::app::App;
 use crate::events::notifications::{NotificationChange, NotificationRules, TrayState, WindowFocus};
 use crate::hub::connection;
 
-/// What is handed out.
+/// The channels of the desktop feed.
 #[derive(Debug)]
 pub struct DesktopFeed {
     /// How everything stands.
     pub tray_state: watch::Receiver<TrayState>,
-    /// What the desktop is told, in order.
+    /// Changes of notifications, in order.
     pub notifications: mpsc::UnboundedReceiver<NotificationChange>,
 }
 
 impl App {
-    /// Begins to look on, in place of whoever did before. Must be called inside a tokio runtime.
+    /// Subscribes, in place of the subscriber before. Must be called inside a tokio runtime.
     pub fn desktop_feed(&self) -> DesktopFeed {
         let (stands, standing) = watch::channel(TrayState::default());
         let (tell, told) = mpsc::unbounded_channel();
@@ -40,7 +40,7 @@ impl App {
         Arc::clone(self.services().second_start.get_or_init(Arc::default))
     }
 
-    /// Has no model asked, or has them asked again.
+    /// Pauses all models, or resumes them.
     pub async fn toggle_pause(&self) {
         let turn = |settings: &mut Settings| settings.spending.paused = !settings.spending.paused;
         if let Err(error) = self.change_settings(turn).await {
@@ -88,12 +88,12 @@ impl App {
                     self.load_notification_state(&mut overview).await;
                 }
             }
-            // Whoever no longer listens wants to know nothing.
+            // A receiver that is gone needs nothing.
             told.into_iter().for_each(|told| drop(tell.send(told)));
         }
     }
 
-    /// What waits in the open vault is known before anything happens in it.
+    /// Loads what is pending in the open vault before the first event.
     async fn load_notification_state(&self, overview: &mut NotificationRules) {
         let Ok(open) = self.session().await else { return overview.begin(&[], HubState::Off) };
         let rows = open.store.conversations_needing_you().await.unwrap_or_default();

@@ -16,7 +16,8 @@ use tokio::sync::{Notify, mpsc};
 /// One frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// Words alone wait for so many frames: nobody sees them come in smaller steps, and each batch is drawn.
+/// Text alone is sent every so many frames: nobody sees smaller steps, and the window draws each
+/// batch.
 const FRAMES_FOR_TEXT: u32 = 3;
 
 /// Where so many bytes have come by then, far faster than anybody reads, they wait as long once more.

@@ -12,7 +12,7 @@ use crate::events::feed::Feed;
 /// How often the window is told how far work is.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(150);
 
-/// What is under way. Clones are the same.
+/// The running jobs. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Jobs {
     feed: Feed,
@@ -23,7 +23,7 @@ pub(crate) struct Jobs {
 struct RunningJobs {
     last_id: u32,
     jobs: Vec<(u32, JobKind, Progress)>,
-    /// What the window knows.
+    /// The jobs that the window was sent last.
     published: Vec<JobProgress>,
 }
 
@@ -60,7 +60,7 @@ impl Jobs {
         }
     }
 
-    /// What is under way, the oldest first.
+    /// The running jobs, oldest first.
     pub(crate) fn list(&self) -> Vec<JobProgress> {
         self.lock().list()
     }

@@ -12,7 +12,7 @@ use protocol::{AppEvent, Conversation, ConversationId, HubState, Settings, TurnS
 
 use crate::support::redact::redact;
 
-/// What the user has before them.
+/// Whether the window has the focus, and the conversation that it shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WindowFocus {
     /// Whether the window has the keyboard.
@@ -21,16 +21,16 @@ pub struct WindowFocus {
     pub conversation: Option<ConversationId>,
 }
 
-/// What happened.
+/// The event that a notification is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotificationKind {
-    /// A question waits for an answer.
+    /// A question is open.
     Asked,
-    /// Changes wait for a verdict.
+    /// Changes are pending.
     ToReview,
     /// An answer waits before the hub is told.
     Held,
-    /// What the hub brought is done.
+    /// A hub message was answered.
     Done,
     /// An answer failed.
     Failed,
@@ -40,12 +40,12 @@ pub enum NotificationKind {
     HubRefused,
 }
 
-/// What the desktop is told.
+/// A change of the notifications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotificationChange {
     /// Something happened that nobody saw.
     News(AppNotification),
-    /// What was told of the conversation is over.
+    /// The notification of the conversation is outdated.
     Over(ConversationId),
 }
 
@@ -72,7 +72,8 @@ pub struct TrayState {
     pub in_trouble: bool,
     /// How many conversations wait with a question.
     pub questions: u32,
-    /// How many wait for the user otherwise: with changes, an answer for the hub, a turn that was cut.
+    /// How many conversations need attention otherwise: pending changes, an answer for the hub, an
+    /// interrupted turn.
     pub reviews: u32,
     /// Whether a turn runs.
     pub working: bool,
@@ -100,7 +101,7 @@ impl Default for TrayState {
 /// The one word for it, the most pressing first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrayStatus {
-    /// Something is wrong and does not mend by itself, or has not yet.
+    /// Something is wrong and does not recover automatically, or has not yet.
     Trouble,
     /// Somebody is waited for.
     Waiting,
@@ -124,7 +125,7 @@ impl TrayState {
     }
 }
 
-/// What is known, and what was told of it.
+/// The state of the conversations, and what was notified.
 #[derive(Debug, Default)]
 pub(crate) struct NotificationRules {
     rows: HashMap<ConversationId, TrackedConversation>,
@@ -133,7 +134,7 @@ pub(crate) struct NotificationRules {
     shows_titles: bool,
 }
 
-/// What is known of a conversation in which something goes on; others are forgotten.
+/// The state of an active conversation; others are dropped.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct TrackedConversation {
     question: Option<String>,
@@ -148,7 +149,7 @@ impl TrackedConversation {
     fn of(row: &Conversation, before: &Self) -> Self {
         Self {
             question: row.waiting_question.clone(),
-            // What waits may still grow while the turn runs.
+            // The pending changes may still grow while the turn runs.
             waiting: if row.working { before.waiting } else { row.waiting_notes },
             held: row.held,
             interrupted: row.interrupted,
@@ -176,7 +177,7 @@ impl TrackedConversation {
             return None;
         }
         match (self.failed, row.from_hub) {
-            // It is tried again, and told by itself in the end.
+            // It is retried, and notified alone in the end.
             (true, true) => None,
             (true, false) => Some(NotificationKind::Failed),
             (false, true) => Some(NotificationKind::Done),
@@ -186,7 +187,7 @@ impl TrackedConversation {
 }
 
 impl NotificationRules {
-    /// Begins with what waits in a vault that was opened, and its link. None of it is news.
+    /// Starts with the pending items of a vault that was opened, and its link. None of it is news.
     pub(crate) fn begin(&mut self, rows: &[Conversation], hub: HubState) {
         self.tray.hub = hub;
         self.rows.clear();
@@ -297,7 +298,7 @@ impl NotificationRules {
     }
 }
 
-/// What happened outside any conversation is told to whoever does not see the window.
+/// Notifies of an event outside any conversation unless the user sees the window.
 fn unless_focused(
     is_new: bool,
     happened: NotificationKind,

@@ -16,8 +16,8 @@ use crate::events::feed::Feed;
 use crate::models::context_use::ContextUses;
 use crate::support::errors::store_error;
 
-/// What happened in the conversations of a vault. All of it goes through one task: what the
-/// window is told last is then what was read last.
+/// An event in the conversations of a vault. One task handles all of them, so the window always
+/// ends with the latest state.
 pub(crate) enum DomainEvent {
     /// A turn went on.
     Turn(OpenTurn, TurnEvent),
@@ -86,7 +86,7 @@ impl EventPublisher {
                     history::publish_sets(&self.store, &self.feed, sets).await
                 }
                 DomainEvent::CaughtUp(asked) => {
-                    // Whoever asked may have stopped waiting.
+                    // The caller may have stopped waiting.
                     let _ = asked.send(());
                     Ok(())
                 }
@@ -123,7 +123,7 @@ impl EventPublisher {
                 Ok(())
             }
             // The line stands where the earlier messages end, not at the end.
-            TurnEvent::SummedUp => {
+            TurnEvent::Summarized => {
                 let conversation = turn.conversation;
                 self.feed.publish(AppEvent::ChatChanged { conversation });
                 Ok(())
@@ -164,7 +164,7 @@ impl EventPublisher {
     ) -> Result<(), UserError> {
         self.publish_user_message(turn).await?;
         if cut.is_some() {
-            // What was offered of it is over.
+            // The offer to continue it has ended.
             self.feed.publish(AppEvent::ChatChanged { conversation: turn.conversation.clone() });
         }
         if let Some(question) = question {
@@ -235,10 +235,10 @@ impl EventPublisher {
 
     async fn on_review_decided(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.publish_review(conversation).await?;
-        let verdict = self.store.decisions(conversation).await.map_err(store_error)?.pop();
-        if let Some(verdict) = verdict {
-            let (id, at) = (verdict.id, verdict.at);
-            let (applied, rejected) = (verdict.applied, verdict.rejected);
+        let decision = self.store.decisions(conversation).await.map_err(store_error)?.pop();
+        if let Some(decision) = decision {
+            let (id, at) = (decision.id, decision.at);
+            let (applied, rejected) = (decision.applied, decision.rejected);
             self.publish_item(conversation, ChatItem::Verdict { id, applied, rejected, at });
         }
         self.publish_row(conversation).await

@@ -14,10 +14,10 @@ impl App {
     pub async fn decide_approval(
         &self,
         number: u32,
-        verdict: ApprovalDecision,
+        decision: ApprovalDecision,
     ) -> Result<(), UserError> {
         let open = self.session().await?;
-        let decided = match verdict {
+        let decided = match decision {
             ApprovalDecision::Send => open.store.approve_for_hub(number, now()).await,
             ApprovalDecision::Discard => open.store.discard_hub_approval(number).await,
         };

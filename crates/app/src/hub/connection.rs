@@ -34,8 +34,8 @@ pub(crate) struct Linking {
     closed: Option<KeyringTrouble>,
 }
 
-/// What to dial; `None` when the link is switched off. `VAULTMATE_HUB_URL` switches it on and
-/// comes before the settings' address.
+/// The hub to dial; `None` when the link is switched off. `VAULTMATE_HUB_URL` switches it on and
+/// comes before the URL in the settings.
 pub(crate) fn link_config(settings: &HubSettings) -> Result<Option<LinkConfig>, ConfigProblem> {
     let given = std::env::var("VAULTMATE_HUB_URL").ok().filter(|url| !url.is_empty());
     if !settings.enabled && given.is_none() {
@@ -45,8 +45,8 @@ pub(crate) fn link_config(settings: &HubSettings) -> Result<Option<LinkConfig>, 
     LinkConfig::new(&address, &settings.name, &settings.description).map(Some)
 }
 
-/// What to dial for a vault, under a name that is its alone: that name counts here, whatever the settings
-/// file says for others. The sample takes none away from the user's own notes.
+/// The hub to dial for a vault, under a name that no other vault has. This vault uses that name,
+/// whatever the settings file says for others. The sample takes no name from the user's own notes.
 pub(crate) async fn vault_link_config(
     vault: &Vault,
     home: &Path,
@@ -79,7 +79,7 @@ impl App {
         TokenStatus { source: found.keys().map(|found| found.source.to_owned()), keyring: trouble }
     }
 
-    /// Keeps the token that is shown to the hub, and links to it anew; an empty text removes it.
+    /// Stores the token for the hub and connects again; an empty text removes it.
     pub async fn set_hub_token(
         &self,
         token: SecretString,

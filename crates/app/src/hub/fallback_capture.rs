@@ -55,7 +55,7 @@ impl Provider for FallbackCapture {
                 "Noted as the answer to “{}”. No model was asked to go on with it.",
                 title_from_text(&question.text)
             )),
-            // What answers nothing is kept as it was said.
+            // A message that answers no question is kept as it was sent.
             (None | Some((RESOLVE_QUESTION, ..)), _) => {
                 append(&request, &self.inbox, &last_user_text(&request))
             }
@@ -213,7 +213,7 @@ fn was_cut_without_effect(request: &ModelRequest, undone: &[CallId]) -> bool {
     })
 }
 
-/// What is said once the words are kept.
+/// The events once the message is in the inbox note.
 fn saved_events(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
     vec![ModelEvent::Text(saved_text(inbox, output)), stop_event(StopReason::EndTurn)]
 }
@@ -242,7 +242,7 @@ fn last_call(request: &ModelRequest) -> Option<(&ToolCall, bool, &str)> {
     Some((call, *is_error, output.as_str()))
 }
 
-/// What the user said last.
+/// The last message of the user.
 fn last_user_text(request: &ModelRequest) -> String {
     let said = request.messages.iter().rev().filter(|message| message.role == Role::User);
     let blocks = said.flat_map(|message| message.blocks.iter().rev());

@@ -23,7 +23,7 @@ use crate::vault_session::VaultSession;
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
 const MAX_QUEUED: u32 = 1_000;
 
-/// What the hub shows then.
+/// The answer to the hub in that case.
 const BUSY_MESSAGE: &str = "Busy: too many messages wait already. Try again later.";
 
 /// So many are stored in one commit at most.
@@ -42,8 +42,8 @@ const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
 /// is parked for the user.
 pub(crate) const MAX_TURN_ATTEMPTS: u32 = 3;
 
-/// Stores and acknowledges what the link brings until the link is dropped. What comes while the
-/// disk is busy is stored together; what becomes of it is the business of [`run_inbox_loop`], so that no
+/// Stores and acknowledges what the link brings until the link is dropped. Messages that come while
+/// the disk is busy are stored together. [`run_inbox_loop`] works on them, so that no
 /// acknowledgement waits for a turn.
 pub(crate) async fn run_receive_loop(
     vault: Arc<VaultSession>,

@@ -1,7 +1,8 @@
 //! Notifications for the hub about turns, and the pace at which they are sent.
 //!
-//! The oldest goes first, until the hub is about to forget the messages that are answered: then the newest. The number of answers
-//! that the hub no longer shows is reported once, when everything that came is being worked on.
+//! The oldest goes first, until the hub is about to drop the messages that are answered: then the
+//! newest. The number of answers that the hub no longer shows is reported once, when everything
+//! that came is being worked on.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub(crate) enum HubDisclosure {
     Beyond,
 }
 
-/// What the hub hears of a finished turn.
+/// The notifications of a finished turn.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TurnNotifications {
     /// At once.
@@ -62,9 +63,10 @@ pub(crate) struct TurnNotifications {
     pub(crate) needs_approval: Vec<OutboxPush>,
 }
 
-/// The notifications of a finished hub turn, of which these are the messages: each message the model sent, then its last words
-/// unless it has said them already, a question with high priority, and what waits for review. Of
-/// what the model words, and of names that it chose, the hub hears only within its reach.
+/// The notifications of a finished hub turn, of which these are the messages: each message that the
+/// model sent, then its last answer unless it was sent already, a question with high priority, and
+/// the pending changes. The hub gets text of the model, and names that it chose, only within its
+/// reach.
 pub(crate) fn turn_notifications(
     row: &InboxRow,
     own: &[Message],
@@ -94,7 +96,7 @@ pub(crate) fn turn_notifications(
     }
 }
 
-/// What the model has said, and how much it presses.
+/// The messages that the model sent, and their priority.
 fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static str)> {
     let parts: Vec<&MessagePart> = own.iter().flat_map(|message| &message.parts).collect();
     let mut said: Vec<(String, &'static str)> = Vec::new();
@@ -111,7 +113,7 @@ fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static
     if let Some(question) = &ending.question {
         said.push((question.text.clone(), "high"));
     }
-    // What the model said before the words were kept for it.
+    // Messages of the model before the inbox note took over.
     let kept = own.iter().filter(|message| message.parts.iter().any(is_fallback_capture));
     let texts = kept.map(Message::text).filter(|text| !text.trim().is_empty());
     said.extend(texts.map(|text| (text, "normal")));
@@ -129,7 +131,7 @@ fn is_fallback_capture(part: &MessagePart) -> bool {
 fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {
     let (first, more) = waiting.split_first()?;
     Some(match reach {
-        // Of several, some may only go along: those nobody named.
+        // Several notes are named only if the user's request named them.
         HubDisclosure::Within if !more.is_empty() => {
             format!("Changes to {} notes wait for you in Vaultmate.", waiting.len())
         }
@@ -160,7 +162,7 @@ pub(crate) fn notification_for(row: &InboxRow, body: &str, priority: &str) -> Ou
     }
 }
 
-/// The first words of what was said: titles differ, so that the hub does not merge them.
+/// The first words of the text: titles differ, so that the hub does not merge them.
 fn title(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let cut: String = line.chars().take(60).collect();
@@ -227,7 +229,7 @@ async fn next_notification(
     Ok(next)
 }
 
-/// Answers that the hub shows no more, as it has forgotten what they answer.
+/// Answers that the hub no longer shows, because it has dropped their messages.
 #[derive(Debug, Default)]
 struct Unshown {
     /// The number of the last that was told.
@@ -247,9 +249,9 @@ impl Unshown {
         // The next one is among those that wait.
         self.early.remove(&next.id);
         let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
-        let forgotten = vault.store.outbox_forgotten_replies(self.told, HUB_REPLY_WINDOW).await?;
-        self.told = self.told.max(forgotten.last);
-        let count = forgotten.count.saturating_add(sent);
+        let dropped = vault.store.outbox_forgotten_replies(self.told, HUB_REPLY_WINDOW).await?;
+        self.told = self.told.max(dropped.last);
+        let count = dropped.count.saturating_add(sent);
         if count > 0 {
             vault.feed.publish(AppEvent::Problem { error: undelivered_error(count) });
         }
@@ -260,11 +262,11 @@ impl Unshown {
 /// The notification that goes out, until it is noted as sent.
 struct InFlightNotification {
     id: i64,
-    /// What the hub may not have read yet.
+    /// A response that the hub may not have read yet.
     unread: Option<HubResponse>,
 }
 
-/// What is known of a notification that went out.
+/// The state of a notification that was sent.
 enum DeliveryStatus {
     /// The hub has read it, and that is noted.
     Read,
@@ -295,7 +297,7 @@ async fn deliver_one(
     Ok(DeliveryStatus::Read)
 }
 
-/// What was sent lately, and under which title.
+/// The notifications that were sent lately, and their titles.
 #[derive(Debug)]
 struct SendThrottle {
     pace: llm::TimeScale,

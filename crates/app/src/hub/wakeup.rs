@@ -1,4 +1,4 @@
-//! What is done when the computer wakes, or gets on a network.
+//! Reconnects when the computer wakes, or gets on a network.
 
 use desktop::{Bus, NetworkEvents, ResumeEvents};
 

@@ -24,7 +24,7 @@ const NANODOLLARS_PER_CENT: u64 = 10_000_000;
 /// Months that the window shows at most.
 const MAX_MONTHS: usize = 24;
 
-/// What is said instead of asking while models are paused.
+/// The message that is shown while models are paused.
 pub(crate) const PAUSED_MESSAGE: &str =
     "Models are paused, so nothing was sent. Resume them in Settings > Spending.";
 
@@ -65,11 +65,11 @@ impl Provider for SpendingGate {
     }
 }
 
-/// What a turn may still cost, by the ceilings of turn and month. `Err` when the month's is reached.
-/// Without a price nothing can be counted, so nothing is held back.
+/// The limit for a turn, from the limits per answer and month. `Err` when the month's is reached.
+/// Without a price nothing can be counted, so there is no limit.
 pub(crate) async fn turn_budget(
     store: &Store,
-    ceilings: &SpendingSettings,
+    limits: &SpendingSettings,
     price: Option<Price>,
     turn: &TurnId,
 ) -> Result<Option<SpendingLimit>, UserError> {
@@ -77,38 +77,38 @@ pub(crate) async fn turn_budget(
     let (from, until) = month_bounds(&Zoned::now());
     let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
     let of_turn = store.turn_cost(turn).await.map_err(store_error)?.cost;
-    let month = remaining(ceilings.month_cents, spent);
+    let month = remaining(limits.month_cents, spent);
     let month_reached = format!(
         "This month’s answers in this vault have cost {}, and your monthly limit is {}. Raise it \
          in Settings > Spending, or wait for the next month.",
         format_dollars(spent),
-        format_dollars(u64::from(ceilings.month_cents) * NANODOLLARS_PER_CENT)
+        format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT)
     );
     if month == 0 {
         return Err(UserError::new(ErrorCode::Spending, month_reached));
     }
-    let turn = remaining(ceilings.turn_cents, of_turn);
+    let turn = remaining(limits.turn_cents, of_turn);
     let turn_reached = format!(
         "This answer reached your limit of {}. Continue, or raise the limit in Settings > \
          Spending.",
-        format_dollars(u64::from(ceilings.turn_cents) * NANODOLLARS_PER_CENT)
+        format_dollars(u64::from(limits.turn_cents) * NANODOLLARS_PER_CENT)
     );
     Ok(Some(if turn <= month {
         SpendingLimit { price, left: turn, reached_message: turn_reached }
     } else {
-        let ceiling = format_dollars(u64::from(ceilings.month_cents) * NANODOLLARS_PER_CENT);
+        let limit = format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT);
         let reached = format!(
-            "This month’s answers in this vault have reached your monthly limit of {ceiling}. \
+            "This month’s answers in this vault have reached your monthly limit of {limit}. \
              Raise it in Settings > Spending, then continue."
         );
         SpendingLimit { price, left: month, reached_message: reached }
     }))
 }
 
-/// Whether this month's ceiling lets anything more be spent.
+/// Whether this month's limit lets anything more be spent.
 pub(crate) async fn has_month_budget(
     store: &Store,
-    ceilings: &SpendingSettings,
+    limits: &SpendingSettings,
     price: Option<Price>,
 ) -> Result<bool, UserError> {
     if price.is_none() {
@@ -116,26 +116,26 @@ pub(crate) async fn has_month_budget(
     }
     let (from, until) = month_bounds(&Zoned::now());
     let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
-    Ok(remaining(ceilings.month_cents, spent) > 0)
+    Ok(remaining(limits.month_cents, spent) > 0)
 }
 
-/// What is left of what may be spent this month, in words; `None` where nothing is counted.
+/// The rest of this month's budget as text; `None` where nothing is counted.
 pub(crate) async fn month_budget_left(
     store: &Store,
     settings: &Settings,
 ) -> Result<Option<String>, UserError> {
-    let ceiling = settings.spending.month_cents;
+    let limit = settings.spending.month_cents;
     let price = llm::providers::model_catalog::lookup(&settings.model, &[], &[])
         .and_then(|model| model.price);
-    if ceiling == 0 || price.is_none() {
+    if limit == 0 || price.is_none() {
         return Ok(None);
     }
     let (from, until) = month_bounds(&Zoned::now());
     let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
-    Ok(Some(format_dollars(remaining(ceiling, spent))))
+    Ok(Some(format_dollars(remaining(limit, spent))))
 }
 
-/// What each of the latest months cost, newest first; months without cost are left out.
+/// The costs of the latest months, newest first; months without cost are omitted.
 pub(crate) async fn monthly_costs(store: &Store) -> Result<Vec<MonthCost>, UserError> {
     let Some(first) = store.first_cost_at().await.map_err(store_error)? else {
         return Ok(Vec::new());
@@ -155,7 +155,7 @@ pub(crate) async fn monthly_costs(store: &Store) -> Result<Vec<MonthCost>, UserE
     }
 }
 
-/// What each turn of a conversation cost.
+/// The cost of each turn of a conversation.
 pub(crate) async fn conversation_costs(
     store: &Store,
     conversation: &ConversationId,
@@ -163,7 +163,7 @@ pub(crate) async fn conversation_costs(
     store.turn_costs(conversation).await.map_err(store_error)
 }
 
-/// What is left below a ceiling; all there is without one.
+/// The rest of a limit; without one, the maximum.
 fn remaining(cents: u32, spent: u64) -> u64 {
     if cents == 0 {
         u64::MAX
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_has_as_many_digits_as_it_needs_and_no_ceiling_leaves_everything() {
+    fn an_amount_has_as_many_digits_as_it_needs_and_no_limit_leaves_everything() {
         let told = [0, 1_234_567, 99_000_000, 500_000_000, 20_000_000_000].map(format_dollars);
         assert_eq!(told, ["$0.00", "$0.0012", "$0.0990", "$0.50", "$20.00"]);
         assert_eq!(

@@ -40,16 +40,17 @@ impl App {
         ProviderTestResult { ok, message, unlisted }
     }
 
-    /// Has whoever answers try keys that are stored nowhere, one or several: asks for one word with each.
-    /// The keys are in no log and no error.
+    /// Has the selected provider try keys that are not stored, one or several: asks for one word
+    /// with each. The keys are in no log and no error.
     pub async fn try_key(&self, keys: SecretString) -> KeyTrial {
         self.services().config.reload_if_changed().await;
         if let Err(refused) = self.services().config.ensure_models_allowed() {
             return KeyTrial::Untried { message: refused.message };
         }
-        let vendor = self.services().model_selector.selected().await.model_provider;
+        let model_provider = self.services().model_selector.selected().await.model_provider;
         for key in secrets::several(&keys) {
-            let chosen = self.services().model_selector.with_key(self.choice(), vendor, key).await;
+            let chosen =
+                self.services().model_selector.with_key(self.choice(), model_provider, key).await;
             let tried = match (&chosen.provider, &chosen.model_lister) {
                 (Ok(provider), _) => ask_one_word(&**provider, chosen.model.clone()).await,
                 // No model is chosen yet: the list of models wants the key too.
@@ -67,7 +68,7 @@ impl App {
         KeyTrial::Works
     }
 
-    /// What a provider without a list has is what is known already.
+    /// A provider without a list keeps the models that are known already.
     async fn list_models(&self, chosen: &Arc<SelectedModel>) -> Result<(), ModelError> {
         let Some(lists) = &chosen.model_lister else { return Ok(()) };
         let listed = lists.models().await?;

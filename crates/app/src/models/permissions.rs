@@ -1,4 +1,5 @@
-//! What a run may do: its kind follows from the channel that set it off, and never from any text.
+//! The permissions of a run: its kind follows from the channel that started it, and never from any
+//! text.
 
 use llm::ports::turn_policy::{ToolDetail, TurnLimits};
 use protocol::{Mode, Origin};
@@ -6,7 +7,6 @@ use tools::catalog::{
     IN_WINDOW, MINIMAL_TOOLS, READ_ONLY_TOOLS, RESOLVE_QUESTION, SMALL_MODEL_TOOLS,
 };
 
-/// What kind of run it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunKind {
     /// The user asks in the window.
@@ -61,7 +61,7 @@ impl ToolSet {
     }
 }
 
-/// What a kind of run may do.
+/// The permissions of a kind of run.
 #[derive(Debug, Clone, Copy)]
 struct RunProfile {
     offer: OfferedTools,
@@ -81,7 +81,7 @@ enum OfferedTools {
     Nothing,
 }
 
-/// What a hub message may make the assistant say.
+/// The tools with which a hub message may make the assistant speak.
 const HUB_SPEECH_TOOLS: [&str; 2] = ["send_message", RESOLVE_QUESTION];
 
 const CHAT: RunProfile = RunProfile {
@@ -139,9 +139,9 @@ pub(crate) struct ToolFilter {
     pub(crate) kind: RunKind,
     /// The user's setting.
     pub(crate) mode: Mode,
-    /// What the model finds its way among.
+    /// The tools that the model is offered.
     pub(crate) set: ToolSet,
-    /// What waits for the message.
+    /// Whether a question is open that the message may answer.
     pub(crate) pending: PendingQuestion,
 }
 

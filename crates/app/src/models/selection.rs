@@ -26,7 +26,7 @@ pub(crate) use local_servers::{candidates as usual_local, detect as find_local};
 pub(crate) use model_provider::ModelProvider;
 use model_provider::ProviderConfig;
 
-/// How much the vendors' own models take in at least, in tokens.
+/// The smallest context window of the providers' own models, in tokens.
 const PROVIDER_CONTEXT_WINDOW: u32 = 200_000;
 
 /// The same for servers of others that say nothing. A server that reads less says so when it is asked.
@@ -35,16 +35,16 @@ const FALLBACK_CONTEXT_WINDOW: u32 = 32_768;
 /// A window waits so long for the first choice.
 const FIRST_SELECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Who answers from now on, as soon as that is known: a keyring may keep its owner waiting. Clones
-/// are the same.
+/// The selected model, as soon as it is known: a keyring may keep its owner waiting. Clones share
+/// it.
 #[derive(Clone)]
 pub(crate) struct ModelSelector {
     selected: watch::Sender<Option<Arc<SelectedModel>>>,
-    /// Who was found to take no tools.
+    /// The models that were found to take no tools.
     no_tools: ToollessModels,
 }
 
-/// What a choice is made from.
+/// The input of a selection.
 pub(crate) struct SelectionInput {
     pub(crate) settings: Settings,
     pub(crate) data: DataDir,
@@ -58,7 +58,7 @@ impl ModelSelector {
         Self { selected: watch::Sender::default(), no_tools: toolless_models }
     }
 
-    /// Who answers; waits for the first choice.
+    /// The selected model; waits for the first selection.
     pub(crate) async fn selected(&self) -> Arc<SelectedModel> {
         let mut chosen = self.selected.subscribe();
         // The sender lives as long as `self`, so the wait ends with a choice.
@@ -85,7 +85,7 @@ impl ModelSelector {
         }
     }
 
-    /// Chooses anew, without blocking, and says how it now stands.
+    /// Selects again, without blocking, and returns the new status.
     pub(crate) async fn reselect(&self, choice: SelectionInput) -> ProviderStatus {
         let no_tools = self.no_tools.clone();
         let keyed = keyed(&choice).await;
@@ -96,7 +96,7 @@ impl ModelSelector {
         status
     }
 
-    /// The model that would answer with this key of a vendor. Nothing is changed.
+    /// The model that would answer with this key of a provider. Nothing is changed.
     pub(crate) async fn with_key(
         &self,
         choice: SelectionInput,
@@ -110,8 +110,8 @@ impl ModelSelector {
         chosen.unwrap_or_else(|_| unknown_provider_selection())
     }
 
-    /// Takes the list of whoever `asked` is in, and says how it then stands; `None` when somebody
-    /// else answers by now.
+    /// Stores the list of models of the provider in `asked` and returns its status; `None` when
+    /// another one answers by now.
     pub(crate) fn set_model_list(
         &self,
         asked: &Arc<SelectedModel>,
@@ -147,16 +147,16 @@ impl ModelSelector {
     }
 }
 
-/// Who answers the next turn.
+/// The model that answers the next turn.
 #[derive(Clone)]
 pub(crate) struct SelectedModel {
     /// The provider, or why there is none.
     pub(crate) provider: Result<Arc<dyn Provider>, UserError>,
-    /// Whom to ask which models there are, also while none is picked.
+    /// The provider to ask for its list of models, also while no model is chosen.
     pub(crate) model_lister: Option<Arc<dyn Provider>>,
     /// The model's id or alias; empty for Commands.
     pub(crate) model: String,
-    /// Whose keys the user means.
+    /// The provider whose keys the user means.
     pub(crate) model_provider: ModelProvider,
     /// How many tokens a model takes in of which nothing is known.
     pub(crate) default_window: u32,
@@ -166,34 +166,35 @@ pub(crate) struct SelectedModel {
     pub(crate) status: ProviderStatus,
 }
 
-/// Whose keys were looked for, and what was found.
+/// The provider whose keys were looked up, and the keys.
 enum Keyed {
-    /// Of the vendor that is asked.
+    /// Of the provider that is asked.
     Of(ModelProvider, Finding),
     /// Commands answer: they were chosen, or there is no key. The trouble says why there may be one.
-    NoVendor(Option<KeyringTrouble>),
+    NoProvider(Option<KeyringTrouble>),
 }
 
-/// Looks for the keys. Left to the keys at hand, the first vendor that has one is asked. A key that is
-/// known to be in a locked keyring counts as one: notes are not sent to another vendor in its place.
+/// Looks for the keys. If the settings leave it open, the first provider with a key is asked. A key
+/// that is known to be in a locked keyring counts as one: notes are not sent to another provider in
+/// its place.
 async fn keyed(choice: &SelectionInput) -> Keyed {
     let SelectionInput { settings, data, keyring, .. } = choice;
-    let find = |vendor| secrets::find(data, keyring, Secret::Keys(vendor));
-    if let Some(vendor) = ModelProvider::from_kind(settings.provider) {
-        return Keyed::Of(vendor, find(vendor).await);
+    let find = |model_provider| secrets::find(data, keyring, Secret::Keys(model_provider));
+    if let Some(model_provider) = ModelProvider::from_kind(settings.provider) {
+        return Keyed::Of(model_provider, find(model_provider).await);
     }
     if settings.provider == ProviderKind::Commands {
-        return Keyed::NoVendor(None);
+        return Keyed::NoProvider(None);
     }
     let mut trouble = None;
-    for vendor in [ModelProvider::Anthropic, ModelProvider::OpenAi] {
-        match find(vendor).await {
+    for model_provider in [ModelProvider::Anthropic, ModelProvider::OpenAi] {
+        match find(model_provider).await {
             Finding::Nothing => {}
             Finding::Closed(KeyringTrouble::Unknown) => trouble = Some(KeyringTrouble::Unknown),
-            found => return Keyed::Of(vendor, found),
+            found => return Keyed::Of(model_provider, found),
         }
     }
-    Keyed::NoVendor(trouble)
+    Keyed::NoProvider(trouble)
 }
 
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
@@ -204,66 +205,67 @@ fn select_model(
     toolless_models: ToollessModels,
 ) -> SelectedModel {
     match keyed {
-        Keyed::Of(vendor, finding) => {
-            select_from_provider(choice, vendor, finding, toolless_models)
+        Keyed::Of(model_provider, finding) => {
+            select_from_provider(choice, model_provider, finding, toolless_models)
         }
-        Keyed::NoVendor(trouble) => commands_only(trouble),
+        Keyed::NoProvider(trouble) => commands_only(trouble),
     }
 }
 
 fn select_from_provider(
     choice: &SelectionInput,
-    vendor: ModelProvider,
+    model_provider: ModelProvider,
     finding: Finding,
     toolless_models: ToollessModels,
 ) -> SelectedModel {
     let SelectionInput { settings, pace, .. } = choice;
-    let base_url = vendor.base_url(settings);
+    let base_url = model_provider.base_url(settings);
     let is_local = llm::transport::http::is_on_this_computer(&base_url);
     let (keyring, found) = (finding.trouble(), finding.keys());
-    if found.is_none() && (vendor == ModelProvider::Anthropic || !is_local) {
+    if found.is_none() && (model_provider == ModelProvider::Anthropic || !is_local) {
         return match keyring {
-            Some(trouble) => closed(vendor, trouble),
-            None => missing_key_selection(vendor),
+            Some(trouble) => closed(model_provider, trouble),
+            None => missing_key_selection(model_provider),
         };
     }
     let model = match settings.model.trim() {
-        "" => vendor.default_model(&base_url).unwrap_or_default(),
+        "" => model_provider.default_model(&base_url).unwrap_or_default(),
         model => model,
     };
     let parameters = match parameters_of(settings, model) {
         Ok(parameters) => parameters,
-        Err(problem) => return failed_selection(vendor, ErrorCode::Other, &problem),
+        Err(problem) => return failed_selection(model_provider, ErrorCode::Other, &problem),
     };
-    let models = model_catalog::list_models(vendor.catalog(&base_url), &settings.models, &[]);
+    let models =
+        model_catalog::list_models(model_provider.catalog(&base_url), &settings.models, &[]);
     let source = found.as_ref().map(|found| found.source.to_owned());
     let keys = found.map(|found| found.keys).unwrap_or_default();
     let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let one = |key| {
         let (base_url, no_tools) = (base_url.clone(), toolless_models.clone());
         let (deadlines, parameters) = (deadlines(*pace), parameters.clone());
-        vendor.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
+        model_provider.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
     };
     let asked = with_key_pool(settings.key_policy, *pace, keys, one)
         .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
     let lists = asked.clone().ok();
     let provider = asked.and_then(|provider| match model {
-        "" => Err(no_model(vendor)),
+        "" => Err(no_model(model_provider)),
         _ => Ok(provider),
     });
     let trouble = provider.as_ref().err().map(ToString::to_string);
     let sees_local = settings.private.endpoint_is_local && is_local && !is_cloud_model(model);
     let max_privacy = if sees_local { Privacy::Local } else { Privacy::Open };
     let label = match model {
-        "" => vendor.name().to_owned(),
+        "" => model_provider.name().to_owned(),
         model => short_model_name(model),
     };
     SelectedModel {
         provider,
         model_lister: lists,
         model: model.to_owned(),
-        model_provider: vendor,
-        default_window: default_context_window(vendor.catalog(&base_url)),
+        model_provider,
+        default_window: default_context_window(model_provider.catalog(&base_url)),
         max_privacy,
         status: ProviderStatus {
             has_model: true,
@@ -393,17 +395,21 @@ fn unknown_provider_selection() -> SelectedModel {
 }
 
 /// A model was chosen, and cannot be asked.
-fn failed_selection(vendor: ModelProvider, code: ErrorCode, message: &str) -> SelectedModel {
+fn failed_selection(
+    model_provider: ModelProvider,
+    code: ErrorCode,
+    message: &str,
+) -> SelectedModel {
     SelectedModel {
         provider: Err(UserError::new(code, message)),
         model_lister: None,
         model: String::new(),
-        model_provider: vendor,
+        model_provider,
         default_window: FALLBACK_CONTEXT_WINDOW,
         max_privacy: Privacy::Open,
         status: ProviderStatus {
             has_model: true,
-            label: vendor.name().to_owned(),
+            label: model_provider.name().to_owned(),
             model: String::new(),
             models: Vec::new(),
             key_source: None,

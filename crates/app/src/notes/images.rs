@@ -1,4 +1,4 @@
-//! Pictures of notes and answers, for the window.
+//! Images of notes and answers, for the window.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ use crate::vault_session::VaultSession;
 /// So many are read at once: a note may be full of large ones, and each is held in memory whole.
 static READ_PERMITS: Semaphore = Semaphore::const_new(4);
 
-/// What a program that shows pictures is given: by its name too, a picture and nothing that runs.
+/// Files with these extensions may be opened in other programs: images, which nothing runs.
 const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "gif", "webp", "avif", "bmp"];
 
 impl App {
-    /// The picture that `link` means in the note `source`, or where it stands in none; as the user
-    /// sees it, whatever is kept from models.
+    /// The image that `link` means in the note `source`, or outside any note. The user sees it,
+    /// also if it is kept from models.
     pub async fn image(
         &self,
         link: String,
@@ -32,8 +32,8 @@ impl App {
         .await?
     }
 
-    /// Where that picture lies on the disk, for programs that the user opens it with. Refused where
-    /// it lies in a folder beside the vault, or is not called a picture.
+    /// The path of that image, for programs that the user opens it with. Refused for an image in an
+    /// additional folder, or one without the extension of an image.
     pub async fn image_file_path(
         &self,
         link: String,
@@ -49,9 +49,8 @@ impl App {
                 )));
             }
             let vault = open.vault.unfiltered();
-            let picture =
-                vault.check_not_in_extra_root(&path).and_then(|()| vault.read_image(&path));
-            picture.map_err(|error| note_error(&error))?;
+            let image = vault.check_not_in_extra_root(&path).and_then(|()| vault.read_image(&path));
+            image.map_err(|error| note_error(&error))?;
             Ok(vault.folder().join(path.as_str()))
         })
         .await?

@@ -138,7 +138,7 @@ impl Indexer {
         caught_up
     }
 
-    /// Puts away texts that the index still has and no note; it is built anew.
+    /// Rebuilds the index, so that it holds no text that is in no note any more.
     pub(crate) async fn rebuild(&self) -> Option<UserError> {
         let index = self.index.clone();
         let done = index_error(run_blocking(move || index.reset()).await);
@@ -230,7 +230,7 @@ fn log_ranked(notes: usize) {
     tracing::debug!(notes, "the ranking holds what it lacked");
 }
 
-/// Whether a change takes files along that it does not name.
+/// Whether a change affects files that it does not name.
 const fn affects_many_files(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::RenameFolder | ChangeKind::TrashFolder | ChangeKind::RestoreFolder)
 }

@@ -13,8 +13,8 @@ use unicode_normalization::UnicodeNormalization as _;
 
 mod forwarded_mail;
 
-/// What stands before the text of an attached file, at the beginning of a paragraph, with the file's
-/// name behind it. The window writes it so (`ui/src/state/composer/mentions.ts`).
+/// Precedes the text of an attached file, at the beginning of a paragraph, with the file's name
+/// behind it. The window writes it so (`ui/src/state/composer/mentions.ts`).
 const ATTACHMENT_PREFIX: &str = "Attached file: ";
 
 /// The shortest row of signs that opens a block of code.
@@ -80,8 +80,8 @@ const fn is_quote_mark(sign: char) -> bool {
     matches!(sign, '>' | '\u{ff1e}' | '\u{203a}' | '\u{bb}' | '\u{fe65}' | '\u{276f}')
 }
 
-/// From the first line with a tag of HTML to the end of the last one. Markdown ends such a block at an empty
-/// line, and whoever pasted a page did not mean that.
+/// From the first line with a tag of HTML to the end of the last one. Markdown ends such a block at
+/// an empty line, but a user who pasted a page means all of it.
 fn html_span(text: &str) -> Range<usize> {
     let is_tag = |line: &str| {
         line.match_indices('<').any(|(at, _)| {

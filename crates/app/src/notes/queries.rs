@@ -1,4 +1,4 @@
-//! What the window looks up: names, lines, links, tags, properties and tasks, as the user sees them.
+//! Queries of the window: names, lines, links, tags, properties and tasks, as the user sees them.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
@@ -75,8 +75,7 @@ impl App {
         self.run_query(move |open| links_of_note(open, &note)).await
     }
 
-    /// What links name that is not there, where `query` is part of it; `None` until the index
-    /// stands.
+    /// The targets of broken links that contain `query`; `None` until the index is ready.
     pub async fn unresolved_links(&self, query: &str) -> Result<Option<CountedValues>, UserError> {
         let all = self.run_query(|open| {
             let dead = open.indexer.user.broken_links()?.into_iter();
@@ -201,7 +200,7 @@ fn to_line_match(GrepHit { line, text, marks, .. }: GrepHit) -> LineMatch {
     LineMatch { line, marks, text }
 }
 
-/// Lines of one note, which follow each other, are put together.
+/// Groups lines of one note that follow each other.
 fn group_by_note(lines: impl Iterator<Item = (NotePath, LineMatch)>) -> Vec<NoteLineMatches> {
     let mut notes: Vec<NoteLineMatches> = Vec::new();
     for (path, line) in lines {
@@ -325,11 +324,11 @@ mod tests {
     }
 
     #[test]
-    fn words_are_picked_by_a_part_of_them_in_any_case() {
+    fn values_are_filtered_by_a_part_of_them_in_any_case() {
         let all = || vec![value_count("Garden".into(), 2), value_count("food/bread".into(), 1)];
-        let picked = matching_values(all(), " DEN ");
+        let filtered = matching_values(all(), " DEN ");
         assert_eq!(
-            picked,
+            filtered,
             CountedValues { words: vec![value_count("Garden".into(), 2)], total: 1 }
         );
         assert_eq!(matching_values(all(), "").total, 2);

@@ -28,7 +28,7 @@ enum Choice {
     /// No note is open.
     NoneOpen,
     /// One is open and is not sent.
-    LeftOut,
+    Excluded,
     /// This one is sent.
     Send(ToSend),
 }
@@ -50,20 +50,21 @@ impl From<ActiveNoteEntry> for Choice {
 }
 
 impl VaultSession {
-    /// The open note that is sent with these words. A note that is kept from the model that answers now
-    /// is left out; one that becomes private later is withheld like the rest of the history.
+    /// The open note that is sent with this message. A note that is kept from the model that
+    /// answers now is excluded; one that becomes private later is withheld like the rest of the
+    /// history.
     pub(crate) async fn sent_note(&self, message: &UserMessage) -> Result<SentNote, UserError> {
-        let left_out =
+        let excluded =
             SentNote { parts: vec![MessagePart::OpenNote { note: None }], ..SentNote::default() };
         let ToSend { mut note, line, age } = match self.choice(message).await? {
             Choice::NoneOpen => return Ok(SentNote::default()),
-            Choice::LeftOut => return Ok(left_out),
+            Choice::Excluded => return Ok(excluded),
             Choice::Send(note) => note,
         };
         let path = note.path.clone();
         let is_gone = !self.privacy_guard.missing_for_any([path.clone()].into()).await?.is_empty();
         if is_gone || self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some) {
-            return Ok(left_out);
+            return Ok(excluded);
         }
         let selection = self.selection_of(&note, age).await?;
         if selection.is_none() {
@@ -79,7 +80,7 @@ impl VaultSession {
         Ok(match &words.open_note {
             WithNote::Never => Choice::NoneOpen,
             WithNote::OnDesk => lying.map_or(Choice::NoneOpen, Choice::from),
-            WithNote::Shown(None) => lying.map_or(Choice::NoneOpen, |_| Choice::LeftOut),
+            WithNote::Shown(None) => lying.map_or(Choice::NoneOpen, |_| Choice::Excluded),
             WithNote::Shown(Some(path)) => match lying {
                 Some(lying) if lying.path() == path => lying.into(),
                 // Another one was opened meanwhile: of this one the user saw only the name.
@@ -94,7 +95,7 @@ impl VaultSession {
                 let message = opening.map(|(message, _)| message);
                 match message.as_ref().and_then(|message| message.open_note()) {
                     None => Choice::NoneOpen,
-                    Some(None) => Choice::LeftOut,
+                    Some(None) => Choice::Excluded,
                     Some(Some(note)) => Choice::Send(ToSend {
                         note: note.clone(),
                         line: format!(

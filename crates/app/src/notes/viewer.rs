@@ -18,7 +18,8 @@ pub(crate) struct ViewedNote {
     last_published: LastPublished,
 }
 
-/// What the window was told last. The same is not told twice, whoever wrote it.
+/// The state that the window was sent last. The same state is not sent twice, whichever program
+/// wrote it.
 #[derive(PartialEq, Eq)]
 enum LastPublished {
     Text(ContentHash),
@@ -52,8 +53,8 @@ impl VaultSession {
         Ok(NoteContent { seq, text: lossy_text(&note), path: note.path })
     }
 
-    /// Where a note lies on the disk. Refused for what is no note, is not there, or lies in a folder
-    /// beside the vault.
+    /// The path of a note on the disk. Refused for what is no note, is missing, or lies in an
+    /// additional folder.
     pub(crate) async fn note_file_path(&self, path: NotePath) -> Result<PathBuf, UserError> {
         if !path.is_markdown() {
             return Err(UserError::other(format!("`{path}` is no note: only notes are opened.")));

@@ -26,13 +26,13 @@ const MAX_FOLLOWED_FILES: u32 = 20_000;
 /// The share of the time that counting a large vault may take is one in so many.
 const RECOUNT_TIME_DIVISOR: u32 = 10;
 
-/// What was noticed of the vault as a whole.
+/// The trouble of the vault's folder, and its last published state.
 #[derive(Default)]
 pub(crate) struct FolderStatus(Mutex<FolderStatusInner>);
 
 #[derive(Default)]
 struct FolderStatusInner {
-    /// What the window was told last.
+    /// The state that the window was sent last.
     published: Option<VaultInfo>,
     is_gone: bool,
     /// Why changes of other programs are noticed late, or not.
@@ -58,7 +58,7 @@ impl FolderStatus {
         seen
     }
 
-    /// What was told last, with how far the index is now.
+    /// The state that was sent last, with the progress of the index now.
     pub(crate) fn last_published(&self, indexing: &Indexer) -> Option<VaultInfo> {
         let mut state = self.lock();
         let told = state.published.as_mut()?;
@@ -66,7 +66,7 @@ impl FolderStatus {
         Some(told.clone())
     }
 
-    /// What a window that opens now should hear of.
+    /// The problem to show to a window that opens now.
     pub(crate) fn problem(&self) -> Option<UserError> {
         self.lock().unwatched.clone()
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use protocol::NotePath;
 use unicode_casefold::{Locale, UnicodeCaseFold as _, Variant};
 
-/// What stands in the place of a hidden name.
+/// Replaces a hidden name.
 pub(super) const REDACTED: &str = "(a private note)";
 
 /// Paths of hidden files, and the places under which everything is hidden. A hundred thousand of them

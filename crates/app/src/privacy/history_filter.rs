@@ -1,8 +1,8 @@
-//! What was said before, as it may be heard now.
+//! Filters the messages of earlier turns for the model that reads them now.
 //!
-//! A turn that ran while the same was hidden is heard whole. From the first other turn on that names or
-//! holds hidden notes, or was told their words, everything is withheld that was not the user's own:
-//! results, arguments and answers may tell in other words what they came from. The user's words stay.
+//! A turn that ran with the same view is sent whole. From the first other turn on that names or
+//! holds hidden notes, or was told their text, everything is withheld except the user's own
+//! messages: results, arguments and answers may repeat a note in other words.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use crate::chat::prompt::{QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SEL
 const WITHHELD_RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
                       again for what may be seen.";
 
-/// What stands in the place of diffs.
+/// Replaces a withheld diff.
 const WITHHELD_DIFF: &str = "<rejected>\n(a note that is private now)\n";
 
 const WITHHELD_ANSWER: &str =
@@ -129,7 +129,7 @@ impl MessageFilter<'_> {
 fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
     match part {
         MessagePart::Result { output, .. } => reveals_in_text(hidden, output),
-        // What was selected, and what was rejected, is words of a note as much as a result is.
+        // Selections and rejected diffs are text of a note as much as a result is.
         MessagePart::Context { text } if is_selection(text) => reveals_in_text(hidden, text),
         MessagePart::Context { text } => rejected_diffs(text)
             .is_some_and(|diffs| reveals_in_text(hidden, &without_diff_signs(diffs))),
@@ -215,8 +215,8 @@ fn argument_texts(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
     }
 }
 
-/// A result without line numbers, from the first fence on if there is one: so that a note's
-/// properties are read as such, also when the note has another name by now.
+/// A result without line numbers, from the first fence on if there is one, so that a note's
+/// properties are read as such, also when the note was renamed since.
 fn without_line_numbers(output: &str) -> String {
     let bare = |line: &str| {
         let line = line.trim_start_matches(['>', ' ']);

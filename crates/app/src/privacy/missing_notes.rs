@@ -19,10 +19,10 @@ use crate::support::errors::store_error;
 const MAX_MOVES: usize = 16;
 
 impl PrivacyGuard {
-    /// From now on what was done to notes by `past` is known.
-    pub(crate) fn set_effect_history(&self, past: Store) {
+    /// Gives access to the ledger of changes.
+    pub(crate) fn set_effect_history(&self, ledger: Store) {
         // There is one for each vault.
-        let _first_stays = self.effect_history.set(past);
+        let _first_stays = self.effect_history.set(ledger);
     }
 
     /// Those of the notes that are not there and may be private, whatever runs.
@@ -48,8 +48,8 @@ impl PrivacyGuard {
             sources.values().flatten().filter_map(source_note).collect();
         // A note that is to be made is not there yet, and says nothing that its turn did not write. One that is
         // to be changed was there.
-        if let (Some(past), Some(row)) = (self.effect_history.get(), rows.first()) {
-            let open = past.open_change_set(&row.conversation).await.map_err(store_error)?;
+        if let (Some(ledger), Some(row)) = (self.effect_history.get(), rows.first()) {
+            let open = ledger.open_change_set(&row.conversation).await.map_err(store_error)?;
             let planned = open.into_iter().flat_map(|set| set.planned);
             for made in planned.filter(|planned| planned.change.kind() == ChangeKind::Create) {
                 notes.remove(&made.change.path);
@@ -88,16 +88,16 @@ impl PrivacyGuard {
     /// Whether a note that is gone went to a place by a change of ours where it may be seen, or to the trash
     /// while it might.
     async fn is_known_open(&self, seen: &Vault, from: &NotePath) -> Result<bool, UserError> {
-        let Some(past) = self.effect_history.get() else { return Ok(false) };
+        let Some(ledger) = self.effect_history.get() else { return Ok(false) };
         let mut path = from.clone();
         for _ in 0..MAX_MOVES {
-            let changes = past.note_history(&path, None).await.map_err(store_error)?;
+            let changes = ledger.note_history(&path, None).await.map_err(store_error)?;
             let Some(last) = changes.into_iter().next().filter(|last| last.path == path) else {
                 return Ok(false);
             };
             match (last.kind, &last.target) {
                 (ChangeKind::Rename, Some(to)) => path = to.clone(),
-                (ChangeKind::Trash, _) => return was_open(past, seen, &last).await,
+                (ChangeKind::Trash, _) => return was_open(ledger, seen, &last).await,
                 _ => return Ok(false),
             }
             let (vault, at) = (seen.clone(), path.clone());
@@ -112,16 +112,16 @@ impl PrivacyGuard {
 }
 
 /// Whether a note might be seen when it went to the trash; not where its text is not kept any more.
-async fn was_open(past: &Store, seen: &Vault, trashed: &Effect) -> Result<bool, UserError> {
+async fn was_open(ledger: &Store, seen: &Vault, trashed: &Effect) -> Result<bool, UserError> {
     let Some(hash) = trashed.before.clone() else { return Ok(false) };
-    let mut kept = past.contents(std::slice::from_ref(&hash)).await.map_err(store_error)?;
+    let mut kept = ledger.contents(std::slice::from_ref(&hash)).await.map_err(store_error)?;
     let Some(text) = kept.remove(&hash) else { return Ok(false) };
     let (vault, path) = (seen.clone(), trashed.path.clone());
     run_blocking(move || vault.shows(&path, &text, None)).await
 }
 
-/// Of each turn the notes that are gone and that it may know words of: its own and those of the turns
-/// before it. Turns that know of none are left out.
+/// For each turn, the missing notes of which it may know text: its own and those of the turns
+/// before it. Turns without such notes are omitted.
 pub(super) fn missing_by_turn(
     rows: &[Message],
     sources: &SourcesByTurn,

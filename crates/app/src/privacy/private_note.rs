@@ -36,8 +36,8 @@ impl VaultSession {
         run_blocking(move || keeper.kept_from(most, &paths)).await
     }
 
-    /// How private a note may be that the model which answers now is shown. While that is not known, only
-    /// what every model may see.
+    /// The highest privacy of notes that the selected model is shown. Until it is known, that of
+    /// every model.
     async fn shown_at_most(&self) -> Privacy {
         let Some(chosen) = self.answering.at_hand() else { return Privacy::Open };
         let asked = tokio::time::timeout(PATIENCE, turn_policy::effective_privacy(&chosen)).await;

@@ -1,4 +1,5 @@
-//! What a turn has heard that is not the user's word, and what that asks for. Wording never counts.
+//! The sources of what a turn has read besides the user's messages, and their consequences. Wording
+//! never counts.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use crate::hub::writable_notes::WritableNotes;
 /// Files that tell the assistant how to work, at the top of the vault or of any folder in it.
 pub(crate) const RULES_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// What is told of a plan that touches such a file and therefore waits.
+/// The reason why a plan that touches a rules file needs a review.
 pub(crate) const RULES_REVIEW_MESSAGE: &str = " It holds rules for the assistant, and more than the user's own words was read here, so it \
      waits in every mode.";
 
@@ -50,9 +51,10 @@ pub(crate) fn exceeds_hub_access(places: &WritableNotes, heard: &BTreeSet<Source
     })
 }
 
-/// What a plan tells beside the words of its verdict. That a text was found, a property set or a note
-/// moved says something of a note, as a failure would. To add to a note or to make one says nothing but
-/// that, and so does what is in the hub's places. No word of a note is in it, so it makes no rules wait.
+/// The source of a plan's outcome beside its wording. That a text was found, a property set or a
+/// note moved reveals something of a note, as a failure would. Appending to a note or creating one
+/// reveals only that, and so do changes in the hub's places. The source holds no text of a note, so
+/// it makes no rules wait.
 pub(crate) fn plan_source(effect: ToolEffect, hub_place: bool) -> Option<Source> {
     (effect != ToolEffect::Create && !hub_place).then_some(Source::Vault)
 }

@@ -8,7 +8,7 @@ use protocol::{Message, NotePath, Timestamp, TurnId};
 /// So many turns are remembered. Those before are judged by what stands in them, as after a restart.
 const MAX_CACHED_TURNS: usize = 1_000;
 
-/// What was hidden from turns.
+/// The views of turns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RedactionCache {
     turns: HashMap<TurnId, TurnRedaction>,
@@ -16,7 +16,7 @@ pub(super) struct RedactionCache {
     order: VecDeque<TurnId>,
 }
 
-/// What was hidden from a turn, and since when. What it heard before may have been more.
+/// The view of a turn, and since when it holds. Before that the turn may have seen more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TurnRedaction {
     fingerprint: u64,

@@ -32,8 +32,8 @@ pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<Not
 }
 
 impl PrivacyGuard {
-    /// Those of the notes in whose place another file stands than at that time, and that may be private,
-    /// whatever runs.
+    /// The notes that another file has replaced since that time and that may be private, for any
+    /// running turn.
     pub(crate) async fn replaced_for_any(
         &self,
         read: BTreeMap<NotePath, Timestamp>,
@@ -73,13 +73,13 @@ impl PrivacyGuard {
 
     /// Whether a change of ours put the file there, or the one that it follows.
     async fn is_own_change(&self, path: &NotePath, file: FileId) -> Result<bool, UserError> {
-        let Some(past) = self.effect_history.get() else { return Ok(false) };
-        let changes = past.note_history(path, None).await.map_err(store_error)?;
+        let Some(ledger) = self.effect_history.get() else { return Ok(false) };
+        let changes = ledger.note_history(path, None).await.map_err(store_error)?;
         let left: Vec<FileId> = changes.into_iter().filter_map(|change| change.file).collect();
         if left.contains(&file) || left.is_empty() {
             return Ok(!left.is_empty());
         }
-        let successions = past.successions().await.map_err(store_error)?;
+        let successions = ledger.successions().await.map_err(store_error)?;
         Ok(left.iter().any(|from| successions.contains(&FileReplacement { from: *from, to: file })))
     }
 

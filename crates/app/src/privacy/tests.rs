@@ -1,4 +1,4 @@
-//! What a model hears of what was said under other rules.
+//! The history that a model gets when it was made under other rules.
 #![expect(clippy::disallowed_methods, reason = "tests make and move the files of the vault")]
 
 use protocol::settings::PrivateSettings;
@@ -91,7 +91,7 @@ async fn what_another_provider_was_told_is_withheld_with_all_that_was_said_of_it
 }
 
 #[tokio::test]
-async fn a_note_that_has_another_name_by_now_is_known_by_what_it_said() {
+async fn a_renamed_note_is_recognized_by_its_text() {
     let (_folder, vault) = folder();
     let keeper = keeper_of(&vault, rules(&["#home"], &[]));
     let told = heard(&keeper, Privacy::Open, story("Before.md", "tags: [home]")).await;
@@ -99,7 +99,7 @@ async fn a_note_that_has_another_name_by_now_is_known_by_what_it_said() {
 }
 
 #[tokio::test]
-async fn what_was_said_of_open_notes_is_heard_whole() {
+async fn messages_about_open_notes_are_sent_whole() {
     let (_folder, vault) = folder();
     let keeper = keeper_of(&vault, rules(&["#home"], &["Diary"]));
     let rows = story("Open.md", "title: x");
@@ -139,7 +139,7 @@ fn nameless(turn: &str) -> Vec<Message> {
     ]
 }
 
-/// What somebody hears of turn `two`, which was told words from this note.
+/// What a model gets of turn `two`, which was told text of this note.
 async fn heard_from(guard: &PrivacyGuard, note: &str) -> String {
     let turn = TurnId::from("three");
     guard.begin(&turn, Privacy::Open).await.expect("begun");
@@ -236,7 +236,7 @@ async fn a_turn_that_was_told_nothing_of_a_note_that_is_gone_stays_as_it_is() {
     let heard = serde_json::to_string(&heard).expect("json");
     assert_eq!(heard.matches(CANARY).count(), 3, "of `three` alone: {heard}");
     assert_eq!(mark, again);
-    // What stands in for rows of before counts by its mark: it must be another one.
+    // A summary of earlier rows counts by its fingerprint, which must differ here.
     let (_, whole) =
         keeper.redact_for_turn(&four, Vec::new(), &SourcesByTurn::new()).await.expect("heard");
     assert_ne!(mark, whole);
@@ -347,7 +347,7 @@ async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them(
 }
 
 #[tokio::test]
-async fn what_was_rejected_of_a_note_is_withheld_with_what_was_said_of_it() {
+async fn rejected_hunks_of_a_note_are_withheld_with_the_messages_about_it() {
     let (_folder, vault) = folder();
     let diff = format!("--- a/Secret.md\n+++ b/Secret.md\n@@ -1 +1 @@\n-{CANARY}\n+x\n");
     let block = format!("<context>\nTime: 1\n<rejected>\n{diff}</rejected>\n</context>");

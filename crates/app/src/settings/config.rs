@@ -31,7 +31,7 @@ use crate::workspace::write_lock::WriteLock;
 pub(crate) use file_watcher::ConfigWatcher;
 use integrity::{ConfigFault, ConfigOnDisk, END_MARKER, ParsedConfig};
 
-/// So often a change is made anew because somebody saved the file by hand at the same moment.
+/// How often a change is repeated because another program saved the file at the same moment.
 const MAX_WRITE_ATTEMPTS: u32 = 50;
 
 /// The settings in force, and the file they are kept in. Clones are the same.
@@ -49,7 +49,7 @@ pub(crate) type ReloadRequests = mpsc::UnboundedReceiver<oneshot::Sender<()>>;
 #[derive(Debug)]
 struct LoadedConfig {
     settings: Settings,
-    /// What is private; everything while the file does not count.
+    /// The private rules; everything is private while the file does not count.
     private: PrivateRules,
     /// The hub name of the open vault, where that is another than the file's.
     hub_name: Option<String>,
@@ -121,7 +121,7 @@ impl Config {
         self.read().settings.hub.clone()
     }
 
-    /// What is kept from models.
+    /// The rules for notes that are kept from models.
     pub(crate) fn private_rules(&self) -> PrivateRules {
         self.read().private.clone()
     }
@@ -172,7 +172,8 @@ impl Config {
         ConfigStamp::of_file(&self.data.config_file()) != self.read().stamp
     }
 
-    /// Reads the file again and puts in force what it says. `false` when that is what was in force. Blocks.
+    /// Reads the file again and activates its settings. `false` when they are active already.
+    /// Blocks.
     pub(crate) fn reload(&self) -> bool {
         let lock = self.data.lock();
         let (stamp, found) = self.read_from_disk();
@@ -221,7 +222,7 @@ impl Config {
         let (before, after) = (told(before)?, told(after)?);
         toml_patch::patch_table(whole.document.as_table_mut(), before.as_table(), after.as_table());
         let text = whole.to_text();
-        // What is written is what will be read.
+        // The text that is written is what will be read.
         let now = ParsedConfig::parse(&text).map_err(|fault| match fault {
             ConfigFault::Unreadable(error) => {
                 UserError::other(format!("The settings cannot be written: {error}"))
@@ -237,8 +238,8 @@ impl Config {
         Ok(text)
     }
 
-    /// Has the user's choice count from now on, where the file does not; a file that counts stays as it is.
-    /// Whatever is replaced is kept beside it. Blocks.
+    /// Activates the user's choice where the file does not count; a file that counts stays as it
+    /// is. A file that is replaced is kept beside it. Blocks.
     pub(crate) fn recover(&self, choice: SettingsChoice) -> Result<(), UserError> {
         let lock = self.data.lock()?;
         let (stamp, found) = self.read_from_disk();
@@ -271,14 +272,14 @@ impl Config {
         Ok(())
     }
 
-    /// Puts in force what was just written, and keeps it as what was whole last: killed in between, the file
-    /// has its end.
+    /// Activates the text that was just written, and keeps it as the last good one. If the process
+    /// is killed in between, the file has its end marker.
     fn activate_from_disk(&self, lock: &WriteLock) {
         let (stamp, found) = self.read_from_disk();
         self.activate(Ok(lock), stamp, &found);
     }
 
-    /// Puts in force what was found.
+    /// Activates the settings that were found.
     fn activate(
         &self,
         lock: Result<&WriteLock, &UserError>,
@@ -418,8 +419,8 @@ impl Config {
 /// A settings file of more bytes is not read: to understand tens of megabytes takes the better part of a minute.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
 
-/// The bytes of a file; `None` where there is none. A pipe is not waited for, and a link that leads nowhere is an
-/// error: its file may be on a disk that is not there at the moment.
+/// The bytes of a file; `None` where there is none. A pipe is not waited for, and a broken symlink
+/// is an error: its target may be on a disk that is not mounted at the moment.
 fn read_config_bytes(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut opened = match rustix::fs::open(file, flags, rustix::fs::Mode::empty()) {
@@ -441,9 +442,9 @@ fn read_config_bytes(file: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// What no file may hold, whoever wrote the rest of it.
+/// Refuses settings that no file may hold.
 fn validate(settings: &Settings) -> Result<(), UserError> {
-    // What is saved is told to the window and stands in a file; a key has a place of its own.
+    // Settings are sent to the window and stored in a file; a key has a place of its own.
     if llm::transport::http::has_credentials(&settings.base_url) {
         return Err(UserError::other(
             "The server URL must not contain a username, password, or “?”. Enter only the URL, and \

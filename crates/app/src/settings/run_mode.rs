@@ -1,6 +1,6 @@
-//! What the application was started for.
+//! Whether the application serves a window, the command line or a check.
 
-/// What the application was started for.
+/// The purpose that the application was started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunMode {
     /// To stay: it listens to the hub, and what was queued goes on.

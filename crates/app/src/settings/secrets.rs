@@ -21,12 +21,12 @@ use crate::workspace::data_dir::{DataDir, write_private};
 
 mod stored;
 
-/// What is kept secret.
+/// A kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
-    /// The keys of a vendor.
+    /// The keys of a provider.
     Keys(ModelProvider),
-    /// What a hub wants to see before it lets anybody in.
+    /// The token that a hub asks for.
     HubToken,
 }
 
@@ -41,7 +41,7 @@ impl Secret {
     /// The variable of the environment that may hold it.
     fn env_variable(self) -> &'static str {
         match self {
-            Self::Keys(vendor) => vendor.env_variable(),
+            Self::Keys(provider) => provider.env_variable(),
             Self::HubToken => "VAULTMATE_HUB_TOKEN",
         }
     }
@@ -56,7 +56,7 @@ impl Secret {
         }
     }
 
-    /// What it is to its user.
+    /// How the user calls it.
     const fn label(self) -> &'static str {
         match self {
             Self::Keys(_) => "key",
@@ -64,7 +64,7 @@ impl Secret {
         }
     }
 
-    /// The first vendor's file has the name it always had.
+    /// The file of the first provider keeps its original name.
     fn file_path(self, data: &DataDir) -> PathBuf {
         match self {
             Self::Keys(ModelProvider::Anthropic) => data.key_file(),
@@ -81,7 +81,7 @@ pub(crate) struct FoundKeys {
     pub(crate) source: &'static str,
 }
 
-/// What the environment had at the start, one by one.
+/// The secrets in the environment at the start.
 static ENVIRONMENT: LazyLock<Vec<(Secret, SecretString)>> = LazyLock::new(|| {
     let given = |secret: Secret| {
         std::env::var(secret.env_variable()).ok().map(|text| (secret, SecretString::from(text)))
@@ -99,7 +99,7 @@ pub fn take_from_environment(unset: impl Fn(&str)) {
     }
 }
 
-/// Has `program` find the keys where this one found them: for this program, started anew.
+/// Gives `program`, a new start of this one, the keys of this process.
 pub fn pass_to_command(program: &mut Command) {
     program.envs(ENVIRONMENT.iter().map(|(of, keys)| (of.env_variable(), keys.expose_secret())));
 }

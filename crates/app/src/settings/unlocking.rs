@@ -1,4 +1,4 @@
-//! The keyring is unlocked by its user, and what waits for it goes on.
+//! After the user unlocks the keyring, the tasks that wait for it continue.
 
 use protocol::UserError;
 use protocol::request::{KeyStorage, Unlocking};

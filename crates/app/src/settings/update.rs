@@ -29,7 +29,7 @@ impl App {
         self.change_settings(|now| *now = settings).await
     }
 
-    /// Adds a folder beside the vault. The caller vouches that the user named it: in a dialog of the
+    /// Adds an additional folder. The caller vouches that the user named it: in a dialog of the
     /// system, or by typing its path.
     pub async fn add_extra_root(&self, folder: &Path) -> Result<(), UserError> {
         let folder = folder.to_str().ok_or_else(|| {
@@ -54,12 +54,12 @@ impl App {
         self.save(&before, after).await
     }
 
-    /// Saves whatever differs between `before`, from which somebody made a change, and `after`. It takes
-    /// effect at once. What cannot be understood is refused, and then nothing of it is taken. Returns the
-    /// settings in force then.
+    /// Saves the differences between `before`, from which the change was made, and `after`. They
+    /// take effect at once. If a value is invalid, nothing is saved. Returns the settings in force
+    /// then.
     ///
-    /// These are a page's to send: a folder beside the vault that was not there before is refused.
-    /// [`App::add_extra_root`] adds one.
+    /// A page may send these settings, so an additional folder that was not there before is
+    /// refused. [`App::add_extra_root`] adds one.
     pub async fn save_changed(
         &self,
         before: &Settings,
@@ -81,10 +81,10 @@ impl App {
         settled
     }
 
-    /// Follows the settings file, whoever changes it, until it is dropped.
+    /// Follows the settings file, whichever program changes it, until it is dropped.
     pub(crate) async fn run_settings_loop(self, mut outdated: ReloadRequests) {
         let mut watch = ConfigWatcher::start(&self.services().data);
-        // What was changed before the watch stood was not told.
+        // Changes before the watch was set up were not reported.
         self.reload_settings().await;
         loop {
             let asked = tokio::select! {
@@ -96,7 +96,7 @@ impl App {
             };
             self.reload_settings().await;
             if let Some(asked) = asked {
-                // Whoever asked has given up.
+                // The caller has given up.
                 let _ = asked.send(());
             }
         }
@@ -167,7 +167,7 @@ impl App {
         open.connect_hub(link, around);
     }
 
-    /// The folders beside the vault under the names that they get, if all new ones may be added.
+    /// The additional folders under the names that they get, if all new ones may be added.
     async fn admit_extra_roots(
         &self,
         wanted: &[ExtraRoot],
@@ -183,13 +183,13 @@ impl App {
         judged.await?.map_err(|error| UserError::other(error.to_string()))
     }
 
-    /// Stores the keys of whoever answers, one or several; an empty text removes them.
+    /// Stores the keys of the selected provider, one or several; an empty text removes them.
     pub async fn set_key(&self, key: SecretString, place: KeyStorage) -> Result<(), UserError> {
         let AppServices { data, keyring, model_selector: answering, .. } = self.services();
-        let of_vendor = async || Secret::Keys(answering.selected().await.model_provider);
-        self.ready_to_store(of_vendor().await, &key, place).await;
+        let keys_secret = async || Secret::Keys(answering.selected().await.model_provider);
+        self.ready_to_store(keys_secret().await, &key, place).await;
         let _saving = self.lock_settings().await;
-        secrets::save(data, keyring, of_vendor().await, &key, place).await?;
+        secrets::save(data, keyring, keys_secret().await, &key, place).await?;
         self.reselect_model().await;
         Ok(())
     }

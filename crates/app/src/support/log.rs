@@ -16,8 +16,8 @@ pub struct LogGuard {
     _worker: Option<WorkerGuard>,
 }
 
-/// Starts logging for this process; what a panic says is logged too. What looks like a key is
-/// written nowhere. Without a place to write, the program goes on without logs.
+/// Starts logging for this process, including the messages of panics. Text that looks like a key is
+/// redacted. Without a place to write, the program continues without logs.
 #[must_use]
 pub fn start(data: &DataDir) -> LogGuard {
     panic::set_hook(Box::new(|panic| {

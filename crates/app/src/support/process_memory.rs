@@ -11,7 +11,7 @@ pub fn protect_memory() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // What takes crashes from the system, in place of files, heeds this one.
+        // Services that collect crashes from the system, in place of files, heed this one.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-/// How the keys of vendors begin.
+/// The prefixes of providers' keys.
 const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "gsk_", "xai-", "hf_", "ghp_", "github_pat_"];
 
-/// What follows a beginning in a key is at least so long, and has a digit.
+/// The rest of a key is at least so long, and has a digit.
 const MIN_KEY_LENGTH: usize = 8;
 
 /// The same text with `[key]` for each key and `[login]` for each login.
@@ -25,7 +25,7 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// What stands before the first secret, what after it, and what is written in its place.
+/// The text before the first secret, the text after it, and its replacement.
 fn next_secret(text: &str) -> Option<(&str, &str, &'static str)> {
     let key = KEY_PREFIXES.iter().filter_map(|beginning| first_key(text, beginning)).min();
     let login = first_login(text);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_stay_as_they_are() {
+    fn ordinary_text_stays_as_it_is() {
         for text in [
             "task-12345678",
             "sk-short1",

@@ -1,4 +1,5 @@
-//! What is put right when a vault is opened: changes that were under way, and turns that were cut.
+//! Recovers a vault when it is opened: changes that were under way, and turns that were
+//! interrupted.
 
 use protocol::{
     CallId, CallResult, ConversationId, IntentState, NotePath, OpenTurn, Origin, Settings,
@@ -35,7 +36,7 @@ pub(crate) async fn recover(
         if turn.status == TurnStatus::Running {
             end_or_resume(store, &turn, settings).await?;
         } else if turn.origin == Origin::Cli {
-            // Whoever asked from the command line has gone: nobody waits for the answer.
+            // The process that asked on the command line has ended, so nobody waits for the answer.
             interrupt(store, &turn).await?;
         }
     }
@@ -73,7 +74,8 @@ pub(crate) async fn end_cut_turn(
     }
 }
 
-/// Waiting changes whose files hold them already: the verdict was cut before it was noted.
+/// Closes pending changes whose files hold them already: the process ended before their decision
+/// was stored.
 async fn close_applied_reviews(store: &Store) -> Result<(), UserError> {
     let all = store.conversations_needing_you().await.map_err(store_error)?;
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
@@ -87,8 +89,7 @@ async fn close_applied_reviews(store: &Store) -> Result<(), UserError> {
     Ok(())
 }
 
-/// What was decided about notes of a waiting set that hold their changes already, as the ledger
-/// knows.
+/// The decisions about notes of a pending set that hold their changes already, by the ledger.
 pub(crate) async fn already_decided(
     store: &Store,
     set: &OpenChangeSet,
@@ -227,6 +228,6 @@ mod tests {
         recover(&vault, &store, &Settings::default()).await.expect("recovered");
         let open: Vec<_> = store.open_turns().await.expect("read");
         let open: Vec<_> = open.iter().map(|turn| turn.turn.as_str()).collect();
-        assert_eq!(open, ["window"], "what was said in the window goes on");
+        assert_eq!(open, ["window"], "the turn of the window continues");
     }
 }

@@ -61,7 +61,8 @@ impl DataDir {
         &self.root
     }
 
-    /// The file of Anthropic's key for those who chose a file; other vendors' are beside it.
+    /// The file of Anthropic's key for users who chose a file; the keys of other providers are
+    /// beside it.
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
         self.root.join("key")

@@ -23,15 +23,16 @@ pub(crate) struct LockedVault {
 
 /// So often the data folder may turn out to be another one once its lock is held.
 const MAX_ATTEMPTS: u32 = 3;
-/// A program that was killed lets go of its lock only when the last of its threads has ended and
-/// the kernel has put away what it held: so long a start right after a crash waits.
+/// The lock of a killed program is released only when the last of its threads has ended and the
+/// kernel has cleaned up. A start right after a crash waits so long.
 const KERNEL_RELEASE_TIMEOUT: Duration = Duration::from_secs(15);
 /// So long a holder may look alive although it was told to end.
 const HOLDER_EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often it looks again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 
-/// Opens the folder and takes its lock, aside; a lock whose holder has ended is asked for again.
+/// Opens the folder and takes its lock on a blocking thread; tries again for a lock whose holder
+/// has ended.
 pub(crate) async fn open_and_lock(
     folder: &Path,
     data: &DataDir,

@@ -1,4 +1,5 @@
-//! The database of a vault is opened; that it lost its past is told, with what is left of that.
+//! Opens the database of a vault. If it lost its contents, the user is told, with the place of what
+//! is left.
 
 use std::path::Path;
 
@@ -34,7 +35,7 @@ fn data_loss_message(emptied: &LostDatabase, home: &Path, left: &[String]) -> St
         None => format!("Nothing was left of it in {}; restore a backup.", home.display()),
     };
     let begun = "The database of this vault was emptied, so its conversations and the list of changes \
-                 begin anew.";
+                 start over.";
     match left {
         [] => format!("{begun} {kept}"),
         left => format!(

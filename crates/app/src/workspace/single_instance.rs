@@ -26,7 +26,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum RunningInstance {
     /// A window has the vault open and comes to the front.
     Answered,
-    /// Nobody answers at this door.
+    /// No window answers.
     Nobody,
 }
 
@@ -49,8 +49,9 @@ async fn read_reply(home: &Path) -> io::Result<[u8; 5]> {
     Ok(answer)
 }
 
-/// Answers at the door of the vault whose data is in `home`, and rings `knocked` each time, until it
-/// is dropped. The caller holds the vault's lock, so a socket that lies there is a dead one's.
+/// Listens on the socket of the vault whose data is in `home`, and notifies `knocked` for each
+/// connection, until it is dropped. The caller holds the vault's lock, so an existing socket
+/// belongs to a process that has ended.
 pub(crate) async fn serve_notifications(home: PathBuf, knocked: Arc<Notify>) {
     let listener = match listen(&home) {
         Ok(listener) => listener,
@@ -65,7 +66,7 @@ pub(crate) async fn serve_notifications(home: PathBuf, knocked: Arc<Notify>) {
             continue;
         }
         knocked.notify_one();
-        // Five bytes fit into any socket's buffer; whoever has gone wants no answer.
+        // Five bytes fit into any socket's buffer; a client that has gone needs no answer.
         let _ = tokio::time::timeout(REPLY_TIMEOUT, stream.write_all(&SOCKET_REPLY)).await;
     }
 }
@@ -109,14 +110,14 @@ mod tests {
 
         for _ in 0..2 {
             let knocked = Arc::new(Notify::new());
-            let mut door = tokio::task::JoinSet::new();
-            door.spawn(serve_notifications(home.clone(), Arc::clone(&knocked)));
-            // The door stands as soon as its task has run once.
+            let mut server = tokio::task::JoinSet::new();
+            server.spawn(serve_notifications(home.clone(), Arc::clone(&knocked)));
+            // The socket exists as soon as its task has run once.
             while notify_running(&data, &folder).await == RunningInstance::Nobody {
                 tokio::task::yield_now().await;
             }
             knocked.notified().await;
-            door.shutdown().await;
+            server.shutdown().await;
             assert_eq!(
                 notify_running(&data, &folder).await,
                 RunningInstance::Nobody,

@@ -20,7 +20,7 @@ pub(crate) struct VaultLock {
     _file: OwnedFd,
 }
 
-/// What stands behind the process in the lock of one that has no window.
+/// Follows the process in the lock of one that has no window.
 const SERVE_MARKER: &str = "serve";
 
 /// Above the descriptors that the program has otherwise. Linux closes those of a killed process
@@ -31,7 +31,7 @@ const MIN_LOCK_FD: RawFd = 900;
 /// Why the lock was not taken, each with its sentence.
 #[derive(Debug)]
 pub(crate) enum VaultLockError {
-    /// Its holder has ended and the kernel is about to let go: ask again in a moment.
+    /// Its holder has ended and the kernel is about to release the lock: try again in a moment.
     Ending(UserError),
     /// Its holder works, or the file cannot be used.
     Refused(UserError),

@@ -80,7 +80,7 @@ impl VaultDataDir {
     }
 }
 
-/// What is seen of a vault when it is opened.
+/// A vault as it is found when it is opened.
 struct ObservedVault {
     /// The id that it carries.
     vault_id: Option<String>,
@@ -190,7 +190,7 @@ pub(crate) fn other_vaults(data: &DataDir, home: &Path) -> Vec<(PathBuf, PathBuf
     all.map(|record| (record.dir, record.path)).collect()
 }
 
-/// What is known of all vaults; a folder without a record is from before there were any.
+/// The records of all vaults; a folder without a record is from before there were any.
 fn read_records(vaults: &Path) -> Vec<VaultRecord> {
     let dirs = fs::read_dir(vaults).into_iter().flatten().flatten();
     let mut records: Vec<VaultRecord> =

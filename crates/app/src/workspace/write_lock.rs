@@ -23,8 +23,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a lock that is held is asked for.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Held by whoever reads files of a folder and replaces them by what it made of them. The kernel lets go when
-/// the value is dropped and when its process ends, however it ends.
+/// Held while files of a folder are read and replaced. The kernel releases it when the value is
+/// dropped and when its process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     _file: File,

@@ -1,4 +1,4 @@
-//! What goes by itself, what goes on request, and what the list of changes says of it then.
+//! The automatic purge, the deletion by the user, and how the list of changes shows both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::workspace::data_dir::DataDir;
 struct RetentionFixture {
     app: App,
     open: Arc<VaultSession>,
-    /// How often it was told that something was forgotten.
+    /// How many times the feed told that history was deleted.
     over: watch::Receiver<usize>,
     folder: TempDir,
     _data: TempDir,
@@ -57,7 +57,7 @@ impl RetentionFixture {
         self.open.store.record_outcomes(&[ended]).await.expect("settled");
     }
 
-    async fn is_forgotten(&self, effect: &str) -> bool {
+    async fn is_purged(&self, effect: &str) -> bool {
         let scope = UndoScope::ChangeSet { change_set: format!("set-{effect}").into() };
         let found = self.open.store.effects_in_scope(&scope).await.expect("read");
         found.first().expect("it keeps its row").forgotten.is_some()
@@ -80,7 +80,7 @@ fn write(folder: &Path, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_need_not_be_kept_goes_by_itself_now_and_again_later() {
+async fn old_history_is_purged_automatically_and_repeatedly() {
     let mut stage = RetentionFixture::new().await;
     let today = now().0;
     stage.changed("old", edit("1\n", "2\n"), today - 91 * DAY_MS).await;
@@ -88,16 +88,16 @@ async fn what_need_not_be_kept_goes_by_itself_now_and_again_later() {
     let often = RetentionSchedule { days: 90, bytes: 0, interval: Duration::from_millis(1) };
     stage.open.spawn(Arc::clone(&stage.open).run_retention_loop(often));
     stage.over.wait_for(|times| *times == 1).await.expect("it is told");
-    assert!(stage.is_forgotten("old").await);
-    assert!(!stage.is_forgotten("young").await);
+    assert!(stage.is_purged("old").await);
+    assert!(!stage.is_purged("young").await);
     stage.changed("older", edit("0\n", "1\n"), today - 92 * DAY_MS).await;
     stage.over.wait_for(|times| *times == 2).await.expect("it is told again");
-    assert!(stage.is_forgotten("older").await);
+    assert!(stage.is_purged("older").await);
     assert_eq!(stage.app.shutdown().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_goes_by_itself_while_there_is_room() {
+async fn no_history_is_purged_while_there_is_room() {
     let stage = RetentionFixture::new().await;
     stage.changed("old", edit("1\n", "2\n"), 1).await;
     let since = Timestamp(now().0 - RETENTION.days * DAY_MS);
@@ -108,11 +108,11 @@ async fn nothing_goes_by_itself_while_there_is_room() {
     )
     .await;
     assert_eq!(gone.expect("looked"), PurgeStats::default());
-    assert!(!stage.is_forgotten("old").await);
+    assert!(!stage.is_purged("old").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_forgotten_is_listed_with_its_lines_and_cannot_be_taken_back() {
+async fn purged_changes_stay_listed_with_their_lines_and_cannot_be_undone() {
     let stage = RetentionFixture::new().await;
     let at = now().0 - 40 * DAY_MS;
     stage.changed("e1", edit("a\nb\n", "a\nx\ny\n"), at).await;
@@ -122,8 +122,8 @@ async fn what_is_forgotten_is_listed_with_its_lines_and_cannot_be_taken_back() {
     assert_eq!(kept.since, Some(Timestamp(at)));
     let older: Vec<_> = kept.older.iter().map(|older| older.changes).collect();
     assert_eq!(older, [0, 1, 2]);
-    let forgotten = stage.app.delete_history(HistoryAge::ThirtyDays).await.expect("forgotten");
-    assert_eq!((forgotten.changes, forgotten.bytes > 0), (1, true));
+    let deleted = stage.app.delete_history(HistoryAge::ThirtyDays).await.expect("deleted");
+    assert_eq!((deleted.changes, deleted.bytes > 0), (1, true));
 
     let notes = stage.listed().await;
     let [second, first] = notes.as_slice() else { panic!("{notes:?}") };
@@ -136,16 +136,16 @@ async fn what_is_forgotten_is_listed_with_its_lines_and_cannot_be_taken_back() {
     let why = &undone.conflicts[0].why;
     assert_eq!(why, "It is too old: the text of that time is not kept any more.");
 
-    // What is young can be taken back, and put back until that is forgotten too.
+    // A young change can be undone, and redone until its history is deleted too.
     let scope = UndoScope::ChangeSet { change_set: "set-e2".into() };
-    let undone = stage.app.undo(&scope).await.expect("taken back");
+    let undone = stage.app.undo(&scope).await.expect("undone");
     assert_eq!((undone.changed.len(), undone.conflicts.len()), (1, 0));
     let of_second = async || stage.listed().await.remove(1);
     assert_eq!(
         (of_second().await.standing, of_second().await.too_old),
         (ChangeStatus::Undone, false)
     );
-    stage.app.delete_history(HistoryAge::Any).await.expect("forgotten");
+    stage.app.delete_history(HistoryAge::Any).await.expect("deleted");
     assert_eq!(
         (of_second().await.standing, of_second().await.too_old),
         (ChangeStatus::Undone, true)
@@ -178,6 +178,6 @@ async fn what_happened_together_is_too_old_together() {
     }
     let too_old = async || stage.listed().await.iter().map(|n| n.too_old).collect::<Vec<_>>();
     assert_eq!(too_old().await, [false, false]);
-    stage.app.delete_history(HistoryAge::Any).await.expect("forgotten");
+    stage.app.delete_history(HistoryAge::Any).await.expect("deleted");
     assert_eq!(too_old().await, [true, true]);
 }

@@ -1,4 +1,4 @@
-//! A file that grows under another name, and takes its own when it is whole.
+//! A file that grows under a temporary name, and takes its own when it is whole.
 #![expect(clippy::disallowed_methods, reason = "an export is the user's file, not a note")]
 
 use std::fs::{self, File, OpenOptions};
@@ -10,10 +10,10 @@ use protocol::{ErrorCode, UserError};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
 
-/// What is collected before it is written.
+/// The size of the write buffer.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What becomes of a file that is there already.
+/// Whether a file of that name is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExistingFile {
     /// It is replaced: the user was asked.

@@ -1,7 +1,6 @@
 //! Conversations as JSON: `{ format, version, exported_at, conversations: […] }`.
 //!
-//! What a vendor wants back as it came, and what models were told beside the user's words, is left
-//! out. Times are RFC 3339 in UTC.
+//! Verbatim content of providers and context blocks are omitted. Times are RFC 3339 in UTC.
 
 use protocol::{MessagePart, Timestamp};
 use serde_json::{Value, json};

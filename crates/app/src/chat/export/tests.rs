@@ -1,4 +1,4 @@
-//! What is written down of conversations, against a real store and real files.
+//! Exports of conversations, against a real store and real files.
 
 use std::path::PathBuf;
 
@@ -106,7 +106,7 @@ impl ExportFixture {
         self.store.finish_turn(&turn.into(), &ending).await.expect("ended");
     }
 
-    /// A conversation with a question that was put in two ways.
+    /// A conversation with two versions of a question.
     async fn with_branches() -> Self {
         let scene = Self::new().await;
         scene.begin("c").await;
@@ -244,11 +244,11 @@ async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_l
         .expect("replaced");
     assert_ne!(ExportFixture::text(&export), before);
     assert_eq!(scene.files(), [export.file]);
-    let nowhere = ExportJob {
+    let missing_folder = ExportJob {
         file: scene.folder.path().join("no/out.md"),
         ..scene.export(ExportFormat::Markdown, ExistingFile::Kept)
     };
-    let refused = written(&scene.store, &nowhere).await.expect_err("no such folder");
+    let refused = written(&scene.store, &missing_folder).await.expect_err("no such folder");
     assert!(refused.message.contains("Choose another folder"), "{}", refused.message);
 }
 

@@ -1,4 +1,4 @@
-//! What the desktop is told, event by event.
+//! The notifications for each event.
 
 use protocol::settings::HubSettings;
 use protocol::{ConversationState, HubStatus, Timestamp, UserError};
@@ -41,7 +41,7 @@ fn away() -> WindowFocus {
     WindowFocus { focused: false, conversation: Some(id(1)) }
 }
 
-/// What is told of a conversation that goes through these rows.
+/// The notifications of a conversation that goes through these rows.
 fn told(rows: &[Conversation], focus: &WindowFocus) -> Vec<NotificationKind> {
     let mut overview = overview();
     let steps = rows.iter().flat_map(|row| overview.step(&changed(row.clone()), focus));
@@ -67,8 +67,8 @@ fn each_thing_that_waits_is_told_once_and_not_while_the_window_shows_it() {
         assert_eq!(told(&story, &away()), [happened]);
         let elsewhere = WindowFocus { focused: true, conversation: Some(id(2)) };
         assert_eq!(told(&story, &elsewhere), [happened], "the window shows another");
-        let nowhere = WindowFocus { focused: true, conversation: None };
-        assert_eq!(told(&story, &nowhere), [happened], "the window shows none");
+        let no_conversation = WindowFocus { focused: true, conversation: None };
+        assert_eq!(told(&story, &no_conversation), [happened], "the window shows none");
         assert_eq!(told(&story, &WindowFocus { focused: true, conversation: Some(id(1)) }), []);
     }
 }
@@ -83,7 +83,11 @@ fn changes_that_still_grow_are_told_when_the_turn_has_ended() {
         [NotificationKind::ToReview]
     );
     let fewer = Conversation { waiting_notes: 1, ..row() };
-    assert_eq!(told(&[done, fewer], &away()), [NotificationKind::ToReview], "a verdict is no news");
+    assert_eq!(
+        told(&[done, fewer], &away()),
+        [NotificationKind::ToReview],
+        "a decision is no news"
+    );
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn a_failure_is_told_when_nothing_goes_on_any_more_and_one_of_the_hub_is_tried_a
 }
 
 #[test]
-fn what_was_answered_or_deleted_is_taken_back() {
+fn notifications_of_answered_or_deleted_conversations_are_withdrawn() {
     let mut overview = overview();
     let asks = Conversation { waiting_question: Some("Which list?".into()), ..row() };
     assert_eq!(overview.step(&changed(asks.clone()), &away()).len(), 1);
@@ -187,7 +191,7 @@ fn notifications_that_are_switched_off_leave_the_counts() {
 }
 
 #[test]
-fn trouble_is_shown_before_what_waits_and_what_waits_before_what_is_done() {
+fn trouble_is_shown_before_pending_items_and_those_before_finished_ones() {
     let mut overview = overview();
     let hub = HubSettings { enabled: true, ..HubSettings::default() };
     overview.apply_settings(&Settings { hub, ..Settings::default() });

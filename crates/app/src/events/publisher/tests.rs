@@ -1,4 +1,4 @@
-//! What the window is told of a turn, and in which order.
+//! The events of a turn for the window, and their order.
 
 use std::sync::{Arc, Mutex};
 

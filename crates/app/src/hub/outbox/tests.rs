@@ -1,4 +1,4 @@
-//! What the hub hears of a turn, by how the turn ended.
+//! The notifications of a turn, by how the turn ended.
 
 use protocol::{
     CallResult, ConversationId, MessageId, Origin, Role, Timestamp, TokenUsage, TurnId,
@@ -64,7 +64,7 @@ fn bodies(history: &[Message], ending: &TurnEnding, waiting: &[&str]) -> Vec<Str
 }
 
 #[test]
-fn what_was_said_is_told_once_and_only_if_it_was_delivered() {
+fn a_message_is_sent_once_and_only_if_it_was_delivered() {
     let calls = message(
         Role::Assistant,
         vec![says("a", "It is done."), says("b", "Refused."), says("c", "Never ran.")],

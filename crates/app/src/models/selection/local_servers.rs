@@ -21,7 +21,7 @@ const LLAMA_CPP: &str = "http://127.0.0.1:8080";
 #[derive(Debug, Clone)]
 pub(crate) struct LocalServerCandidate {
     name: &'static str,
-    vendor: ModelProvider,
+    model_provider: ModelProvider,
     provider: ProviderKind,
     address: String,
 }
@@ -33,9 +33,9 @@ pub(crate) fn candidates() -> Vec<LocalServerCandidate> {
 }
 
 fn candidates_with(ollama: &str) -> Vec<LocalServerCandidate> {
-    let server = |name, vendor, provider, address: &str| LocalServerCandidate {
+    let server = |name, model_provider, provider, address: &str| LocalServerCandidate {
         name,
-        vendor,
+        model_provider,
         provider,
         address: address.to_owned(),
     };
@@ -69,7 +69,7 @@ pub(crate) async fn detect(servers: &[LocalServerCandidate]) -> Option<LocalServ
 async fn first_model(server: &LocalServerCandidate) -> Option<String> {
     let deadlines =
         Deadlines { connect: PROBE_TIMEOUT, first_event: PROBE_TIMEOUT, idle: PROBE_TIMEOUT };
-    let provider = server.vendor.build(ProviderConfig {
+    let provider = server.model_provider.build(ProviderConfig {
         base_url: server.address.clone(),
         key: SecretString::default(),
         deadlines,
@@ -108,8 +108,12 @@ mod tests {
         address
     }
 
-    fn at(vendor: ModelProvider, provider: ProviderKind, address: String) -> LocalServerCandidate {
-        LocalServerCandidate { name: "It", vendor, provider, address }
+    fn at(
+        model_provider: ModelProvider,
+        provider: ProviderKind,
+        address: String,
+    ) -> LocalServerCandidate {
+        LocalServerCandidate { name: "It", model_provider, provider, address }
     }
 
     #[tokio::test]
@@ -138,7 +142,7 @@ mod tests {
     fn ollama_is_looked_for_where_it_was_told_to_listen_on_this_computer() {
         let addresses = |ollama: &str| -> Vec<String> {
             let all = candidates_with(ollama).into_iter();
-            all.filter(|server| server.vendor == ModelProvider::Ollama)
+            all.filter(|server| server.model_provider == ModelProvider::Ollama)
                 .map(|it| it.address)
                 .collect()
         };

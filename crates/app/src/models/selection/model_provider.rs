@@ -1,4 +1,4 @@
-//! Each vendor as the application asks it: its key, its address, its default model.
+//! The providers: their keys, base URLs and default models.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use llm::{
 use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
 
-/// A vendor of models.
+/// A provider of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ModelProvider {
     Anthropic,
@@ -18,7 +18,7 @@ pub(crate) enum ModelProvider {
     Ollama,
 }
 
-/// Where and how a vendor is asked.
+/// Where and how a provider is asked.
 pub(super) struct ProviderConfig {
     pub(super) base_url: String,
     pub(super) key: SecretString,
@@ -28,7 +28,8 @@ pub(super) struct ProviderConfig {
 }
 
 impl ModelProvider {
-    /// Whose settings these are; `None` leaves the choice to the keys at hand, or names nobody.
+    /// The provider of these settings; `None` leaves the choice to the keys at hand, or means that
+    /// no model answers.
     pub(super) fn from_kind(kind: ProviderKind) -> Option<Self> {
         match kind {
             ProviderKind::Anthropic => Some(Self::Anthropic),
@@ -56,7 +57,7 @@ impl ModelProvider {
         }
     }
 
-    /// The address: the user's, else the environment's, else the vendor's own.
+    /// The base URL: the user's, else the environment's, else the provider's own.
     pub(crate) fn base_url(self, settings: &Settings) -> String {
         let (variable, own) = match self {
             Self::Anthropic => ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
@@ -73,7 +74,7 @@ impl ModelProvider {
         }
     }
 
-    /// The model that is asked when the user picked none; `None` where only the user can know.
+    /// The model that is asked when the user chose none; `None` where only the user can know.
     pub(super) fn default_model(self, address: &str) -> Option<&'static str> {
         match self {
             Self::Anthropic => Some("claude-haiku-4-5"),
@@ -82,7 +83,7 @@ impl ModelProvider {
         }
     }
 
-    /// Whose models we know without asking.
+    /// The maker whose models are known without asking.
     pub(super) fn catalog(self, address: &str) -> llm::providers::model_catalog::ModelMaker {
         match self {
             Self::Anthropic => llm::providers::model_catalog::ModelMaker::Anthropic,
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_address_stands_before_the_vendors_own() {
+    fn the_users_base_url_comes_before_the_providers_own() {
         let with = |base_url: &str| Settings { base_url: base_url.into(), ..Settings::default() };
         assert_eq!(
             ModelProvider::OpenAi.base_url(&with(" http://localhost:1 ")),

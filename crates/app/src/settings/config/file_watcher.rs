@@ -1,4 +1,4 @@
-//! Being told when the settings file may have changed, whoever changes it.
+//! Tells when the settings file may have changed, whichever program changes it.
 
 #[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;

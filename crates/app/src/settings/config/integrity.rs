@@ -13,7 +13,7 @@ use super::misspelled_keys::{MisspelledKey, find_misspelled_key};
 pub(super) const END_MARKER: &str =
     "# End of the settings. Keep this line last: without it they may count as cut off.";
 
-/// What a whole file says.
+/// The settings of a whole file.
 #[derive(Debug, Clone)]
 pub(super) struct ParsedConfig {
     pub(super) settings: Settings,
@@ -37,7 +37,7 @@ pub(super) enum ConfigFault {
     Unguarded(String),
 }
 
-/// What was found on the disk.
+/// The file as it was found on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct ConfigOnDisk {
     /// The file; `None` when it is not there, `Err` with the reason when it cannot be read.
@@ -49,7 +49,7 @@ pub(super) struct ConfigOnDisk {
 }
 
 impl ConfigOnDisk {
-    /// What the file says, if nothing of it is missing.
+    /// The settings of the file, if nothing of it is missing.
     ///
     /// A file that ends with [`END_MARKER`] is whole. One that does not (written by hand, or by an older version)
     /// is whole if it ends with a line break and still has each setting and each private rule that the last
@@ -82,7 +82,7 @@ impl ConfigOnDisk {
         std::str::from_utf8(self.file.as_ref().ok()?.as_deref()?).ok()
     }
 
-    /// What the user may decide. What cannot be read cannot be chosen.
+    /// The choices of the user. Settings that cannot be read cannot be chosen.
     pub(super) fn choices(&self) -> Vec<SettingsChoice> {
         let mut choices = Vec::new();
         if self.parse_complete().is_ok() {
@@ -102,7 +102,7 @@ impl ConfigOnDisk {
         choices
     }
 
-    /// What was said when the file was last whole.
+    /// The settings of the last file that was whole.
     pub(super) fn parse_last_good(&self) -> Option<ParsedConfig> {
         let text = self.last_good.as_deref().filter(|text| !text.trim().is_empty())?;
         ParsedConfig::parse(text).ok()

@@ -57,7 +57,7 @@ fn saving_keeps_the_comments_of_a_hand_edited_file() {
 }
 
 #[test]
-fn folders_beside_the_vault_may_be_written_by_hand_and_are_saved() {
+fn additional_folders_may_be_written_by_hand_and_are_saved() {
     let (_dir, data) = data();
     write(&data, "[[extraRoots]]\nfolder = \"/srv/Recipes\"\n");
     let config = opened(&data);
@@ -244,7 +244,7 @@ fn a_new_rule_does_not_count_before_its_loss_would_be_noticed() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_and_a_pipe_close() {
+fn a_broken_symlink_and_a_pipe_close() {
     let (dir, data) = data();
     let file = data.config_file();
     symlink(dir.path().join("not mounted/mine.toml"), &file).expect("a link");

@@ -1,5 +1,5 @@
-//! A change of settings, made key by key over what the file holds now: what the change does not speak of
-//! stays as it is there, comments too.
+//! A change of settings, made key by key over the text of the file: keys that the change does not
+//! name stay as they are, comments too.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn values(item: &Item) -> Vec<Value> {
     }
 }
 
-/// What is said, however it is written down.
+/// The value of an item, in any notation.
 fn item_to_json(item: &Item) -> Json {
     item.clone().into_value().map_or(Json::Null, |value| value_to_json(&value))
 }

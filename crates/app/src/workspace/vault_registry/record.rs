@@ -1,4 +1,4 @@
-//! What a data folder says of the vault that it belongs to.
+//! The record in a data folder about its vault.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -34,7 +34,7 @@ pub(super) struct FolderIdentity {
 pub(super) enum IdentityMatch {
     /// They are.
     Same,
-    /// As far as the file system tells: it numbers its folders anew (FAT), or knows no times.
+    /// Probably the same folder: the file system renumbers its folders (FAT), or knows no times.
     Likely,
     /// The file system tells nothing.
     Unknown,
@@ -83,7 +83,7 @@ impl FolderIdentity {
     }
 }
 
-/// What is known of the vault that a data folder belongs to.
+/// The vault of a data folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VaultRecord {
     /// The data folder.

@@ -150,7 +150,7 @@ fn a_copy_that_stands_where_the_original_stood_is_not_the_original() {
 }
 
 #[test]
-fn a_folder_made_anew_at_the_place_of_an_unchanged_vault_is_another_vault() {
+fn a_folder_recreated_in_place_of_an_unchanged_vault_is_another_vault() {
     let stage = RegistryFixture::new();
     let first = stage.home("Notes");
     stage.rename("Notes", "elsewhere");
@@ -189,7 +189,7 @@ fn where_folders_have_no_lasting_numbers_or_times_place_and_card_decide() {
     stage.remark(&first.0, |mark| format!("77777@{}", born(mark)));
     stage.rename("Notes", "stick");
     assert_eq!(stage.home("stick"), first);
-    // FUSE: no time, another number. In its place it is known, elsewhere it begins anew.
+    // FUSE: no time, another number. At its path it is known; elsewhere it starts as a new vault.
     stage.remark(&first.0, |_| "77777@-".to_owned());
     assert_eq!(stage.home("stick"), first);
     stage.remark(&first.0, |_| "77777@-".to_owned());
@@ -338,14 +338,14 @@ fn a_vault_that_was_moved_to_another_disk_gets_its_history_when_the_user_says_so
     assert!(stage.found("Moved").copy_of.is_some());
     adopt(&place).expect("adopted");
     assert_eq!(stage.home("Moved"), first);
-    // What it had of its own stays, and nobody gets it.
+    // Its own data stays, and no other vault gets it.
     stage.rename("Moved", "Away");
     stage.make("Moved");
     assert!(own.0.is_dir() && stage.home("Moved").0 != own.0);
 }
 
 #[test]
-fn a_door_at_the_place_of_a_vault_that_was_moved_is_not_the_copys() {
+fn a_copy_does_not_get_the_socket_of_a_vault_that_was_moved() {
     let stage = RegistryFixture::new();
     let first = stage.changed("Notes");
     assert_eq!(data_folder_of(&stage.data, &stage.at("Notes")), Some(first.0.clone()));
