@@ -1,4 +1,5 @@
-//! What goes into a model's context window: stored history as messages, token estimates, the budget and truncation.
+//! The content of a model's context window: stored history as messages, token estimates, the budget
+//! and truncation.
 
 pub(crate) mod budget;
 pub(crate) mod exchange;

@@ -8,7 +8,7 @@ use crate::model::{ContentBlock, ModelMessage, ModelRequest};
 use crate::ports::turn_policy::Summarizer;
 use crate::titles::parse;
 
-/// What the model is told to do.
+/// The instructions for the model.
 const INSTRUCTIONS: &str = "\
 You are given how a person organises their notes, each line marked with “> ”. A hub gives each message \
 that the person speaks or types to one of several assistants, and chooses by their descriptions alone. \
@@ -26,12 +26,12 @@ const MAX_DESCRIPTION_CHARS: usize = 500;
 /// So many tokens an answer may have; some models think in them.
 const MAX_ANSWER_TOKENS: u32 = 2_000;
 
-/// What came of asking.
+/// The result of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptionAnswer {
     /// The description, in one paragraph; `None` when there was no answer that could be used.
     pub text: Option<String>,
-    /// What it took.
+    /// The usage of the request.
     pub usage: UtilityRequest,
 }
 

@@ -1,7 +1,7 @@
 //! Calls models and runs turns. Knows no notes, files, SQL or windows.
 //!
 //! [`turn`] is a pure state machine with the rules of a turn. [`service`] drives it, with one session task per
-//! conversation. A [`provider::Provider`] translates one vendor's wire format; a [`tool_api::tool::Tool`] is one thing that
+//! conversation. A [`provider::Provider`] translates one provider's wire format; a [`tool_api::tool::Tool`] is one thing that
 //! the model may do. The application implements three ports: [`ports::transcript::Transcript`] stores what must be
 //! durable, [`ports::change_applier::ChangeApplier`] changes notes, and [`ports::turn_policy::TurnPolicy`] decides which
 //! model answers, with which tools and limits.

@@ -1,4 +1,4 @@
-//! The vendor-neutral words between the turn and a provider.
+//! The provider-neutral vocabulary between the turn and a provider.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,12 +23,12 @@ pub struct ModelRequest {
     pub max_tokens: u32,
 }
 
-/// What a model is told about a tool.
+/// The description of a tool for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
-    /// What it does and when to use it.
+    /// Tells what it does and when to use it.
     pub description: String,
     /// JSON Schema of its input.
     pub input_schema: Value,
@@ -37,7 +37,7 @@ pub struct ToolSpec {
 /// One message of a request. The role alternates; the first is the user's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelMessage {
-    /// Who speaks.
+    /// The author.
     pub role: protocol::Role,
     /// The pieces; results of calls come first.
     pub blocks: Vec<ContentBlock>,
@@ -59,7 +59,7 @@ pub enum ContentBlock {
         /// Whether it reports a failure.
         is_error: bool,
     },
-    /// Vendor content sent back exactly as it came.
+    /// Content of the provider that is sent back exactly as it came.
     Verbatim(Value),
 }
 
@@ -74,8 +74,8 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// A tool's name as every vendor takes it in a history: a model may have called what no tool is
-/// named, or nothing.
+/// A tool's name that every provider accepts in a history: a model may have called a name that no
+/// tool has, or an empty one.
 pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
@@ -85,13 +85,13 @@ pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
     if kept.is_empty() { Cow::Borrowed("no_such_tool") } else { Cow::Owned(kept) }
 }
 
-/// What streams in.
+/// An event of an answer as it streams in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
     /// More words.
     Text(String),
-    /// A block of the vendor's own that closed whole (what the model thought, with its signature),
-    /// to be sent back exactly so while the turn is open.
+    /// A complete block of the provider's own (the thinking of the model, with its signature), to
+    /// be sent back exactly so while the turn is open.
     Verbatim(Value),
     /// A call whose block closed and parsed whole.
     Call(ToolCall),
@@ -101,14 +101,14 @@ pub enum ModelEvent {
         id: CallId,
         /// The tool's name.
         tool: String,
-        /// What is wrong with the arguments.
+        /// The problem of the arguments.
         problem: String,
     },
     /// The answer ended; nothing follows.
     Stopped {
         /// Why.
         reason: StopReason,
-        /// What it cost.
+        /// The tokens of the answer.
         usage: TokenUsage,
     },
 }
@@ -124,7 +124,7 @@ pub enum StopReason {
     MaxTokens,
     /// A stop sequence.
     StopSequence,
-    /// Paused by the vendor: send the content back.
+    /// Paused by the provider: send the content back.
     PauseTurn,
     /// The model will not answer.
     Refusal,
@@ -149,7 +149,7 @@ pub enum ModelError {
     RateLimit {
         /// In words.
         message: String,
-        /// What the server asked for.
+        /// The wait that the server asked for.
         retry_after: Option<Duration>,
     },
     /// The server has too much to do.
@@ -157,7 +157,7 @@ pub enum ModelError {
     Overloaded {
         /// In words.
         message: String,
-        /// What the server asked for.
+        /// The wait that the server asked for.
         retry_after: Option<Duration>,
     },
     /// Not reached, or cut off.

@@ -1,4 +1,4 @@
-//! What a vendor's folder implements.
+//! The interface that each provider's folder implements.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ pub trait Provider: Send + Sync {
     /// Opens one streamed answer. `Err` means nothing was shown to the user yet.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
 
-    /// Whose server it asks, by its kind and where it stands: content kept verbatim goes back there
-    /// and nowhere else. Empty where there is none.
+    /// Names the server by its kind and its base URL: verbatim content is sent back to no other
+    /// one. Empty if there is none.
     fn vendor(&self) -> String {
         String::new()
     }
@@ -28,18 +28,18 @@ pub trait Provider: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// What the server says of one of its models as it runs there now. May ask the server; one that
-    /// cannot be asked, or says nothing, is no error.
+    /// The capabilities of one of the models, as the server reports them now. May ask the server. A
+    /// server that cannot be asked, or reports nothing, is no error.
     async fn capabilities(&self, _model: &str) -> Capabilities {
         Capabilities::default()
     }
 }
 
-/// For so long it counts what a server said of a model: it may be started anew with another window, and
-/// the name may be given to another model.
+/// How long the reported capabilities of a model hold: the server may be restarted with another
+/// window, and the name may be given to another model.
 pub(crate) const CAPABILITIES_TTL: Duration = Duration::from_secs(30);
 
-/// What a server says of a model; `None` for what it does not say.
+/// The capabilities of a model that its server reports; `None` for those that it does not report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// How many tokens it reads and writes together, as the server was started. Never the number that
@@ -55,7 +55,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What `self` says, and what it leaves open as `other` says it.
+    /// `self`, with the gaps filled from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {

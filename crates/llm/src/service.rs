@@ -25,15 +25,15 @@ use crate::transport::time_scale::TimeScale;
 /// How many conversations work at once; the turns of more wait.
 const MAX_ACTIVE_CONVERSATIONS: usize = 4;
 
-/// What the service works with. Its owner joins `tasks` after it cancelled `cancel`.
+/// The parts of the service. Its owner joins `tasks` after it cancelled `cancel`.
 pub struct ServiceParts {
     /// The tools there are.
     pub registry: Arc<ToolRegistry>,
     /// Where turns are kept.
     pub transcript: Arc<dyn Transcript>,
-    /// Who judges and applies plans.
+    /// Judges and applies plans.
     pub changes: Arc<dyn ChangeApplier>,
-    /// Who decides about the turns and is told of them.
+    /// Decides about the turns and receives their events.
     pub policy: Arc<dyn TurnPolicy>,
     /// Session tasks are spawned into it.
     pub tasks: TaskTracker,
@@ -43,7 +43,7 @@ pub struct ServiceParts {
     pub time_scale: TimeScale,
 }
 
-/// What came of summing up on request.
+/// The outcome of a summary that the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummarizeOutcome {
     /// A model hears less from now on.
@@ -67,7 +67,7 @@ pub struct LlmService {
 pub(crate) struct ServiceInner {
     pub(crate) parts: ServiceParts,
     pub(crate) slots: Semaphore,
-    /// What the models reported about their prompts.
+    /// The reports of the models about the size of their prompts.
     pub(crate) calibrations: TokenCalibrations,
     sessions: Mutex<ActiveSessions>,
 }
@@ -78,7 +78,7 @@ struct ActiveSessions {
     working: HashMap<ConversationId, ConversationSession>,
     /// Conversations that rest while something is done for them.
     idle: HashMap<ConversationId, IdleTask>,
-    /// What is asked while nothing else is done.
+    /// The request that runs while nothing else is done.
     background: Option<Aside>,
 }
 
@@ -139,10 +139,10 @@ impl LlmService {
         &self.inner.parts.registry
     }
 
-    /// Stores the message and its turn, and sees to it that the turn runs. When it returns `Ok`
-    /// the message is durable; the turn runs later, after those queued before it. `Err` means
-    /// nothing was stored. Dropped half-way, it has stored the message or not; a stored one runs
-    /// at the next wake.
+    /// Stores the message and its turn, and makes sure that the turn runs. When it returns `Ok` the
+    /// message is durable; the turn runs later, after those queued before it. `Err` means nothing
+    /// was stored. If it is dropped half-way, the message is stored or not; a stored one runs at
+    /// the next wake.
     pub async fn submit(&self, new: NewTurn) -> Result<(), UserError> {
         self.inner.parts.transcript.submit(&new).await?;
         self.wake(&new.message.conversation);
@@ -201,9 +201,9 @@ impl LlmService {
         }
     }
 
-    /// Finds out how full the context window is with a conversation, and tells the host; `turn` is its last
-    /// one and has ended. Nothing is told while a turn runs, which tells it itself. Waits for what is done
-    /// for the conversation while it rests; a message that comes meanwhile ends it.
+    /// Measures how full the context window is with a conversation, and tells the host; `turn` is
+    /// its last one and has ended. Nothing is told while a turn runs, because the turn tells it
+    /// itself. Waits for idle tasks of the conversation; a message that comes meanwhile ends it.
     pub async fn measure(&self, turn: &OpenTurn) -> Result<(), UserError> {
         loop {
             match self.inner.begin_look(&turn.conversation) {
@@ -214,8 +214,9 @@ impl LlmService {
         }
     }
 
-    /// Asks what a conversation is about, in one request; `turn` is its last one that ended. Only
-    /// while nothing else is done: a message in any conversation ends it, so that nobody waits for it.
+    /// Asks for a title of a conversation, in one request; `turn` is its last one that ended. Only
+    /// while nothing else is done: a message in any conversation ends it, so that nobody waits for
+    /// it.
     pub async fn suggest_title(
         &self,
         turn: &OpenTurn,
@@ -309,7 +310,7 @@ impl ServiceInner {
         SessionExit::Yes(self.replace_idle_task(&mut sessions, conversation))
     }
 
-    /// What is done for a conversation begins; `None` while it works.
+    /// Begins an idle task of a conversation; `None` while it works.
     fn begin_idle_task(&self, conversation: &ConversationId) -> Option<IdleTask> {
         let mut sessions = self.sessions();
         let rests = !sessions.working.contains_key(conversation);

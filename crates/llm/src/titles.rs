@@ -17,7 +17,7 @@ use crate::service::ServiceInner;
 
 pub(crate) mod parse;
 
-/// What the model is told to do.
+/// The instructions for the model.
 const TITLE_INSTRUCTIONS: &str = "\
 You are given a conversation between a user and an assistant that works on the user's notes, each line \
 marked with “> ”. Write a title for it on the first line: five to eight words that say what it is \
@@ -33,7 +33,7 @@ const MAX_INPUT_TOKENS: u32 = 6_000;
 /// So many tokens an answer may have; some models think in them.
 const MAX_ANSWER_TOKENS: u32 = 2_000;
 
-/// What came of asking.
+/// The result of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TitleOutcome {
     /// It was told, and this is what it took.

@@ -50,14 +50,14 @@ pub enum ToolKind {
     Talk,
 }
 
-/// What a turn is told before it begins.
+/// The rules of a turn, given before it begins.
 #[derive(Debug, Clone)]
 pub struct TurnRules {
     /// The limits.
     pub limits: TurnLimits,
-    /// What the turn may cost.
+    /// The spending limit.
     pub spending_limit: Option<SpendingLimit>,
-    /// Who answers.
+    /// The author of the answers.
     pub maker: AnswerAuthor,
     /// The tools on offer.
     pub kinds: BTreeMap<String, ToolKind>,
@@ -65,11 +65,11 @@ pub struct TurnRules {
     pub question: QuestionId,
     /// Stretches waits before a retry; any value, best a random one.
     pub spread: u8,
-    /// What it did before it was cut, if it was.
+    /// The work that it did before it was interrupted, if it was.
     pub resume: ResumeState,
 }
 
-/// What happens to a turn.
+/// An event of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnInput {
     /// It begins.
@@ -84,22 +84,22 @@ pub enum TurnInput {
     Stored,
     /// The request was not sent: the history has become too long for its budget.
     Full,
-    /// Earlier messages were put together, or could not be; what trying cost, in billionths of a US
+    /// Earlier messages were summarized, or could not be; the cost of it, in billionths of a US
     /// dollar.
     Compacted(u64),
     /// A call ran.
     Outcome(CallId, ToolOutcome),
     /// A plan was judged.
-    Verdict(CallId, ChangeOutcome),
+    Decision(CallId, ChangeOutcome),
     /// The wait is over.
     Waited,
     /// The user stops the turn.
     Cancel,
-    /// What the turn stands on failed: nobody to ask, or a step or results were not stored.
+    /// A failure that ends the turn: no model to ask, or a step or results were not stored.
     Broke(UserError),
 }
 
-/// What the driver does next, in order.
+/// An action for the driver, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnEffect {
     /// Ask the model with the stored history. Answer with events, `Failed` or `Severed`; once with
@@ -113,12 +113,12 @@ pub enum TurnEffect {
     StoreStep {
         /// Text and calls, in order; each call has an id that is new in the turn.
         parts: Vec<MessagePart>,
-        /// What the answer cost.
+        /// The tokens of the answer.
         usage: TokenUsage,
     },
     /// Run these calls, all stored, side by side. Answer with one `Outcome` each, in any order.
     Run(Vec<ToolCall>),
-    /// Let this stored call plan, and have the plan judged. Answer with `Verdict` or `Outcome`.
+    /// Let this stored call plan, and have the plan judged. Answer with `Decision` or `Outcome`.
     Plan(ToolCall),
     /// Store results, in call order. Answer with `Stored` or `Broke`.
     StoreResults(Vec<CallResult>),
@@ -147,7 +147,7 @@ pub struct Turn {
     maker: AnswerAuthor,
     limits: TurnLimits,
     spending_limit: Option<SpendingLimit>,
-    /// What answers cost that left nothing to store.
+    /// The usage of answers that left nothing to store.
     owed: TokenUsage,
     question: QuestionId,
     spread: u8,
@@ -173,7 +173,7 @@ enum TurnState {
     Over,
 }
 
-/// What follows a stored step.
+/// The state after a stored step.
 #[derive(Debug)]
 enum AfterStep {
     Call,
@@ -231,8 +231,8 @@ impl Turn {
                 (TurnState::Compacting { how, attempt }, vec![TurnEffect::Compact])
             }
             (TurnState::Compacting { how, attempt }, TurnInput::Compacted(cost)) => {
-                if let Some(purse) = &mut self.spending_limit {
-                    purse.charge(cost);
+                if let Some(limit) = &mut self.spending_limit {
+                    limit.charge(cost);
                 }
                 self.ask_again(how, attempt)
             }
@@ -245,14 +245,14 @@ impl Turn {
             (TurnState::Calling(batch), TurnInput::Outcome(call, outcome)) => {
                 self.call_finished(batch, &call, outcome)
             }
-            (TurnState::Calling(batch), TurnInput::Verdict(call, verdict)) => {
+            (TurnState::Calling(batch), TurnInput::Decision(call, outcome)) => {
                 let outcome = ToolOutcome {
                     labels: SourceLabels::Complete,
-                    output: verdict.output,
-                    is_error: verdict.is_error,
+                    output: outcome.output,
+                    is_error: outcome.is_error,
                     control: None,
-                    reactions: verdict.reactions,
-                    seen: verdict.seen,
+                    reactions: outcome.reactions,
+                    seen: outcome.seen,
                 };
                 self.call_finished(batch, &call, outcome)
             }
@@ -295,8 +295,8 @@ impl Turn {
 impl Turn {
     /// Takes note of what an answer cost; says what is to be stored for it.
     fn charge(&mut self, usage: TokenUsage) -> TokenUsage {
-        if let Some(purse) = &mut self.spending_limit {
-            purse.charge_usage(&usage);
+        if let Some(limit) = &mut self.spending_limit {
+            limit.charge_usage(&usage);
         }
         let mut all = std::mem::take(&mut self.owed);
         all += usage;

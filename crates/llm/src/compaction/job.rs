@@ -10,14 +10,14 @@ use crate::context::tokens::{self, TokenCalibrations};
 use crate::ports::turn_policy::{Summarizer, TurnEvent};
 use crate::service::ServiceParts;
 
-/// Whose conversation, and who sums it up.
+/// A conversation to summarize, and the model for it.
 pub(crate) struct CompactionJob<'a> {
     pub(crate) parts: &'a ServiceParts,
     pub(crate) calibrations: &'a TokenCalibrations,
     pub(crate) turn: &'a OpenTurn,
     pub(crate) summarizer: &'a Summarizer,
     pub(crate) kept: KeptTurns<'a>,
-    /// What a request of the conversation may hold, and what of it is not its history.
+    /// The budget of a request of the conversation, and the tokens that are not its history.
     pub(crate) budget: ContextBudget,
 }
 
@@ -30,20 +30,20 @@ pub(crate) enum SummaryTrigger {
     Asked,
 }
 
-/// What came of it.
+/// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompactionResult {
     /// From now on the model hears less.
     Room,
-    /// There is nothing that could be put together.
+    /// There is nothing to summarize.
     Nothing,
-    /// There is nobody who sums up.
+    /// No model summarizes.
     NoModel,
     /// There was no summary, or none that is shorter: nothing has changed.
     NoSummary,
 }
 
-/// What came of it, and what it cost in billionths of a US dollar.
+/// The result, and the cost in billionths of a US dollar.
 pub(crate) type CompactionCost = (Result<CompactionResult, UserError>, u64);
 
 impl CompactionJob<'_> {
@@ -79,7 +79,7 @@ impl CompactionJob<'_> {
         let answer = match self.summarizer.provider.stream(request).await {
             Ok(stream) => summary_request::collect_answer(stream).await,
             Err(error) => {
-                tracing::warn!(%error, "earlier messages were not summed up");
+                tracing::warn!(%error, "earlier messages were not summarized");
                 return (Ok(CompactionResult::NoSummary), 0);
             }
         };
@@ -106,7 +106,7 @@ impl CompactionJob<'_> {
         point("llm.compaction.before");
         self.parts.transcript.compact(self.turn, new, &plan.privacy_view, asked).await?;
         point("llm.compaction.after");
-        self.parts.policy.publish(self.turn, TurnEvent::SummedUp);
+        self.parts.policy.publish(self.turn, TurnEvent::Summarized);
         Ok(CompactionResult::Room)
     }
 }

@@ -26,11 +26,12 @@ pub(crate) const IDLE_THRESHOLD_PERCENT: u32 = 70;
 /// The same before a request.
 pub(crate) const REQUEST_THRESHOLD_PERCENT: u32 = 80;
 
-/// With no more than this part of the budget taken, no model needs to sum up, in percent.
+/// While no more than this part of the budget is taken, no summary of a model is needed, in
+/// percent.
 const SUMMARY_THRESHOLD_PERCENT: u32 = 50;
 
 /// A summary has so many tokens at most.
 const MAX_SUMMARY_TOKENS: u32 = 2_000;
 
-/// What is kept word for word beside a summary takes this part of the budget at most.
+/// The facts that are kept word for word beside a summary take this part of the budget at most.
 const FACTS_SHARE: u32 = 8;

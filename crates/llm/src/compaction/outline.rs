@@ -24,7 +24,7 @@ const MAX_ARGUMENT_BYTES: usize = 80;
 /// The ids of the questions, by the calls that asked them.
 pub(crate) type QuestionIds = BTreeMap<(TurnId, CallId), QuestionId>;
 
-/// What must be kept word for word, however often it is put together anew.
+/// A fact that must be kept word for word, however often the conversation is summarized again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fact {
     /// Something that a call named: a path, an id.
@@ -33,7 +33,7 @@ pub(super) enum Fact {
     Handle(String),
     /// A question and its id.
     Asked(QuestionId, String),
-    /// What was said in answer to a question.
+    /// The answer to a question.
     Answered(QuestionId, String),
 }
 

@@ -13,7 +13,7 @@ use crate::model::{ContentBlock, ModelEvent, ModelMessage, ModelRequest, StopRea
 use crate::ports::turn_policy::Summarizer;
 use crate::provider::ModelStream;
 
-/// What the model is told to do.
+/// The instructions for the model.
 const INSTRUCTIONS: &str = "\
 You are given the earlier part of a conversation between a user and an assistant that works on the \
 user's notes, each line marked with “> ”. Write what the assistant must know to go on with it: what \
@@ -127,7 +127,7 @@ fn in_full(exchange: &Exchange, questions: &QuestionIds) -> String {
     lines.join("\n")
 }
 
-/// What a model answered.
+/// The answer of a model.
 pub(crate) struct CollectedAnswer {
     /// Its words; `None` when they are none, or not all of them.
     pub(crate) text: Option<String>,

@@ -1,4 +1,5 @@
-//! Whatever was said: what is put together is shorter, keeps what must be kept, and leaves the rest.
+//! Any conversation becomes shorter, keeps the facts that must be kept, and leaves the rest as it
+//! is.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::ports::transcript::{FullHistory, History};
 /// More facts than any story has.
 const ALL: u32 = u32::MAX / 4;
 
-/// What happens in an exchange.
+/// An event in an exchange.
 #[derive(Debug, Clone)]
 enum ExchangeEvent {
     /// A note is read; its text has so many bytes.
@@ -37,7 +38,7 @@ type StoryExchange = (usize, Vec<ExchangeEvent>, usize);
 struct CompactionStory {
     rows: Vec<Message>,
     questions: QuestionIds,
-    /// What must survive, by turn.
+    /// The facts that must survive, by turn.
     facts: Vec<(TurnId, Vec<String>)>,
 }
 
@@ -107,7 +108,7 @@ impl CompactionStory {
         FullHistory { compaction, rows, questions, privacy_view: String::new() }
     }
 
-    /// What is heard when this stands in for the beginning.
+    /// The history when this stands in for its beginning.
     fn heard(&self, compaction: &Compaction) -> History {
         let last = self.rows.iter().rposition(|row| row.turn == compaction.until);
         let rows = self.rows[last.expect("a turn of the story") + 1..].to_vec();
@@ -210,7 +211,7 @@ fn behind_a_summary_stand_what_calls_named_and_the_questions_with_their_answers(
 }
 
 #[test]
-fn six_exchanges_and_the_open_turn_stay_and_so_does_what_waits_for_an_answer() {
+fn six_exchanges_the_open_turn_and_open_questions_stay() {
     let asked = none();
     let count = |beats: usize, spared| {
         let told = play(&exchange_of(beats));
@@ -255,7 +256,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn whatever_was_said_it_can_be_put_together_again_and_again(
+    fn any_conversation_can_be_summarized_again_and_again(
         story in story(),
         cuts in proptest::collection::vec((1..24_usize, any::<bool>(), 0..3_000_usize), 1..4),
         waits in proptest::option::of(0..24_usize),
@@ -282,7 +283,7 @@ proptest! {
                 false => plan.outline_only(ALL),
             };
             let after = told.heard(&new);
-            // What is not shorter is not stored: what is, is.
+            // A summary is stored exactly if it is shorter.
             prop_assert_eq!(plan.is_shorter(&new), tokens_of(&after) < tokens_of(&now));
             prop_assert!(is_valid(&messages(&after)));
             let stay = group_into_exchanges(after.rows.clone());

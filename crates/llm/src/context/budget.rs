@@ -1,6 +1,7 @@
 //! Cuts a history to the context window: the newest exchanges, whole, before the parts that must be there.
 //!
-//! The oldest exchanges go in large steps, so that the start of the next requests stays the same for the vendor's cache.
+//! The oldest exchanges go in large steps, so that the start of the next requests stays the same
+//! for the provider's cache.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,11 +21,11 @@ mod tests;
 /// The least that is kept free for the answer, in tokens.
 const MIN_ANSWER_TOKENS: u32 = 1_000;
 
-/// What is left out goes in steps of this part of the room: so the beginning of the prompt, and
-/// with it the vendor's cache, holds for many turns.
+/// Exchanges are dropped in steps of this part of the room, so that the beginning of the prompt,
+/// and with it the provider's cache, holds for many turns.
 const TRIM_STEPS: u32 = 4;
 
-/// What a request holds beside the history, and whose it is.
+/// The parts of a request beside the history, and the turn that asks.
 pub(crate) struct RequestFrame<'a> {
     pub(crate) capacity: ContextCapacity,
     /// Output cap in tokens.
@@ -75,7 +76,7 @@ pub(crate) enum Mandatory {
     Question,
 }
 
-/// What must be there alone does not fit: the largest part of it, and what there is room for.
+/// The parts that must be sent do not fit: the largest of them, and the room for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLarge {
     pub(crate) part: Mandatory,
@@ -122,7 +123,7 @@ impl From<TooLarge> for ModelError {
     }
 }
 
-/// What the history may take, in tokens as they are estimated.
+/// The budget of the history, in estimated tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ContextBudget {
     /// Of the whole request.
@@ -159,9 +160,8 @@ fn usable_window(window: u32, frame: &RequestFrame<'_>) -> u32 {
     window.saturating_sub(answer)
 }
 
-/// Leaves out the oldest exchanges until the rest fits. An exchange is heard whole or not at all;
-/// the asking turn and those in `kept` are always heard. What stands in for earlier turns is the
-/// last to be left out.
+/// Drops the oldest exchanges until the rest fits. An exchange is sent whole or not at all; the
+/// asking turn and those in `kept` are always sent. The summary of earlier turns is dropped last.
 pub(crate) fn fit(history: History, frame: &RequestFrame<'_>) -> Result<FittedHistory, TooLarge> {
     let around = &frame.overhead;
     let told = history.compaction.as_ref().map_or(0, |told| tokens::of_text(&told.text));
@@ -176,15 +176,15 @@ pub(crate) fn fit(history: History, frame: &RequestFrame<'_>) -> Result<FittedHi
         return Ok(assemble(history.compaction, units, total, Completeness::Yes));
     }
     let must = |unit: &Exchange| unit.turn == *frame.turn || frame.kept.contains(&unit.turn);
-    let marker = tokens::of_text(model_texts::LEFT_OUT);
+    let marker = tokens::of_text(model_texts::OMITTED_MESSAGES);
     let needed = units.iter().filter(|unit| must(unit)).map(|unit| unit.tokens);
     let needed = needed.fold(around.tokens() + marker, u32::saturating_add);
     let over = needed.saturating_sub(most);
-    let forgotten = drop_oldest_results(&mut units, frame.turn, over);
-    if forgotten < over {
+    let dropped = drop_oldest_results(&mut units, frame.turn, over);
+    if dropped < over {
         return Err(around.too_large(frame, &units, room));
     }
-    let (needed, total) = (needed - forgotten, total.saturating_sub(forgotten));
+    let (needed, total) = (needed - dropped, total.saturating_sub(dropped));
     let fits = needed.saturating_add(told) <= most;
     let (compaction, lost) = if fits { (history.compaction, 0) } else { (None, told) };
     let left = total.saturating_add(marker).saturating_sub(lost);
@@ -199,8 +199,8 @@ pub(crate) fn fit(history: History, frame: &RequestFrame<'_>) -> Result<FittedHi
     ))
 }
 
-/// Leaves out what the steps of the open turn have read, from the oldest on, until `over` tokens are
-/// saved; what the last step read stays. Says how many are saved.
+/// Drops the results of the open turn, from the oldest on, until `over` tokens are saved; those of
+/// the last step stay. Returns the number of saved tokens.
 fn drop_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u32 {
     let Some(open) = units.iter_mut().find(|unit| unit.turn == *turn) else { return 0 };
     let is_result = |part: &MessagePart| matches!(part, MessagePart::Result { .. });
@@ -227,8 +227,8 @@ fn drop_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u32 
     saved
 }
 
-/// Leaves out exchanges from the oldest on until no more than `most` is left, and on as far as the
-/// next whole `step` of what was left out. Says what is left then.
+/// Drops exchanges from the oldest on until no more than `most` is left, then on to the next whole
+/// `step`. Returns the rest and its size.
 fn drop_oldest(
     units: Vec<Exchange>,
     must: impl Fn(&Exchange) -> bool,
@@ -274,7 +274,7 @@ fn assemble(
     {
         Arc::make_mut(first)
             .parts
-            .insert(0, MessagePart::Context { text: model_texts::LEFT_OUT.to_owned() });
+            .insert(0, MessagePart::Context { text: model_texts::OMITTED_MESSAGES.to_owned() });
     }
     if let Some(compaction) = compaction
         && let Some(first) = rows.first()
@@ -285,7 +285,7 @@ fn assemble(
     FittedHistory { rows, estimated }
 }
 
-/// What stands in for earlier turns, as a message before the first that is heard.
+/// The summary of earlier turns, as a message before the first that is sent.
 fn compaction_message(compaction: Compaction, first: &Message) -> Message {
     Message {
         id: MessageId::from(format!("{}:compaction", compaction.until)),
@@ -297,7 +297,7 @@ fn compaction_message(compaction: Compaction, first: &Message) -> Message {
     }
 }
 
-/// What stands around the history, in tokens.
+/// The parts of a request around the history, in tokens.
 pub(crate) struct RequestOverhead {
     system: u32,
     tools: u32,

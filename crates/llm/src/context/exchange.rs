@@ -1,4 +1,4 @@
-//! What was said, by exchange: all messages of one turn.
+//! Messages by exchange: all messages of one turn.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use protocol::{Message, TurnId};
 
 use crate::context::tokens;
 
-/// What a turn has said and heard.
+/// The messages of a turn, as sent to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Exchange {
     pub(crate) turn: TurnId,
     pub(crate) rows: Vec<Arc<Message>>,
-    /// What its rows take, as estimated.
+    /// The estimated size of its rows.
     pub(crate) tokens: u32,
 }
 
@@ -33,7 +33,6 @@ pub(crate) fn group_into_exchanges(
     exchanges
 }
 
-/// What they take together.
 pub(crate) fn tokens_of(exchanges: &[Exchange]) -> u32 {
     exchanges.iter().map(|exchange| exchange.tokens).fold(0, u32::saturating_add)
 }

@@ -1,6 +1,8 @@
-//! Stored messages as a model is sent them. The same rows give the same bytes, so that a vendor's prompt cache hits.
+//! Stored messages as a model is sent them. The same rows give the same bytes, so that a provider's
+//! prompt cache hits.
 //!
-//! Blocks that a vendor keeps verbatim, such as its thinking, carry their author and are sent back to no other provider.
+//! Blocks that a provider keeps verbatim, such as its thinking, carry their author and are sent
+//! back to no other provider.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,13 +15,13 @@ use crate::model::{ContentBlock, ModelMessage, ToolCall};
 #[cfg(test)]
 mod tests;
 
-/// The messages of a request, whatever the rows: roles alternate and the first is the user's;
-/// each call has an id of its own and exactly one result, in call order at the head of the next
-/// message; no text is blank. Rows of one role that follow each other become one message, so an
-/// answer to a question joins the results it belongs to.
+/// The messages of a request, for any rows: roles alternate and the first is the user's; each call
+/// has an id of its own and exactly one result, in call order at the head of the next message; no
+/// text is blank. Rows of one role that follow each other become one message, so an answer to a
+/// question joins the results it belongs to.
 ///
-/// What a vendor wants back exactly as it came is sent while its turn asks, and not later; and only to
-/// the model that made it, which is `asked`.
+/// Verbatim content of a provider is sent back exactly as it came while its turn asks, not later,
+/// and only to the model that made it, which is `asked`.
 ///
 /// A call without a result gets one that says so; a result without a call is dropped.
 #[must_use]
@@ -38,7 +40,7 @@ pub fn request_messages(rows: &[impl Borrow<Message>], asked: &AnswerAuthor) -> 
     messages
 }
 
-/// What the model was told for this one answer, beside the history.
+/// The notes to the model for this one answer, beside the history.
 fn notes_before(answer: &Message) -> Vec<ContentBlock> {
     let told = answer.parts.iter().filter(|part| matches!(part, MessagePart::Context { .. }));
     told.filter_map(|part| block(Role::User, part)).collect()
@@ -108,7 +110,7 @@ fn pair_results(merged: Vec<ModelMessage>) -> Vec<ModelMessage> {
     paired
 }
 
-/// Nothing to say is left out, and what follows then joins what came before.
+/// Empty messages are skipped; their neighbors are joined.
 fn push(messages: &mut Vec<ModelMessage>, role: Role, blocks: Vec<ContentBlock>) {
     match messages.last_mut() {
         _ if blocks.is_empty() => {}
@@ -123,7 +125,7 @@ struct RenamedCall {
     sent: CallId,
 }
 
-/// Ids are unique within a turn; a vendor wants them unique within the request.
+/// Ids are unique within a turn; a provider wants them unique within the request.
 fn unique_id(
     block: ContentBlock,
     ids: &mut BTreeSet<CallId>,
@@ -165,7 +167,7 @@ fn answer_open_calls(open: Vec<RenamedCall>, blocks: Vec<ContentBlock>) -> Vec<C
     open.into_iter().map(result).chain(words).collect()
 }
 
-/// A vendor refuses a request that ends with an answer (a paused one) that ends with blanks.
+/// A provider refuses a request that ends with an answer (a paused one) that ends with blanks.
 fn trim_open_end(messages: &mut [ModelMessage]) {
     let Some(ModelMessage { role: Role::Assistant, blocks }) = messages.last_mut() else { return };
     if let Some(ContentBlock::Text(text)) = blocks.last_mut() {

@@ -30,7 +30,8 @@ pub(crate) const SAY_SOMETHING: &str =
 pub(crate) const TRUNCATED_RESULT: &str = "[Cut: there is no room for more. Ask for less at once.]";
 pub(crate) const DROPPED_RESULT: &str =
     "[Left out to make room. Call again for what you still need of it.]";
-pub(crate) const LEFT_OUT: &str = "(Earlier messages of this conversation are left out here.)";
+pub(crate) const OMITTED_MESSAGES: &str =
+    "(Earlier messages of this conversation are left out here.)";
 /// Stands for a text that only a model could read.
 pub(crate) const NOTHING_VISIBLE: &str = "(There is nothing here that a person could see.)";
 pub(crate) const BEGINNING_MISSING: &str = "(The beginning of this conversation is missing.)";

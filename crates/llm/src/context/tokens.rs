@@ -10,7 +10,7 @@ use crate::model::{ContentBlock, ModelRequest, ToolSpec};
 /// Bytes of a token, in tenths: English has four letters a token, JSON and other languages fewer.
 const BYTES_PER_TOKEN_TENTHS: usize = 35;
 
-/// What wraps each part and each tool.
+/// The overhead of each part and each tool.
 const WRAPPER_TOKENS: u32 = 8;
 
 /// The least and the most that an estimate is corrected, in thousandths.
@@ -103,7 +103,7 @@ impl TokenCalibrations {
     }
 }
 
-/// What estimates are multiplied by.
+/// The factor for estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TokenCalibration {
     thousandths: u64,

@@ -1,15 +1,15 @@
 //! A request as a model may read it: without the characters that a person would not see.
 //!
-//! What is stored keeps them, so that the user can be shown where they stand. The same rows give the
-//! same request.
+//! The stored text keeps them, so that the user can be shown where they stand. The same rows give
+//! the same request.
 
 use protocol::notes::invisible::without_invisible;
 
 use crate::context::model_texts;
 use crate::model::{ContentBlock, ModelRequest};
 
-/// The request with each text as a person would see it. What the model wrote into a call, and what
-/// its vendor wants back as it came, stay.
+/// The request with each text as a person would see it. Arguments of calls and verbatim content
+/// stay as they are.
 pub(crate) fn visible_request(request: ModelRequest) -> ModelRequest {
     let mut request = request;
     strip_invisible(&mut request.system);
@@ -29,7 +29,7 @@ fn strip_invisible(text: &mut String) {
     if seen.len() == text.len() {
         return;
     }
-    // A vendor refuses a text that is blank.
+    // Providers refuse a text that is blank.
     *text = if seen.trim().is_empty() {
         model_texts::NOTHING_VISIBLE.to_owned()
     } else {

@@ -46,8 +46,8 @@ impl Rows {
 }
 
 impl Filling {
-    /// The history that is sent in `open`, or at rest if no turn is. The turns in `asked` wait for an answer:
-    /// nothing from there on is summarized.
+    /// The history that is sent in `open`, or between turns if no turn is open. The turns in
+    /// `asked` wait for an answer: nothing from there on is summarized.
     pub(crate) fn of(
         budget: ContextBudget,
         history: &History,

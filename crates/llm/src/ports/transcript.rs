@@ -10,10 +10,10 @@ use protocol::{
     TurnEnding, TurnId, TurnStep, UserError, UtilityRequest,
 };
 
-/// What is heard in a turn, oldest first.
+/// The history of a turn, oldest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
-    /// What stands in for the turns before `rows`.
+    /// Stands in for the turns before `rows`.
     pub compaction: Option<Compaction>,
     /// The messages, results as messages of the user; shared, for each request of a turn hears the
     /// same of the turns before it.
@@ -31,7 +31,7 @@ impl History {
 /// All that was said up to a turn, as it may be heard, whether or not something stands in for it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FullHistory {
-    /// What stands in for the first of `rows`.
+    /// Stands in for the first of `rows`.
     pub compaction: Option<Compaction>,
     /// The messages, results as messages of the user.
     pub rows: Vec<Message>,
@@ -52,8 +52,8 @@ pub trait Transcript: Send + Sync {
     /// Marks the conversation's oldest queued turn as running; `None` when none is queued.
     async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError>;
 
-    /// What is heard in `turn`: itself, and what was said before it. Messages of turns queued behind
-    /// it are not among them. What stands in for earlier turns is of turns that ran before it in its
+    /// The history that is sent in `turn`: its own messages, and those before it. Messages of turns
+    /// queued behind it are not among them. The compaction covers turns that ran before it in its
     /// own branch.
     async fn history(
         &self,
@@ -68,7 +68,7 @@ pub trait Transcript: Send + Sync {
         turn: &TurnId,
     ) -> Result<FullHistory, UserError>;
 
-    /// What was said in `turn` itself.
+    /// The messages of `turn` itself.
     async fn messages_of_turn(&self, turn: &TurnId) -> Result<Vec<Message>, UserError>;
 
     /// Stores an answer that calls tools, before any of them runs.

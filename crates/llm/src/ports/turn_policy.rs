@@ -1,4 +1,4 @@
-//! What the application decides for a turn, and what it is told.
+//! The decisions of the application about a turn, and the events that it receives.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,10 +33,10 @@ impl Default for TurnLimits {
     }
 }
 
-/// Who answers a turn, with what instructions and tools.
+/// The setup of a turn: the provider, the model, the instructions, the tools and the limits.
 #[derive(Clone)]
 pub struct TurnSetup {
-    /// Who answers.
+    /// The provider that is asked.
     pub provider: Arc<dyn Provider>,
     /// The model's id or alias.
     pub model: String,
@@ -52,12 +52,12 @@ pub struct TurnSetup {
     pub tools: Vec<String>,
     /// The limits.
     pub limits: TurnLimits,
-    /// What it may cost; without one it costs nothing, or nobody knows what.
+    /// The spending limit; `None` if the model costs nothing, or its price is unknown.
     pub spending_limit: Option<SpendingLimit>,
-    /// Earlier turns that are heard whatever has to be left out: those whose question waits or is
-    /// answered by this turn.
+    /// Earlier turns that are always sent: those whose question is open or is answered by this
+    /// turn.
     pub kept_turns: BTreeSet<TurnId>,
-    /// Who puts earlier messages together; `None` where nobody does.
+    /// The model that summarizes earlier messages; `None` if there is none.
     pub summarizer: Option<Summarizer>,
     /// Whether the model runs on this computer, where to read a prompt may take minutes: then the wait is
     /// told.
@@ -65,12 +65,12 @@ pub struct TurnSetup {
 }
 
 impl TurnSetup {
-    /// Who makes the answers.
+    /// The author of the answers.
     pub(crate) fn maker(&self) -> AnswerAuthor {
         AnswerAuthor { vendor: self.provider.vendor(), model: self.model.clone() }
     }
 
-    /// What the model is told about the tools on offer.
+    /// The descriptions of the offered tools for the model.
     pub(crate) fn specs(&self, registry: &ToolRegistry) -> Vec<ToolSpec> {
         match self.detail {
             ToolDetail::Whole => registry.specs(&self.tools),
@@ -79,18 +79,18 @@ impl TurnSetup {
     }
 }
 
-/// Who sums up earlier messages.
+/// The model that summarizes earlier messages.
 #[derive(Clone)]
 pub struct Summarizer {
-    /// Who is asked.
+    /// The provider that is asked.
     pub provider: Arc<dyn Provider>,
     /// The model's id or alias.
     pub model: String,
-    /// What its tokens cost, where that is known.
+    /// The price of its tokens, where that is known.
     pub price: Option<Price>,
     /// How much it takes in, in tokens, the answer included.
     pub window: u32,
-    /// What it is told beside our own words.
+    /// The prompt of the user, beside our own.
     pub prompt: String,
 }
 
@@ -122,22 +122,22 @@ pub trait TurnPolicy: Send + Sync {
     /// Decides who answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
-    /// Decides anew for a turn that runs. With a `window`, its server reads no more than so many tokens,
-    /// whatever was thought or set; without one, the server has loaded the model by now.
+    /// Decides again about a running turn. With a `window`, its server reads no more than so many
+    /// tokens, whatever was set; without one, the server has loaded the model by now.
     async fn refresh_setup(
         &self,
         turn: &OpenTurn,
         window: Option<u32>,
     ) -> Result<TurnSetup, UserError>;
 
-    /// Decides who sums up a conversation whose last turn has ended, as it would decide about that
-    /// turn now. [`idle_finished`](Self::idle_finished) is called for it afterwards, whatever came of it.
+    /// Decides which model summarizes a conversation whose last turn has ended, as for that turn
+    /// now. [`idle_finished`](Self::idle_finished) is called for it afterwards, also on failure.
     async fn idle_setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
-    /// Decides who may be asked for something about a conversation that no answer waits for, in one
-    /// request without tools; `turn` is its last one that ended. `None` while nobody may be: there is
-    /// no model, it is paused, or nothing may be spent. [`idle_finished`](Self::idle_finished) is called for the turn
-    /// afterwards, whatever came of it.
+    /// Decides which model may be asked about a conversation while no answer waits for it, in one
+    /// request without tools; `turn` is its last one that ended. `None` while none may be asked:
+    /// there is no model, it is paused, or nothing may be spent.
+    /// [`idle_finished`](Self::idle_finished) is called for the turn afterwards, also on failure.
     async fn background_summarizer(&self, turn: &OpenTurn)
     -> Result<Option<Summarizer>, UserError>;
 
@@ -148,8 +148,8 @@ pub trait TurnPolicy: Send + Sync {
     fn publish(&self, turn: &OpenTurn, event: TurnEvent);
 }
 
-/// What happens in a turn, in order. Everything but `Delta`, `Called`, `Waits` and `Context` is durable
-/// before it is told.
+/// An event of a turn, in order. Everything but `Delta`, `Called`, `Waits` and `Context` is durable
+/// before it is published.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
 pub enum TurnEvent {
@@ -159,7 +159,7 @@ pub enum TurnEvent {
     Delta {
         /// The answer.
         message: MessageId,
-        /// What to append.
+        /// The text to append.
         text: String,
     },
     /// A model on this computer has not begun its answer after a few seconds, or begins it now (`None`).
@@ -171,7 +171,7 @@ pub enum TurnEvent {
     /// Results were stored.
     Answered(Vec<CallResult>),
     /// Something stands in for earlier turns now. Also told when no turn runs.
-    SummedUp,
+    Summarized,
     /// How full the context window is: with each request, before the end of a turn, and when it was asked
     /// for or earlier messages were summarized while no turn runs. `None` where no model is asked.
     Context(Option<ContextUse>),

@@ -13,7 +13,7 @@ use crate::transport::http::{ApiClient, ApiProfile, BasePath, Deadlines, Keyless
 mod decode;
 mod wire;
 
-/// What sets it apart on the way to it. The version is that of the API which [`wire`] mirrors.
+/// Its profile. The version is that of the API which [`wire`] mirrors.
 pub(crate) static API: ApiProfile = ApiProfile {
     name: "Anthropic",
     hosts: &[("api.anthropic.com", "Anthropic")],
@@ -31,7 +31,7 @@ pub(crate) static API: ApiProfile = ApiProfile {
 pub struct AnthropicConfig {
     /// The address, without `/v1/messages`; empty means Anthropic's own.
     pub base_url: String,
-    /// The key. It goes to the host of `base_url` and nowhere else.
+    /// The key. It is sent to the host of `base_url` only.
     pub key: SecretString,
     /// How long the server may be silent.
     pub deadlines: Deadlines,
@@ -39,7 +39,7 @@ pub struct AnthropicConfig {
     pub parameters: RequestParameters,
 }
 
-/// Asks Anthropic, or who speaks like it. Never retries.
+/// Asks Anthropic, or a server with the same API. Never retries.
 #[derive(Debug)]
 pub struct Anthropic {
     server: ApiClient,
@@ -75,7 +75,7 @@ impl Provider for Anthropic {
     }
 }
 
-/// What reads its answers.
+/// A decoder of its answers.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn decoder() -> impl crate::transport::decoder::Decoder {
     decode::MessagesDecoder::default()

@@ -1,5 +1,5 @@
-//! Several keys of one vendor, as one provider. A key that is refused or used up gives way to the
-//! next at once; how often a call is sent is still the turn's to count.
+//! Several keys of one provider, as one provider. A key that is refused or used up gives way to the
+//! next at once; the turn still counts how often a call is sent.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,8 +60,8 @@ impl Provider for KeyPool {
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let call = request_hash(&request);
-        let pick = self.states.keys().pick(call, self.states.now());
-        let key = match pick {
+        let choice = self.states.keys().select(call, self.states.now());
+        let key = match choice {
             KeyChoice::Key(key) => key,
             KeyChoice::Wait(wait) => {
                 let message = "All API keys have hit their rate limit. Wait a moment, then try \

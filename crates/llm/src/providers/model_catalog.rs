@@ -4,26 +4,22 @@ use protocol::ModelInfo;
 
 mod snapshot;
 
-/// What is known of the model of this id, or of the family whose dated or hosted member it is
-/// (`claude-haiku-4-5-20251001`, `anthropic/claude-haiku-4-5`). First the user's word, then what
-/// the provider's list says, then the snapshot; `None` when none of them knows it.
+/// The known facts about the model of this id, or of the family whose dated or hosted member it is
+/// (`claude-haiku-4-5-20251001`, `anthropic/claude-haiku-4-5`). The user's settings come first,
+/// then the provider's list, then the snapshot; `None` when none of them knows it.
 #[must_use]
 pub fn lookup(id: &str, users: &[ModelInfo], listed: &[ModelInfo]) -> Option<ModelInfo> {
     let exact = |models: &[ModelInfo]| models.iter().find(|model| model.id == id).cloned();
     [exact(users), exact(listed), snapshot::find(id)].into_iter().flatten().reduce(ModelInfo::or)
 }
 
-/// All models that a picker offers, by id: `listed` with what else is known of each, the user's
-/// own, and of the snapshot those of `vendor` when nothing was listed.
+/// All models that the user can choose from, by id: `listed` with the other known facts of each,
+/// the user's own, and those of `maker` in the snapshot when nothing was listed.
 #[must_use]
-pub fn list_models(
-    vendor: ModelMaker,
-    users: &[ModelInfo],
-    listed: &[ModelInfo],
-) -> Vec<ModelInfo> {
+pub fn list_models(maker: ModelMaker, users: &[ModelInfo], listed: &[ModelInfo]) -> Vec<ModelInfo> {
     let mut ids: Vec<String> = users.iter().chain(listed).map(|model| model.id.clone()).collect();
     if listed.is_empty() {
-        ids.extend(snapshot::aliases_of(vendor).map(str::to_owned));
+        ids.extend(snapshot::aliases_of(maker).map(str::to_owned));
     }
     ids.sort_unstable();
     ids.dedup();
@@ -34,7 +30,7 @@ pub fn list_models(
     known.collect()
 }
 
-/// Whose models the snapshot knows.
+/// A maker whose models the snapshot knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelMaker {
     /// Anthropic.
@@ -84,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picker_offers_what_the_provider_lists_else_what_was_known_of_the_vendor() {
+    fn the_list_holds_the_models_of_the_provider_or_else_those_known_of_the_maker() {
         let ids = |models: Vec<ModelInfo>| -> Vec<String> {
             models.into_iter().map(|model| model.id).collect()
         };
@@ -100,8 +96,8 @@ mod tests {
 
     #[test]
     fn every_line_of_the_snapshot_makes_sense() {
-        for vendor in [ModelMaker::Anthropic, ModelMaker::OpenAi] {
-            for id in snapshot::aliases_of(vendor) {
+        for maker in [ModelMaker::Anthropic, ModelMaker::OpenAi] {
+            for id in snapshot::aliases_of(maker) {
                 let model = lookup(id, &[], &[]).unwrap();
                 let (price, window) = (model.price.unwrap(), model.window.unwrap());
                 assert!(model.max_output.unwrap() <= window, "{id}");

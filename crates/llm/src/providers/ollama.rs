@@ -1,5 +1,6 @@
-//! Ollama's own chat API, streaming. Its OpenAI door cuts the prompt at a few thousand tokens in
-//! silence; here the window is set, and what was read is compared with what was sent.
+//! Ollama's own chat API, streaming. Its OpenAI-compatible endpoint cuts the prompt at a few
+//! thousand tokens without an error; here the window is set, and the number of tokens that were
+//! read is compared with what was sent.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +22,7 @@ mod decode;
 pub(crate) mod model_list;
 mod wire;
 
-/// What sets it apart on the way to it.
+/// Its profile.
 pub(crate) static API: ApiProfile = ApiProfile {
     name: "Ollama",
     hosts: &[("ollama.com", "Ollama")],
@@ -39,7 +40,7 @@ pub(crate) static API: ApiProfile = ApiProfile {
 pub struct OllamaConfig {
     /// The address, without `/api`; empty means this computer's port 11434.
     pub base_url: String,
-    /// The key; may be empty on this computer. It goes to the host of `base_url` and nowhere else.
+    /// The key; may be empty on this computer. It is sent to the host of `base_url` only.
     pub key: SecretString,
     /// How long the server may be silent.
     pub deadlines: Deadlines,
@@ -110,7 +111,8 @@ impl Provider for Ollama {
     }
 
     async fn capabilities(&self, model: &str) -> Capabilities {
-        // Whoever cannot be asked now says so when the turn asks. Where the model runs is not known then.
+        // A server that cannot be asked now reports that when the turn asks. Where the model runs
+        // is unknown then.
         let Ok(shown) = self.model_details(model).await else {
             return Capabilities { runs_elsewhere: true, ..Capabilities::default() };
         };
@@ -123,7 +125,7 @@ impl Provider for Ollama {
     }
 }
 
-/// What reads its answers to an empty request.
+/// A decoder of its answers to an empty request.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn decoder() -> impl crate::transport::decoder::Decoder {
     decode::LineDecoder::new(context_window::prompt_size(&ModelRequest::default()))

@@ -1,5 +1,5 @@
-//! Chat Completions, streaming: OpenAI, and who speaks like it (OpenRouter, LM Studio, llama.cpp,
-//! vLLM).
+//! Chat Completions, streaming: OpenAI, and servers with the same API (OpenRouter, LM Studio,
+//! llama.cpp, vLLM).
 
 use async_trait::async_trait;
 use protocol::ModelInfo;
@@ -16,7 +16,7 @@ mod decode;
 pub(crate) mod model_list;
 mod wire;
 
-/// What sets it apart on the way to it.
+/// Its profile.
 pub(crate) static API: ApiProfile = ApiProfile {
     name: "OpenAI",
     hosts: &[("api.openai.com", "OpenAI"), ("openrouter.ai", "OpenRouter")],
@@ -35,8 +35,8 @@ pub struct OpenAiConfig {
     /// The address, as far as before `/chat/completions`; without a path it is that of `/v1`.
     /// Empty means OpenAI's own.
     pub base_url: String,
-    /// The key; may be empty for a server on this computer. It goes to the host of `base_url` and
-    /// nowhere else.
+    /// The key; may be empty for a server on this computer. It is sent to the host of `base_url`
+    /// only.
     pub key: SecretString,
     /// How long the server may be silent.
     pub deadlines: Deadlines,
@@ -44,7 +44,7 @@ pub struct OpenAiConfig {
     pub parameters: RequestParameters,
 }
 
-/// Asks OpenAI, or who speaks like it. Never retries.
+/// Asks OpenAI, or a server with the same API. Never retries.
 #[derive(Debug)]
 pub struct OpenAi {
     client: ApiClient,
@@ -99,7 +99,7 @@ impl Provider for OpenAi {
     }
 }
 
-/// What reads its answers.
+/// A decoder of its answers.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn decoder() -> impl crate::transport::decoder::Decoder {
     decode::ChatDecoder::default()

@@ -12,7 +12,8 @@ pub struct RequestParameters {
     pub(crate) extra: Map<String, Value>,
 }
 
-/// What a request says itself, on every wire; the user's own additions never change it.
+/// The fields that a request sets itself, on every wire; the user's own additions never change
+/// them.
 const RESERVED_FIELDS: [&str; 17] = [
     "model",
     "messages",

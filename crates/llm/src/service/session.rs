@@ -10,7 +10,7 @@ use crate::service::turn_driver::{self, HistoryWeight, TurnExit};
 use crate::service::{IdleTask, ServiceInner, SessionExit};
 
 /// Waits for room, then runs turns until none is queued, the transcript fails or the service
-/// ends. A conversation that has become long is put together when it rests.
+/// ends. A conversation that has become long is summarized between its turns.
 pub(crate) async fn run_session(service: Arc<ServiceInner>, conversation: ConversationId) {
     match run_queued_turns(&service, &conversation).await {
         Some((Some(turn), rest)) => run_idle_task(&service, &turn, &rest).await,
@@ -38,12 +38,12 @@ async fn run_queued_turns(
     }
 }
 
-/// What is done when nothing is queued; the next message ends it.
+/// Runs the idle task when nothing is queued; the next message ends it.
 async fn run_idle_task(service: &ServiceInner, turn: &OpenTurn, task: &IdleTask) {
     if let Some(Err(error)) =
         crate::service::idle::compact_idle(service, turn, task, SummaryTrigger::Needed).await
     {
-        tracing::warn!(conversation = %turn.conversation, %error, "not put together at rest");
+        tracing::warn!(conversation = %turn.conversation, %error, "not summarized between turns");
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) enum HistoryWeight {
     Heavy,
 }
 
-/// What the rule book is told next, or how it ended.
+/// The next inputs of the turn, or how it ended.
 type DriverFlow = ControlFlow<TurnExit, Vec<TurnInput>>;
 
 /// Runs a turn that was just begun to its end.
@@ -192,7 +192,7 @@ impl TurnDriver<'_> {
     async fn ask(&mut self, mode: AskMode) -> DriverFlow {
         loop {
             if std::mem::take(&mut self.was_loading) {
-                // What the server says of the model is known now.
+                // The server has reported the capabilities of the model by now.
                 match self
                     .cancel
                     .unless_cancelled(
@@ -232,7 +232,7 @@ impl TurnDriver<'_> {
             let Some(window) = self.smaller_window(&error) else {
                 return next_input(TurnInput::Failed(error));
             };
-            // The server reads less than was thought: it is asked again with what it has room for.
+            // The server reads less than expected: it is asked again with a request that fits.
             match self
                 .cancel
                 .unless_cancelled(
@@ -291,8 +291,8 @@ impl TurnDriver<'_> {
             .then_some(*told)
     }
 
-    /// Waits for the next event of the answer, and takes in what has come with it; words that come
-    /// together are one event. The stream is kept only while more may come.
+    /// Waits for the next event of the answer, and includes those that came with it; text that
+    /// comes together is one event. The stream is kept only while more may come.
     async fn receive(&mut self) -> DriverFlow {
         let Some(mut stream) = self.stream.take() else {
             let error = UserError::other("The answer stopped unexpectedly. Try again.");
@@ -348,7 +348,7 @@ fn next_input(input: TurnInput) -> DriverFlow {
     ControlFlow::Continue(vec![input])
 }
 
-/// What the model is told for one request; it is stored with the answer.
+/// The note to the model for one request; it is stored with the answer.
 fn mode_note(mode: AskMode) -> Option<&'static str> {
     match mode {
         AskMode::Plain => None,
@@ -360,7 +360,7 @@ fn mode_note(mode: AskMode) -> Option<&'static str> {
 /// An answer that is being written.
 struct AnswerRecord {
     id: MessageId,
-    /// What the model was told for it alone.
+    /// The note to the model for this answer alone.
     told: Option<&'static str>,
 }
 

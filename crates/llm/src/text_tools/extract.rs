@@ -19,7 +19,7 @@ const MAX_OBJECT_BYTES: usize = 64 * 1024;
 /// How many objects may stand in each other.
 const MAX_DEPTH: usize = 32;
 
-/// What the words turned out to be.
+/// A piece of the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ExtractedPart {
     /// Words for the user.
@@ -31,11 +31,11 @@ pub(super) enum ExtractedPart {
         /// Its arguments, an object that fits.
         parameters: Value,
     },
-    /// What looks like a call and is none. Nothing is found after it.
+    /// Looks like a call and is none. Nothing is found after it.
     NoCall {
         /// As it came, with all that followed.
         words: String,
-        /// What is wrong, in words for the model.
+        /// The problem, in words for the model.
         problem: String,
     },
 }
@@ -44,7 +44,7 @@ pub(super) enum ExtractedPart {
 #[derive(Debug)]
 pub(super) struct CallScanner {
     tools: Vec<ToolSpec>,
-    /// What is not given out yet: an object that is open, or what may open one.
+    /// The text that is held back: an open object, or what may open one.
     held: String,
     /// How much of `held` was looked at.
     looked: usize,
@@ -218,7 +218,7 @@ impl CallScanner {
         }
     }
 
-    /// What is open is no object. Those that were closed in it may be calls all the same.
+    /// The open text is no object. Objects that were closed in it may be calls all the same.
     fn abandon(&mut self, found: &mut Vec<ExtractedPart>) {
         self.check_closed(found);
         self.closed.clear();
@@ -232,7 +232,7 @@ impl CallScanner {
         open.any(|open| call_formats::starts_call(open, &self.tools))
     }
 
-    /// What looked like a name is none, so it may hold the brace of a call itself.
+    /// The supposed name is none, so it may hold the brace of a call itself.
     fn rescan_from(&mut self, from: usize, found: &mut Vec<ExtractedPart>) {
         self.abandon(found);
         if matches!(self.over, ScanEnd::No) {

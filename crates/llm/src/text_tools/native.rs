@@ -107,8 +107,8 @@ impl NativeToolStream {
         }
     }
 
-    /// The model called a tool as its server takes it, or the vendor's own content came: there is nothing
-    /// to doubt.
+    /// The model called a tool in its server's format, or verbatim content came: the model supports
+    /// tools.
     fn confirm_support(&mut self) {
         self.flush_as_text();
         if let Some(SupportProbe { calls, request }) = self.doubt.take() {

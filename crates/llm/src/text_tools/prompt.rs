@@ -32,7 +32,7 @@ pub(super) fn as_text(request: &ModelRequest) -> ModelRequest {
     ModelRequest { system, tools: Vec::new(), messages, ..request.clone() }
 }
 
-/// What is asked after an answer that was meant as a call and is none.
+/// The request after an answer that was meant as a call and is none.
 pub(super) fn repair_request(request: ModelRequest, answer: &str, problem: &str) -> ModelRequest {
     let message =
         |role, text: String| ModelMessage { role, blocks: vec![ContentBlock::Text(text)] };

@@ -21,9 +21,9 @@ impl QuotableText {
         Self(texts.collect())
     }
 
-    /// Whether one of these texts has a call of the tool in it, written as JSON, and says all strings among the
-    /// arguments. Then the call counts as repeated: whoever wrote the note must not make the model call. A call
-    /// without any words does nothing that a note could want.
+    /// Whether one of these texts holds a call of the tool, written as JSON, with all strings of
+    /// the arguments. Then the call counts as repeated, because the author of a note must not make
+    /// the model call. A call without any strings does nothing that a note could want.
     pub(super) fn contains_call(&self, tool: &str, arguments: &Value) -> bool {
         let mut strings = Vec::new();
         strings_of(arguments, &mut strings);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_the_model_itself_is_none_although_it_speaks_of_what_it_was_told() {
+    fn a_call_that_only_mentions_the_text_of_a_note_is_not_quoted() {
         let call = json!({ "path": "Groceries.md", "content": "- oat milk" });
         let said = "Add - oat milk to Groceries.md. The write_file tool is not for that.";
         assert!(!told(said).contains_call("append_file", &call));

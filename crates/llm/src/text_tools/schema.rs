@@ -80,9 +80,9 @@ impl SchemaCheck<'_> {
             }
         }
         let properties = schema.get("properties");
-        // A field that may be left out may as well be `null`.
-        let is_left_out = |name: &str, value: &Value| value.is_null() && !required.contains(&name);
-        for (name, value) in fields.iter().filter(|(name, value)| !is_left_out(name, value)) {
+        // An optional field may as well be `null`.
+        let is_omitted = |name: &str, value: &Value| value.is_null() && !required.contains(&name);
+        for (name, value) in fields.iter().filter(|(name, value)| !is_omitted(name, value)) {
             match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => self.value(&format!("{at}.{name}"), value, schema)?,
                 None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {

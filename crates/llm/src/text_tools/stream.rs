@@ -48,7 +48,7 @@ struct TextToolStream {
     tools: Vec<ToolSpec>,
     told: Arc<QuotableText>,
     repairs: RepairAttempt,
-    /// What the answers before this one cost.
+    /// The usage of the answers before this one.
     usage: TokenUsage,
     called: bool,
     ready: VecDeque<Result<ModelEvent, ModelError>>,

@@ -12,7 +12,7 @@ const MAX_TITLE_WORDS: usize = 16;
 /// A summary is cut behind so many characters, at a sentence where one ends.
 const MAX_SUMMARY_CHARS: usize = 600;
 
-/// What some models write around their thoughts, before what they were asked for.
+/// The tags that some models write around their thoughts, before the answer.
 const THOUGHT_TAGS: [&str; 2] = ["<think>", "</think>"];
 
 /// The title, and the summary if one was wanted; `None` when something of it is missing.

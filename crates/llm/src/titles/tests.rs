@@ -1,4 +1,4 @@
-//! What a model is shown of a conversation when it is asked what that is about.
+//! The text of a conversation that a model gets when it is asked for a title.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -49,9 +49,9 @@ impl SourceLog {
         });
     }
 
-    /// The call looks so far: what it tells is told of every note there, also where it finds nothing
-    /// and names none. A folder is a source by itself only where nothing below it is looked at: who may
-    /// hear of a folder may not hear of all that is deeper down.
+    /// The call searches this scope: its result depends on every note there, also if it finds
+    /// nothing and names none. A folder itself is a source only if nothing below it is read: a
+    /// reader who may see a folder may not see everything below it.
     pub fn record_search(&self, scope: &LookupScope) {
         match scope {
             LookupScope::Folder(folder) => self.record_note(folder),
@@ -74,8 +74,8 @@ impl SourceLog {
         self.with_log(|noted| noted.all.iter().cloned().collect())
     }
 
-    /// What the words about a plan come from: they name what it is about, and hold nothing that was
-    /// read for it.
+    /// The sources of the text about a plan: it names what the plan is about, and holds nothing
+    /// that was read for it.
     #[must_use]
     pub fn of_plan(&self) -> Self {
         let names = self.with_log(|noted| noted.names.clone());

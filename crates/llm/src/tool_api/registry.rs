@@ -54,8 +54,8 @@ impl ToolRegistry {
         )
     }
 
-    /// What a model is told about the tools that `allowed` names, in the order of registration,
-    /// whatever the order of `allowed`: the prompt's prefix stays the same.
+    /// The descriptions of the tools that `allowed` names, in the order of registration, whatever
+    /// the order of `allowed`: the prompt's prefix stays the same.
     #[must_use]
     pub fn specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
         let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
@@ -96,7 +96,7 @@ impl ToolRegistry {
             Some(tool) => tool.body.call(&tool.spec, arguments, context).await,
             None => failed(model_texts::no_such_tool(name, &self.names())),
         };
-        // Here and for all tools alike: one that forgets where its words come from is not believed.
+        // The check is here, for all tools: a tool that does not record its sources is not trusted.
         if let CallOutcome::Outcome(ToolOutcome { labels: SourceLabels::Missing, .. }) = &called {
             context.sources.record(Source::Foreign);
         }
@@ -131,7 +131,7 @@ struct RegistryEntry {
     body: Arc<dyn ErasedTool>,
 }
 
-/// A tool whose input type is forgotten.
+/// A tool with its input type erased.
 #[async_trait]
 trait ErasedTool: Send + Sync {
     async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> CallOutcome;
@@ -176,7 +176,7 @@ fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, St
     })
 }
 
-/// What a tool with this input makes of arguments.
+/// The result of parsing arguments for a tool with this input.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn parse_as<I: DeserializeOwned + JsonSchema>(
     name: &str,
@@ -207,8 +207,9 @@ fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description, input_schema: schema }
 }
 
-/// Takes out what says nothing to a model: a field that is not required may be left out, so it need not
-/// allow `null` as well, and Rust's widths of numbers are no limits of the tool.
+/// Removes parts of the schema that tell a model nothing: a field that is not required may be
+/// omitted, so it need not allow `null` as well, and Rust's widths of numbers are no limits of the
+/// tool.
 fn simplify(property: &mut Value) {
     let Some(property) = property.as_object_mut() else { return };
     property.remove("format");
@@ -256,7 +257,7 @@ fn brief_spec(spec: &ToolSpec, brief: ToolBrief) -> ToolSpec {
             schema.remove("format");
             schema.remove("minimum");
             schema.remove("maximum");
-            // Whatever may be left out may be `null`; that is not worth the words.
+            // An optional field may be `null`; saying so is not worth the tokens.
             if let Some(Value::Array(kinds)) = schema.get("type") {
                 let first = kinds.first().cloned().unwrap_or_default();
                 schema.insert("type".to_owned(), first);

@@ -1,4 +1,4 @@
-//! What a tool is. [`crate::tool_api::registry`] holds them.
+//! The interface of a tool. [`crate::tool_api::registry`] holds the tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use thiserror::Error;
 
 pub use crate::tool_api::provenance::{LookupScope, SourceLog};
 
-/// What a tool may do to the world: what may run in parallel, and what policy asks about.
+/// The effect of a tool: decides whether calls run in parallel, and which policy applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolEffect {
     /// Looks only.
@@ -42,7 +42,7 @@ impl ToolEffect {
     }
 }
 
-/// What a call can know about where it runs.
+/// The context of a call.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     /// The conversation.
@@ -51,7 +51,7 @@ pub struct ToolContext {
     pub turn: TurnId,
     /// The call.
     pub call: CallId,
-    /// Planned changes that wait for a verdict: reads see them as if they were applied.
+    /// Pending changes: reads see them as if they were applied.
     pub overlay: Arc<ChangeSet>,
     /// The content of each note as this conversation last read it.
     pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
@@ -74,7 +74,7 @@ pub enum SourceLabels {
     Missing,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolOutcome {
     /// Text for the model.
@@ -83,9 +83,9 @@ pub struct ToolOutcome {
     pub labels: SourceLabels,
     /// Whether it reports a failure; then `output` says what to do next.
     pub is_error: bool,
-    /// What the turn shall do beside storing the result.
+    /// An instruction to the turn beside storing the result.
     pub control: Option<Control>,
-    /// What the window is told.
+    /// Events for the window.
     pub reactions: Vec<ToolEvent>,
     /// Contents read.
     pub seen: Vec<(NotePath, ContentHash)>,
@@ -160,12 +160,12 @@ impl ToolFailure {
     }
 }
 
-/// What a changing tool plans. Nothing is written yet.
+/// The changes that a tool plans. Nothing is written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangePlan {
     /// The changes.
     pub change_set: ChangeSet,
-    /// What the plan does, in the past tense, for the model ("Appended 1 line to `a.md`").
+    /// The effect of the plan, in the past tense, for the model ("Appended 1 line to `a.md`").
     pub summary: String,
     /// Whether it is known where the summary's words come from; of the vault it may hold only what
     /// [`SourceLog::record_name`] noted.
@@ -177,7 +177,7 @@ pub struct ChangePlan {
 pub trait Tool: Send + Sync + 'static {
     /// Its name, unique in the registry.
     const NAME: &'static str;
-    /// What it may do.
+    /// The effect of the tool.
     const EFFECT: ToolEffect;
     /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
     type Input: DeserializeOwned + JsonSchema + Send;
@@ -206,11 +206,11 @@ pub trait ChangingTool: Send + Sync + 'static {
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure>;
 }
 
-/// What a model with little room is told of a tool, in place of its whole description and schema. It is
-/// taken at its word: arguments that go untold are taken all the same.
+/// The short description of a tool for a model with little room, in place of its whole description
+/// and schema. Arguments that it does not mention are accepted all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolBrief {
-    /// What the tool does, in a sentence or two.
+    /// The purpose of the tool, in a sentence or two.
     pub description: &'static str,
     /// Names of arguments that it is to be given.
     pub required: &'static [&'static str],
@@ -218,7 +218,7 @@ pub struct ToolBrief {
     pub optional: &'static [&'static str],
 }
 
-/// What came of handing arguments to a tool.
+/// The outcome of handing arguments to a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallOutcome {
     /// It ran.

@@ -1,5 +1,5 @@
-//! What all decoders of answers share: pieces of a body in, our events out. Pure, and bounded
-//! whatever comes.
+//! Shared by all decoders of answers, which turn pieces of a body into our events. Pure, and
+//! bounded for any input.
 
 use serde_json::Value;
 use thiserror::Error;
@@ -51,16 +51,16 @@ pub(crate) enum Decoded {
 
 /// Takes a body apart into frames, from bytes that come in any pieces.
 pub(crate) trait Framing: Default + Send {
-    /// What it gives out.
+    /// A decoded frame.
     type Frame: Send;
 
     /// Takes in more bytes and gives out the frames they closed.
     fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Self::Frame>, LineTooLong>;
 }
 
-/// Follows one answer of one vendor.
+/// Decodes one answer of one provider.
 pub(crate) trait Decoder: Send {
-    /// How the vendor's body is cut.
+    /// How the provider's body is cut.
     type Framing: Framing;
 
     /// Reads a frame. After [`ModelEvent::Stopped`] everything is ignored.
@@ -84,16 +84,16 @@ impl SizeLimit {
     }
 }
 
-/// What [`SizeLimit::grow`] says of words.
+/// The error of [`SizeLimit::grow`] for text.
 pub(crate) const TOO_MUCH_TEXT: &str = "it has more than 1 MiB of text";
 
-/// What [`SizeLimit::grow`] says of arguments.
+/// The error of [`SizeLimit::grow`] for arguments.
 pub(crate) const TOO_MANY_ARGUMENTS: &str = "its calls have more than 1 MiB of arguments";
 
 /// The most parts of one answer.
 pub(crate) const MAX_PARTS: usize = 1024;
 
-/// What is said when there are more than [`MAX_PARTS`].
+/// The error for more than [`MAX_PARTS`].
 pub(crate) const TOO_MANY_PARTS: &str = "it has more than 1024 parts";
 
 /// A call that is closed: it counts only when it names a tool and its arguments are an object.

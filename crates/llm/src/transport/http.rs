@@ -1,5 +1,5 @@
-//! The way to a model's server that all vendors share: one host, encrypted unless it is this
-//! computer, no redirects, deadlines, and errors that never hold the key.
+//! The HTTP client that all providers share: one host, encrypted unless it is this computer, no
+//! redirects, deadlines, and errors that never hold the key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,8 +41,8 @@ const MAX_VALUE_BYTES: usize = 4 * 1024 * 1024;
 pub struct Deadlines {
     /// Until the connection stands.
     pub connect: Duration,
-    /// From sending the request to the first event of the answer. A server on this computer is given
-    /// more where the prompt is long, and until the first event each byte of it begins the wait anew:
+    /// From sending the request to the first event of the answer. A server on this computer is
+    /// given more where the prompt is long, and each byte before the first event restarts the wait:
     /// it sends comments while it reads.
     pub first_event: Duration,
     /// Between two events; comments and pings are no events.
@@ -59,7 +59,7 @@ impl Default for Deadlines {
     }
 }
 
-/// What sets one vendor apart on the way to it.
+/// The profile of one provider's API.
 #[derive(Debug)]
 pub(crate) struct ApiProfile {
     /// Its name, where its own host answers.
@@ -70,19 +70,19 @@ pub(crate) struct ApiProfile {
     pub(crate) base_url: &'static str,
     /// Where its paths stand below the address.
     pub(crate) root: BasePath,
-    /// What its server speaks.
+    /// The name of its API.
     pub(crate) api: &'static str,
-    /// What the body of an answer says it is.
+    /// The content type of its answers.
     pub(crate) content_type: &'static str,
     /// The header of the key, and what stands before the key in it.
     pub(crate) key: (HeaderName, &'static str),
-    /// What every request says besides.
+    /// The additional headers of every request.
     pub(crate) headers: &'static [(&'static str, &'static str)],
-    /// Who must show a key.
+    /// The servers that need no key.
     pub(crate) keyless: KeylessServers,
 }
 
-/// Where a vendor's paths stand below the address that the user gives.
+/// Where the API's paths stand below the base URL that the user gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BasePath {
     /// Below this, which the address may end with already.
@@ -115,21 +115,21 @@ pub(crate) struct ApiClient {
 }
 
 impl ApiClient {
-    /// Whose it is and where it stands, without what an address may hold beside that.
+    /// Names the provider and the origin of the base URL, without the rest of the URL.
     pub(crate) fn vendor(&self) -> String {
         format!("{} at {}", self.api.name, self.base.origin().ascii_serialization())
     }
 
-    /// Refuses an address that would send the key or the notes unencrypted over a network, and a
-    /// key that is missing where one is needed, or cannot be one. Asks nobody.
+    /// Refuses a base URL that would send the key or the notes unencrypted over a network, and a
+    /// key that is missing where one is needed, or invalid. Sends no request.
     pub(crate) fn new(
-        vendor: &'static ApiProfile,
+        api: &'static ApiProfile,
         base_url: &str,
         key: SecretString,
         deadlines: Deadlines,
     ) -> Result<Self, ModelError> {
-        let base = address::parse(vendor, base_url)?;
-        let header = header(vendor, &key, &base)?;
+        let base = address::parse(api, base_url)?;
+        let header = header(api, &key, &base)?;
         tls::install();
         let builder = reqwest::Client::builder()
             .user_agent(concat!("vaultmate/", env!("CARGO_PKG_VERSION")))
@@ -142,10 +142,10 @@ impl ApiClient {
             message: "Cannot set up encrypted connections: check the system's certificates.".into(),
             retryable: false,
         })?;
-        let host = address::server_name(vendor, &base);
-        let is_local = vendor.keyless == KeylessServers::Local && address::is_loopback(&base);
+        let host = address::server_name(api, &base);
+        let is_local = api.keyless == KeylessServers::Local && address::is_loopback(&base);
         let speed = is_local.then(Arc::default);
-        Ok(Self { api: vendor, client, base, host, key, header, deadlines, speed })
+        Ok(Self { api, client, base, host, key, header, deadlines, speed })
     }
 
     /// Asks for an answer about `model` and reads it with `decoder`.
@@ -205,12 +205,12 @@ impl ApiClient {
         serde_json::from_slice(&body).map_err(|_| failures.not_a_stream(&body))
     }
 
-    /// What the server is called in an error.
+    /// The name of the server in errors.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
-    /// What errors of a request about `model` are made with.
+    /// Builds the errors of a request about `model`.
     fn errors_for(&self, model: &str) -> RequestErrors {
         RequestErrors {
             api: self.api,
@@ -244,7 +244,7 @@ impl ApiClient {
         }
     }
 
-    /// The request with what every request to the vendor says besides.
+    /// The request with the headers that every request to the provider has.
     fn signed(&self, mut request: RequestBuilder) -> RequestBuilder {
         for (name, value) in self.api.headers {
             request = request.header(*name, *value);
@@ -280,21 +280,21 @@ async fn read_body(response: &mut Response, most: usize, deadline: Instant) -> V
 
 /// A server on this computer may want no key.
 fn header(
-    vendor: &ApiProfile,
+    api: &ApiProfile,
     key: &SecretString,
     base: &Url,
 ) -> Result<Option<HeaderValue>, ModelError> {
     let key = key.expose_secret().trim();
     if key.is_empty() {
-        if vendor.keyless == KeylessServers::Local && address::is_loopback(base) {
+        if api.keyless == KeylessServers::Local && address::is_loopback(base) {
             return Ok(None);
         }
-        let name = vendor.name;
+        let name = api.name;
         return Err(ModelError::Auth(format!(
             "There is no API key for {name}. Add one in Settings."
         )));
     }
-    let mut header = HeaderValue::from_str(&format!("{}{key}", vendor.key.1)).map_err(|_| {
+    let mut header = HeaderValue::from_str(&format!("{}{key}", api.key.1)).map_err(|_| {
         ModelError::Auth("The API key contains invalid characters. Check it in Settings.".into())
     })?;
     header.set_sensitive(true);

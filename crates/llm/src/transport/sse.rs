@@ -9,7 +9,7 @@ mod tests;
 /// One event that has data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SseEvent {
-    /// What `event:` said; may be empty.
+    /// The value of `event:`; may be empty.
     pub(crate) name: String,
     /// The `data:` lines, joined by line feeds.
     pub(crate) data: String,

@@ -27,7 +27,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T
     })
 }
 
-/// Whether the text has a half that was not put together.
+/// Whether the text has a lone half of a pair.
 pub(crate) fn has_lone_half(text: &str) -> bool {
     text.contains(HALF_MARK)
 }

@@ -10,7 +10,7 @@ use super::batch::{CallBatch, CallSlot};
 use crate::context::model_texts;
 use crate::model::{ModelEvent, ToolCall};
 
-/// What the model said so far, in order.
+/// The answer of the model so far, in order.
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     said: Vec<AnswerPart>,
@@ -68,7 +68,8 @@ impl PartialAnswer {
         self.said.iter().any(|said| matches!(said, AnswerPart::Call(_) | AnswerPart::Broken { .. }))
     }
 
-    /// What a paused answer is sent back as: all but its calls, which the vendor makes anew.
+    /// The parts of a paused answer to send back: all but its calls, which the provider makes
+    /// again.
     pub(super) fn parts_without_calls(&self, author: &AnswerAuthor) -> Vec<MessagePart> {
         let parts = self.said.iter().filter_map(|said| match said {
             AnswerPart::Text(text) => Some(MessagePart::Text { text: text.clone() }),
@@ -141,7 +142,7 @@ fn verbatim(content: &Value, author: &AnswerAuthor) -> MessagePart {
     MessagePart::Verbatim { content: content.clone(), maker: Some(author.clone()) }
 }
 
-/// `id`, or where it is taken or no vendor would accept it, one like it.
+/// `id`, or a similar one if it is taken or some provider would refuse it.
 fn unused(id: &CallId, ids: &mut BTreeSet<CallId>) -> CallId {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let kept: String = id.as_str().chars().filter(allowed).take(64).collect();

@@ -24,7 +24,7 @@ pub(super) struct CallSlot {
     result: Option<CallResult>,
 }
 
-/// What runs next.
+/// The calls to run next.
 #[derive(Debug)]
 pub(super) enum NextCalls {
     /// These reads, side by side.
@@ -56,7 +56,7 @@ impl CallBatch {
         self.slots.push(slot);
     }
 
-    /// Picks what runs next. A read that repeats one beside it waits, so that the guard can learn
+    /// Selects the calls to run next. A read that repeats one beside it waits, so that the guard can learn
     /// from the first.
     pub(super) fn advance(&mut self, guard: &mut LoopGuard) -> NextCalls {
         let mut side: Vec<ToolCall> = Vec::new();

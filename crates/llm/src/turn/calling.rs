@@ -1,4 +1,4 @@
-//! What the turn does with the calls of a stored step.
+//! Handles the calls of a stored step.
 
 use protocol::CallId;
 

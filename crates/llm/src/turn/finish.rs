@@ -19,9 +19,9 @@ pub struct Finish {
     pub question: Option<TurnQuestion>,
     /// Whether the conversation ends with it.
     pub ends_conversation: bool,
-    /// What failed.
+    /// The error, if the turn failed.
     pub error: Option<UserError>,
-    /// What the last answer cost.
+    /// The usage of the last answer.
     pub usage: TokenUsage,
 }
 
@@ -113,7 +113,8 @@ impl From<ModelError> for UserError {
     }
 }
 
-/// For an answer that ended otherwise than by itself and holds nothing that can stand alone.
+/// The error for an answer that was cut by a limit or filter and holds nothing that can stand
+/// alone.
 pub(super) fn stopped_by(reason: StopReason) -> UserError {
     UserError::other(match reason {
         StopReason::Refusal => "The model declined to answer. Rephrase your message.",

@@ -14,7 +14,7 @@ const ROUND_TRIPS: u32 = 4;
 const CALLS: u32 = 9;
 const CALLS_PER_MESSAGE: u32 = 4;
 
-/// One thing that happens, whether or not the turn waits for it.
+/// An input, whether or not the turn waits for it.
 #[derive(Debug, Clone)]
 enum StoryEvent {
     Begun,
@@ -40,7 +40,7 @@ enum StoryEvent {
     Full,
     Compacted,
     Cancel,
-    /// Whatever the turn waits for goes well.
+    /// The next input of the turn, a success.
     Onward,
 }
 
@@ -53,7 +53,7 @@ enum CallSettlement {
     Saying,
 }
 
-/// What the world around the turn holds.
+/// The state of the world around the turn.
 struct TurnOracle {
     turn: Turn,
     unstored: Option<Unstored>,
@@ -250,7 +250,7 @@ impl TurnOracle {
         prop_assert!(self.ran.len() <= CALLS as usize);
         let requests = ROUND_TRIPS + MAX_PAUSES + 2;
         prop_assert!(self.compactions <= 1, "compacted {} times", self.compactions);
-        // The one that was put off is asked again.
+        // The postponed request is sent again.
         prop_assert!(
             self.asked <= requests * retry::MAX_ATTEMPTS + 1,
             "asked {} times",

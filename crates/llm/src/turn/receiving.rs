@@ -1,4 +1,4 @@
-//! What the turn does while it hears an answer, and when the answer ends.
+//! Handles the events of an answer, and its end.
 
 use protocol::{MessagePart, TokenUsage};
 

@@ -1,4 +1,4 @@
-//! What a turn did before it was cut: it goes on with what is left of its limits.
+//! The work of a turn before it was interrupted: it continues with the rest of its limits.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use protocol::{CallId, Message, MessagePart, Role, TurnId};
 
 use super::ToolKind;
 
-/// What the stored rows of a turn hold. Empty for a turn that is new.
+/// The contents of the stored rows of a turn. Empty for a turn that is new.
 #[derive(Debug, Clone, Default)]
 pub struct ResumeState {
     /// Answers that called.

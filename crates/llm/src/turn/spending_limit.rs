@@ -1,17 +1,17 @@
-//! What a turn may still cost.
+//! The spending limit of a turn.
 
 use protocol::chat::model::Price;
 use protocol::{ErrorCode, TokenUsage, UserError};
 
-/// What a turn may still cost, and what is said when it is gone. Where no price is known, nothing
-/// can be counted.
+/// The amount that a turn may still cost, and the message when it is gone. Without a known price,
+/// nothing can be counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpendingLimit {
-    /// What the model's tokens cost.
+    /// The price of the model's tokens.
     pub price: Price,
-    /// What is left, in billionths of a US dollar.
+    /// The rest of the limit, in billionths of a US dollar.
     pub left: u64,
-    /// What is reached when nothing is left, and what to do.
+    /// The message when nothing is left: the limit that was reached, and what to do.
     pub reached_message: String,
 }
 

@@ -147,8 +147,8 @@ fn reads_run_side_by_side_and_changes_alone_in_call_order() {
     assert_eq!(told.ok("2").last, []);
     assert_eq!(told.ok("1").results(), [("1", "fine"), ("2", "fine")]);
     assert_eq!(told.stored().ran(), ["3"]);
-    let verdict = ChangeOutcome { output: "waits".into(), ..ChangeOutcome::default() };
-    assert_eq!(told.on(TurnInput::Verdict("3".into(), verdict)).results(), [("3", "waits")]);
+    let outcome = ChangeOutcome { output: "waits".into(), ..ChangeOutcome::default() };
+    assert_eq!(told.on(TurnInput::Decision("3".into(), outcome)).results(), [("3", "waits")]);
     assert_eq!(told.stored().ran(), ["4"]);
     assert_eq!(told.bad("4").stored().ran(), ["5"]);
 }
@@ -388,7 +388,7 @@ fn a_lost_request_is_sent_three_times_with_growing_waits() {
 }
 
 #[test]
-fn attempts_are_counted_for_each_request_anew() {
+fn attempts_are_counted_for_each_request_alone() {
     let mut told = new_turn();
     told.fail(lost()).on(TurnInput::Waited).fail(lost()).on(TurnInput::Waited);
     told.call("1", "read", 1).tool_use().ok("1").stored().fail(lost());
@@ -404,7 +404,7 @@ fn nothing_is_sent_again_after_words_were_shown() {
 }
 
 #[test]
-fn calls_of_an_answer_that_broke_off_are_forgotten_and_the_request_is_sent_again() {
+fn calls_of_an_answer_that_broke_off_are_dropped_and_the_request_is_sent_again() {
     let mut told = new_turn();
     told.call("1", "edit", 1).on(TurnInput::Severed);
     assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(1))]);

@@ -1,4 +1,4 @@
-//! Long conversations: earlier messages are put together, at rest or before a request.
+//! Long conversations: earlier messages are summarized, between turns or before a request.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ fn words(n: usize) -> String {
     format!("{n} {}", "words ".repeat(65))
 }
 
-/// A world with a model that sums up, in which `exchanges` were had.
+/// A world with a model that summarizes, and a conversation of `exchanges` exchanges.
 async fn world(window: u32, exchanges: usize) -> (ServiceWorld, Arc<ScriptedProvider>) {
     let mut world = ServiceWorld::new();
     let summarizer = Arc::new(ScriptedProvider::default());
-    world.sum_up_by(summarizer.clone(), Some(PRICE));
+    world.set_summarizer(summarizer.clone(), Some(PRICE));
     world.shrink(window, &[]);
     for n in 0..exchanges {
         talk(&mut world, n).await;
@@ -51,7 +51,7 @@ fn heard(request: &ModelRequest) -> String {
 }
 
 #[tokio::test]
-async fn at_rest_a_model_sums_up_from_seven_tenths_of_the_budget_on() {
+async fn between_turns_a_model_summarizes_from_seven_tenths_of_the_budget_on() {
     let (mut world, summarizer) = world(5_500, 11).await;
     assert_eq!(summarizer.requests(), [], "below");
     summarizer.enqueue(summary("They counted."));
@@ -87,7 +87,7 @@ async fn where_one_line_for_each_exchange_is_enough_no_model_is_asked() {
     world.say(&"Long. ".repeat(900)).await;
     world.rest().await;
     assert_eq!(summarizer.requests(), []);
-    let told = world.memory.compactions().pop().expect("put together");
+    let told = world.memory.compactions().pop().expect("a compaction");
     assert!(told.summary.is_none());
     assert!(told.text.contains("…” · look (path: Sky.md, what: sky)"), "{}", told.text);
     assert_eq!(told.text.matches("\n- the user: “").count(), 7);
@@ -133,7 +133,7 @@ async fn a_summary_that_cannot_be_stored_changes_nothing() {
 }
 
 #[tokio::test]
-async fn before_a_request_a_model_sums_up_from_eight_tenths_of_the_budget_on() {
+async fn before_a_request_a_model_summarizes_from_eight_tenths_of_the_budget_on() {
     let (mut world, summarizer) = world(5_500, 11).await;
     summarizer.enqueue(summary("They counted."));
     world.model.enqueue(answers("Yes."));
@@ -207,7 +207,7 @@ async fn summaries_count_against_what_the_turn_may_cost() {
 }
 
 #[tokio::test]
-async fn on_request_it_is_summed_up_however_short_it_is_and_not_while_a_turn_runs() {
+async fn the_user_can_summarize_a_short_conversation_but_not_while_a_turn_runs() {
     let (mut world, summarizer) = world(200_000, 5).await;
     let last = world.memory.last_turn();
     assert_eq!(world.service.summarize(&last).await, Ok(SummarizeOutcome::TooShort));
@@ -233,7 +233,7 @@ async fn on_request_it_is_summed_up_however_short_it_is_and_not_while_a_turn_run
 }
 
 #[tokio::test]
-async fn a_later_summary_is_made_of_the_one_before_and_what_was_said_since() {
+async fn a_later_summary_is_made_of_the_one_before_and_the_messages_since() {
     let (mut world, summarizer) = world(5_500, 11).await;
     for n in 11..30 {
         summarizer.enqueue(summary(&format!("Until {n}.")));

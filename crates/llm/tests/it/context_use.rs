@@ -104,7 +104,7 @@ async fn at_rest_it_is_told_when_it_is_asked_for_and_not_while_a_turn_runs() {
 async fn after_a_summary_on_request_it_is_told_what_is_left() {
     let mut world = ServiceWorld::new();
     let summarizer = Arc::new(ScriptedProvider::default());
-    world.sum_up_by(summarizer.clone(), None);
+    world.set_summarizer(summarizer.clone(), None);
     for _ in 0..9 {
         world.model.enqueue(answers(&"words ".repeat(100)));
         world.say(&"words ".repeat(100)).await;

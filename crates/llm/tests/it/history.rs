@@ -1,4 +1,4 @@
-//! What a model is told of what was said before.
+//! The history that a model is sent.
 
 use llm::{ContentBlock, ModelError, ModelEvent, ModelRequest, StopReason, TurnLimits};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use crate::fixtures::scripted_provider::{
 use crate::fixtures::service_world::ServiceWorld;
 
 #[tokio::test]
-async fn what_does_not_fit_is_left_out_from_the_oldest_on() {
+async fn messages_that_do_not_fit_are_dropped_from_the_oldest_on() {
     let mut world = ServiceWorld::new();
     world.shrink(4_000, &[]);
     for n in 0..8 {

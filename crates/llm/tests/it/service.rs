@@ -1,4 +1,4 @@
-//! What the service promises, whoever answers.
+//! The guarantees of the service, with any model.
 
 use std::time::{Duration, Instant};
 
@@ -136,7 +136,7 @@ async fn stopping_while_a_plan_is_applied_lets_it_finish_and_keeps_its_result() 
     world.service.stop(&"c".into());
     world.changes.gate.add_permits(1);
     world.quiet().await;
-    // The stop may come before the judging or within it; never is an applied plan forgotten.
+    // The stop may come before the decision or within it; an applied plan is never lost.
     let applied = world.changes.overlay.lock().unwrap().len();
     let kept = outputs(&world).iter().filter(|output| output.contains("saw")).count();
     assert_eq!(applied, kept);

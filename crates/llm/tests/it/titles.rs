@@ -1,4 +1,4 @@
-//! What conversations are about is asked while nothing else is done, and nobody waits for it.
+//! Titles are requested while nothing else is done, and nobody waits for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const USAGE: TokenUsage = TokenUsage { input: 30, output: 5, cache_read: 0, cach
 async fn world() -> (ServiceWorld, Arc<ScriptedProvider>) {
     let mut world = ServiceWorld::new();
     let titles = Arc::new(ScriptedProvider::default());
-    world.sum_up_by(titles.clone(), None);
+    world.set_summarizer(titles.clone(), None);
     world.model.enqueue(answers("Hi."));
     world.say("Hello").await;
     (world, titles)

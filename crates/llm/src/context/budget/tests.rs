@@ -1,4 +1,4 @@
-//! Whatever was said, what is sent fits, is whole, and begins where it began before.
+//! Any history is cut so that it fits, stays whole, and begins where it began before.
 
 use proptest::prelude::*;
 use protocol::{AnswerAuthor, Timestamp};
@@ -67,13 +67,16 @@ fn turns(rows: &[Arc<Message>]) -> Vec<&str> {
 }
 
 #[test]
-fn the_oldest_exchanges_are_left_out_whole_and_the_model_is_told() {
+fn the_oldest_exchanges_are_dropped_whole_and_the_model_is_told() {
     let rows: Vec<Message> = (0..4).flat_map(|turn| exchange(turn, 350, &[350], 350)).collect();
     let fitting = FitCase::for_turn(3, 1_200).fit(&rows).unwrap();
     assert_eq!(turns(&fitting.rows), ["t2", "t3"]);
     assert!(fitting.estimated <= 900);
     let first = request_messages(&fitting.rows, &AnswerAuthor::default()).remove(0);
-    assert_eq!(first.blocks[0], crate::model::ContentBlock::Text(model_texts::LEFT_OUT.into()));
+    assert_eq!(
+        first.blocks[0],
+        crate::model::ContentBlock::Text(model_texts::OMITTED_MESSAGES.into())
+    );
     assert_eq!(FitCase::for_turn(3, 100_000).fit(&rows).unwrap().rows, History::of(rows).rows);
 }
 
@@ -86,7 +89,7 @@ fn a_turn_whose_question_waits_is_heard_however_old_it_is() {
 }
 
 #[test]
-fn what_stands_in_for_earlier_turns_comes_first_and_is_left_out_last() {
+fn the_summary_of_earlier_turns_comes_first_and_is_dropped_last() {
     let rows: Vec<Message> = (2..6).flat_map(|turn| exchange(turn, 350, &[350], 350)).collect();
     let told =
         |bytes| Some(Compaction { until: "t1".into(), text: "s".repeat(bytes), summary: None });
@@ -121,7 +124,7 @@ fn the_largest_part_of_what_must_be_there_is_named_with_its_size() {
 }
 
 #[test]
-fn what_is_left_out_changes_once_in_many_turns() {
+fn the_first_sent_exchange_changes_once_in_many_turns() {
     let rows: Vec<Message> = (0..100).flat_map(|turn| exchange(turn, 350, &[], 350)).collect();
     let mut beginnings: Vec<String> = Vec::new();
     for turn in 0..100 {
@@ -134,15 +137,15 @@ fn what_is_left_out_changes_once_in_many_turns() {
 }
 
 #[test]
-fn what_an_open_turn_read_first_is_forgotten_when_it_has_read_too_much() {
+fn the_first_results_of_an_open_turn_are_dropped_when_it_has_read_too_much() {
     let mut rows = exchange(0, 35, &[7_000, 7_000, 7_000], 35);
     rows.pop();
     // Each takes 2,000 tokens, and two of them have room.
     let fitting = FitCase::for_turn(0, 6_000).fit(&rows).unwrap();
-    let forgotten: Vec<bool> = fitting.rows.iter().map(|row| is_forgotten(row)).collect();
-    assert_eq!(forgotten, [false, false, true, false, false, false, false]);
+    let dropped: Vec<bool> = fitting.rows.iter().map(|row| is_dropped(row)).collect();
+    assert_eq!(dropped, [false, false, true, false, false, false, false]);
     assert!(fitting.estimated <= 5_000, "{}", fitting.estimated);
-    // The last result is never forgotten: there would be nothing to go on with.
+    // The last result is never dropped: the turn could not continue without it.
     let error = FitCase::for_turn(0, 2_400).fit(&rows).unwrap_err();
     assert_eq!(error.part, Mandatory::OpenTurn);
 }
@@ -151,7 +154,7 @@ fn is_result(parts: &[MessagePart]) -> bool {
     parts.iter().any(|part| matches!(part, MessagePart::Result { .. }))
 }
 
-fn is_forgotten(row: &Message) -> bool {
+fn is_dropped(row: &Message) -> bool {
     let is = |part: &MessagePart| matches!(part, MessagePart::Result { output, .. } if output == model_texts::DROPPED_RESULT);
     row.parts.iter().any(is)
 }
@@ -187,18 +190,18 @@ proptest! {
                 let dropped = fitting.rows.len() < rows.len();
                 if dropped {
                     let marker = Arc::make_mut(&mut fitting.rows[0]).parts.remove(0);
-                    prop_assert_eq!(marker, MessagePart::Context { text: model_texts::LEFT_OUT.into() });
+                    prop_assert_eq!(marker, MessagePart::Context { text: model_texts::OMITTED_MESSAGES.into() });
                 }
                 let sent = turns(&fitting.rows).iter().map(|turn| turn[1..].parse().unwrap())
                     .collect::<BTreeSet<usize>>();
                 let whole: Vec<Message> = sent.iter().flat_map(|turn| units[*turn].clone()).collect();
                 let whole = History::of(whole).rows;
                 for (sent, said) in fitting.rows.iter().zip(&whole) {
-                    let is_forgotten = is_forgotten(sent);
+                    let is_dropped = is_dropped(sent);
                     // Only of the open turn, and never what its last step read.
-                    prop_assert!(!is_forgotten || sent.turn == asked.turn);
-                    prop_assert!(!is_forgotten || !Arc::ptr_eq(said, last_result(&whole)));
-                    prop_assert!(is_forgotten || sent == said);
+                    prop_assert!(!is_dropped || sent.turn == asked.turn);
+                    prop_assert!(!is_dropped || !Arc::ptr_eq(said, last_result(&whole)));
+                    prop_assert!(is_dropped || sent == said);
                 }
                 prop_assert_eq!(fitting.rows.len(), whole.len());
                 prop_assert!(sent.contains(&last));
@@ -213,7 +216,7 @@ proptest! {
                 prop_assert_eq!(error.room, room);
                 let must = rows.iter()
                     .filter(|row| row.turn == asked.turn || asked.kept.contains(&row.turn));
-                // Earlier results of the open turn could be forgotten.
+                // Earlier results of the open turn could be dropped.
                 let last = rows.iter().rposition(|row| is_result(&row.parts));
                 let must: u32 = must
                     .filter(|row| row.turn != asked.turn || !is_result(&row.parts)

@@ -1,4 +1,4 @@
-//! Any rows make a request that the vendors accept.
+//! Any rows make a request that the providers accept.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -110,7 +110,7 @@ fn an_id_that_another_turn_used_is_renamed_with_its_result() {
 }
 
 #[test]
-fn what_was_kept_verbatim_goes_to_its_maker_while_its_turn_asks_and_to_nobody_else() {
+fn verbatim_content_goes_only_to_its_maker_and_while_its_turn_asks() {
     let other = |change: fn(&mut AnswerAuthor)| {
         let mut maker = ours();
         change(&mut maker);
@@ -136,7 +136,7 @@ fn what_was_kept_verbatim_goes_to_its_maker_while_its_turn_asks_and_to_nobody_el
 }
 
 #[test]
-fn blank_words_and_empty_messages_are_left_out() {
+fn blank_texts_and_empty_messages_are_skipped() {
     let rows = [user(vec![text("a")]), model(vec![text(" \n")]), user(vec![text("b")])];
     assert_eq!(short(&rows), [r#"U "a" "b""#]);
 }
@@ -213,7 +213,7 @@ proptest! {
 
     #[test]
     fn later_rows_change_nothing_before_the_last_message(rows in rows(), more in rows()) {
-        // Only a call that still waits for its result, or open words at the end, may change.
+        // Only a call without a result, or an unfinished text at the end, may change.
         let before = request_messages(&rows, &ours());
         let after = request_messages(&[rows, more].concat(), &ours());
         let kept = before.len().saturating_sub(2);

@@ -159,7 +159,7 @@ impl MessagesDecoder {
                 Err(DecodeError::Unreadable("it ends a part that is not open"))
             }
             Some(OpenBlock::Text | OpenBlock::Unknown) => Ok(Vec::new()),
-            // Without its signature the vendor does not take it back.
+            // The API refuses a thinking block without its signature.
             Some(OpenBlock::Thinking { signature, .. }) if signature.is_empty() => Ok(Vec::new()),
             Some(OpenBlock::Thinking { thinking, signature }) => {
                 let block =

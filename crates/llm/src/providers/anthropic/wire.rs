@@ -1,4 +1,4 @@
-//! The JSON of Anthropic's Messages API, as far as we speak it: the request we write and the
+//! The JSON of Anthropic's Messages API, as far as we use it: the request we write and the
 //! events we read. <https://docs.anthropic.com/en/api/messages>
 
 use std::borrow::Cow;

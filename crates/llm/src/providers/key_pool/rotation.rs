@@ -35,7 +35,7 @@ enum KeyState {
     Refused,
 }
 
-/// What to do with a call.
+/// The choice for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyChoice {
     /// Send it with this key.
@@ -55,7 +55,7 @@ pub(super) enum KeyFault {
     Other,
 }
 
-/// What is left after a fault.
+/// The remaining options after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyFallback {
     /// Another key is ready at once.
@@ -71,7 +71,7 @@ impl KeyRotation {
     }
 
     /// The key for `call`. A call that failed for another reason goes on with its key.
-    pub(super) fn pick(&mut self, call: u64, now: Duration) -> KeyChoice {
+    pub(super) fn select(&mut self, call: u64, now: Duration) -> KeyChoice {
         self.end_cooldowns(now);
         if let Some(key) = self.stays.remove(&call)
             && self.is_ready(key)
@@ -123,7 +123,7 @@ impl KeyRotation {
             return KeyFallback::Another;
         }
         if self.states.iter().all(|state| *state == KeyState::Refused) {
-            // What was wrong may have been put right by the next call.
+            // The cause of the faults may be gone at the next call.
             self.states.fill(KeyState::Ready);
         }
         KeyFallback::Nothing

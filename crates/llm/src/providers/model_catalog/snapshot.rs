@@ -1,11 +1,11 @@
-//! The models that were known in November 2026, from the vendors' own pages of models and prices.
+//! The models that were known in November 2026, from the makers' own pages of models and prices.
 
 use protocol::ModelInfo;
 use protocol::chat::model::Price;
 
 use super::ModelMaker;
 
-/// A line: vendor, alias, window, output cap, prices (input, output, cache read, cache write) in
+/// A line: maker, alias, window, output cap, prices (input, output, cache read, cache write) in
 /// thousandths of a dollar per million tokens.
 type KnownModelRow = (ModelMaker, &'static str, u32, u32, [u32; 4]);
 
@@ -39,9 +39,9 @@ pub(super) fn find(id: &str) -> Option<ModelInfo> {
     })
 }
 
-/// The aliases of a vendor.
-pub(super) fn aliases_of(vendor: ModelMaker) -> impl Iterator<Item = &'static str> {
-    SNAPSHOT.into_iter().filter(move |(whose, ..)| *whose == vendor).map(|(_, alias, ..)| alias)
+/// The aliases of a maker.
+pub(super) fn aliases_of(maker: ModelMaker) -> impl Iterator<Item = &'static str> {
+    SNAPSHOT.into_iter().filter(move |(whose, ..)| *whose == maker).map(|(_, alias, ..)| alias)
 }
 
 /// Whether `id` is the alias, also with a host before it (`anthropic/…`), with its dots as

@@ -2,7 +2,7 @@
 
 use crate::model::{ContentBlock, ModelError, ModelRequest};
 
-/// The smallest window that is asked for. Loading a model anew for each longer prompt would cost
+/// The smallest window that is asked for. Loading a model again for each longer prompt would cost
 /// more than the memory does.
 const MIN_WINDOW: u32 = 8_192;
 
@@ -51,7 +51,7 @@ pub(super) fn prompt_size(request: &ModelRequest) -> PromptSize {
 }
 
 /// The window to ask for: room for the prompt and an answer, in powers of two so that the server
-/// seldom loads the model anew, within what the model reads.
+/// seldom reloads the model, within what the model reads.
 pub(super) fn choose_window(
     prompt_size: &PromptSize,
     max_tokens: u32,

@@ -1,4 +1,4 @@
-//! What Ollama says of its models.
+//! Reads Ollama's descriptions of its models.
 
 use protocol::ModelInfo;
 use serde::Serialize;
@@ -30,8 +30,8 @@ pub(super) fn models(tags: &Value) -> Vec<ModelInfo> {
     names.map(model).collect()
 }
 
-/// What the answer to [`ShowRequest`] says of a model that runs with a window of at most `usual` tokens
-/// unless its own file says otherwise.
+/// The capabilities in the answer to [`ShowRequest`], for a model that runs with a window of at
+/// most `usual` tokens unless its own file sets another.
 pub(super) fn capabilities(told: &Value, usual: u32) -> Capabilities {
     let listed = told.get("capabilities").and_then(Value::as_array);
     let most = window(told);

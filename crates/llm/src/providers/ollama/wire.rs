@@ -1,4 +1,4 @@
-//! The JSON of Ollama's `/api/chat`, as far as we speak it.
+//! The JSON of Ollama's `/api/chat`, as far as we use it.
 //! <https://docs.ollama.com/api/chat>
 
 use std::borrow::Cow;
@@ -134,7 +134,7 @@ fn messages<'a>(
                 };
                 said.push(OllamaMessage::Tool { tool_name, content });
             }
-            // What another vendor sent verbatim is no matter to this one.
+            // Verbatim content of another provider is not sent to this one.
             ContentBlock::Verbatim(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What the servers that people run themselves say of a model, each at a place of its own: llama.cpp
+//! The capabilities of a model as self-hosted servers report them, each in its own place: llama.cpp
 //! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::transport::http::{ApiClient, Place};
 /// A server that computes may be slow to say what it can.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What is known of the models of one server.
+/// Caches the capabilities of the models of one server.
 #[derive(Debug, Default)]
 pub(super) struct CapabilityCache(Mutex<BTreeMap<String, CachedCapabilities>>);
 
@@ -25,8 +25,8 @@ struct CachedCapabilities {
     listed: Capabilities,
     /// When the server said it.
     asked_at: Option<Instant>,
-    /// The window of a refusal, and what was listed then: a server that lists another one by now was
-    /// started anew.
+    /// The window in a refusal, and the one that was listed then: a server that lists another one
+    /// by now was restarted.
     refused: Option<(u32, Option<u32>)>,
 }
 
@@ -42,9 +42,9 @@ impl CachedCapabilities {
 }
 
 impl CapabilityCache {
-    /// What `server` says of the model, not older than half a minute. What it does not answer in a few
-    /// seconds is as it was known before; but where the model runs is unknown then, which counts as
-    /// elsewhere until the server says it.
+    /// The capabilities that `server` reports for the model, not older than half a minute. If it
+    /// does not answer in a few seconds, they stay as known before; but where the model runs is
+    /// unknown then, which counts as elsewhere until the server reports it.
     pub(super) async fn get(&self, server: &ApiClient, model: &str) -> Capabilities {
         let told = self.entries().get(model).copied().unwrap_or_default();
         if told.asked_at.is_some_and(|at| at.elapsed() < CAPABILITIES_TTL) {
@@ -139,8 +139,8 @@ fn from_entry(entry: &Value) -> Capabilities {
     }
 }
 
-/// How many parameters the name of a model says that it has: `qwen2.5-3b-instruct`. LM Studio and other
-/// servers tell it nowhere else.
+/// How many parameters the name of a model claims: `qwen2.5-3b-instruct`. LM Studio and other
+/// servers report it in no other place.
 fn parameters_in_name(name: &str) -> Option<u64> {
     let parts = name.split(['-', '_', '/', ':', ' ', '@']);
     let mut billions = parts.filter_map(|part| {
@@ -190,7 +190,7 @@ mod tests {
     fn each_server_says_it_in_its_own_place() {
         let list = json!({ "data": [{ "id": "qwen", "owned_by": "llamacpp",
             "meta": { "n_ctx": 8_192, "n_ctx_train": 32_768, "n_params": 494_032_768 } }] });
-        // Whatever the request calls it.
+        // The model is found under any name of the request.
         let listed = entry(&list, "gpt-4").map(from_entry).expect("the only model");
         let props = json!({ "default_generation_settings": { "n_ctx": 4_096 },
             "chat_template_caps": { "supports_tools": false } });
@@ -223,8 +223,8 @@ mod tests {
             refused: Some((4_096, Some(8_192))),
         };
         assert_eq!(told.capabilities().window, Some(4_096));
-        let anew = CachedCapabilities { listed: listing(Some(16_384)), ..told };
-        assert_eq!(anew.capabilities().window, Some(16_384));
+        let updated = CachedCapabilities { listed: listing(Some(16_384)), ..told };
+        assert_eq!(updated.capabilities().window, Some(16_384));
         let unlisted = CachedCapabilities {
             listed: listing(None),
             asked_at: None,

@@ -74,7 +74,7 @@ impl Decoder for ChatDecoder {
         Ok(Decoded::Progress(events))
     }
 
-    /// `[DONE]` is left out by some; the answer is whole once its reason was given.
+    /// Some servers omit `[DONE]`; the answer is whole once its reason was given.
     fn end(&mut self) -> Vec<ModelEvent> {
         if self.reason.is_some() && !self.over { self.stop() } else { Vec::new() }
     }

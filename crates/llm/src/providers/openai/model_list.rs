@@ -1,4 +1,4 @@
-//! What a server's list of models says, in the dialects of those that speak this wire.
+//! Reads a server's list of models, in the dialects of the servers with this API.
 
 use protocol::ModelInfo;
 use protocol::chat::model::Price;
@@ -29,7 +29,7 @@ fn name(entry: &Value, id: &str) -> Option<String> {
 }
 
 /// How many tokens a listed model reads and writes: as llama.cpp, LM Studio, OpenRouter and vLLM say it.
-/// What a model was trained with (`n_ctx_train`) is not what the server was started with.
+/// The window of the training (`n_ctx_train`) is not the one that the server was started with.
 pub(super) fn window(entry: &Value) -> Option<u32> {
     let names = ["/meta/n_ctx", "/loaded_context_length", "/context_length", "/max_model_len"];
     number(entry, &names)

@@ -1,4 +1,4 @@
-//! The JSON of Chat Completions, as far as we speak it: the request we write and the chunks we
+//! The JSON of Chat Completions, as far as we use it: the request we write and the chunks we
 //! read. <https://platform.openai.com/docs/api-reference/chat>
 
 use std::borrow::Cow;
@@ -166,8 +166,8 @@ fn chat_call(call: &ToolCall) -> ChatCall<'_> {
     ChatCall { id: call.id.as_str(), called: ChatFunction::Function { name, arguments } }
 }
 
-/// All words, as one text: some servers take nothing else. What another vendor sent verbatim is
-/// no matter to this one.
+/// All text, as one string: some servers take nothing else. Verbatim content of another provider is
+/// not sent to this one.
 fn joined_text(blocks: &[ContentBlock]) -> Option<String> {
     let texts = blocks.iter().filter_map(|block| match block {
         ContentBlock::Text(text) => Some(text.as_str()),

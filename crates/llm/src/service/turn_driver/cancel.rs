@@ -1,4 +1,4 @@
-//! What can end a wait: the user stops the turn, or the service ends.
+//! The events that can end a wait: the user stops the turn, or the service ends.
 
 use std::ops::ControlFlow;
 

@@ -22,7 +22,7 @@ pub(super) struct TurnRecorder<'a> {
     /// The id of the question, should the turn end with one.
     pub(super) question: QuestionId,
     pub(super) results: ResultStorage,
-    /// What the calls that ran have shown.
+    /// The sources that the finished calls have read.
     pub(super) sources: BTreeMap<CallId, SourceLog>,
 }
 
@@ -72,7 +72,7 @@ impl TurnRecorder<'_> {
         self.parts.policy.publish(self.turn, event);
     }
 
-    /// What the rule book is told; of a turn that was cut, with what it did before.
+    /// The rules for the turn; for one that was interrupted, with what it did before.
     pub(super) async fn rules(&self, setup: &TurnSetup) -> Result<TurnRules, UserError> {
         let registry = &self.parts.registry;
         let kind = |name: &str| match registry.effect(name) {

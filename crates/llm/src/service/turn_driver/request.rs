@@ -89,7 +89,8 @@ impl TurnDriver<'_> {
         }
     }
 
-    /// Puts earlier messages together. What fails is no reason not to ask: the oldest are left out.
+    /// Summarizes earlier messages. A failure does not keep the turn from asking: the oldest
+    /// messages are dropped.
     pub(super) async fn compact(&mut self) -> DriverFlow {
         let TurnRecorder { parts, turn, .. } = self.recorder;
         let tools = self.tools();
@@ -109,7 +110,7 @@ impl TurnDriver<'_> {
         match self.cancel.unless_cancelled(job.run(SummaryTrigger::Needed)).await {
             Ok((made, cost)) => {
                 if let Err(error) = made {
-                    tracing::warn!(%error, "earlier messages could not be put together");
+                    tracing::warn!(%error, "earlier messages could not be summarized");
                 }
                 next_input(TurnInput::Compacted(cost))
             }

@@ -54,12 +54,12 @@ impl TurnDriver<'_> {
                 let place = &self.recorder;
                 point("llm.decide.before");
                 let changes = &place.parts.changes;
-                let verdict = changes.decide(place.turn, &id, effect, plan, self.cancel.stop).await;
+                let outcome = changes.decide(place.turn, &id, effect, plan, self.cancel.stop).await;
                 point("llm.decide.after");
-                let told = along.iter().filter(|path| verdict.output.contains(path.as_str()));
+                let told = along.iter().filter(|path| outcome.output.contains(path.as_str()));
                 told.for_each(|path| shows.record_note(path));
-                verdict.sources.iter().cloned().for_each(|source| shows.record(source));
-                next_input(TurnInput::Verdict(id, verdict))
+                outcome.sources.iter().cloned().for_each(|source| shows.record(source));
+                next_input(TurnInput::Decision(id, outcome))
             }
             Some(CallOutcome::Outcome(outcome)) => next_input(TurnInput::Outcome(id, outcome)),
             None => {
@@ -68,7 +68,7 @@ impl TurnDriver<'_> {
         }
     }
 
-    /// What the words about a plan come from: what it is about, and none of the words it read.
+    /// The sources of the text about a plan: what it is about, and none of the text it read.
     fn sources_of_plan(&mut self, id: &CallId, tool: String, plan: &ChangePlan) -> SourceLog {
         let shows = self.recorder.sources.get(id).map(SourceLog::of_plan).unwrap_or_default();
         shows.record(Source::Tool(tool));

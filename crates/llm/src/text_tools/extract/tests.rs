@@ -16,7 +16,7 @@ fn tools() -> Vec<ToolSpec> {
     vec![tool("read", path), tool("list", json!({ "type": "object" }))]
 }
 
-/// Everything found, neighbouring words put together.
+/// Everything found, neighboring texts joined.
 fn scan<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<ExtractedPart> {
     let mut scan = CallScanner::new(tools());
     let mut all = Vec::new();
@@ -79,7 +79,7 @@ fn a_call_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn the_first_call_is_the_call_and_parameters_may_be_left_out() {
+fn the_first_call_counts_and_parameters_may_be_omitted() {
     let text = format!(r#"{{"tool":"list"}} {READ}"#);
     assert_eq!(scan([text.as_str()]), [call("list", json!({}))]);
     let nested = r#"{"tool":"list","parameters":{"tool":"read","parameters":{"path":"x"}}}"#;

@@ -7,16 +7,16 @@ use reqwest::Url;
 use super::{ApiProfile, BasePath};
 use crate::model::ModelError;
 
-/// The address under which a vendor's paths stand; empty means the vendor's own.
-pub(super) fn parse(vendor: &ApiProfile, base_url: &str) -> Result<Url, ModelError> {
+/// The base URL for the API's paths; empty means the provider's own.
+pub(super) fn parse(api: &ApiProfile, base_url: &str) -> Result<Url, ModelError> {
     let given = base_url.trim().trim_end_matches('/');
-    let base = if given.is_empty() { vendor.base_url } else { given };
+    let base = if given.is_empty() { api.base_url } else { given };
     let refused = |why: &str| {
         ModelError::InvalidRequest(format!("The server URL {why}. Correct it in Settings."))
     };
     let mut url = Url::parse(base)
-        .map_err(|_| refused(&format!("is not a web address such as {}", vendor.base_url)))?;
-    url.set_path(&path_below(vendor.root, url.path()));
+        .map_err(|_| refused(&format!("is not a web address such as {}", api.base_url)))?;
+    url.set_path(&path_below(api.root, url.path()));
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refused("holds a user name or password"));
     }
@@ -40,10 +40,10 @@ fn path_below(root: BasePath, path: &str) -> String {
     }
 }
 
-/// What the server is called in an error.
-pub(super) fn server_name(vendor: &ApiProfile, base: &Url) -> String {
+/// The name of the server in errors.
+pub(super) fn server_name(api: &ApiProfile, base: &Url) -> String {
     let host = base.host_str().unwrap_or_default();
-    let named = vendor.hosts.iter().find(|(known, _)| *known == host);
+    let named = api.hosts.iter().find(|(known, _)| *known == host);
     match (named, base.port()) {
         (Some((_, name)), None) => (*name).to_owned(),
         (_, None) => host.to_owned(),

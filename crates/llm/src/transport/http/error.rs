@@ -1,4 +1,4 @@
-//! What went wrong with a request, as an error that says what to do. The key never gets into one.
+//! Turns a failed request into an error that says what to do. The key never gets into one.
 
 use std::time::Duration;
 
@@ -171,7 +171,7 @@ impl RequestErrors {
     }
 
     fn bad_key(&self) -> ModelError {
-        // One vendor's key may be asked for by a proxy; other wires are spoken by many owners.
+        // A proxy may ask for the key of one provider; other APIs are used by many servers.
         let whose = match self.api.keyless {
             KeylessServers::Never => self.api.name,
             KeylessServers::Local => &self.host,

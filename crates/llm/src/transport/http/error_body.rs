@@ -1,19 +1,19 @@
-//! What a server says is wrong, in whichever of the usual shapes.
+//! Reads the error of a server, in any of the usual shapes.
 
 use serde_json::Value;
 
 /// A server's own account of an error. Parts that it did not give are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ErrorBody {
-    /// The kind of error, in the vendor's words: its code where it has one, else its type.
+    /// The kind of error as the provider names it: its code where it has one, else its type.
     pub(crate) kind: String,
-    /// What a person is told.
+    /// The message for a person.
     pub(crate) message: String,
     /// How many tokens the model reads, in an error about a prompt that is too long.
     pub(crate) window: Option<u32>,
 }
 
-/// What can be done about it.
+/// The class of an error: what can be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ErrorClass {
     BadKey,
@@ -29,7 +29,7 @@ pub(super) enum ErrorClass {
     Other,
 }
 
-/// Kinds of error as the vendors document them, and statuses, which some send as a code.
+/// Kinds of error as the providers document them, and statuses, which some send as a code.
 const CLASS_BY_KIND: [(&str, ErrorClass); 25] = [
     ("authentication_error", ErrorClass::BadKey),
     ("invalid_api_key", ErrorClass::BadKey),
@@ -87,7 +87,7 @@ const NO_TOOLS_PHRASES: [[&str; 2]; 7] = [
 ];
 
 impl ErrorBody {
-    /// What can be done about it, by its kind, and where that is too broad by its words.
+    /// The class, by its kind, and where that is too broad by its message.
     pub(super) fn classify(&self) -> ErrorClass {
         let known =
             CLASS_BY_KIND.iter().find(|(kind, _)| *kind == self.kind).map(|(_, sort)| *sort);

@@ -18,8 +18,8 @@ use crate::transport::decoder::{Decoded, Decoder, Framing};
 pub(super) struct StreamDeadlines {
     /// When the first event must have come.
     pub(super) deadline: Instant,
-    /// How long that was from the beginning on. Where the prompt is read on this computer, whatever
-    /// comes before the first event is a sign of life, and the wait begins anew.
+    /// The initial value of that. While a server on this computer reads the prompt, any bytes
+    /// before the first event are a sign of life, and the wait starts again.
     pub(super) first: Duration,
     /// From each event to the next.
     pub(super) idle: Duration,

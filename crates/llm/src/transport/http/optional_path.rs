@@ -34,12 +34,12 @@ impl Place {
 }
 
 impl ApiClient {
-    /// The answer at one of the vendor's own paths, if the server gives it within `patience`.
+    /// The answer at one of the API's own paths, if the server gives it within `patience`.
     pub(crate) async fn place(&self, path: &str, patience: Duration) -> Place {
         self.at(self.url(path), patience).await
     }
 
-    /// The same, of what stands beside the vendor's own paths on the server.
+    /// The same, of a path beside the API's own paths on the server.
     pub(crate) async fn place_beside(&self, path: &str, patience: Duration) -> Place {
         let (BasePath::Always(root) | BasePath::UnlessGiven(root)) = self.api.root;
         let base = self.base.path().trim_end_matches('/');

@@ -329,7 +329,7 @@ async fn a_whole_turn_with_a_tool_runs_over_http() {
     );
 }
 
-/// What the model thought, as the vendor streams it, with its signature in pieces.
+/// The thinking of a model, as the provider streams it, with its signature in pieces.
 fn thought() -> String {
     let event = |name: &str, data: serde_json::Value| format!("event: {name}\ndata: {data}\n\n");
     let delta = |delta| json!({ "type": "content_block_delta", "index": 7, "delta": delta });
@@ -357,7 +357,7 @@ fn thought() -> String {
 }
 
 #[tokio::test]
-async fn what_the_model_thought_is_sent_back_as_it_came_while_its_turn_is_open_and_not_later() {
+async fn thinking_is_sent_back_verbatim_while_its_turn_is_open_and_not_later() {
     let look = call("toolu_1", "look", &json!({ "what": "sky" }));
     let mut server = ByteServer::serving(vec![
         stream(&format!("{}{look}{}", thought(), stop("tool_use"))),

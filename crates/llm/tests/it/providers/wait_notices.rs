@@ -18,7 +18,6 @@ use crate::fixtures::service_world::ServiceWorld;
 /// Where a slow model takes its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlowPhase {
-    /// Nowhere.
     Never,
     /// Before the server answers at all.
     Headers,

@@ -6,8 +6,8 @@ use super::*;
 
 const NOW: Duration = Duration::ZERO;
 
-fn key(pick: KeyChoice) -> usize {
-    match pick {
+fn key(choice: KeyChoice) -> usize {
+    match choice {
         KeyChoice::Key(key) => key,
         KeyChoice::Wait(wait) => panic!("nothing is ready for {wait:?}"),
     }
@@ -17,9 +17,9 @@ fn key(pick: KeyChoice) -> usize {
 fn failover_stays_with_a_key_until_it_is_refused_or_limited() {
     for fault in [KeyFault::Refused, KeyFault::Limited(None)] {
         let mut keys = KeyRotation::new(KeyPolicy::Failover, 3);
-        assert_eq!((key(keys.pick(1, NOW)), key(keys.pick(2, NOW))), (0, 0));
+        assert_eq!((key(keys.select(1, NOW)), key(keys.select(2, NOW))), (0, 0));
         assert_eq!(keys.failed(2, 0, fault, NOW), KeyFallback::Another);
-        assert_eq!((key(keys.pick(2, NOW)), key(keys.pick(3, NOW))), (1, 1));
+        assert_eq!((key(keys.select(2, NOW)), key(keys.select(3, NOW))), (1, 1));
     }
 }
 
@@ -28,10 +28,10 @@ fn one_waits_only_when_all_keys_rest_and_no_longer_than_the_first_of_them() {
     let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
     let limited = |seconds| KeyFault::Limited(Some(Duration::from_secs(seconds)));
     assert_eq!(keys.failed(1, 0, limited(9), NOW), KeyFallback::Another);
-    let second = key(keys.pick(1, NOW));
+    let second = key(keys.select(1, NOW));
     assert_eq!(keys.failed(1, second, limited(4), NOW), KeyFallback::Nothing);
-    assert_eq!(keys.pick(1, Duration::from_secs(1)), KeyChoice::Wait(Duration::from_secs(3)));
-    assert_eq!(keys.pick(1, Duration::from_secs(4)), KeyChoice::Key(1));
+    assert_eq!(keys.select(1, Duration::from_secs(1)), KeyChoice::Wait(Duration::from_secs(3)));
+    assert_eq!(keys.select(1, Duration::from_secs(4)), KeyChoice::Key(1));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn keys_that_are_all_refused_are_tried_again_by_the_next_call() {
     let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
     assert_eq!(keys.failed(1, 0, KeyFault::Refused, NOW), KeyFallback::Another);
     assert_eq!(keys.failed(1, 1, KeyFault::Refused, NOW), KeyFallback::Nothing);
-    assert!(matches!(keys.pick(2, NOW), KeyChoice::Key(_)));
+    assert!(matches!(keys.select(2, NOW), KeyChoice::Key(_)));
 }
 
 fn policy() -> impl Strategy<Value = KeyPolicy> {
@@ -59,7 +59,7 @@ proptest! {
         }
         let mut used = vec![0_usize; count];
         for call in 0..calls {
-            used[key(keys.pick(call as u64, NOW))] += 1;
+            used[key(keys.select(call as u64, NOW))] += 1;
         }
         let healthy = count - refused.len();
         for (key, used) in used.into_iter().enumerate() {
@@ -76,12 +76,12 @@ proptest! {
         policy in policy(), count in 1_usize..6, between in 0_u64..20, call in 100_u64..200,
     ) {
         let mut keys = KeyRotation::new(policy, count);
-        let first = key(keys.pick(call, NOW));
+        let first = key(keys.select(call, NOW));
         prop_assert_eq!(keys.failed(call, first, KeyFault::Other, NOW), KeyFallback::Nothing);
         for other in 0..between {
-            keys.pick(other, NOW);
+            keys.select(other, NOW);
         }
-        prop_assert_eq!(keys.pick(call, NOW), KeyChoice::Key(first));
+        prop_assert_eq!(keys.select(call, NOW), KeyChoice::Key(first));
     }
 
     #[test]
@@ -93,10 +93,10 @@ proptest! {
         let mut now = NOW;
         for (call, fault, seconds) in story {
             now += Duration::from_secs(seconds);
-            match keys.pick(call, now) {
+            match keys.select(call, now) {
                 KeyChoice::Wait(wait) => {
                     prop_assert!(!keys.states.contains(&KeyState::Ready));
-                    prop_assert!(matches!(keys.pick(call, now + wait), KeyChoice::Key(_)));
+                    prop_assert!(matches!(keys.select(call, now + wait), KeyChoice::Key(_)));
                 }
                 KeyChoice::Key(key) => {
                     prop_assert!(keys.is_ready(key));
@@ -108,7 +108,7 @@ proptest! {
                     };
                     let left = keys.failed(call, key, fault, now);
                     let another = left == KeyFallback::Another;
-                    prop_assert!(!another || matches!(keys.pick(call, now), KeyChoice::Key(k) if k != key));
+                    prop_assert!(!another || matches!(keys.select(call, now), KeyChoice::Key(k) if k != key));
                 }
             }
         }

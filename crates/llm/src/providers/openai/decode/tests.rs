@@ -90,7 +90,7 @@ fn words_come_as_they_stream_and_the_usage_comes_last() {
 }
 
 #[test]
-fn parallel_calls_are_put_together_by_their_index_and_given_out_at_the_end() {
+fn parallel_calls_are_joined_by_their_index_and_given_out_at_the_end() {
     let (events, error) = read(&wire(&two_calls()));
     assert_eq!(error, None);
     let expected = [said("Loök"), called("a", json!({"path": "ä.md"})), called("b", json!({}))];
