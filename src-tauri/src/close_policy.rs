@@ -1,21 +1,21 @@
-//! What closing the window means.
+//! Decides what closing the window does.
 
 use protocol::desktop::OnClose;
 
-/// What is known when the window is to be closed.
+/// The state when the window is to be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CloseContext {
     /// Whether the hub is on: it keeps nothing for the absent.
     pub(crate) hub_is_on: bool,
     /// Whether the program stands in a tray, from which it can be shown again.
     pub(crate) in_tray: bool,
-    /// What the user chose.
+    /// The user's setting.
     pub(crate) setting: OnClose,
     /// Whether the question is before the user already.
     pub(crate) is_asking: bool,
 }
 
-/// What is done then.
+/// The action on closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseAction {
     /// The program ends.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-/// What the engine asks for; `0` has it compose in any case.
+/// The variable of the engine; `0` has it compose in any case.
 const DISABLE_COMPOSITING: &str = "WEBKIT_DISABLE_COMPOSITING_MODE";
 
 /// Has pages drawn plainly where there is no card, unless the user has said how they are drawn. Must be

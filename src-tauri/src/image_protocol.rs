@@ -13,7 +13,7 @@ use crate::navigation;
 /// The scheme. Where a page can only be given addresses of the web it is `http://SCHEME.localhost`.
 pub(crate) const SCHEME: &str = "vault-picture";
 
-/// Which picture is asked for.
+/// The image that is asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct ImageRequest {
     /// As it stands in the note or the answer.
@@ -22,8 +22,8 @@ struct ImageRequest {
     source: Option<NotePath>,
 }
 
-/// Answers with the picture that is asked for. Who asks for something else, in another way, from
-/// another window or from a page that is not the application's is not told whether there is one.
+/// Answers with the image that is asked for. Any other request, and one from another window or from
+/// a page that is not the application's, is not told whether there is one.
 pub(crate) fn handle_request<R: Runtime>(
     context: UriSchemeContext<'_, R>,
     request: Request<Vec<u8>>,
@@ -70,15 +70,15 @@ impl ImageRequest {
     }
 }
 
-fn image_response(picture: NoteImage) -> Response<Vec<u8>> {
+fn image_response(image: NoteImage) -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     let headers = response.headers_mut();
-    let kind = header::HeaderValue::from_static(picture.kind().media_type());
+    let kind = header::HeaderValue::from_static(image.kind().media_type());
     headers.insert(header::CONTENT_TYPE, kind);
     // The type is what the bytes are: nobody shall guess another.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
-    *response.body_mut() = picture.into_bytes();
+    *response.body_mut() = image.into_bytes();
     response
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_asked_for_by_another_window_or_another_page_is_not_looked_for() {
+    fn an_image_for_another_window_or_another_page_is_not_looked_for() {
         let host = mock_builder().build(context()).expect("a host");
         let open = |label| {
             let window = WebviewWindowBuilder::new(&host, label, WebviewUrl::default());

@@ -37,7 +37,7 @@ pub(crate) enum Invocation {
 /// The options with which the window is opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LaunchArgs {
-    /// `--vault DIR`: the folder of notes to open.
+    /// `--vault DIR`: the vault to open.
     pub(crate) vault: Option<PathBuf>,
     /// `--or-sample`: open the sample notes if there is no other folder to open.
     pub(crate) fallback: Fallback,

@@ -86,7 +86,7 @@ fn start() -> Result<(), String> {
     Ok(())
 }
 
-/// What is built in: the page, who may call what, what may be loaded.
+/// The built-in configuration: the page, the permissions, and the policy for what may be loaded.
 fn context<R: Runtime>() -> tauri::Context<R> {
     tauri::generate_context!()
 }
@@ -141,7 +141,7 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         // Drawn before its page is there, the engine would keep the thread of the window for half a second.
         .visible(false)
         .on_document_title_changed(|window, title| {
-            // What a window system does not show cannot be helped from here.
+            // A window system that shows no title cannot be helped from here.
             let _ = window.set_title(&title);
         })
         .on_page_load(move |window, load| {
@@ -151,7 +151,7 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         })
         .inner_size(1180.0, 760.0)
         .min_inner_size(420.0, 420.0)
-        // What is dropped is the page's: the composer takes it along, all else is left alone.
+        // Drops belong to the page: the composer attaches files, and everything else is ignored.
         .disable_drag_drop_handler()
         .build()?;
     #[cfg(target_os = "linux")]

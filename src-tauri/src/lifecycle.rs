@@ -33,7 +33,7 @@ pub(crate) enum InitialVisibility {
     Hidden,
 }
 
-/// What is known of the desktop.
+/// The state of the desktop and the window.
 pub(crate) struct WindowLifecycle {
     in_tray: watch::Receiver<bool>,
     /// Whether the window asks what closing it means.
@@ -115,7 +115,7 @@ pub(crate) fn on_page_loaded<R: Runtime>(window: &WebviewWindow<R>, shown: bool)
     }
 }
 
-/// What the window itself does.
+/// Handles the events of the window itself.
 pub(crate) fn on_window_event<R: Runtime>(window: &Window<R>, event: &WindowEvent) {
     let app = window.state::<App>();
     match event {
@@ -267,7 +267,7 @@ fn show_window<R: Runtime>(host: &AppHandle<R>) {
     let asked = host.clone();
     let _ = host.run_on_main_thread(move || {
         if let Some(window) = asked.get_webview_window("main") {
-            // What a window system does not do cannot be helped from here.
+            // A window system that shows no windows on request cannot be helped from here.
             let _ = window.show();
             let _ = window.unminimize();
             let _ = window.set_focus();

@@ -1,5 +1,5 @@
-//! Keeps the window on the application's own page: whatever asks for another one, a link, a script, a
-//! drop or the engine's menu, the window goes nowhere, opens no other and downloads nothing.
+//! Keeps the window on the application's own page. A link, a script, a drop or the engine's menu
+//! may ask for another page: the window stays, opens no other and downloads nothing.
 
 use tauri::ipc::Invoke;
 use tauri::webview::NewWindowResponse;
@@ -22,13 +22,13 @@ pub(crate) fn restrict_navigation<'a, R: Runtime, M: Manager<R>>(
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false);
     match DEAD_PROXY.parse() {
-        Ok(nowhere) => window.proxy_url(nowhere),
+        Ok(proxy) => window.proxy_url(proxy),
         Err(_) => window,
     }
 }
 
-/// Whether this is the page that came with the application. A place within it is; another file that
-/// came along, or the page with a question behind it, is not.
+/// Whether this is the page that came with the application. A place within it is; another file of
+/// the package, or the page with a query behind it, is not.
 pub(crate) fn is_own_page(url: &Url) -> bool {
     let is_own = (url.scheme(), url.host_str().unwrap_or_default()) == OWN_ORIGIN;
     let is_plain = url.port().is_none() && url.username().is_empty() && url.password().is_none();

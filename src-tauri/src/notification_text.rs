@@ -1,4 +1,4 @@
-//! What the desktop is told, in words: notifications, and what the tray shows.
+//! The texts of the desktop: notifications and the tray.
 
 use app::{AppNotification, NotificationKind, TrayState, TrayStatus};
 use desktop::{DesktopNotification, TrayBadge, TrayContent, TrayMenuEntry};
@@ -9,12 +9,12 @@ use crate::i18n::Translations;
 /// The key of what is about no conversation.
 pub(crate) const APPLICATION_KEY: &str = "application";
 
-/// What can be chosen in the tray.
+/// An entry of the tray's menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrayAction {
     /// Show the window.
     Show,
-    /// Ask no model, or ask them again.
+    /// Pause all models, or resume them.
     Pause,
     /// End the program.
     Quit,
@@ -45,7 +45,7 @@ pub(crate) fn notification_card(
     }
 }
 
-/// What the tray shows, in the language of the time; nothing while the hub is off.
+/// The content of the tray, in the current language; `None` while the hub is off.
 pub(crate) fn tray_content(standing: &TrayState) -> Option<TrayContent<TrayAction>> {
     if !standing.hub_on {
         return None;
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tray_speaks_the_language_that_was_chosen_last() {
+    fn the_tray_uses_the_language_that_was_chosen_last() {
         let said = |language| tray_content(&TrayState { language, ..on() }).map(|look| look.menu);
         let (english, german) = (said(Language::En), said(Language::De));
         assert!(english.is_some_and(|menu| {

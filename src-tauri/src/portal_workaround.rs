@@ -11,11 +11,11 @@ use std::process::Command;
 use desktop::{Bus, PortalStatus};
 
 const BUS_ADDRESS_VARIABLE: &str = "DBUS_SESSION_BUS_ADDRESS";
-/// What GTK stumbles over.
+/// The suffix that GTK cannot parse.
 const INVALID_SUFFIX: &str = ",nogtk=%zz";
 
-/// Starts the program anew, in this process and kept from the bus, where the toolkit would wait.
-/// Does nothing where it would not, and where that was done already.
+/// Starts the program again, in this process and without the bus, where the toolkit would wait.
+/// Does nothing where it would not wait, and where that was done already.
 pub(crate) fn disable_portal() -> Result<(), String> {
     let Some(address) = bus_address().filter(|address| !address.ends_with(INVALID_SUFFIX)) else {
         return Ok(());
@@ -26,11 +26,11 @@ pub(crate) fn disable_portal() -> Result<(), String> {
     }
     eprintln!("The desktop's portal does not answer: the window starts without it.");
     let program = env::current_exe().map_err(|error| format!("This program is gone: {error}."))?;
-    let mut anew = Command::new(program);
-    anew.args(env::args_os().skip(1)).env(BUS_ADDRESS_VARIABLE, invalidate_address(&address));
-    app::give_keys_to(&mut anew);
+    let mut restarted = Command::new(program);
+    restarted.args(env::args_os().skip(1)).env(BUS_ADDRESS_VARIABLE, invalidate_address(&address));
+    app::give_keys_to(&mut restarted);
     // Only a failure comes back; then it is better to wait than not to start.
-    let error = anew.exec();
+    let error = restarted.exec();
     eprintln!("It could not be started without it ({error}): this may take half a minute.");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Who may call what, and what the window may load: held against the files that say so.
+//! Which page may call which command, and what the window may load: checked against the files that
+//! say so.
 
 use serde_json::{Value, json};
 use tauri::ipc::{CallbackFn, InvokeBody};
@@ -16,7 +17,7 @@ fn parsed(text: &str) -> Value {
 }
 
 #[test]
-fn the_page_loads_nothing_but_what_came_with_it_and_speaks_to_the_application_alone() {
+fn the_page_loads_only_packaged_files_and_connects_only_to_the_application() {
     let policy = &parsed(CONFIGURATION)["app"]["security"]["csp"];
     let policy = policy.as_str().expect("a policy");
     let directives: Vec<&str> = policy.split(';').map(str::trim).collect();
@@ -62,7 +63,7 @@ fn one_capability_grants_the_one_window_our_own_commands_and_nothing_of_the_syst
     assert_eq!(permissions.iter().filter(ours).count(), permissions.len());
 }
 
-/// What a call from a page at `url` in the window is answered when it is refused.
+/// The error of a call from a page at `url` in the window, if it is refused.
 fn refusal(window: &WebviewWindow<MockRuntime>, url: &str) -> String {
     let request = InvokeRequest {
         cmd: "desktop_state".into(),
@@ -100,8 +101,8 @@ fn a_command_of_another_window_or_another_origin_is_refused() {
     let said = refusal(&main, own);
     assert!(!said.contains("not allowed"), "{said}");
     // The framework takes a page of each scheme that the application answers for its own.
-    let picture = "vault-picture://localhost/?link=a.png";
-    main.navigate(picture.parse().expect("an address")).expect("the mock goes there");
-    let said = refusal(&main, picture);
+    let image = "vault-picture://localhost/?link=a.png";
+    main.navigate(image.parse().expect("an address")).expect("the mock goes there");
+    let said = refusal(&main, image);
     assert!(said.contains("not allowed"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! What the web engine does without asking the framework: its menu, printing, and the way to addresses
-//! that the framework cannot read and lets pass.
+//! Limits the actions of the web engine that bypass the framework: its menu, printing, and
+//! navigation to URLs that the framework cannot parse and lets pass.
 
 use tauri::{Runtime, Url, WebviewWindow};
 use webkit2gtk::{
@@ -9,7 +9,7 @@ use webkit2gtk::{
 
 use crate::navigation::{is_own_page, own_page_url};
 
-/// What the menu may hold: work on text.
+/// The allowed entries of the menu: work on text.
 const TEXT_MENU_ACTIONS: [ContextMenuAction; 14] = [
     ContextMenuAction::Copy,
     ContextMenuAction::Cut,

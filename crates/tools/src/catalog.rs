@@ -73,7 +73,7 @@ pub const IN_WINDOW: [&str; 2] = [SHOW_NOTE, ShowChanges::NAME];
 /// The tool that says whether a message answers the question that waits.
 pub const RESOLVE_QUESTION: &str = ResolveQuestion::NAME;
 
-/// What the tools work on.
+/// The dependencies of the tools.
 #[derive(Clone)]
 pub struct ToolDeps {
     /// The notes.
@@ -88,17 +88,17 @@ pub struct ToolDeps {
     pub questions: Arc<dyn QuestionResolver>,
 }
 
-/// The registry of all tools over `shelf`. The order is part of the prompt: it does not change
-/// from start to start.
-pub fn catalog(shelf: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
-    let ToolDeps { vault, index, archive, environment: desk, questions } = shelf;
-    let notes = NotesView::new(vault, index, desk.clone());
+/// The registry of all tools over `deps`. The order is part of the prompt: it does not change from
+/// start to start.
+pub fn catalog(deps: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
+    let ToolDeps { vault, index, archive, environment, questions } = deps;
+    let notes = NotesView::new(vault, index, environment.clone());
     let mut tools = ToolRegistry::new();
     tools.register(FindNotes(notes.clone()))?;
     tools.register(SearchFiles(notes.clone()))?;
-    tools.register(ListFiles { notes: notes.clone(), environment: desk.clone() })?;
+    tools.register(ListFiles { notes: notes.clone(), environment: environment.clone() })?;
     tools.register(ReadFile(notes.clone()))?;
-    tools.register(GetFileInfo { notes: notes.clone(), environment: desk.clone() })?;
+    tools.register(GetFileInfo { notes: notes.clone(), environment: environment.clone() })?;
     tools.register(GetLinks(notes.clone()))?;
     tools.register(ListTags(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
@@ -111,9 +111,9 @@ pub fn catalog(shelf: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(CreateFolder(notes.clone()))?;
     tools.register(ShowNote(notes.clone()))?;
     tools.register(ShowChanges)?;
-    tools.register(GetActiveNote { notes, environment: desk.clone() })?;
-    tools.register(GetCurrentTime(desk.clone()))?;
-    tools.register(GetConversation { archive: archive.clone(), environment: desk })?;
+    tools.register(GetActiveNote { notes, environment: environment.clone() })?;
+    tools.register(GetCurrentTime(environment.clone()))?;
+    tools.register(GetConversation { archive: archive.clone(), environment })?;
     tools.register(ReadResult(archive))?;
     tools.register(SendMessage)?;
     tools.register(ResolveQuestion(questions))?;

@@ -1,6 +1,6 @@
-//! What became of a plan, in the words that a model reads and the commands understand.
+//! The outcome of a plan, in the words that a model reads and the commands understand.
 //!
-//! A plan that was applied is told by its own summary; one that waits is told by [`pending_text`].
+//! An applied plan is described by its own summary; a pending one by [`pending_text`].
 
 const PENDING_PREFIX: &str = "Waiting for review, not applied: ";
 
@@ -12,7 +12,7 @@ const FORMER_PENDING_PREFIX: &str = "Planned, not yet done: ";
 pub enum PlanOutcome {
     /// It is in the note.
     Applied,
-    /// It waits for the user.
+    /// It is pending.
     Waiting,
 }
 
@@ -35,7 +35,7 @@ pub fn rebased_text(summary: &str) -> String {
     format!("{summary}; the note had changed meanwhile, and {SAID}")
 }
 
-/// What the result of a plan says, if it is no error.
+/// The outcome that the result of a plan describes, if it is no error.
 #[must_use]
 pub fn parse(output: &str) -> PlanOutcome {
     let is_pending =
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_read_back_as_it_was_worded() {
+    fn an_outcome_is_read_back_as_it_was_worded() {
         let summary = "Appended 1 line to `Groceries.md`";
         assert_eq!(parse(summary), PlanOutcome::Applied);
         assert_eq!(parse(&pending_text(summary)), PlanOutcome::Waiting);

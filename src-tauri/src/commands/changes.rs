@@ -1,4 +1,4 @@
-//! What was applied: the list, the way back, and how long there is one.
+//! Applied changes: the list, undo and redo, and the history behind them.
 
 use app::App;
 use protocol::changes::history::{

@@ -1,4 +1,4 @@
-//! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
+//! Conversations as the user keeps them: listed, searched, named, archived, ended, deleted.
 
 use app::{ExistingFile, ExportJob};
 use protocol::chat::conversation::ConversationView;
@@ -79,7 +79,7 @@ pub(crate) async fn restore_conversation(
     app.restore_conversation(&conversation).await
 }
 
-/// The user picks the file, and is asked there about one that exists.
+/// The user chooses the file, and is asked there about one that exists.
 #[tauri::command]
 pub(crate) async fn export_conversations<R: Runtime>(
     host: AppHandle<R>,
@@ -88,7 +88,7 @@ pub(crate) async fn export_conversations<R: Runtime>(
     format: ExportFormat,
     name: String,
 ) -> Result<Option<Exported>, UserError> {
-    // What is proposed is a name: the dialog would take one with a slash for a path.
+    // The proposal is only a name: the dialog would take one with a slash for a path.
     let proposed = format!("{}.{}", name.replace('/', "-"), format.extension());
     let dialog = host.dialog().file().set_file_name(proposed);
     let Some(file) = dialog.blocking_save_file() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What the window may call. A second line in a command belongs in `app`.
+//! The commands that the window may call. A second line in a command belongs in `app`.
 
 pub(crate) mod changes;
 pub(crate) mod chat;

@@ -42,7 +42,7 @@ pub(crate) async fn open_in_editor(app: VaultApp, path: NotePath) -> Result<(), 
     open_file(&app.note_file_path(path).await?, "Markdown files").await
 }
 
-/// The same with the picture that `link` means in a note, or in an answer.
+/// The same with the image that `link` means in a note, or in an answer.
 #[tauri::command]
 pub(crate) async fn open_picture(
     app: VaultApp,

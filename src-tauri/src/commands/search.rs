@@ -1,4 +1,4 @@
-//! What is looked up in the notes.
+//! Queries over the notes.
 
 use protocol::notes::query::{
     CountedValues, LineMatches, LinkRepairs, NameMatches, NoteCriterion, NoteLinks, NoteList,

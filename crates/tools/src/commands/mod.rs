@@ -63,7 +63,7 @@ impl Provider for CommandProvider {
 
 /// A command whose words were understood.
 trait TypedCommand {
-    /// What to do next, from what was done since the words (or the answer) were typed.
+    /// The next step, from the calls since the command (or the answer) was typed.
     fn next(&self, context: &CommandContext<'_>) -> NextStep;
 
     /// Takes the note that the user chose when several had the name.
@@ -76,7 +76,7 @@ struct CommandEntry {
     word: &'static str,
     /// How it is typed.
     usage: &'static str,
-    /// What it does.
+    /// The description for the user.
     description: &'static str,
     /// The tool it needs; a command exists because its tool exists.
     tool: Option<&'static str>,
@@ -102,7 +102,7 @@ const COMMANDS: [CommandEntry; 14] = [
     help::ENTRY,
 ];
 
-/// What a command can see.
+/// The view of a command on its dialog.
 struct CommandContext<'a> {
     /// Calls of this command that have results, in order.
     calls: Vec<CompletedCall<'a>>,
@@ -120,7 +120,7 @@ struct CompletedCall<'a> {
     is_error: bool,
 }
 
-/// What happens next.
+/// The next step of a command.
 #[derive(Debug, PartialEq)]
 enum NextStep {
     /// Words, and the turn is over.

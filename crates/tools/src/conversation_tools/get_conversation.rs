@@ -1,4 +1,4 @@
-//! `get_conversation`: what was said in conversations that have ended.
+//! `get_conversation`: the messages of conversations that have ended.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -120,19 +120,19 @@ fn transcript(said: &[ArchivedMessage]) -> String {
         left.is_some()
     });
     let shown = fits.count().max(1).min(told.len());
-    let left_out = told.len() - shown;
+    let omitted = told.len() - shown;
     let mut out = String::new();
-    if left_out > 0 {
+    if omitted > 0 {
         let _ = write!(
             out,
             "The first {} left out.\n\n",
-            match left_out {
+            match omitted {
                 1 => "message is".to_owned(),
                 more => format!("{} are", pluralize(more, "message")),
             }
         );
     }
-    out.push_str(&told.get(left_out..).unwrap_or_default().join("\n\n"));
+    out.push_str(&told.get(omitted..).unwrap_or_default().join("\n\n"));
     out
 }
 

@@ -36,14 +36,14 @@ impl Tool for ResolveQuestion {
 
     async fn run(&self, input: ResolveQuestionInput, context: &ToolContext) -> ToolOutcome {
         let question = QuestionId::from(input.question_id.trim());
-        let (verdict, told) = match input.is_answer {
+        let (resolution, told) = match input.is_answer {
             true => (QuestionResolution::Answer, "Noted: the question is answered. Go on with it."),
             false => (
                 QuestionResolution::NoAnswer,
                 "The question stays open. Treat the message as a new request.",
             ),
         };
-        match self.0.resolve(&context.turn, &question, verdict).await {
+        match self.0.resolve(&context.turn, &question, resolution).await {
             Ok(()) => ToolOutcome::ok(told).labeled(),
             Err(why) => ToolOutcome::failed(why.to_string()).labeled(),
         }

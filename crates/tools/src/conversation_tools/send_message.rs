@@ -42,7 +42,7 @@ impl Tool for SendMessage {
     }
 }
 
-/// What is made of the words, which are the call's.
+/// The outcome for this message; the text is the call's own.
 fn deliver(input: SendMessageInput) -> ToolOutcome {
     let message = input.message.trim();
     if message.is_empty() {

@@ -1,4 +1,4 @@
-//! What today's daily note is called, by Obsidian's `daily-notes.json`.
+//! Names today's daily note by Obsidian's `daily-notes.json`.
 
 use jiff::Zoned;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ struct DailyNotes {
     format: String,
 }
 
-/// The path of the note of the day of `now`, by the bytes of `daily-notes.json`; without settings its
+/// The path of the daily note of `now`, by the bytes of `daily-notes.json`; without settings its
 /// date at the top of the vault.
 #[must_use]
 pub fn path(settings: Option<&[u8]>, now: &Zoned) -> String {
@@ -31,8 +31,8 @@ pub fn path(settings: Option<&[u8]>, now: &Zoned) -> String {
     }
 }
 
-/// What the signs of a format stand for, the longest first. Source: the documentation of moment,
-/// “Display › Format”, in its English locale.
+/// The tokens of a format, the longest first. Source: the documentation of moment, “Display ›
+/// Format”, in its English locale.
 const FORMAT_TOKENS: [(&str, FormatToken); 33] = [
     ("YYYY", |now| now.strftime("%Y").to_string()),
     ("YY", |now| now.strftime("%y").to_string()),

@@ -50,8 +50,8 @@ impl NotesView {
         })
     }
 
-    /// What to say when nothing is called `asked`: with folders of such names, where no note has
-    /// one.
+    /// The error when no note is called `asked`: it suggests folders of that name, if there are
+    /// any.
     pub(crate) async fn or_suggest_folders(
         &self,
         asked: &str,

@@ -1,5 +1,4 @@
-//! What must change in other notes so that links lead where they led when a plan moves or makes
-//! something.
+//! Finds the changes in other notes that keep links right when a plan moves or creates something.
 
 use index::links::{
     Backlink, LinkGraph, LinkProblem, LinkRewrite, OutgoingLink, SkipReason, SkippedFile,
@@ -14,7 +13,7 @@ use crate::text::text_encoding::pluralize;
 /// Links that could not be kept, told at most.
 const MAX_REPORTED: usize = 5;
 
-/// Links written anew.
+/// Rewritten links.
 #[derive(Debug)]
 pub(crate) struct LinkUpdates {
     /// The notes that hold them, with new bytes.
@@ -77,7 +76,7 @@ impl LinkUpdates {
 }
 
 impl NotesView {
-    /// What keeps the links to and in `from`, a file or folder, once it is at `to`.
+    /// The changes that keep the links to and in `from`, a file or folder, once it is at `to`.
     pub(crate) async fn updates_after_move(
         &self,
         from: &NotePath,
@@ -93,7 +92,7 @@ impl NotesView {
         .await
     }
 
-    /// What keeps the links that a new note at `path` would take over.
+    /// The changes that keep the links that a new note at `path` would take over.
     pub(crate) async fn updates_after_creation(
         &self,
         path: &NotePath,

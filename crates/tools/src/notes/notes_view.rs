@@ -46,7 +46,7 @@ pub(crate) enum FileOrFolder {
     Folder(NotePath),
 }
 
-/// What stands at a path that was given whole.
+/// The state of a path that was given whole.
 #[derive(Debug)]
 pub(crate) enum PathState {
     /// Nothing: a note may be made there.
@@ -148,7 +148,7 @@ impl NotesView {
             (Err(missing), Ok(None)) => {
                 Err(self.or_suggest_folders(asked, missing, context).await?)
             }
-            // Who could not look must not say that there is nothing.
+            // After a failed look, the answer must not be that there is nothing.
             (Err(_), Err(unlisted)) => Err(unlisted),
         }
     }
@@ -171,7 +171,7 @@ impl NotesView {
         judged.await?.map_err(|error| vault_failure(&error))
     }
 
-    /// What is in a folder now.
+    /// The current contents of a folder.
     pub(crate) async fn folder_contents(
         &self,
         folder: &NotePath,
@@ -181,8 +181,8 @@ impl NotesView {
         found.await?.map_err(|error| vault_failure(&error))
     }
 
-    /// Refuses to change what is in a folder beside the vault, what is read through a link, and what
-    /// this user may not write.
+    /// Refuses to change anything in an additional folder, anything that is read through a link,
+    /// and notes that this user may not write.
     pub(crate) async fn require_writable(&self, note: &CurrentNote) -> Result<(), ToolFailure> {
         let (vault, path) = (self.vault.clone(), note.path.clone());
         let judged = run_blocking(move || {
@@ -226,7 +226,7 @@ impl NotesView {
         }
     }
 
-    /// What stands at exactly the path `asked`; `.md` is added when it has no extension.
+    /// The state of exactly the path `asked`; `.md` is added when it has no extension.
     pub(crate) async fn path_state(
         &self,
         asked: &str,
@@ -241,7 +241,7 @@ impl NotesView {
         let below = asked.clone();
         match run_blocking(move || vault.new_path(&asked)).await? {
             Ok(path) => Ok(PathState::Free(path.into())),
-            // What stands there is a file in the place of a folder, and not what was asked for.
+            // A file stands there in the place of a folder.
             Err(VaultError::Exists { path }) if is_below(&below, &path) => {
                 let what = "a file, not a folder";
                 Err(vault_failure(&VaultError::NotANote { path, what }))
@@ -336,7 +336,7 @@ impl NotesView {
         run_blocking(move || vault.resolve(&asked)).await
     }
 
-    /// The path `asked`, if what waits has made, rewritten or moved something there.
+    /// The path `asked`, if pending changes have created, rewritten or moved something there.
     async fn pending_path(
         &self,
         asked: &str,

@@ -1,4 +1,4 @@
-//! What stands in the way of a new path, and what to write instead.
+//! Finds what blocks a new path, and suggests another one.
 
 use llm::tool_api::tool::{ToolContext, ToolFailure};
 use protocol::{NotePath, PlannedState};
@@ -100,7 +100,7 @@ pub(crate) fn is_folder(output: &str) -> bool {
         && output.contains("\nTo move `")
 }
 
-/// What `asked` has below `there`, with the `/` before it.
+/// The rest of `asked` below `there`, with the `/` before it.
 fn rest_below(asked: &str, there: &NotePath) -> String {
     let asked = NotePath::parse(asked).ok();
     let parts = asked.iter().flat_map(NotePath::parts).skip(there.parts().count());

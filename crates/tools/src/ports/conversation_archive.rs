@@ -20,13 +20,13 @@ pub struct ArchivedConversation {
     pub title: String,
     /// When something last happened in it.
     pub ended_at: Timestamp,
-    /// What it was about, in a few sentences at most.
+    /// Its topic and outcome, in a few sentences at most.
     pub summary: String,
     /// Where what was told in it comes from.
     pub sources: BTreeSet<Source>,
 }
 
-/// What was said in an ended conversation.
+/// The messages of an ended conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchivedTranscript {
     /// The words, oldest first.
@@ -47,7 +47,7 @@ pub struct ArchivedResult {
 /// One thing that was said, without tool calls and their results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedMessage {
-    /// Who said it.
+    /// The author.
     pub role: Role,
     /// The words.
     pub text: String,

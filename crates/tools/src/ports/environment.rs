@@ -1,4 +1,4 @@
-//! What lies before the user: the note that is open, and the clock on the wall.
+//! The open note and the clock.
 
 use async_trait::async_trait;
 use protocol::{NotePath, TurnId};
@@ -30,8 +30,8 @@ pub enum ActiveNoteSource {
 pub enum SentNote {
     /// It was sent with the message that the turn answers.
     Sent(ActiveNote),
-    /// The user left it out of that message.
-    LeftOut,
+    /// The user excluded it from that message.
+    Excluded,
     /// No note was open.
     #[default]
     NoneOpen,

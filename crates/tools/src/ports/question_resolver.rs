@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use protocol::{QuestionId, TurnId};
 use thiserror::Error;
 
-/// What the user's message is to a question.
+/// How the user's message relates to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionResolution {
     /// Its answer.
@@ -27,6 +27,6 @@ pub trait QuestionResolver: Send + Sync {
         &self,
         turn: &TurnId,
         question: &QuestionId,
-        verdict: QuestionResolution,
+        resolution: QuestionResolution,
     ) -> Result<(), UnresolvedQuestion>;
 }

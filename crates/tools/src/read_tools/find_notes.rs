@@ -140,7 +140,7 @@ impl FindNotes {
     }
 }
 
-/// What was given, unless it is blank.
+/// The given text, unless it is blank.
 fn non_blank(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }

@@ -22,8 +22,8 @@ pub(crate) struct GetActiveNoteInput {}
 const NONE_OPEN: &str =
     "No note is open. Ask the user which note is meant, or look for it with find_notes.";
 
-const LEFT_OUT: &str = "The user did not send the open note with this message. Ask which note is \
-                        meant, or look for it with find_notes.";
+const NOTE_EXCLUDED: &str = "The user did not send the open note with this message. Ask which note is \
+     meant, or look for it with find_notes.";
 
 pub(crate) struct GetActiveNote {
     pub(crate) notes: NotesView,
@@ -39,7 +39,7 @@ impl Tool for GetActiveNote {
     async fn run(&self, _: GetActiveNoteInput, context: &ToolContext) -> ToolOutcome {
         let active = match self.environment.sent_note(&context.turn).await {
             SentNote::Sent(note) => Some(note),
-            SentNote::LeftOut => return ToolOutcome::ok(LEFT_OUT).labeled(),
+            SentNote::Excluded => return ToolOutcome::ok(NOTE_EXCLUDED).labeled(),
             SentNote::NoneOpen => self.in_obsidian(),
         };
         let Some(active) = active else { return ToolOutcome::ok(NONE_OPEN).labeled() };
@@ -80,7 +80,7 @@ impl Tool for GetActiveNote {
 }
 
 impl GetActiveNote {
-    /// Where exactly this note is, with what waits; no other one of its name.
+    /// The path of exactly this note, pending changes included; no other note of its name.
     async fn place_of(&self, active: &ActiveNote, context: &ToolContext) -> Option<NotePath> {
         let (vault, path) = (self.notes.vault(), active.path.clone());
         let is_there = run_blocking(move || vault.file_times(&path).is_ok()).await.unwrap_or(false);
@@ -105,7 +105,7 @@ impl GetActiveNote {
     }
 }
 
-/// What is selected, each line marked as a quotation of the note.
+/// The selection, each line marked as a quotation of the note.
 fn selection(active: &ActiveNote) -> String {
     if active.selected.trim().is_empty() {
         return String::new();

@@ -97,7 +97,7 @@ impl GetFileInfo {
     }
 }
 
-/// What its text says about itself.
+/// The properties of the note's text.
 fn describe_text(text: &str, note: &CurrentNote, out: &mut String) {
     let document = Document::parse(text);
     let body = document.frontmatter.as_ref().map_or(0, |matter| matter.span.end);

@@ -150,7 +150,7 @@ pub(crate) fn incoming(path: &NotePath, links: &[Backlink], most: usize) -> Stri
 pub(crate) struct ParsedLinks<'a> {
     /// Files that it links to.
     pub(crate) out: Vec<&'a str>,
-    /// Names in it that lead nowhere.
+    /// Its broken links.
     pub(crate) broken: Vec<&'a str>,
     /// Notes that link to it.
     pub(crate) back: Vec<&'a str>,

@@ -70,7 +70,7 @@ impl Tool for ListFiles {
                     }],
                     ..ToolOutcome::default()
                 };
-                // What cannot be listed has a name all the same, and it may be no path.
+                // An entry that cannot be listed has a name all the same, and it may be no path.
                 if found.problems.is_empty() { told.labeled() } else { told }
             }
             Err(failure) => failure.into(),
@@ -108,7 +108,7 @@ impl ListFiles {
                 "Nothing matches `{}`.\n`**/*.md` lists all notes; find_notes looks for words in \
                  them.{}",
                 input.folder_name(),
-                left_out(&found.problems)
+                unlisted_text(&found.problems)
             );
         }
         let total = usize::try_from(found.total).unwrap_or(usize::MAX);
@@ -124,7 +124,7 @@ impl ListFiles {
                 total - found.entries.len()
             );
         }
-        out + &left_out(&found.problems)
+        out + &unlisted_text(&found.problems)
     }
 
     fn entry_line(&self, entry: &VaultEntry) -> String {
@@ -148,8 +148,8 @@ impl ListFiles {
     }
 }
 
-/// What is there and cannot be listed, so that nobody takes the list for all.
-fn left_out(problems: &[Unlisted]) -> String {
+/// Names the entries that cannot be listed, so that the list is not taken for complete.
+fn unlisted_text(problems: &[Unlisted]) -> String {
     const SHOWN: usize = 20;
     let mut out = String::new();
     for problem in problems.iter().take(SHOWN) {

@@ -59,7 +59,7 @@ impl Tool for ListTags {
 }
 
 impl ListTagsInput {
-    /// What the names shall hold, without the sign that a model may write before it.
+    /// The text to look for in names, without the sign that a model may write before it.
     fn name_filter(&self) -> String {
         let pattern = self.pattern.as_deref().unwrap_or_default();
         pattern.trim().trim_start_matches('#').to_lowercase()

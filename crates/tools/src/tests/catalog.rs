@@ -16,14 +16,14 @@ fn the_catalog_tells_a_model_exactly_this() {
     insta::assert_snapshot!("catalog", told);
 }
 
-/// Whether a schema says what only Rust knows: widths of numbers, and `null` for what may be left out.
+/// Whether a schema holds details of Rust: widths of numbers, and `null` for optional fields.
 fn is_plain(schema: &serde_json::Value) -> bool {
     let text = schema.to_string();
     !text.contains("\"format\"") && !text.contains("null") && !text.contains("65535")
 }
 
 #[test]
-fn schemas_have_real_limits_and_optional_parameters_may_be_left_out() {
+fn schemas_have_real_limits_and_optional_parameters_may_be_omitted() {
     let tools = ToolFixture::with(&[]).tools;
     let names: Vec<String> = tools.names().into_iter().map(str::to_owned).collect();
     for spec in tools.specs(&names) {

@@ -17,7 +17,7 @@ struct CommandChat {
     asked: Option<ContentBlock>,
     /// A tool that is not on offer.
     without: Option<&'static str>,
-    /// What the last call told the window.
+    /// The events of the last call for the window.
     reactions: Vec<ToolEvent>,
 }
 
@@ -190,7 +190,7 @@ async fn notes_are_opened_listed_and_begun() {
 }
 
 #[tokio::test]
-async fn the_note_of_the_day_is_shown_or_begun() {
+async fn the_daily_note_is_shown_or_begun() {
     let mut chat = CommandChat::over(&[]);
     assert_eq!(
         chat.types("today").await,

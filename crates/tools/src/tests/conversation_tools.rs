@@ -1,4 +1,4 @@
-//! Saying, asking, ending, and what was said before.
+//! Sending messages, asking, ending, and reading earlier conversations.
 
 use llm::tool_api::tool::Control;
 use protocol::ToolEvent;

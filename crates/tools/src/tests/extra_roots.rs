@@ -1,4 +1,4 @@
-//! A folder beside the vault: every tool that looks sees it, every tool that changes refuses it.
+//! An additional folder: every reading tool sees it, every changing tool refuses it.
 
 #![expect(clippy::disallowed_methods, reason = "the tests make the notes and look at them")]
 
@@ -32,7 +32,7 @@ fn nothing_changed(bench: &ToolFixture, beside: &Path) {
 }
 
 #[tokio::test]
-async fn every_tool_that_looks_sees_the_notes_beside_the_vault() {
+async fn every_reading_tool_sees_notes_in_additional_folders() {
     let (mut bench, _beside) = kitchen();
     for (tool, call, says) in [
         ("read_file", json!({ "path": "bread" }), "flour and water"),
@@ -51,7 +51,7 @@ async fn every_tool_that_looks_sees_the_notes_beside_the_vault() {
 }
 
 #[tokio::test]
-async fn every_tool_that_changes_says_that_folders_beside_the_vault_are_only_read() {
+async fn every_changing_tool_says_that_additional_folders_are_read_only() {
     let (mut bench, beside) = kitchen();
     for policy in [PlanPolicy::Apply, PlanPolicy::Wait] {
         bench.policy = policy;
@@ -105,7 +105,7 @@ async fn every_tool_that_changes_says_that_folders_beside_the_vault_are_only_rea
 }
 
 #[tokio::test]
-async fn a_move_keeps_links_to_notes_beside_the_vault_and_says_which_it_could_not_keep() {
+async fn a_move_keeps_links_to_additional_folders_and_names_those_it_could_not_keep() {
     let (mut bench, beside) = kitchen();
     let call = json!({ "source": "Garden", "destination": "Home/Yard" });
     let answer = bench.call_ok("move_file", call).await;

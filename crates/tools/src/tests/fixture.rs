@@ -30,7 +30,7 @@ use crate::ports::conversation_archive::{
 use crate::ports::environment::{Environment, SentNote};
 use crate::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 
-/// What becomes of plans.
+/// The decision on plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlanPolicy {
     Apply,
@@ -81,7 +81,7 @@ impl ToolFixture {
         let screen = Arc::new(PrivacyFilter::new(rules.unwrap(), Privacy::Open));
         let cache = tempfile::tempdir().unwrap();
         let index = Index::new(&vault, PrivateRules::default(), cache.path());
-        let shelf = ToolDeps {
+        let deps = ToolDeps {
             index: index.clone(),
             vault: vault.filtered(screen),
             archive: Arc::new(SingleConversationArchive),
@@ -93,7 +93,7 @@ impl ToolFixture {
             _cache: cache,
             index,
             vault,
-            tools: catalog(shelf).unwrap(),
+            tools: catalog(deps).unwrap(),
             environment: desk,
             policy: PlanPolicy::Apply,
             overlay: ChangeSet::default(),
@@ -109,7 +109,7 @@ impl ToolFixture {
         String::from_utf8(std::fs::read(self.file(path)).unwrap()).unwrap()
     }
 
-    /// The user adds a folder beside the vault.
+    /// The user adds an additional folder.
     pub(crate) fn add_root(&self, folder: &std::path::Path, name: &str) {
         let folder = folder.to_str().unwrap().to_owned();
         self.vault.set_extra_roots(&[ExtraRoot { folder, name: name.to_owned() }]);
@@ -289,7 +289,7 @@ impl ConversationArchive for SingleConversationArchive {
     }
 }
 
-/// The question `q-1` waits for the message of whatever turn there is.
+/// The question `q-1` is open for the message of any turn.
 struct SingleQuestionResolver;
 
 #[async_trait]

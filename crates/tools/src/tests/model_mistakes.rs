@@ -32,7 +32,7 @@ const NOTES_READ: &[&str] = &["Days.md", "Groceries.md", "Windows.md"];
 #[derive(Clone)]
 struct Mistake {
     call: RepairCall,
-    /// What the repaired call answers.
+    /// The answer of the repaired call.
     comes_to: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Moving, deleting, folders; and what waits of these as readers see it.
+//! Moving, deleting, folders; and how readers see pending moves and deletions.
 
 use llm::tool_api::tool::ToolEffect;
 use serde_json::json;
@@ -115,7 +115,7 @@ async fn a_folder_is_made_once() {
 }
 
 #[tokio::test]
-async fn what_waits_to_be_moved_is_read_edited_and_listed_where_it_goes() {
+async fn a_note_with_a_pending_move_is_read_edited_and_listed_at_its_new_path() {
     let mut bench = bench();
     bench.policy = PlanPolicy::Wait;
     bench.call_ok("move_file", json!({ "source": "Projects/", "destination": "Work" })).await;
@@ -140,7 +140,7 @@ async fn what_waits_to_be_moved_is_read_edited_and_listed_where_it_goes() {
 }
 
 #[tokio::test]
-async fn what_waits_to_be_deleted_is_gone_for_readers() {
+async fn a_note_with_a_pending_deletion_is_gone_for_readers() {
     let mut bench = bench();
     bench.policy = PlanPolicy::Wait;
     bench.call_ok("delete_file", json!({ "path": "Garden" })).await;

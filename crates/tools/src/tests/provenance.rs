@@ -1,5 +1,5 @@
-//! No tool forgets where the words of its results come from: every name, tag, heading and link word in
-//! the vault is a canary, and a result that holds one has a source.
+//! Every tool records the sources of its results: every name, tag, heading and link text in the
+//! vault is a canary, and a result that holds one has a source.
 
 use protocol::{NotePath, Source};
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ async fn a_search_tells_something_of_all_that_it_looked_through() {
         ("list_files", json!({ "pattern": "zzz*" })),
         ("read_file", json!({ "path": "zzz" })),
     ];
-    // What is found tells as well that nothing else is: `PIN: [0-4]|one` asks of every note.
+    // A hit also tells that there is no other one: `PIN: [0-4]|one` asks about every note.
     let something = [
         ("search_files", json!({ "pattern": "PIN: [0-4]|Head" })),
         ("search_files", json!({ "pattern": "Head", "file_pattern": "*.md" })),
@@ -156,7 +156,7 @@ async fn a_search_of_one_folder_tells_of_that_folder() {
         let is_wide = answer.sources.iter().any(|s| matches!(s, Source::Vault | Source::Foreign));
         assert!(!is_wide, "{tool} {arguments}: {:?}", answer.sources);
     }
-    // What is deeper down may be nobody's to hear who may hear of the folder.
+    // A reader who may see a folder may not see everything below it.
     for (tool, arguments) in [
         ("search_files", json!({ "pattern": "zzz", "file_pattern": "canary other/**" })),
         ("search_files", json!({ "pattern": "one", "file_pattern": "canary other/**/*.md" })),

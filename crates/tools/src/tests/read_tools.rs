@@ -91,7 +91,7 @@ async fn listing_is_by_pattern_and_tells_the_true_total() {
 }
 
 #[tokio::test]
-async fn the_top_folder_is_listed_by_leaving_out_its_path() {
+async fn the_top_folder_is_listed_without_a_path() {
     let mut bench = house();
     for path in ["", " ", ".", "./", "/", "/."] {
         let refused = bench.call_err("list_files", json!({ "path": path })).await;
@@ -103,7 +103,7 @@ async fn the_top_folder_is_listed_by_leaving_out_its_path() {
 
 #[expect(clippy::disallowed_methods, reason = "the test makes files that no tool would make")]
 #[tokio::test]
-async fn a_name_that_is_not_utf8_is_listed_byte_by_byte_as_left_out() {
+async fn a_name_that_is_not_utf8_is_named_byte_by_byte_as_unlisted() {
     use std::os::unix::ffi::OsStrExt;
     let mut bench = house();
     for name in [b"bad\xFF.md", b"bad\xFE.md"] {
@@ -252,11 +252,11 @@ async fn without_a_note_of_ours_the_one_that_obsidian_has_open_counts() {
         ToolFixture::with(&[(".obsidian/workspace.json", workspace), ("Boiler.md", b"x")]);
     let open = bench.call_ok("get_active_note", json!({})).await.text;
     assert!(open.starts_with("`Boiler.md` · open in Obsidian (this may lag behind"), "{open}");
-    // It is likely the note that the user left out.
-    *bench.environment.0.lock().unwrap() = SentNote::LeftOut;
-    let left_out = bench.call_ok("get_active_note", json!({})).await.text;
-    assert!(left_out.starts_with("The user did not send the open note"), "{left_out}");
-    assert!(!left_out.contains("Boiler"), "{left_out}");
+    // It is likely the note that the user excluded.
+    *bench.environment.0.lock().unwrap() = SentNote::Excluded;
+    let excluded = bench.call_ok("get_active_note", json!({})).await.text;
+    assert!(excluded.starts_with("The user did not send the open note"), "{excluded}");
+    assert!(!excluded.contains("Boiler"), "{excluded}");
 }
 
 #[tokio::test]

@@ -9,9 +9,9 @@ pub(super) struct RepairCall {
     pub(super) arguments: Value,
 }
 
-/// What to call next.
+/// The next calls.
 pub(super) struct RepairedCalls {
-    /// What to look at before.
+    /// The calls to make before.
     pub(super) first: Vec<RepairCall>,
     pub(super) then: RepairCall,
 }
@@ -52,7 +52,7 @@ fn tool(call: &mut RepairCall, failure: &str) -> Option<()> {
     Some(())
 }
 
-/// What the parser of the arguments says.
+/// The error of the parser of the arguments.
 fn shape(call: &mut RepairCall, failure: &str) -> Option<()> {
     let allowed = || failure.split("expected ").nth(1).unwrap_or_default();
     if let Some(unknown) = between(failure, "unknown field `", "`") {

@@ -165,7 +165,7 @@ async fn a_heading_that_is_not_clear_is_answered_with_the_headings() {
 }
 
 #[tokio::test]
-async fn appending_creates_what_is_missing_and_knows_the_note_of_the_day() {
+async fn appending_creates_missing_notes_and_knows_the_daily_note() {
     let mut bench = ToolFixture::with(&[("Diary/2026-11-20.md", b"yesterday\n")]);
     bench.call_ok("append_file", json!({ "path": "inbox/Inbox.md", "content": "milk" })).await;
     assert_eq!(bench.text("inbox/Inbox.md"), "milk\n");

@@ -1,4 +1,4 @@
-//! What `read_file` prints of a note, and how the commands read it back.
+//! The format in which `read_file` prints a note, and how the commands read it back.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -28,7 +28,7 @@ pub(crate) struct NumberedPage<'a> {
     /// All of its lines.
     pub(crate) all: &'a [&'a str],
     pub(crate) hash: &'a ContentHash,
-    /// Whether it shows changes that wait for the user.
+    /// Whether it shows pending changes.
     pub(crate) pending: bool,
     /// 1-based, not beyond the last line.
     pub(crate) lines: RangeInclusive<usize>,
@@ -131,7 +131,7 @@ fn print_number(number: usize, out: &mut String) {
     out.push(char::from(b'0' + digit));
 }
 
-/// What a print says, for the commands.
+/// The content of a print, for the commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParsedPage<'a> {
     /// The note.

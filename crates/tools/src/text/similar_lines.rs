@@ -14,8 +14,8 @@ const MAX_BYTES: usize = 200_000;
 /// Below this likeness (0 to 1) showing lines would mislead.
 const MIN_SIMILARITY: f64 = 0.4;
 
-/// What to say about `old`, which does not occur in `text`: the closest lines with their numbers,
-/// and what differs where that can be told.
+/// The error about `old`, which does not occur in `text`: the closest lines with their numbers, and
+/// the difference if it can be told.
 pub(crate) fn describe_near_miss(text: &str, old: &str) -> String {
     if let Some(bare) = without_numbers(old)
         && !bare.is_empty()

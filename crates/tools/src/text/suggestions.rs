@@ -4,7 +4,7 @@ use protocol::NotePath;
 
 use crate::text::similar_lines;
 
-/// What a name that cannot be used as it is leaves to choose from.
+/// The alternatives for a name that cannot be used as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NameSuggestions {
     /// Several notes have this name.

@@ -45,7 +45,7 @@ fn visible_matches(text: &str, old: &str) -> Vec<Range<usize>> {
 
 /// Tells offsets in a text from those in what is seen of it.
 struct OffsetMap<'a> {
-    /// What was not passed yet.
+    /// Stray spans that were not passed yet.
     strays: &'a [Range<usize>],
     /// How many bytes nobody sees were passed.
     passed: usize,

@@ -79,7 +79,7 @@ impl ChangingTool for AppendFile {
     }
 }
 
-/// What a note that is not there yet shall say.
+/// The text of a new note.
 fn new_note(path: &NotePath, input: &AppendFileInput) -> Result<String, String> {
     match &input.heading {
         Some(heading) => Err(format!(

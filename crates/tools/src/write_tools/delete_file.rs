@@ -59,7 +59,7 @@ impl ChangingTool for DeleteFile {
     }
 }
 
-/// A folder takes everything in it along, also what the user has not decided about.
+/// Refuses to delete a folder with pending changes in it.
 fn refuse_pending(folder: &protocol::NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
     let inside = |change: &&Change| {
         change.path.is_in(folder) || change.target().is_some_and(|to| to.is_in(folder))

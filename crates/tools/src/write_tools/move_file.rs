@@ -69,7 +69,7 @@ impl ChangingTool for MoveFile {
     }
 }
 
-/// A destination that is a folder takes the name along.
+/// A destination that is a folder keeps the note's name.
 fn destination(from: &NotePath, asked: &str) -> String {
     match asked.strip_suffix('/') {
         Some(folder) => format!("{folder}/{}", from.name()),

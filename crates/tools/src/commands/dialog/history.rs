@@ -1,4 +1,4 @@
-//! What has happened so far, read from a request: the command, its answer, its calls.
+//! The dialog so far, read from a request: the command, its answer, its calls.
 
 use llm::model::{ContentBlock, ModelMessage, ToolCall};
 use protocol::{CallId, Role};
@@ -12,7 +12,7 @@ pub(in crate::commands) struct CommandHistory<'a> {
     pub(in crate::commands) line: String,
     /// The choice that was made when it asked.
     pub(in crate::commands) answer: Option<String>,
-    /// What was done since.
+    /// The calls that were made since.
     pub(in crate::commands) completed: Vec<CompletedCall<'a>>,
     /// Calls in the whole conversation: the next id must be new.
     pub(in crate::commands) calls: usize,

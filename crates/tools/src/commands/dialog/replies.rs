@@ -1,4 +1,4 @@
-//! What a command says: short sentences about notes, without the voice of a model.
+//! The replies of commands: short sentences about notes, without the voice of a model.
 
 use protocol::NotePath;
 use serde_json::json;
@@ -26,7 +26,7 @@ pub(in crate::commands) fn show(note: &str, context: &CommandContext<'_>) -> Nex
     NextStep::call(tool, json!({ "path": note }))
 }
 
-/// What is said once [`show`] was done; `None` when it failed.
+/// The reply after [`show`]; `None` when it failed.
 pub(in crate::commands) fn shown_reply(done: &CompletedCall<'_>) -> Option<NextStep> {
     if done.is_error {
         return None;
@@ -77,8 +77,8 @@ pub(in crate::commands) fn change_reply(output: &str, path: &str, done: &str) ->
     })
 }
 
-/// What to do about a failed call on the note called `note`: ask which is meant, or say what is
-/// wrong.
+/// The next step after a failed call on the note called `note`: ask which note is meant, or tell
+/// the error.
 pub(in crate::commands) fn failure_reply(output: &str, note: &str) -> NextStep {
     match suggestions::parse(output) {
         Some(NameSuggestions::Several(paths)) => {

@@ -16,7 +16,7 @@ const MAX_TAIL_LINES: usize = 200;
 pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     word: "append",
     usage: "append TEXT to NOTE",
-    description: "adds a line at the end; `daily` is the note of the day",
+    description: "adds a line at the end; `daily` is the daily note",
     tool: Some("append_file"),
     parse: |rest| {
         let (text, note) = split_at_last(rest, " to ")?;

@@ -45,7 +45,7 @@ impl TypedCommand for MoveCommand {
                 &format!("Moved {note} to {place}."),
             );
         }
-        // Whoever names a folder means a place in it.
+        // The name of a folder means a place in it.
         if context.calls.len() == 1 && path_conflict::is_folder(done.output) {
             return self.move_to(&format!("{}/", self.place));
         }

@@ -1,4 +1,4 @@
-//! `today`: the note of the day.
+//! `today`: the daily note.
 
 use crate::commands::dialog::replies;
 use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
@@ -8,7 +8,7 @@ use crate::text::suggestions::{self, NameSuggestions};
 pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     word: "today",
     usage: "today",
-    description: "shows the note of the day",
+    description: "shows the daily note",
     tool: Some("read_file"),
     parse: |rest| rest.is_empty().then(|| Box::new(TodayCommand) as Box<dyn TypedCommand>),
 };

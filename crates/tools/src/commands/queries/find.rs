@@ -21,7 +21,7 @@ pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
 /// Looks for words.
 pub(in crate::commands) struct FindCommand {
     words: String,
-    /// What goes before the number of passages.
+    /// Precedes the number of passages.
     opening: &'static str,
     /// The form of the command that was perhaps meant.
     hint: Option<&'static str>,

@@ -21,7 +21,7 @@ pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
 };
 
 struct TagsCommand {
-    /// What their names shall hold; empty for all.
+    /// A part of their names; empty for all.
     part: String,
 }
 

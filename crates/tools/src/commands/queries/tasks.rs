@@ -22,7 +22,7 @@ pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
 };
 
 struct TasksCommand {
-    /// What their words shall hold; empty for all.
+    /// A part of their text; empty for all.
     part: String,
 }
 

@@ -26,12 +26,12 @@ pub(crate) enum NoteEdit<'a> {
     Property(property::PropertyEdit<'a>),
 }
 
-/// What an edit comes to.
+/// The result of an edit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EditResult {
     /// The whole text, without the byte order mark.
     pub(crate) text: String,
-    /// What was done, in the past tense.
+    /// The edit, in the past tense.
     pub(crate) summary: String,
 }
 
@@ -52,7 +52,7 @@ impl NoteEdit<'_> {
     }
 }
 
-/// What the conversation knows of the note that it edits.
+/// Whether the conversation has read the note that it edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
     Never,

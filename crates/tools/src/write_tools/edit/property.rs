@@ -21,7 +21,7 @@ pub(crate) struct PropertyEdit<'a> {
     pub(crate) action: PropertyAction<'a>,
 }
 
-/// What to do with it.
+/// The action on a property.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PropertyAction<'a> {
     Set(&'a Value),
@@ -92,7 +92,7 @@ impl PropertyEdit<'_> {
         Ok(Some(format!("{key}:{}{ends}", value.after_colon(ends))))
     }
 
-    /// What other lines may refer to is not changed.
+    /// Refuses a value with an anchor, alias or tag, which other lines may refer to.
     fn refuse_anchor(&self, path: &NotePath, yaml: &str, entry: &YamlEntry) -> Result<(), String> {
         let value = yaml.get(entry.inline.clone()).unwrap_or_default();
         if value.starts_with(['&', '*', '!']) {

@@ -109,7 +109,7 @@ impl SectionEdit<'_> {
     }
 }
 
-/// What stands under a heading.
+/// The text under a heading.
 struct SectionBody {
     /// From the first line with words to behind the last, over the sections below it.
     words: Range<usize>,

@@ -31,7 +31,7 @@ pub(super) struct YamlError {
     pub(super) reason: String,
 }
 
-/// What YAML takes for blank; other spaces of Unicode are text like any other.
+/// The blanks of YAML; other spaces of Unicode are text like any other.
 const BLANK: &[char] = &[' ', '\t', '\r', '\n'];
 
 /// The entries of `yaml`, in order.
