@@ -1,4 +1,4 @@
-// Holds request bodies against the vendors' own types: `node check.mjs FOLDER`, with a file
+// Holds request bodies against the providers' own types: `node check.mjs FOLDER`, with a file
 // `WIRE-….json` a body. An excess property is an error only in a literal, so each body becomes one;
 // and wherever an object of a body has a kind of its own, a copy with a property too many must not
 // compile, or the check would be blind there.
@@ -16,7 +16,7 @@ const extra = { no_property_of_the_wire: true };
 /** What a tool takes is the tool's own affair, on every wire. */
 const free = new Set(['input', 'input_schema', 'parameters', 'arguments']);
 
-/** Each object of a body that the vendor's types describe, with its place and the body around it. */
+/** Each object of a body that the provider's types describe, with its place and the body around it. */
 function* objects(value, place, rebuilt) {
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) {
@@ -58,7 +58,7 @@ function written(folder) {
 
 /** What the compiler says, a line each. */
 function compiled(lines) {
-  // Beside the modules, where the imports of the vendors' types lead.
+  // Beside the modules, where the imports of the providers' types lead.
   const place = mkdtempSync(join(here, 'node_modules', '.check-'));
   try {
     const module = join(place, 'bodies.ts');

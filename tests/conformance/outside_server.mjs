@@ -1,4 +1,4 @@
-// A model server that others wrote, on loopback, behind a door that keeps the bodies of requests:
+// A model server that others wrote, on loopback, behind a proxy that keeps the bodies of requests:
 // `node outside_server.mjs FOLDER` prints its address, and ends with its input.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 
 const folder = process.argv[2];
-const doors = {
+const endpoints = {
   '/v1/messages': 'anthropic',
   '/v1/chat/completions': 'openai',
   '/api/chat': 'ollama',
@@ -35,7 +35,7 @@ const server = createServer(async (asked, answer) => {
   const parts = [];
   for await (const part of asked) parts.push(part);
   const body = Buffer.concat(parts);
-  const wire = doors[new URL(asked.url, upstream).pathname];
+  const wire = endpoints[new URL(asked.url, upstream).pathname];
   if (wire) {
     const name = createHash('sha256').update(body).digest('hex').slice(0, 16);
     writeFileSync(join(folder, `${wire}-${name}.json`), body);

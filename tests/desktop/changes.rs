@@ -1,4 +1,4 @@
-//! Journeys through changes of notes: review, single hunks, undo.
+//! End-to-end tests of changes in notes: review, single hunks, undo.
 
 pub(crate) mod partial_review;
 pub(crate) mod review;

@@ -1,4 +1,4 @@
-//! Journeys through the chat: editing, queueing, questions, interrupted turns, errors.
+//! End-to-end tests of the chat: editing, queueing, questions, interrupted turns, errors.
 
 pub(crate) mod edit_message;
 pub(crate) mod errors;

@@ -1,4 +1,5 @@
-//! The user's hands: a journey is gone with the pointer, and once more with the keyboard alone.
+//! The user's input device: an end-to-end test runs with the pointer, and once more with the
+//! keyboard alone.
 
 use std::path::Path;
 

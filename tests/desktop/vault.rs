@@ -1,4 +1,5 @@
-//! Journeys through whole vaults: the first run, another vault, a large one, a week, search and images.
+//! End-to-end tests of whole vaults: the first run, another vault, a large one, a week, search and
+//! images.
 
 pub(crate) mod first_run;
 pub(crate) mod images;

@@ -20,7 +20,7 @@ fn root() -> PathBuf {
     tests.parent().expect("the tests lie in the repository").to_owned()
 }
 
-/// What `cargo metadata` says, without asking the network.
+/// The output of `cargo metadata`, without asking the network.
 fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())

@@ -61,7 +61,7 @@ async fn an_answer_streams_and_its_change_is_a_diff_that_nothing_was_written_of(
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut output = BufReader::new(child.stdout.take().expect("piped"));
     let mut out = String::new();
-    // The model is still speaking when its first words are there.
+    // The first words are there before the model has finished.
     tokio::time::timeout(TEST_TIMEOUT, async {
         output.read_line(&mut out).await.expect("a line");
         let mut first = vec![0; "The ferry no".len()];
@@ -108,7 +108,7 @@ async fn with_write_the_note_on_disk_is_exactly_the_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_although_it_was_to_be_written_is_told_and_waits_in_the_list() {
+async fn changes_that_stay_pending_despite_write_mode_are_told_and_listed() {
     let home = TestHome::new(&[NOTES.as_slice(), &[("AGENTS.md", "Be brief.\n")]].concat());
     let before = home.notes.snapshot();
     let edit = json!({ "path": "AGENTS.md", "old_text": "brief", "new_text": "loud" });
@@ -129,7 +129,7 @@ async fn what_waits_although_it_was_to_be_written_is_told_and_waits_in_the_list(
     );
     assert!(said.stdout.contains("+Be loud."), "{said:?}");
     assert_eq!(home.notes.snapshot(), before);
-    // What is said is so: the window lists it, and it can be accepted there.
+    // The output is right: the window lists the change, and it can be accepted there.
     let running = home.open(settings_without_model()).await;
     let conversation = running.only_conversation().await;
     assert_eq!(running.pending_paths(&conversation).await, ["AGENTS.md"]);
@@ -256,7 +256,7 @@ impl TestHome {
     }
 }
 
-/// What `ask --json` prints for this input.
+/// The output of `ask --json` for this input.
 async fn ask_json(
     test_home: &TestHome,
     model: &ScriptedModel,
@@ -282,7 +282,7 @@ async fn ask_json(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_asks_with_one_object_and_hands_in_what_was_said_before() {
+async fn a_program_asks_with_one_object_and_passes_the_messages_before() {
     let edit = json!({ "path": "Harbour.md", "old_text": "at nine", "new_text": "at ten" });
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("read_file", json!({ "path": "Harbour.md" }))]),
@@ -312,7 +312,11 @@ async fn a_program_asks_with_one_object_and_hands_in_what_was_said_before() {
     let again = json!({ "message": "What did I ask?", "history": told["history"] });
     let (said, told) = ask_json(&home, &model, &again.to_string(), &[]).await;
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert_eq!(told["messages"].as_array().map(Vec::len), Some(1), "the past is not told again");
+    assert_eq!(
+        told["messages"].as_array().map(Vec::len),
+        Some(1),
+        "earlier messages are not repeated"
+    );
     let request = model.requests()[3]["messages"].to_string();
     assert!(
         request.contains("The ferry leaves at ten") && request.contains("It now leaves at ten.")

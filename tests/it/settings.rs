@@ -1,4 +1,4 @@
-//! Settings that are changed at once are all kept, whoever changes them.
+//! Settings that are changed at the same time are all kept, whichever program changes them.
 
 use std::process::Stdio;
 
@@ -39,7 +39,7 @@ async fn changes_at_the_same_time_are_all_kept_and_in_two_steps_one_is_lost() {
     done.expect("saved");
     assert_eq!(changed_settings(&running), (true, OnClose::Quit));
 
-    // Both are read before one of them is saved: what a host must not do by itself.
+    // Both are read before one of them is saved: a host must not do this on its own.
     let (mut goes_on, mut asks) = (app.settings(), app.settings());
     goes_on.spending.paused = false;
     asks.desktop.on_close = OnClose::Ask;
@@ -66,7 +66,7 @@ async fn start_searching_model() -> ScriptedModel {
     .await
 }
 
-/// What the model was sent after its first requests.
+/// The requests to the model after its first ones.
 fn requests_after(model: &ScriptedModel, after: usize) -> String {
     let requests = model.requests().into_iter().skip(after);
     serde_json::to_string(&requests.collect::<Vec<_>>()).expect("json")

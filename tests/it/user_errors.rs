@@ -1,5 +1,5 @@
-//! What a user can get wrong, and what can go wrong around them: each is one clear sentence that
-//! says what to do, and nothing is lost.
+//! Mistakes of users, and failures around them: each is one clear sentence that says what to do,
+//! and nothing is lost.
 
 mod database;
 mod disk;
@@ -37,7 +37,7 @@ fn assert_error(error: &UserError, code: ErrorCode, sentence: &str) {
     assert_readable(sentence);
 }
 
-/// What opening the home's notes is refused with.
+/// The error of opening the home's notes.
 async fn open_error(test_home: &TestHome, folder: &std::path::Path) -> UserError {
     let running = test_home.start(settings_without_model()).await;
     let refused = running.app.open_vault(folder).await.expect_err("it is refused");
@@ -160,7 +160,7 @@ async fn a_corrupt_config_is_told_left_alone_and_reopens_when_it_is_corrected() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_setting_of_a_wrong_kind_is_told_and_kept_when_the_user_begins_anew() {
+async fn a_setting_of_a_wrong_kind_is_told_and_kept_when_the_user_starts_over() {
     let home = TestHome::new(&NOTES);
     home.data.write("config.toml", "# mine\nmode = \"yolo\"\n");
     let running = home.start_with_stored_settings().await;

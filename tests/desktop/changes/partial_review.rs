@@ -1,5 +1,5 @@
-//! A review decided change by change: one is accepted, one rejected, one put in the user's own words;
-//! all of it is taken back afterwards, and put back.
+//! A review decided hunk by hunk: one is accepted, one rejected, one edited by the user. All of it
+//! is undone afterwards, and redone.
 
 use serde_json::{Value, json};
 use testkit::scripted_model::last_message_text;
@@ -30,7 +30,7 @@ async fn start_model() -> ScriptedModel {
     ScriptedModel::start(vec![
         Reply::calls(vec![("read_file", json!({ "path": NOTE }))]),
         Reply::calls(edits),
-        Reply::text("Three changes wait for you."),
+        Reply::text("Three changes need your review."),
         Reply::text("Then by train."),
     ])
     .await
@@ -76,9 +76,9 @@ async fn decide_undo_and_redo(device: InputDevice) {
     let app = home.start().await;
 
     device.send_message(&app, "June, by plane, and Tom is asked").await;
-    app.window.find_text(LOG, "Three changes wait for you.").await;
+    app.window.find_text(LOG, "Three changes need your review.").await;
     app.window.wait_until_gone("[data-testid=stop]").await;
-    assert_eq!(vault.read(NOTE), before, "nothing is written before the verdict");
+    assert_eq!(vault.read(NOTE), before, "nothing is written before the decision");
     device.press(&app, "[data-testid=review-open]", "Review").await;
     decide_hunks(&app, device).await;
 

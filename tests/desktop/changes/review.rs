@@ -25,7 +25,7 @@ async fn start_model(gate: &Gate) -> ScriptedModel {
     .await
 }
 
-/// The answer streams: its first words are there while the model still speaks.
+/// The answer streams: its first words are there before the model has finished.
 async fn expect_streamed_answer(app: &DesktopApp, gate: &Gate) {
     let log = "[data-testid=chat-log]";
     app.window.find_text(log, "Let me look at the list.").await;
@@ -65,7 +65,7 @@ async fn a_change_is_asked_for_reviewed_applied_and_then_on_disk() {
     expect_streamed_answer(&app, &gate).await;
 
     let untouched = TempVault::from_fixture("sample").snapshot();
-    assert_eq!(vault.snapshot(), untouched, "nothing is written before the verdict");
+    assert_eq!(vault.snapshot(), untouched, "nothing is written before the decision");
     app.window.click("[data-testid=review-open]").await;
     app.window.click("[data-testid=review-accept]").await;
     app.window.find_text("[data-testid=review-apply]", "Apply changes to 1 note").await;

@@ -1,5 +1,5 @@
-//! A note is moved with the links to it, taken back from the list of changes with the user's own
-//! later line kept, and put back by keyboard.
+//! A note is moved with the links to it. The move is undone from the list of changes, which keeps
+//! the user's own later line, and redone by keyboard.
 
 use serde_json::json;
 use testkit::{DesktopHome, Key, Reply, ScriptedModel, TempVault};
@@ -16,7 +16,7 @@ async fn a_move_is_undone_from_the_list_of_changes_and_redone_by_keyboard() {
     let call = json!({ "source": "Groceries.md", "destination": "Archive/Shopping list.md" });
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("move_file", call)]),
-        Reply::text("The list and the link to it wait for you."),
+        Reply::text("The list and the link to it need your review."),
     ])
     .await;
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
@@ -24,7 +24,7 @@ async fn a_move_is_undone_from_the_list_of_changes_and_redone_by_keyboard() {
 
     app.window.type_into("[data-testid=composer]", USER_MESSAGE).await;
     app.window.click("[data-testid=send]").await;
-    app.window.find_text("[data-testid=chat-log]", "wait for you").await;
+    app.window.find_text("[data-testid=chat-log]", "the link to it need your review").await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     let groceries = vault.read("Groceries.md");
     app.window.click("[data-testid=review-open]").await;

@@ -1,4 +1,5 @@
-//! A message is put in other words and answered anew; the old answer is returned to, and gone on from.
+//! A message is edited and answered again. The user returns to the old version and continues from
+//! it.
 
 use serde_json::Value;
 use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
@@ -74,11 +75,11 @@ async fn edit_and_return(device: InputDevice) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_is_put_in_other_words_and_the_old_ones_returned_to_by_pointer() {
+async fn a_message_is_edited_and_its_old_version_returned_to_by_pointer() {
     edit_and_return(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_is_put_in_other_words_and_the_old_ones_returned_to_by_keyboard() {
+async fn a_message_is_edited_and_its_old_version_returned_to_by_keyboard() {
     edit_and_return(InputDevice::Keyboard).await;
 }

@@ -1,4 +1,4 @@
-//! What goes wrong is said in words with a way on, and what must not happen in the window does not.
+//! Errors are shown with a way on, and navigation that must not happen in the window is refused.
 
 use testkit::{DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
 

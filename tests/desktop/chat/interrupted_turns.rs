@@ -1,5 +1,4 @@
-//! Turns that were cut by the end of the program: about each the user is asked, and each choice does
-//! what it says.
+//! Interrupted turns: the user is asked about each, and each choice has its effect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,7 +74,7 @@ async fn try_each_choice(device: InputDevice) {
     let waiting = "return [...document.querySelectorAll('[data-row]')]
         .filter((row) => row.innerText.includes('Interrupted')).length === 3";
     app.window.wait_until("three conversations to wait", waiting).await;
-    assert_eq!(model.requests().len(), asked, "nothing goes on by itself");
+    assert_eq!(model.requests().len(), asked, "nothing continues automatically");
 
     open_interrupted(&app, device, "Alpha").await;
     app.save_screenshot("interrupted-choice").await;

@@ -1,5 +1,5 @@
-//! What is typed while an answer is written waits its turn, can still be changed and taken out, and is
-//! answered in order.
+//! Messages that are typed while an answer is written are queued, can be changed and removed, and
+//! are answered in order.
 
 use testkit::scripted_model::last_message_text;
 use testkit::{DesktopApp, DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
@@ -63,7 +63,7 @@ async fn queue_three_remove_one(app: &DesktopApp, device: InputDevice) {
     app.window.wait_for_focus("composer").await;
 }
 
-/// What waits stands below the answer that is being written, also after it was changed.
+/// Queued messages stand below the answer that is being written, also after an edit.
 async fn expect_queue_below_answer(app: &DesktopApp) {
     let script = "const top = (css) => document.querySelector(css)?.getBoundingClientRect().top;
         return top('[data-testid=chat-log] .says') < top('[data-testid=chat-log] .me.queued')";
@@ -71,11 +71,11 @@ async fn expect_queue_below_answer(app: &DesktopApp) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_its_turn_is_changed_and_taken_out_by_pointer() {
+async fn queued_messages_are_edited_and_removed_by_pointer() {
     edit_and_remove_queued(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_its_turn_is_changed_and_taken_out_by_keyboard() {
+async fn queued_messages_are_edited_and_removed_by_keyboard() {
     edit_and_remove_queued(InputDevice::Keyboard).await;
 }

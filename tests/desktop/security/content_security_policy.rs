@@ -1,5 +1,5 @@
-//! What the page of the window may do: its policy refuses all that is foreign, and what it asks the
-//! application goes over a scheme of its own.
+//! The permissions of the window's page: its policy refuses everything foreign, and its calls to
+//! the application use a scheme of their own.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -48,11 +48,11 @@ const PROBE_SCRIPT: &str = "
         () => put('object', { data: `${base}/object`, type: 'text/html' }),
         () => fetch(`${base}/fetch`, { mode: 'no-cors' }).catch(() => {}),
     ];
-    // What throws is refused as well.
+    // A load that throws is refused as well.
     for (const attempt of attempts) try { attempt(); } catch {}
     new FontFace('foreign', `url(${base}/font.woff2)`).load().catch(() => {});";
 
-/// What the probe loads, in the order of their names.
+/// The loads of the probe, in the order of their names.
 const FOREIGN_LOADS: [&str; 7] =
     ["/fetch", "/font.woff2", "/frame", "/object", "/picture.png", "/script.js", "/style.css"];
 
@@ -120,7 +120,7 @@ async fn the_page_runs_nothing_foreign_and_loads_nothing_from_anywhere() {
     let mut refused: Vec<String> =
         serde_json::from_value(wait_for_entries(&app.window, "refused", 12).await).expect("words");
     refused.sort();
-    // What would run, or become markup, is refused before the policy of scripts is asked.
+    // Code that would run, or become markup, is refused before the policy of scripts is asked.
     let sinks = vec!["require-trusted-types-for trusted-types-sink"; 6];
     let foreign =
         ["connect-src", "font-src", "frame-src", "img-src", "object-src", "style-src-elem"];
@@ -159,9 +159,9 @@ async fn the_same_engine_without_a_policy_runs_and_loads_all_of_it() {
     window.quit().await;
 }
 
-/// Counts what goes to the application: over its scheme, and through the door for messages.
+/// Counts the calls to the application: over its scheme, and through the fallback `postMessage`.
 const COUNT_SCRIPT: &str = "
-    window.told = { scheme: [], door: 0 };
+    window.told = { scheme: [], fallback: 0 };
     const fetched = window.fetch;
     window.fetch = (address, options) => {
         if (window.cut) return Promise.reject(new TypeError('cut'));
@@ -170,10 +170,10 @@ const COUNT_SCRIPT: &str = "
         }
         return fetched(address, options);
     };
-    const door = Object.getPrototypeOf(window.webkit.messageHandlers.ipc);
-    const post = door.postMessage;
-    door.postMessage = function (...message) {
-        window.told.door += 1;
+    const fallback = Object.getPrototypeOf(window.webkit.messageHandlers.ipc);
+    const post = fallback.postMessage;
+    fallback.postMessage = function (...message) {
+        window.told.fallback += 1;
         return post.apply(this, message);
     };";
 
@@ -199,11 +199,12 @@ async fn what_the_page_asks_of_the_application_goes_over_its_own_scheme() {
         let there = told.as_array().expect("a list").contains(&json!(command));
         assert!(there, "`{command}` is not in {told}");
     }
-    assert_eq!(app.window.execute("return window.told.door", &json!([])).await, 0);
+    assert_eq!(app.window.execute("return window.told.fallback", &json!([])).await, 0);
 
-    // The control: without the scheme it goes through the door, in silence, and the count sees that.
+    // The control: without the scheme a call falls back to `postMessage` without an error, and the
+    // count sees that.
     let cut = "window.cut = true;
-        return window.__TAURI_INTERNALS__.invoke('desktop_state').then(() => window.told.door)";
+        return window.__TAURI_INTERNALS__.invoke('desktop_state').then(() => window.told.fallback)";
     assert_eq!(app.window.execute(cut, &json!([])).await, 1);
     app.quit().await;
     model.finish();

@@ -1,4 +1,4 @@
-//! What another program drags into the window never takes the place of the page.
+//! Drags from other programs into the window never replace the page.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use testkit::{
 use super::content_security_policy::TrapServer;
 use crate::lock_display;
 
-/// What is dragged in from outside.
+/// A program that data is dragged from.
 struct DragSource {
     trap: TrapServer,
     folder: TempDir,

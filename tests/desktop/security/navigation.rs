@@ -184,7 +184,7 @@ async fn insert_link(home: &DesktopHome, app: &DesktopApp, to: &str, target: &st
         Object.assign(link, { id: 'lure', href: arguments[0], target: arguments[1] });
         link.style = 'position:fixed;z-index:99;left:500px;top:300px;width:200px;height:90px;';
         document.body.append(link);
-        // What the page itself does about clicks and the menu is not what is tested here.
+        // The page's own handling of clicks and the menu is not tested here.
         for (const name of ['click', 'auxclick', 'contextmenu']) {
             link.addEventListener(name, (event) => event.stopPropagation());
         }";
@@ -228,7 +228,7 @@ async fn no_button_of_the_pointer_leads_the_window_to_another_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_menu_of_the_engine_leads_the_window_nowhere() {
+async fn the_menu_of_the_engine_cannot_navigate_the_window() {
     let _turn = lock_display().await;
     let (vault, lure) = (TempVault::from_fixture("sample"), TrapServer::start().await);
     let (home, app) = start_app(&vault).await;

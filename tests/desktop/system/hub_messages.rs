@@ -1,5 +1,5 @@
-//! A message comes over the hub while the window is open: it is kept, answered, and told to the desktop
-//! where the answer waits for the user.
+//! A message comes over the hub while the window is open: it is kept and answered, and the desktop
+//! notifies the user when the answer needs approval.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -85,8 +85,8 @@ async fn a_hub_message_is_taken_within_a_second_shown_kept_and_answered() {
     app.quit().await;
 }
 
-/// The model reads a note that the hub may not, so what it says of it waits for the user, whom the
-/// desktop tells; their click leads to it, and only what they send is heard by the hub.
+/// The model reads a note that the hub may not read, so its answer needs the user's approval. The
+/// desktop notifies them, their click leads to the answer, and the hub gets only what they send.
 async fn notify_and_approve(device: InputDevice) {
     let _turn = lock_display().await;
     let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
@@ -107,7 +107,9 @@ async fn notify_and_approve(device: InputDevice) {
 
     let message = hub.send("what do I still need?").await;
     let held = board
-        .wait_for_notification("what waits", |shown| shown.summary.contains("needs your approval"))
+        .wait_for_notification("the approval", |shown| {
+            shown.summary.contains("needs your approval")
+        })
         .await;
     let all = format!("{:?}", board.shown());
     assert!(!all.contains("Carrots") && !all.contains("still need"), "{all}");

@@ -38,7 +38,7 @@ async fn a_question_is_told_to_the_desktop_without_its_words_and_a_click_leads_t
     app.window.type_into("[data-testid=composer]", &words).await;
     app.window.click("[data-testid=send]").await;
     model.wait_for_request(1).await;
-    // What stands before the user is not told: they look at something else.
+    // No notification for the conversation in front of the user: they look at something else.
     app.window.press_keys(&[Key::Control, Key::Char(',')]).await;
     app.window.find("[data-testid=settings]").await;
     gate.open();
@@ -84,7 +84,7 @@ async fn with_the_hub_on_the_program_stands_in_the_tray_and_never_hides_where_th
     wait_for_visibility(&app, true).await;
     app.window.execute(answer, &json!([])).await;
     wait_for_visibility(&app, false).await;
-    // The tray goes: what could not be shown again comes back by itself.
+    // The tray goes: a hidden window that could not be shown again comes back automatically.
     drop(tray);
     wait_for_visibility(&app, true).await;
 
@@ -113,7 +113,7 @@ async fn the_close_button_asks_once_hides_into_the_tray_then_and_ends_the_progra
     home.press_close_button();
     app.window.find_text("dialog", "Keep running in the tray?").await;
     home.wait_for_window(WindowVisibility::Shown).await;
-    // A driver's click waits for a picture of what it clicked, which a hidden window never draws.
+    // A driver's click waits for a frame of the clicked element, which a hidden window never draws.
     let stay = "setTimeout(() => document.querySelector('dialog .btn.primary').click())";
     app.window.execute(stay, &json!([])).await;
     home.wait_for_window(WindowVisibility::Gone).await;
@@ -213,7 +213,7 @@ async fn services_that_are_started_and_never_come_do_not_hold_up_the_start() {
         let app = home.start().await;
         app.wait_until_opened().await;
         took.push(began.elapsed());
-        // Started anew it has the key that it was started with.
+        // After the restart it has the key that it was started with.
         app.window.type_into("[data-testid=composer]", "Are you there?").await;
         app.window.click("[data-testid=send]").await;
         app.window.find_text("[data-testid=chat-log]", "I hear you.").await;

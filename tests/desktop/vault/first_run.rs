@@ -44,7 +44,7 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
     app.quit().await;
 }
 
-/// A folder is picked, the example is pressed, and it is the user's own notes that answer.
+/// The user chooses a folder, presses the example, and gets an answer from their own notes.
 async fn choose_own_folder(device: InputDevice) {
     let _turn = lock_display().await;
     let vault = TempVault::new(&[("Seeds.md", "# Seeds\n\nLeeks in March.\n")]);
@@ -79,11 +79,11 @@ async fn choose_own_folder(device: InputDevice) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_user_picks_a_folder_and_finds_something_in_it_by_pointer() {
+async fn a_new_user_chooses_a_folder_and_finds_something_in_it_by_pointer() {
     choose_own_folder(InputDevice::Pointer).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_user_picks_a_folder_and_finds_something_in_it_by_keyboard() {
+async fn a_new_user_chooses_a_folder_and_finds_something_in_it_by_keyboard() {
     choose_own_folder(InputDevice::Keyboard).await;
 }

@@ -1,4 +1,4 @@
-//! Pictures of the vault are drawn in the window, and nothing else is.
+//! The window draws images of the vault and no others.
 
 use serde_json::{Value, json};
 use testkit::{DesktopApp, DesktopHome, Reply, ScriptedModel, TempVault};
@@ -9,19 +9,19 @@ use crate::security::content_security_policy::TrapServer;
 const PANE: &str = "[data-testid=note-pane]";
 const LOG: &str = "[data-testid=chat-log]";
 
-/// The picture that came with the sample, and how wide it is.
+/// The image of the sample, and its width.
 const SAMPLE_IMAGE: &str = "Projects/Beds.png";
 const SAMPLE_IMAGE_WIDTH: u32 = 480;
 
-/// Waits until this became of the pictures in a part of the page: the words of each, and how wide it is,
-/// or that it is words with a mark.
+/// Waits until the images in a part of the page are in this state: the alternative text of each,
+/// and its width or a mark.
 async fn wait_for_image_states(app: &DesktopApp, part: &str, expected: &Value) {
     let script = format!(
         "const places = document.querySelectorAll('{part} [data-picture], {part} [data-undrawn]');
          const states = [...places].map((place) => {{
-             const picture = place.querySelector('img');
-             if (!picture) return [place.textContent, 'mark'];
-             return [picture.alt, picture.complete ? picture.naturalWidth : null];
+             const image = place.querySelector('img');
+             if (!image) return [place.textContent, 'mark'];
+             return [image.alt, image.complete ? image.naturalWidth : null];
          }});
          const now = JSON.stringify(states);
          return now === JSON.stringify({expected}) || now;"
@@ -29,14 +29,14 @@ async fn wait_for_image_states(app: &DesktopApp, part: &str, expected: &Value) {
     app.window.wait_until(&format!("{expected} in {part}"), &script).await;
 }
 
-/// Whether the page gets a picture from an address.
+/// Whether the page can load an image from a URL.
 async fn can_load(app: &DesktopApp, address: &str) -> bool {
     let load = "
-        const picture = new Image();
+        const image = new Image();
         return new Promise((told) => {
-            picture.onload = () => told(picture.naturalWidth > 0);
-            picture.onerror = () => told(false);
-            picture.src = arguments[0];
+            image.onload = () => told(image.naturalWidth > 0);
+            image.onerror = () => told(false);
+            image.src = arguments[0];
         });";
     app.window.execute(load, &json!([address])).await == json!(true)
 }
@@ -49,18 +49,18 @@ fn image_url(link: &str) -> String {
 const SVG: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
 
 fn sample_image(vault: &TempVault) -> Vec<u8> {
-    vault.snapshot().remove(SAMPLE_IMAGE).expect("the picture of the sample")
+    vault.snapshot().remove(SAMPLE_IMAGE).expect("the image of the sample")
 }
 
-/// The sample with a note that names pictures, what is only called so, what lies in `out` and what is
-/// `remote`; answers the way out too.
+/// The sample with a note that names images, files with the extension of one, and files in `out`
+/// and at `remote`; also returns the link to `out`.
 fn write_image_notes(out: &TempVault, remote: &str) -> (TempVault, String) {
     let vault = TempVault::from_fixture("sample");
-    let picture = sample_image(&vault);
+    let image = sample_image(&vault);
     let beside = out.root().file_name().expect("its name").to_string_lossy().into_owned();
-    out.write("out.png", &picture);
+    out.write("out.png", &image);
     let way_out = format!("../../{beside}/out.png");
-    vault.write("Projects/img/pic one.png", &picture);
+    vault.write("Projects/img/pic one.png", &image);
     vault.write("Projects/img/plan.svg", SVG);
     vault.write("Projects/img/drawn.png", SVG);
     vault.write("Projects/img/page.png", "<!doctype html><script>window.__pwned = 1</script>");
@@ -81,7 +81,7 @@ fn write_image_notes(out: &TempVault, remote: &str) -> (TempVault, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_of_the_vault_are_drawn_and_nothing_from_elsewhere_is() {
+async fn images_of_the_vault_are_drawn_and_no_others() {
     let _turn = lock_display().await;
     let (out, lure) = (TempVault::new(&[]), TrapServer::start().await);
     let (vault, way_out) = write_image_notes(&out, &lure.base);
@@ -116,7 +116,7 @@ async fn pictures_of_the_vault_are_drawn_and_nothing_from_elsewhere_is() {
          return first.clientWidth === 300 && second.clientWidth <= page;"
     );
     assert_eq!(app.window.execute(&shown, &json!([])).await, true);
-    app.save_screenshot("pictures").await;
+    app.save_screenshot("images").await;
     vault.write("Projects/img/Late.png", sample_image(&vault));
     wait_for_image_states(&app, PANE, &with_late(&json!(["Late.png", SAMPLE_IMAGE_WIDTH]))).await;
 

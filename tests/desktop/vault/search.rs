@@ -85,7 +85,7 @@ async fn notes_are_found_by_name_by_words_and_by_their_links_with_the_pointer() 
     app.window.wait_until_gone("[data-testid=switcher]").await;
     app.window.click("[data-testid=open-switcher]").await;
     app.window.type_into("[data-testid=switcher-field]", "grcer").await;
-    // What stood there before it was typed moves away from under the pointer.
+    // The earlier results move away from under the pointer first.
     app.window.find_text("[role=option]:only-child[aria-selected=true]", "Groceries").await;
     app.window.click_text("[role=option]", "Groceries").await;
     app.window.find_text(PANE, "Saturday market").await;

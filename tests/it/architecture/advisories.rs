@@ -27,7 +27,7 @@ fn advisory_files(list: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What is said against the locked libraries. What cannot be read is said too.
+/// Advisories against the locked libraries, and those that cannot be read.
 fn complaints(list: &Path, locked: &[(String, String)]) -> Vec<String> {
     let about = |file: &PathBuf| {
         let text = fs::read_to_string(file).expect("an advisory");
@@ -37,7 +37,7 @@ fn complaints(list: &Path, locked: &[(String, String)]) -> Vec<String> {
     advisory_files(list).iter().flat_map(about).collect()
 }
 
-/// What one advisory says against the locked libraries; nothing can be said of one that is not
+/// The complaint of one advisory about the locked libraries; `None` also for one that is not
 /// understood.
 fn complaints_of_advisory(text: &str, locked: &[(String, String)]) -> Option<Vec<String>> {
     let block = text.split("```toml").nth(1)?.split("```").next()?;

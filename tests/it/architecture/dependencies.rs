@@ -1,4 +1,4 @@
-//! Who may depend on whom, and which libraries live in one crate only.
+//! The allowed dependencies between crates, and the libraries that only one crate may use.
 
 use serde_json::Value;
 

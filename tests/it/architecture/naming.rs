@@ -215,7 +215,6 @@ fn missing_paths(page: &Path, text: &str, exists: impl Fn(&Path) -> bool) -> Vec
     missing.map(|word| format!("{} names {word}, which is not there", page.display())).collect()
 }
 
-/// What is wrong with a commit subject.
 fn subject_complaint(subject: &str) -> Option<String> {
     let words = subject.split_once(": ").filter(|(area, rest)| {
         let of_area =

@@ -1,4 +1,4 @@
-//! What every source file must be: short, introduced, and free of the machine it was built on.
+//! The rules for every source file: short, introduced, and free of the machine it was built on.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -72,7 +72,7 @@ fn lacks_head_comment(path: &Path, text: &str) -> Option<String> {
         .then(|| format!("{} does not open with what it is for (`//!`)", path.display()))
 }
 
-/// A path of this machine in the text works here and nowhere else.
+/// A path of this machine in the text works on no other one.
 fn names_this_machine(path: &Path, text: &str, places: &[PathBuf]) -> Option<String> {
     let named = places.iter().find(|place| {
         let name = place.to_string_lossy();

@@ -33,7 +33,7 @@ async fn app_with_changes() -> (TestHome, ScriptedModel, RunningApp, Conversatio
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stands_as_a_change_left_it_is_told_also_after_a_restart_and_beside_other_words() {
+async fn lines_of_the_assistant_are_found_after_a_restart_and_beside_other_lines() {
     let (home, model, running, conversation) = app_with_changes().await;
     let path = NotePath::parse("Alpha.md").expect("a path");
     let told = running.app.assistant_lines(path.clone()).await.expect("marks");
@@ -57,13 +57,13 @@ async fn what_stands_as_a_change_left_it_is_told_also_after_a_restart_and_beside
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_taken_back_is_nobodys_and_the_assistants_again_once_it_is_put_back() {
+async fn undone_lines_have_no_owner_and_redone_ones_belong_to_the_assistant() {
     let (home, _model, running, _) = app_with_changes().await;
     let scope = UndoScope::ChangeSet { change_set: newest_set(&running).await.id };
-    running.app.undo(&scope).await.expect("taken back");
+    running.app.undo(&scope).await.expect("undone");
     assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
     assert_eq!(attributed_lines(&running, "Alpha.md").await, []);
-    running.app.redo(&scope).await.expect("put back");
+    running.app.redo(&scope).await.expect("redone");
     assert_eq!(attributed_lines(&running, "Alpha.md").await, [(3, 3, "play review".to_owned())]);
     running.quit().await;
 }

@@ -91,7 +91,7 @@ async fn the_note_that_a_broken_link_names_is_created_and_undo_removes_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_note_takes_no_link_over_and_no_note_is_made_for_a_picture_or_as_rules() {
+async fn a_new_note_takes_no_link_over_and_no_note_is_made_for_an_image_or_as_rules() {
     let notes = [
         ("Recipes/Soup.md", "[[Winter/Plan]] and [[Plan]]\n"),
         ("Winter/Day.md", "[[Plan]]\n"),

@@ -1,4 +1,5 @@
-//! What is written at once and what waits: the table of `docs/architecture.md`, end to end.
+//! Which changes are written at once and which need a review: the table of `docs/architecture.md`,
+//! end to end.
 
 use protocol::{Mode, NotePath};
 use serde_json::{Value, json};
@@ -49,8 +50,8 @@ enum Open {
     Nothing,
     /// This note, which is sent with the message.
     Sent(&'static str),
-    /// This note, which the user left out.
-    LeftOut(&'static str),
+    /// This note, which the user excluded.
+    Excluded(&'static str),
 }
 
 async fn check_with_open_note(
@@ -70,11 +71,11 @@ async fn check_with_open_note(
     let home = home_with_key(&NOTES);
     let before = home.notes.snapshot();
     let running = home.open(with_mode(settings_with_model(&model), mode)).await;
-    if let Open::Sent(note) | Open::LeftOut(note) = open {
+    if let Open::Sent(note) | Open::Excluded(note) = open {
         running.show(note).await;
     }
-    if let Open::LeftOut(_) = open {
-        running.leave_out();
+    if let Open::Excluded(_) = open {
+        running.exclude_note();
     }
     let conversation = running.send_and_wait(None, words).await;
     let waiting = running.pending_paths(&conversation).await.len();
@@ -119,7 +120,7 @@ async fn auto_puts_other_notes_and_overwriting_before_the_user() {
     check(Mode::Auto, "change the alpha note", edit_alpha(), Waits).await;
     check(Mode::Auto, "change [[Gamma]]", edit_alpha(), Waits).await;
     check_with_open_note(Mode::Auto, Open::Sent("Gamma"), "change it", edit_alpha(), Waits).await;
-    check_with_open_note(Mode::Auto, Open::LeftOut("Alpha"), "change it", edit_alpha(), Waits)
+    check_with_open_note(Mode::Auto, Open::Excluded("Alpha"), "change it", edit_alpha(), Waits)
         .await;
     check(Mode::Auto, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
 }

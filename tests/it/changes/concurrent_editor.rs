@@ -1,4 +1,4 @@
-//! The assistant beside an editor that saves by itself: what the editor wrote is never lost, and
+//! The assistant beside an editor that saves automatically: text of the editor is never lost, and
 //! an edit whose own lines the editor left alone is never refused.
 
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ enum SaveMoment {
 const SAVE_MOMENTS: [SaveMoment; 3] =
     [SaveMoment::BeforeReading, SaveMoment::BeforeWriting, SaveMoment::WhileWriting];
 
-/// What came of an interleaving.
+/// The result of an interleaving.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct InterleavingTally {
     edits: usize,
@@ -40,8 +40,8 @@ struct InterleavingTally {
     lost: usize,
 }
 
-/// A folder of notes, in memory where the system lets a test mount some: thousands of syncs are not the
-/// point.
+/// A vault, in memory where the system lets a test mount one: thousands of syncs would only slow
+/// the test down.
 struct NotesFolder {
     folder: TempDir,
     is_mounted: bool,

@@ -1,4 +1,4 @@
-//! The user forgets the history: nothing of it is left in the data folder, the changes stay listed,
+//! The user deletes the history: nothing of it is left in the data folder, the changes stay listed,
 //! and a kill in the middle loses nothing else.
 
 use std::time::Duration;
@@ -21,7 +21,7 @@ const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 const CANARY: &str = "heron wears a hat";
 /// Short, so that packing leaves its words as they are.
 const ALPHA: &str = "# Alpha\n\nThe first line of alpha.\nThe heron wears a hat.\n";
-/// What the user makes of it in the end.
+/// The user's last version of it.
 const ALPHA_WITHOUT_CANARY: &str = "# Alpha\n\nThe first line of ALPHA.\n";
 
 /// The application after three notes were changed together, and the user has taken out of one what
@@ -62,7 +62,7 @@ fn files_containing(data: &TempVault, words: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_forgotten_is_in_no_file_and_its_changes_stay_listed() {
+async fn deleted_history_is_in_no_file_and_its_changes_stay_listed() {
     let (home, model, running, conversation) = app_with_changes().await;
     assert!(!files_containing(&home.data, CANARY).is_empty(), "the control: it is kept before");
     let before = running.app.history_stats().await.expect("known");
@@ -71,15 +71,11 @@ async fn what_is_forgotten_is_in_no_file_and_its_changes_stay_listed() {
 
     let none = running.app.delete_history(HistoryAge::ThirtyDays).await.expect("nothing is so old");
     assert_eq!((none.changes, none.bytes), (0, 0));
-    let forgotten = running.app.delete_history(HistoryAge::Any).await.expect("forgotten");
-    assert_eq!((forgotten.changes, forgotten.bytes), (3, before.bytes));
+    let deleted = running.app.delete_history(HistoryAge::Any).await.expect("deleted");
+    assert_eq!((deleted.changes, deleted.bytes), (3, before.bytes));
     assert_eq!(files_containing(&home.data, CANARY), Vec::<String>::new());
     wait_for_index(&running).await;
-    assert_eq!(
-        files_containing(&home.data, CANARY),
-        Vec::<String>::new(),
-        "the index is built anew"
-    );
+    assert_eq!(files_containing(&home.data, CANARY), Vec::<String>::new(), "the index is rebuilt");
     let progress = running.wait_for_event("how far it has come", |event| match event {
         AppEvent::WorkChanged { works } => (works.first())
             .filter(|one| one.kind == JobKind::Forgetting && one.all.is_some())
@@ -108,18 +104,18 @@ async fn what_is_forgotten_is_in_no_file_and_its_changes_stay_listed() {
     let last = listed_notes(&running).await.remove(0);
     assert!(!last.too_old);
     let scope = UndoScope::Effect { effect: last.effect, hunks: Vec::new() };
-    assert_eq!(running.app.undo(&scope).await.expect("taken back").changed.len(), 1);
+    assert_eq!(running.app.undo(&scope).await.expect("undone").changed.len(), 1);
     assert_eq!(home.notes.read("Alpha.md"), ALPHA);
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_while_forgetting_loses_nothing_else_and_forgetting_again_ends_it() {
+async fn a_kill_while_history_is_deleted_loses_nothing_else_and_a_second_run_finishes() {
     for (point, is_gone) in [("store.forget.before", false), ("store.forget.after", true)] {
         let (home, model, running, conversation) = app_with_changes().await;
         let items = running.view(&conversation).await.items;
         running.quit().await;
-        home.run_story_killed_at(point, "forget", &[]).await;
+        home.run_story_killed_at(point, "delete-history", &[]).await;
 
         let running = home.open(settings_with_model(&model)).await;
         assert_eq!(running.view(&conversation).await.items, items, "{point}");
@@ -128,14 +124,10 @@ async fn a_kill_while_forgetting_loses_nothing_else_and_forgetting_again_ends_it
         for (path, text) in EDITED.iter().skip(1) {
             assert_eq!(home.notes.read(path), *text, "{point}");
         }
-        running.app.delete_history(HistoryAge::Any).await.expect("forgotten");
+        running.app.delete_history(HistoryAge::Any).await.expect("deleted");
         assert_eq!(files_containing(&home.data, CANARY), Vec::<String>::new(), "{point}");
         wait_for_index(&running).await;
-        assert_eq!(
-            files_containing(&home.data, CANARY),
-            Vec::<String>::new(),
-            "{point}, built anew"
-        );
+        assert_eq!(files_containing(&home.data, CANARY), Vec::<String>::new(), "{point}, rebuilt");
         assert_eq!(listed_notes(&running).await.len(), 3, "{point}");
         running.quit().await;
     }

@@ -1,5 +1,5 @@
-//! A verdict on single hunks: each goes its own way, what is left waits, a kill at any step of it
-//! leads on, and the model is told what was turned down.
+//! A decision on single hunks: each hunk is applied, rejected or left pending, a kill at any step
+//! is recovered, and the model is told which hunks were rejected.
 
 use protocol::changes::history::UndoScope;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
@@ -40,7 +40,7 @@ async fn review(app: &RunningApp, conversation: &ConversationId) -> Review {
     app.view(conversation).await.review.expect("something waits")
 }
 
-/// What waits is the last hunk; it is accepted, and all of it is taken back.
+/// The last hunk is pending; it is accepted, and all of it is undone.
 async fn accept_rest_and_undo(
     test_home: &TestHome,
     app: &RunningApp,
@@ -52,7 +52,7 @@ async fn accept_rest_and_undo(
     app.decide(conversation, &["List.md"], &[]).await.expect("applied");
     assert_eq!(test_home.notes.read("List.md"), AFTER_ALL_ACCEPTED);
     let all = UndoScope::Conversation { conversation: conversation.clone() };
-    assert!(app.app.undo(&all).await.expect("taken back").conflicts.is_empty());
+    assert!(app.app.undo(&all).await.expect("undone").conflicts.is_empty());
     assert_eq!(test_home.notes.read("List.md"), BEFORE);
 }
 
@@ -63,11 +63,11 @@ async fn each_hunk_goes_its_own_way_and_the_model_is_told() {
     let conversation = running.send_and_wait(None, "make it loud").await;
     let shown = review(&running, &conversation).await;
     assert_eq!(shown.notes[0].hunks.len(), 4, "{shown:?}");
-    let verdict = decide_each_hunk(&shown);
-    running.app.decide_review(&verdict).await.expect("decided");
+    let decision = decide_each_hunk(&shown);
+    running.app.decide_review(&decision).await.expect("decided");
     assert_eq!(home.notes.read("List.md"), AFTER_DECISIONS);
 
-    let again = running.app.decide_review(&verdict).await.expect_err("it is about other changes");
+    let again = running.app.decide_review(&decision).await.expect_err("it is about other changes");
     assert!(again.message.contains("not the changes that you looked at"), "{again:?}");
     assert_eq!(home.notes.read("List.md"), AFTER_DECISIONS);
 
@@ -116,9 +116,9 @@ async fn a_note_that_changed_elsewhere_takes_the_hunks_where_its_own_lines_did_n
     let (home, model) = (home_with_key(&NOTES), ScriptedModel::start(script()).await);
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "make it loud").await;
-    let verdict = decide_each_hunk(&review(&running, &conversation).await);
+    let decision = decide_each_hunk(&review(&running, &conversation).await);
     home.notes.write("List.md", format!("{BEFORE}-\nfive\n"));
-    running.app.decide_review(&verdict).await.expect("decided");
+    running.app.decide_review(&decision).await.expect("decided");
     assert_eq!(home.notes.read("List.md"), format!("{AFTER_DECISIONS}-\nfive\n"));
 
     home.notes.write("List.md", format!("{AFTER_DECISIONS}-\nfive\n").replace("four", "cuatro"));

@@ -1,4 +1,4 @@
-//! Changes wait for a verdict over a kill; each note is decided by itself, and the model is told.
+//! Pending changes survive a kill; each note is decided alone, and the model is told.
 
 use protocol::ErrorCode;
 use serde_json::json;
@@ -24,7 +24,7 @@ async fn waiting_edits_survive_a_kill_and_are_decided_note_by_note() {
     let before = home.notes.snapshot();
     let env = [("ANTHROPIC_API_KEY", KEY.to_owned()), ("ANTHROPIC_BASE_URL", model.base_url())];
     home.run_story_killed_at("vault.intend.before", "review", &env).await;
-    assert_eq!(home.notes.snapshot(), before, "what waits is not written");
+    assert_eq!(home.notes.snapshot(), before, "pending changes are not written");
 
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.only_conversation().await;
@@ -51,7 +51,7 @@ async fn waiting_edits_survive_a_kill_and_are_decided_note_by_note() {
     }
     running.send_and_wait(Some(&conversation), "go on").await;
     let told = last_message_text(model.requests().last().expect("a request"));
-    assert!(!told.contains("After your last answer"), "a verdict is told once: {told}");
+    assert!(!told.contains("After your last answer"), "a decision is told once: {told}");
 
     running.decide(&conversation, &["Deep/Gamma.md"], &[]).await.expect("applied");
     assert_eq!(home.notes.read("Deep/Gamma.md"), edited_text("Deep/Gamma.md"));
@@ -90,30 +90,30 @@ async fn a_note_that_changed_meanwhile_is_not_overwritten_and_the_others_are_app
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_verdict_counts_once() {
+async fn a_decision_counts_once() {
     let (home, model) =
         (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "play review").await;
     let review = running.view(&conversation).await.review.expect("three notes wait");
     let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
-    let verdict = review.decide_request(&accepted, &[]);
-    running.app.decide_review(&verdict).await.expect("applied");
+    let decision = review.decide_request(&accepted, &[]);
+    running.app.decide_review(&decision).await.expect("applied");
     home.notes.write("Alpha.md", original_text("Alpha.md"));
 
-    let again = running.app.decide_review(&verdict).await.expect_err("it was decided");
+    let again = running.app.decide_review(&decision).await.expect_err("it was decided");
     assert_eq!(again.message, "These changes have already been reviewed. Nothing was repeated.");
     assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn later_reads_of_the_model_see_what_waits_as_if_it_were_applied() {
+async fn later_reads_of_the_model_see_pending_changes_as_if_they_were_applied() {
     let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("edit_file", edit)]),
         Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" }))]),
-        Reply::text("It waits for you."),
+        Reply::text("It needs your review."),
     ])
     .await;
     let home = home_with_key(&NOTES);

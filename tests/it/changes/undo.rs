@@ -1,5 +1,5 @@
-//! What was applied is listed, taken back beside the user's own later edits, put back, and put in
-//! again where another program overwrote it.
+//! Applied changes are listed, undone beside the user's own later edits, redone, and reapplied
+//! where another program overwrote them.
 
 use protocol::AppEvent;
 use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
@@ -36,7 +36,7 @@ fn scope_of_set(set: &AppliedSet) -> UndoScope {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
+async fn undo_of_a_set_keeps_later_edits_and_is_redone_after_a_restart() {
     let (home, model, running) = app_with_changes().await;
     let later = format!("{}By hand.\n", home.notes.read("Alpha.md"));
     home.notes.write("Alpha.md", &later);
@@ -46,7 +46,7 @@ async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
         (AppliedBy::Assistant, 3, "play review")
     );
     assert_eq!((set.notes[0].added, set.notes[0].removed), (1, 1));
-    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 3));
     let original = |path: &str| NOTES.iter().find(|(name, _)| *name == path).expect("a note").1;
     assert_eq!(home.notes.read("Alpha.md"), format!("{}By hand.\n", original("Alpha.md")));
@@ -59,7 +59,7 @@ async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
     running.quit().await;
 
     let running = home.open(settings_with_model(&model)).await;
-    running.app.redo(&scope_of_set(&set)).await.expect("put back");
+    running.app.redo(&scope_of_set(&set)).await.expect("redone");
     assert_eq!(home.notes.read("Alpha.md"), later);
     assert_eq!(home.notes.read("Beta.md"), EDITED[1].1);
     let sets = applied_sets(&running).await;
@@ -98,8 +98,8 @@ async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
     std::fs::remove_file(home.notes.root().join("Deep/Gamma.md")).expect("removed by hand");
     assert_eq!(since(2).await.path, None);
 
-    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
-    assert_eq!(since(0).await.hunks.len(), 2, "taking back changed it as well");
+    running.app.undo(&scope_of_set(&set)).await.expect("undone");
+    assert_eq!(since(0).await.hunks.len(), 2, "the undo changed it as well");
     running.quit().await;
 }
 
@@ -123,7 +123,7 @@ async fn a_conflict_shows_both_versions_and_is_settled_by_the_user() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
+async fn an_overwritten_change_is_noticed_and_reapplied() {
     let (home, _model, running) = app_with_changes().await;
     let stale = format!("{}Saved by an editor that had the old text.\n", NOTES[0].1);
     home.notes.write("Alpha.md", &stale);
@@ -137,7 +137,7 @@ async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
             _ => None,
         })
         .await;
-    running.app.reapply(&effect).await.expect("put in again");
+    running.app.reapply(&effect).await.expect("reapplied");
     let both = format!("{}Saved by an editor that had the old text.\n", EDITED[0].1);
     assert_eq!(home.notes.read("Alpha.md"), both);
     let set = applied_sets(&running).await.remove(1);

@@ -1,5 +1,5 @@
-//! Undo changes the note that was changed and no other: whoever copied, moved, deleted or replaced
-//! notes meanwhile. Where nobody can know which note is meant, the user is asked.
+//! Undo changes only the note that was changed, also after notes were copied, moved, deleted or
+//! replaced. If the note is ambiguous, the user is asked.
 
 use std::fs;
 use std::path::Path;
@@ -102,16 +102,16 @@ async fn undo_follows_the_note_that_moved_and_not_the_one_in_its_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_note_made_anew_at_the_old_path_is_asked_about_and_undone_on_the_users_word() {
+async fn a_recreated_note_is_asked_about_and_undone_if_the_user_agrees() {
     let (home, running) = app_after_edit("Log.md", &[]).await;
     let place = home.notes.root().join("Log.md");
     fs::remove_file(&place).expect("removed");
-    let anew = format!("{WATERED}fed the cat\n");
-    home.notes.write("Log.md", &anew);
+    let recreated = format!("{WATERED}fed the cat\n");
+    home.notes.write("Log.md", &recreated);
 
     let undone = undo_newest(&running).await;
     let conflict = only_conflict(&undone);
-    assert_eq!((candidate_names(conflict), home.notes.read("Log.md")), (vec!["Log.md"], anew));
+    assert_eq!((candidate_names(conflict), home.notes.read("Log.md")), (vec!["Log.md"], recreated));
     let identified =
         UndoTarget { effect: conflict.effect.clone(), path: conflict.candidates[0].clone() };
     let undone = running.app.undo_in_note(&identified).await.expect("undone there");

@@ -1,4 +1,4 @@
-//! Moves and deletions are taken back with all links right, also those that were added since.
+//! Moves and deletions are undone with all links right, also those that were added since.
 
 use std::fs;
 use std::fs::Permissions;
@@ -18,7 +18,7 @@ async fn app_after_call(
 ) -> (TestHome, RunningApp) {
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![(tool, call)]),
-        Reply::text("It waits for you."),
+        Reply::text("It needs your review."),
     ])
     .await;
     let home = home_with_key(notes);
@@ -48,13 +48,13 @@ async fn a_moved_note_comes_back_with_the_links_that_were_added_since() {
     home.notes.write("New.md", "now [[The plan#Plan|it]] too\n");
     let set = newest_set(&running).await;
 
-    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
     assert_eq!(home.notes.read("Old.md"), "see [[Plan]]\n");
     assert_eq!(home.notes.read("New.md"), "now [[Plan#Plan|it]] too\n");
 
-    let redone = running.app.redo(&scope_of_set(&set)).await.expect("put back");
+    let redone = running.app.redo(&scope_of_set(&set)).await.expect("redone");
     assert!(redone.conflicts.is_empty(), "{redone:?}");
     assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
     assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
@@ -73,7 +73,7 @@ async fn a_moved_folder_comes_back_with_what_was_written_in_it_since() {
     home.notes.write("Archive/B/Three.md", "three\n");
     let set = newest_set(&running).await;
 
-    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Top.md"), "[x](A/One.md)\n");
     assert_eq!(home.notes.read("A/One.md"), "one [[A/Two]]\n");
@@ -90,12 +90,12 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
         let (home, running) = app_after_call(&notes, "delete_file", call).await;
         assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
         let set = newest_set(&running).await;
-        let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+        let undone = running.app.undo(&scope_of_set(&set)).await.expect("undone");
         assert!(undone.conflicts.is_empty(), "{path}: {undone:?}");
         for (note, text) in notes {
             assert_eq!(home.notes.read(note), text, "{path}");
         }
-        running.app.redo(&scope_of_set(&set)).await.expect("put back");
+        running.app.redo(&scope_of_set(&set)).await.expect("redone");
         assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
         running.quit().await;
     }
@@ -105,7 +105,7 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
 async fn a_deleted_note_comes_back_as_closed_as_it_was() {
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("delete_file", json!({ "path": "Diary.md" }))]),
-        Reply::text("It waits for you."),
+        Reply::text("It needs your review."),
     ])
     .await;
     let home = home_with_key(&[("Diary.md", "secret\n"), ("Top.md", "top\n")]);
@@ -115,7 +115,7 @@ async fn a_deleted_note_comes_back_as_closed_as_it_was() {
     let conversation = running.send_and_wait(None, "Please").await;
     running.decide(&conversation, &["Diary.md"], &[]).await.expect("applied");
     let set = newest_set(&running).await;
-    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert_eq!(home.notes.read("Diary.md"), "secret\n");
     let mode = fs::metadata(&diary).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -128,7 +128,7 @@ async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("create_folder", json!({ "path": "New" }))]),
         Reply::calls(vec![("move_file", json!({ "source": "x.md", "destination": "New/x.md" }))]),
-        Reply::text("It waits for you."),
+        Reply::text("It needs your review."),
     ])
     .await;
     let home = home_with_key(&notes);
@@ -139,7 +139,7 @@ async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
     running.decide(&conversation, &paths, &[]).await.expect("applied");
     assert_eq!(home.notes.read("New/x.md"), "x\n");
     let set = newest_set(&running).await;
-    let undone = running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("x.md"), "x\n");
     assert!(home.notes.root().join("New").is_dir(), "it went with the note still in it");
@@ -166,7 +166,7 @@ async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does(
     let notes = [("A/One.md", "one\n"), ("A/Deep/Two.md", "two\n"), ("Top.md", "top\n")];
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("delete_file", json!({ "path": "A/" }))]),
-        Reply::text("It waits for you."),
+        Reply::text("It needs your review."),
     ])
     .await;
     let home = home_with_key(&notes);
@@ -194,7 +194,7 @@ async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
     let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
     let (home, running) = app_after_call(&notes, "delete_file", json!({ "path": "A/" })).await;
     let set = newest_set(&running).await;
-    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    running.app.undo(&scope_of_set(&set)).await.expect("undone");
     home.notes.write("A/Theirs.md", "theirs\n");
     let redone = running.app.redo(&scope_of_set(&set)).await.expect("tried");
     assert!(redone.conflicts[0].why.contains("does not hold what it held"), "{redone:?}");
@@ -209,7 +209,7 @@ async fn a_folder_that_was_made_goes_when_it_is_empty() {
     let (home, running) = app_after_call(&[("Top.md", "x\n")], "create_folder", call).await;
     assert!(home.notes.root().join("New/Deep").is_dir());
     let set = newest_set(&running).await;
-    running.app.undo(&scope_of_set(&set)).await.expect("taken back");
+    running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert!(!home.notes.root().join("New/Deep").exists());
     running.quit().await;
 }

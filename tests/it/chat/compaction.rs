@@ -1,4 +1,4 @@
-//! Long conversations: earlier messages are put together, over real HTTP and real SQLite.
+//! Long conversations: earlier messages are summarized, over real HTTP and real SQLite.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use testkit::{Gate, Reply, ScriptedModel};
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 use crate::models::prompt_caching::{CACHE_CONTROL, cacheable_prefix};
 
-/// The model of these stories, and the one that sums up.
+/// The model of these stories, and the one that summarizes.
 const MODEL: &str = "claude-haiku-4-5";
 const SUMMARY_MODEL: &str = "claude-cheap";
 
@@ -97,7 +97,7 @@ fn answer_requests(model: &ScriptedModel) -> Vec<(Value, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn at_rest_earlier_messages_are_summed_up_and_each_request_begins_as_the_one_before() {
+async fn between_turns_messages_are_summarized_and_each_request_begins_as_the_one_before() {
     let home = home_with_key(&[("Alpha.md", "one\n")]);
     let model = start_model(|_| Reply::text("They counted to some number.")).await;
     let running = home.open(settings(&model)).await;
@@ -134,7 +134,7 @@ async fn at_rest_earlier_messages_are_summed_up_and_each_request_begins_as_the_o
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn before_a_request_that_is_too_long_earlier_messages_are_summed_up() {
+async fn before_a_request_that_is_too_long_earlier_messages_are_summarized() {
     let home = home_with_key(&[("Alpha.md", "one\n")]);
     let model = start_model(|_| Reply::text("They counted.")).await;
     let running = home.open(settings(&model)).await;
@@ -198,7 +198,7 @@ async fn a_message_does_not_wait_for_a_summary_and_stop_ends_one_at_once() {
         n += 1;
         assert!(n < 60, "no summary");
         running.send_and_wait(Some(&chat), &exchange_text(n)).await;
-        // What is asked at rest is asked before the next message is sent, or not at all.
+        // A request of an idle task is sent before the next message, or not at all.
         let rested = running.app.wait_for_idle_work(&chat);
         let _ = tokio::time::timeout(Duration::from_millis(200), rested).await;
     }
@@ -225,7 +225,7 @@ async fn a_message_does_not_wait_for_a_summary_and_stop_ends_one_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paused_and_beyond_the_months_ceiling_nothing_is_summed_up() {
+async fn while_paused_or_over_the_monthly_limit_nothing_is_summarized() {
     let home = home_with_key(&[("Alpha.md", "one\n")]);
     let model = start_model(|_| Reply::text("They counted.")).await;
     let running = home.open(settings(&model)).await;
@@ -241,7 +241,7 @@ async fn paused_and_beyond_the_months_ceiling_nothing_is_summed_up() {
     assert!(refused.message.contains("nothing has changed"), "{refused}");
     assert_eq!(model.requests().len(), asked);
     running.app.save_settings(settings(&model)).await.expect("saved");
-    running.app.compact(&chat).await.expect("summed up");
+    running.app.compact(&chat).await.expect("summarized");
     assert_eq!(model.requests().len(), asked + 1);
     assert!(find_summary(&running.view(&chat).await.items).is_some());
     let refused = running.app.compact(&chat).await.expect_err("nothing new");
@@ -258,7 +258,7 @@ async fn a_branch_that_begins_before_it_hears_the_messages_themselves() {
     for n in 2..10 {
         running.send_and_wait(Some(&chat), &exchange_text(n)).await;
     }
-    running.app.compact(&chat).await.expect("summed up");
+    running.app.compact(&chat).await.expect("summarized");
     let items = running.view(&chat).await.items;
     let message = |n: usize| match &items[n] {
         ChatItem::User { id, .. } => id.clone(),
@@ -267,8 +267,8 @@ async fn a_branch_that_begins_before_it_hears_the_messages_themselves() {
     // Two stand before each; the line stands behind the third exchange.
     for (at, told) in [(2, false), (9, true)] {
         let text = Some("In other words.".to_owned());
-        let anew = RegenerateRequest { message: message(at), text, old: None };
-        running.app.regenerate(&anew).await.expect("begun");
+        let edited = RegenerateRequest { message: message(at), text, old: None };
+        running.app.regenerate(&edited).await.expect("begun");
         running.app.wait_until_idle(&chat).await.expect("idle");
         let last = answer_requests(&model).pop().expect("a request").0;
         assert_eq!(first_message_text(&last).starts_with("<earlier_messages>"), told, "{at}");
@@ -287,7 +287,7 @@ fn message_id_at(items: &[ChatItem], at: usize) -> protocol::MessageId {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_summary_of_what_is_private_now_is_withheld_and_made_anew_without_it() {
+async fn a_summary_of_a_note_that_is_private_now_is_withheld_and_made_again_without_it() {
     let home = home_with_key(&[("Diary/Day.md", "the canary-4711 sang\n")]);
     let model = ScriptedModel::responder(|request| {
         let all = request.to_string();
@@ -308,7 +308,7 @@ async fn a_summary_of_what_is_private_now_is_withheld_and_made_anew_without_it()
     for n in 1..9 {
         running.send_and_wait(Some(&chat), &exchange_text(n)).await;
     }
-    running.app.compact(&chat).await.expect("summed up");
+    running.app.compact(&chat).await.expect("summarized");
     running.send_and_wait(Some(&chat), "Go on.").await;
     let heard = answer_requests(&model).pop().expect("a request").1;
     assert!(heard.contains("Heard of canary-4711."), "the control: it is heard");
@@ -320,7 +320,7 @@ async fn a_summary_of_what_is_private_now_is_withheld_and_made_anew_without_it()
     running.send_and_wait(Some(&chat), "Go on.").await;
     let heard = model.request_bodies()[before..].concat();
     assert!(!heard.contains("canary-4711") && !heard.contains("earlier_messages"), "{heard}");
-    running.app.compact(&chat).await.expect("summed up anew");
+    running.app.compact(&chat).await.expect("summarized again");
     running.send_and_wait(Some(&chat), "Go on.").await;
     running.quit().await;
     let running = home.open(private).await;
@@ -348,7 +348,7 @@ async fn killed_around_the_row_of_a_summary_the_history_is_one_that_the_model_ta
             ("ANTHROPIC_BASE_URL", model.base_url()),
             ("ANTHROPIC_API_KEY", testkit::scripted_model::KEY.to_owned()),
         ];
-        home.run_story_killed_at(point, "sum-up", &env).await;
+        home.run_story_killed_at(point, "summarize", &env).await;
         let running = home.open(settings_with_model(&model)).await;
         let chat = running.only_conversation().await;
         let items = running.view(&chat).await.items;
@@ -357,7 +357,7 @@ async fn killed_around_the_row_of_a_summary_the_history_is_one_that_the_model_ta
         let last = model.requests().pop().expect("a request");
         assert_eq!(first_message_text(&last).starts_with("<earlier_messages>"), stored, "{point}");
         if !stored {
-            running.app.compact(&chat).await.expect("summed up after all");
+            running.app.compact(&chat).await.expect("summarized after all");
         }
         running.quit().await;
         model.finish();

@@ -29,7 +29,7 @@ async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
     let one = running.send_and_wait(None, "Where is the turmeric?").await;
     running.send_and_wait(None, "Where is the boat?").await;
     running.app.rename_conversation(&one, "  Spices \n and such ").await.expect("renamed");
-    running.app.set_archive_state(&one, ArchiveState::Archived).await.expect("put away");
+    running.app.set_archive_state(&one, ArchiveState::Archived).await.expect("archived");
     let told = |event: &AppEvent| match event {
         AppEvent::ConversationChanged { conversation } if conversation.archived => {
             Some(conversation.title.clone())
@@ -43,7 +43,7 @@ async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
     let running = home.open(settings_without_model()).await;
     assert_eq!(listed_titles(&running, ArchiveState::Archived).await, ["Spices and such"]);
     assert_eq!(listed_titles(&running, ArchiveState::Open).await, ["Where is the boat?"]);
-    assert_ne!(count_hits(&running, "turmeric").await, 0, "what is put away is found");
+    assert_ne!(count_hits(&running, "turmeric").await, 0, "archived conversations are found");
     running.app.delete_conversation(&one).await.expect("deleted");
     let gone = |event: &AppEvent| match event {
         AppEvent::ConversationGone { conversation } => Some(conversation.clone()),
@@ -56,14 +56,14 @@ async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
 
     let running = home.open(settings_without_model()).await;
     assert_eq!(listed_titles(&running, ArchiveState::Archived).await, Vec::<String>::new());
-    running.app.restore_conversation(&one).await.expect("brought back");
+    running.app.restore_conversation(&one).await.expect("restored");
     assert_ne!(count_hits(&running, "turmeric").await, 0);
     running.send_and_wait(Some(&one), "And the cumin?").await;
     assert_eq!(
         listed_titles(&running, ArchiveState::Open).await,
         ["Spices and such", "Where is the boat?"]
     );
-    let never: ConversationId = "nowhere".into();
+    let never: ConversationId = "missing".into();
     let refused = running.app.restore_conversation(&never).await.expect_err("there is none");
     assert_eq!(refused.message, "This conversation no longer exists.");
     running.quit().await;
@@ -91,7 +91,7 @@ async fn all_are_deleted_at_once_but_what_is_answered_and_come_back_after_a_rest
     let home = home_with_key(&NOTES);
     let running = home.open(settings_with_model(&model)).await;
     let spices = running.send_and_wait(None, "Where is the turmeric?").await;
-    running.app.set_archive_state(&spices, ArchiveState::Archived).await.expect("put away");
+    running.app.set_archive_state(&spices, ArchiveState::Archived).await.expect("archived");
     let hangs = running.send(None, "Tell me", None).await.expect("sent");
     model.wait_for_request(2).await;
     let kept = running.app.conversation_counts().await.expect("counted");
@@ -114,7 +114,7 @@ async fn all_are_deleted_at_once_but_what_is_answered_and_come_back_after_a_rest
 
     let running = home.open(settings_with_model(&model)).await;
     assert_eq!(listed_titles(&running, ArchiveState::Open).await, Vec::<String>::new());
-    let page = running.app.restore_conversations().await.expect("brought back");
+    let page = running.app.restore_conversations().await.expect("restored");
     let titles: Vec<_> = page.conversations.iter().map(|row| row.title.as_str()).collect();
     assert_eq!((titles, page.behind), (vec!["Tell me"], None));
     assert_eq!(listed_titles(&running, ArchiveState::Archived).await, ["Where is the turmeric?"]);

@@ -16,7 +16,7 @@ use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
 };
 
-/// From the start to the end of a turn that goes on by itself.
+/// From the start to the end of a turn that continues automatically.
 const MAX_RESUME_TIME: Duration = Duration::from_secs(2);
 
 /// A story that is killed at the first point of this name.
@@ -35,7 +35,7 @@ fn settings_with_resume(model: &ScriptedModel, resume: ResumePolicy) -> Settings
     Settings { resume, ..settings_with_model(model) }
 }
 
-/// What is offered of the cut turn, if the user is asked.
+/// The offer about the interrupted turn, if the user is asked.
 fn offered_interruption(view: &ConversationView) -> Option<(TurnId, Interruption)> {
     view.items.iter().find_map(|item| match item {
         ChatItem::Ended { turn, status: TurnStatus::Interrupted, offer: Some(offer), .. } => {
@@ -65,7 +65,7 @@ fn result_texts(request: &Value) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_that_only_read_goes_on_by_itself_and_soon() {
+async fn a_turn_that_only_read_continues_automatically_and_soon() {
     let (home, model) = kill_story_at("ask", "llm.step.after").await;
     let began = Instant::now();
     let running = home.open(settings_with_model(&model)).await;
@@ -121,7 +121,7 @@ async fn a_turn_that_changed_a_note_is_offered_and_continued_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_cut_turn_changed_is_taken_back_or_left() {
+async fn changes_of_an_interrupted_turn_are_undone_or_kept() {
     let (home, model) = kill_story_at("add", "llm.results.before").await;
     let running = home.open(settings_with_model(&model)).await;
     let view = view_when_idle(&running).await;
@@ -169,7 +169,7 @@ async fn planned_changes_of_a_cut_turn_are_counted_and_wait_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_setting_says_whether_anything_or_nothing_goes_on_by_itself() {
+async fn the_setting_decides_whether_turns_continue_automatically() {
     let (home, model) = kill_story_at("add", "llm.results.before").await;
     let running = home.open(settings_with_resume(&model, ResumePolicy::Always)).await;
     let view = view_when_idle(&running).await;
@@ -247,7 +247,7 @@ async fn a_turn_at_its_limit_does_not_get_another_one_by_being_cut() {
     let before = model.requests().len();
     let running = home.open(settings_with_resume(&model, ResumePolicy::Always)).await;
     let view = view_when_idle(&running).await;
-    // Ten round trips, and the one that closes; the one that was cut is asked again.
+    // Ten round trips, and the one that closes; the interrupted one is sent again.
     let requests = model.requests().len();
     assert!((11..=12).contains(&requests), "{requests}, {before} before the kill");
     let limit = |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });

@@ -1,5 +1,5 @@
-//! What is typed while an answer is written: kept, in order, changed and removed, and never taken
-//! for the answer to a question.
+//! Messages that are typed while an answer is written are kept in order, can be changed and
+//! removed, and are never taken for the answer to a question.
 
 use protocol::ConversationId;
 use protocol::chat::conversation::{ChatItem, ConversationView};
@@ -36,7 +36,7 @@ fn queued_messages(view: &ConversationView) -> Vec<(protocol::MessageId, String)
     waiting.collect()
 }
 
-/// What the model was asked in words, request by request, without its context.
+/// The texts of the requests to the model, in order, without their context.
 fn requested_texts(model: &ScriptedModel) -> Vec<String> {
     let words = |request: &serde_json::Value| {
         let words = last_message_text(request);

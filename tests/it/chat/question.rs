@@ -1,4 +1,4 @@
-//! A question waits for its answer over a kill, is answered once, and can be put aside.
+//! A question stays open over a kill, is answered once, and can be skipped.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,7 +49,7 @@ async fn a_question_survives_a_kill_with_the_facts_to_go_on() {
     assert!((before..=now()).contains(&question.asked_at), "{question:?}");
     assert_eq!(view.conversation.waiting_question.as_deref(), Some("Which one?"));
     assert!(!view.conversation.working, "the turn ended with the question");
-    assert_eq!(model.requests().len(), 1, "nothing is asked again by itself");
+    assert_eq!(model.requests().len(), 1, "nothing is asked again automatically");
     running.quit().await;
     model.finish();
 }

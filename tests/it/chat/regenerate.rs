@@ -1,4 +1,4 @@
-//! A message is tried again or put in other words: the old answer is kept, and is gone back to.
+//! An answer is regenerated, or its message edited: the old answer is kept and can be returned to.
 
 use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
@@ -148,9 +148,9 @@ async fn what_the_old_answer_changed_is_asked_about_before_anything_happens() {
     assert_eq!(regenerate(&running, &old, None).await, asks);
     assert_eq!(model.requests().len(), 2, "nothing is asked yet");
 
-    let take_back = Some(OldChanges::TakeBack);
-    let request = RegenerateRequest { message: old, text: None, old: take_back };
-    running.app.regenerate(&request).await.expect("asked again");
+    let undo = Some(OldChanges::TakeBack);
+    let request = RegenerateRequest { message: old, text: None, old: undo };
+    running.app.regenerate(&request).await.expect("regenerated");
     let view = view_when_idle(&running, &conversation).await;
     assert_eq!(home.notes.read("List.md"), "# List\n\n- bread\n- milk\n", "once, not twice");
     assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
@@ -158,7 +158,7 @@ async fn what_the_old_answer_changed_is_asked_about_before_anything_happens() {
     let keep = Some(OldChanges::Keep);
     let text = Some("say something".to_owned());
     let request = RegenerateRequest { message: message_of(&view), text, old: keep };
-    running.app.regenerate(&request).await.expect("asked again");
+    running.app.regenerate(&request).await.expect("regenerated");
     view_when_idle(&running, &conversation).await;
     assert_eq!(home.notes.read("List.md"), "# List\n\n- bread\n- milk\n", "it was kept");
     running.quit().await;

@@ -1,4 +1,4 @@
-//! An answer becomes a note of the user's own: under a free name, taken back and put in again.
+//! An answer becomes a note of the user's own under a free name; saving it is undone and redone.
 
 use protocol::changes::history::{AppliedBy, ChangeStatus, ListApplied, UndoScope};
 use protocol::chat::conversation::ChatItem;
@@ -47,11 +47,11 @@ async fn a_saved_answer_is_a_change_of_the_users_and_goes_and_comes_back_as_one(
     running.app.undo(&of_turn).await.expect_err("the turn itself changed nothing");
 
     let scope = UndoScope::ChangeSet { change_set };
-    running.app.undo(&scope).await.expect("taken back");
+    running.app.undo(&scope).await.expect("undone");
     assert_eq!(home.notes.try_read(path.as_str()), None);
     running.quit().await;
     let running = home.open(settings_with_model(&model)).await;
-    running.app.redo(&scope).await.expect("put in again");
+    running.app.redo(&scope).await.expect("redone");
     assert_eq!(home.notes.read(path.as_str()), format!("{ANSWER}\n"));
     let sets = running.app.list_applied(&all).await.expect("a list").sets;
     let saved = sets.iter().find(|set| set.by == AppliedBy::Save).expect("it is listed");

@@ -62,7 +62,7 @@ async fn the_rest_of_a_long_note_is_read_by_its_handle_after_a_restart_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_handle_leads_nowhere_from_another_conversation() {
+async fn a_handle_is_unknown_in_another_conversation() {
     let home = home_with_key(&[("Log.md", &long_note())]);
     let known = Reply::calls(vec![("read_result", json!({ "handle": "result-0", "part": 1 }))]);
     let script = vec![read(), Reply::text("Long."), known, Reply::text("No.")];

@@ -64,9 +64,9 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     assert_eq!(review.notes.len(), 60, "sixty edits are one review");
 
     let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
-    let verdict = review.decide_request(&accepted, &[]);
+    let decision = review.decide_request(&accepted, &[]);
     let app = running.app.clone();
-    let deciding = tokio::spawn(async move { app.decide_review(&verdict).await });
+    let deciding = tokio::spawn(async move { app.decide_review(&decision).await });
     // No pause: the other notes are changed within milliseconds.
     let begun = Instant::now();
     while home.notes.read("Note 00.md") == "old\n" {
@@ -98,7 +98,7 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sixty_notes_that_are_being_taken_back_stop_after_the_one_under_way_and_go_on_later() {
+async fn an_undo_of_sixty_notes_stops_after_the_current_one_and_continues_later() {
     let (home, model, running, conversation, names) = app_with_sixty_pending().await;
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     running.decide(&conversation, &all, &[]).await.expect("applied");
@@ -108,13 +108,13 @@ async fn sixty_notes_that_are_being_taken_back_stop_after_the_one_under_way_and_
     let begun = Instant::now();
     let back = |names: &[String]| names.iter().filter(|n| home.notes.read(n) == "old\n").count();
     while back(&names) == 0 {
-        assert!(begun.elapsed() < TEST_TIMEOUT, "nothing is taken back");
+        assert!(begun.elapsed() < TEST_TIMEOUT, "nothing is undone");
         tokio::task::yield_now().await;
     }
     // Whichever number it has; those before are over.
     (1..9).for_each(|work| running.app.stop_job(work));
     let undone = undoing.await.expect("it ends").expect("no error: it was the user's wish");
-    assert!(undone.left > 0, "all were taken back before it could be stopped");
+    assert!(undone.left > 0, "all were undone before it could be stopped");
     assert_eq!((undone.changed.len(), undone.conflicts.len()), (back(&names), 0));
     assert_eq!(undone.changed.len() + undone.left as usize, 60);
     let sixty = |event: &AppEvent| match event {

@@ -92,7 +92,7 @@ async fn the_first_exchange_gives_a_title_and_the_end_a_summary_that_others_can_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_never_waits_for_a_title_and_what_was_cut_is_asked_again_after_a_restart() {
+async fn a_turn_never_waits_for_a_title_and_a_cut_request_is_repeated_after_a_restart() {
     let home = home_with_key(&[]);
     let model = ScriptedModel::responder(|_| Reply::text("Noted.")).await;
     model.answer_utility_requests(|_| Reply::hang());

@@ -1,4 +1,5 @@
-//! What a model is told beside the user's words: what lies open, what changed, what waits.
+//! The context that is sent beside the user's message: the open note, changed notes, pending
+//! changes.
 
 use protocol::Settings;
 use protocol::chat::conversation::ChatItem;
@@ -100,7 +101,7 @@ async fn told_of_open_note(open: impl AsyncFnOnce(&RunningApp)) -> String {
     });
     let message = message.expect("a message");
     let again = RegenerateRequest { message, text: None, old: None };
-    running.app.regenerate(&again).await.expect("it is answered anew");
+    running.app.regenerate(&again).await.expect("it is regenerated");
     running.app.wait_until_idle(&chat).await.expect("a vault is open");
     let bodies = model.request_bodies().join("\n");
     running.quit().await;
@@ -109,8 +110,8 @@ async fn told_of_open_note(open: impl AsyncFnOnce(&RunningApp)) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_an_open_note_that_was_left_out_nothing_is_in_any_request() {
-    let told = told_of_open_note(async |running: &RunningApp| running.leave_out()).await;
+async fn nothing_of_an_excluded_open_note_is_in_any_request() {
+    let told = told_of_open_note(async |running: &RunningApp| running.exclude_note()).await;
     for word in ["Alpha", "secret words", "Open note", "Beta"] {
         assert!(!told.contains(word), "{word}: {told}");
     }
@@ -118,7 +119,7 @@ async fn of_an_open_note_that_was_left_out_nothing_is_in_any_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_note_that_was_sent_stays_that_of_its_message_when_it_waits_and_is_answered_anew() {
+async fn the_open_note_of_a_message_stays_when_it_is_queued_and_regenerated() {
     let told = told_of_open_note(async |_: &RunningApp| ()).await;
     assert!(told.contains("Open note: Deep/Alpha.md (opened beside the chat just now)"), "{told}");
     assert!(told.contains("Open note: Deep/Alpha.md (open when the user first sent this)"));

@@ -12,7 +12,7 @@ use testkit::scripted_model::KEY;
 use testkit::stories::note_changes::{NOTES, outcome, reply};
 use testkit::{ScriptedModel, TempVault};
 
-/// What a sweep over one story found.
+/// The result of a sweep over one story.
 #[derive(Debug, Default)]
 struct ChangeSweepReport {
     sites: usize,
@@ -61,7 +61,7 @@ async fn a_kill_at_any_point_leaves_each_note_old_or_new_and_the_next_request_va
     assert!(all.unfinished.is_empty(), "{:#?}", all.unfinished);
 }
 
-/// What the judge says of a story whose one addition is made once more, by hand.
+/// The result of the judge for a story whose one addition is made once more, by hand.
 async fn sweep_doubled_addition() -> ChangeSweepReport {
     let (stage, mut sweep) = (ChangeSweepFixture::new().await, ChangeSweepReport::default());
     let played = stage.run_story("add", None).await;

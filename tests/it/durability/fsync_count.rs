@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::scripted_model::{KEY, last_message_text, tool_results};
 use testkit::{Reply, ScriptedModel, TempVault};
 
-/// What waited for the disk.
+/// The calls that waited for the disk.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct TurnSyncs {
     /// Commits of the database; folding its log into the file is not counted.

@@ -15,7 +15,8 @@ use crate::harness::story_runner::{
 };
 use crate::harness::test_app::TestHome;
 
-/// What a story leaves: its questions with their answers, what was said, and the lines of the note.
+/// The result of a story: its questions with their answers, the messages, and the lines of the
+/// note.
 fn expected_outcome(story: &str) -> (Value, &'static [&'static str]) {
     let (asked, said, lines): (_, _, &[&str]) = match story {
         "option" => (
@@ -33,7 +34,7 @@ fn expected_outcome(story: &str) -> (Value, &'static [&'static str]) {
             json!([ASK, "note one", "note two", "note three", "and now?"]),
             &["note one", "note two", "note three"],
         ),
-        "anew" => (
+        "repeat" => (
             json!([["Which colour?", null, true], ["Which size?", "Large", false]]),
             json!([ASK, "note one", "note two", "play question again", "Large", "and now?"]),
             &["note one", "note two", "Large"],
@@ -48,7 +49,7 @@ fn expected_outcome(story: &str) -> (Value, &'static [&'static str]) {
     (json!({ "asked": asked, "said": said }), lines)
 }
 
-/// Who does something: notes, data, and the model.
+/// The actors: notes, data, and the model.
 struct QuestionSweepFixture {
     home: TestHome,
     model: ScriptedModel,
@@ -63,7 +64,7 @@ impl QuestionSweepFixture {
         self.home.run_story(&format!("question {story}"), &self.model, env).await
     }
 
-    /// What is not as it shall be at the end of a story.
+    /// Differences from the expected end of a story.
     fn check_outcome(&self, story: &str, told: &Value) -> Vec<String> {
         let (outcome, lines) = expected_outcome(story);
         let mut wrong: Vec<String> =
@@ -201,11 +202,11 @@ async fn a_question_is_asked_shown_and_answered_once_wherever_the_plug_is_pulled
 #[tokio::test(flavor = "multi_thread")]
 async fn words_that_nobody_acted_on_are_kept_and_answered_once_where_keeping_them_is_cut() {
     let mut answers = Vec::new();
-    for site in ["nowhere", "llm.decide.before", "store.intend.before", "llm.decide.after"] {
+    for site in ["none", "llm.decide.before", "store.intend.before", "llm.decide.after"] {
         let (stage, hub) = (QuestionSweepFixture::new().await, RedeliveringHub::start().await);
         let env = [("KILL_ON", site.to_owned())];
         let (killed, told) = run_hub_story(&stage, &env, &hub, (&["and now?"], 2)).await;
-        assert_eq!(killed, (site != "nowhere").then(|| site.to_owned()));
+        assert_eq!(killed, (site != "none").then(|| site.to_owned()));
         let story = json!({ "asked": [], "said": ["and now?"] });
         assert_eq!((&told["story"], &told["wrong"]), (&story, &json!([])), "{site}");
         assert_eq!(stage.home.notes.try_read(INBOX).as_deref(), Some("- and now?\n"), "{site}");

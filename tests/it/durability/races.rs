@@ -61,7 +61,7 @@ async fn however_its_path_is_spelled_a_vault_is_one_vault() {
 async fn a_folder_that_is_not_there_does_not_close_the_vault_that_is_open() {
     let home = TestHome::new(&NOTES);
     let running = home.open(settings_without_model()).await;
-    let gone = home.notes.root().join("nowhere");
+    let gone = home.notes.root().join("missing");
     let refused = running.app.open_vault(&gone).await.expect_err("it is not there");
     assert_eq!(refused.code, ErrorCode::Vault);
     running.send_and_wait(None, "list").await;
@@ -96,7 +96,7 @@ async fn an_answer_that_was_cut_by_another_vault_is_not_being_written_for_ever()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_verdicts_that_cross_one_counts_and_the_other_is_told_so() {
+async fn of_two_concurrent_decisions_one_counts_and_the_other_is_refused() {
     let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
     let model =
         ScriptedModel::start(vec![Reply::calls(vec![("edit_file", edit)]), Reply::text("Look.")])
@@ -105,9 +105,9 @@ async fn of_two_verdicts_that_cross_one_counts_and_the_other_is_told_so() {
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "shout").await;
     let review = running.view(&conversation).await.review.expect("it waits");
-    let verdict = review.decide_request(&note_paths(&["Alpha.md"]), &[]);
+    let decision = review.decide_request(&note_paths(&["Alpha.md"]), &[]);
     let (one, other) =
-        tokio::join!(running.app.decide_review(&verdict), running.app.decide_review(&verdict));
+        tokio::join!(running.app.decide_review(&decision), running.app.decide_review(&decision));
     let refused: Vec<_> = [one, other].into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].message.contains("already been reviewed"), "{refused:?}");
@@ -171,7 +171,10 @@ async fn a_hub_message_cut_before_its_turn_was_stored_is_still_asked_of_the_mode
     let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
     let mut line = hub.accept().await;
     // It has read a note that the hub may not hear of.
-    assert_eq!(line.next_response().await.payload["body"], "An answer waits for you in Vaultmate.");
+    assert_eq!(
+        line.next_response().await.payload["body"],
+        "An answer needs your approval in Vaultmate."
+    );
     assert_eq!(home.notes.try_read("inbox/Inbox.md"), None);
     let conversation = running.only_conversation().await;
     let view = running.view(&conversation).await;

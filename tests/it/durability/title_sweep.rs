@@ -31,7 +31,7 @@ impl TitleSweepFixture {
         self.home.run_story(&format!("titled {story}"), &self.model, env).await
     }
 
-    /// What is not as it shall be, after the plug was pulled so many times.
+    /// Differences from the expected result, after so many kills.
     fn check_outcome(&self, story: &str, told: &Value, kills: usize) -> Vec<String> {
         let mut wrong = Vec::new();
         let title = if story == "named" { NAME } else { TITLE };

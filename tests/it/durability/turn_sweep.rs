@@ -1,5 +1,5 @@
-//! The plug is pulled at every durable step of turns of one to six calls and of sixty changes, and
-//! everything goes on by itself: nothing is lost, nothing is done twice.
+//! The process is killed at every durable step of turns of one to six calls and of sixty changes,
+//! and everything continues automatically: nothing is lost, nothing is done twice.
 //!
 //! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
 
@@ -21,7 +21,7 @@ const MAX_START_MS: u64 = 2_000;
 /// So many processes at once.
 const PARALLEL_STORIES: usize = 4;
 
-/// What a story said at its end.
+/// The output of a story at its end.
 #[derive(Debug, Deserialize)]
 struct TurnOutcome {
     points: usize,
@@ -45,7 +45,7 @@ struct TurnSweepReport {
     slow: Vec<(&'static str, usize)>,
 }
 
-/// What the undisturbed story leaves.
+/// The result of the undisturbed story.
 struct UndisturbedRun {
     files: BTreeMap<String, Vec<u8>>,
     points: usize,
@@ -166,7 +166,7 @@ async fn a_sweep_finds_what_a_store_does_that_loses_a_step() {
     let whole = run_undisturbed("t1").await;
     let kill = |point: &str| [("KILL_ON", point.to_owned())];
     assert_eq!(stage.run_story("t1", &kill("llm.step.after")).await.status.signal(), Some(9));
-    // What is stored from here on is lost: the note has changed, and nobody knows.
+    // Records from here on are lost: the note has changed, and nobody knows.
     let kept = TempVault::new(&[]);
     copy_folder(stage.data.root(), kept.root());
     assert_eq!(
@@ -243,7 +243,7 @@ impl TurnSweepFixture {
         (said.usable, self.differences(&said, whole))
     }
 
-    /// What is not as it is undisturbed.
+    /// Differences from the undisturbed run.
     fn differences(&self, said: &TurnOutcome, whole: &UndisturbedRun) -> Vec<String> {
         let mut wrong = Vec::new();
         if said.unanswered > 0 {

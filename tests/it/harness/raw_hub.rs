@@ -23,7 +23,7 @@ pub(crate) struct RawHubLink {
     reading: JoinSet<()>,
 }
 
-/// What a link answered about a message.
+/// The answer of a link about a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LinkResponse {
     pub(crate) message: String,
@@ -51,12 +51,12 @@ impl RawHub {
         self.answer_registration(&json!({ "success": false, "code": code, "message": "no" })).await
     }
 
-    async fn answer_registration(&self, verdict: &Value) -> RawHubLink {
+    async fn answer_registration(&self, response: &Value) -> RawHubLink {
         let arrival = tokio::time::timeout(TEST_TIMEOUT, self.0.accept()).await;
         let (stream, _) = arrival.expect("a link comes").expect("a connection");
         let mut line = RawHubLink::new(accept_async(stream).await.expect("a handshake"));
         assert_eq!(line.next_frame().await["type"], "registration");
-        line.send(&json!({ "type": "registration_response", "payload": verdict })).await;
+        line.send(&json!({ "type": "registration_response", "payload": response })).await;
         line
     }
 }
@@ -95,7 +95,7 @@ impl RawHubLink {
         parse_response(&frame)
     }
 
-    /// What the link still answers until it is gone.
+    /// The answers of the link until it is gone.
     pub(crate) async fn remaining_responses(&mut self) -> Vec<LinkResponse> {
         let mut answers = Vec::new();
         let ended = async {

@@ -89,7 +89,7 @@ pub(crate) async fn wait_for_exit(child: Child) -> StoryExit {
     StoryExit::from_output(&output.expect("the story ends").expect("it ran"))
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 #[derive(Debug, Default)]
 pub(crate) struct SweepReport {
     pub(crate) kills: usize,

@@ -1,4 +1,4 @@
-//! What a headless journey stands on: notes and a data folder that outlive the application, and
+//! The base of headless end-to-end tests: notes and a data folder that outlive the application, and
 //! the application itself, in this process or as the programs that were built.
 
 use std::fs;
@@ -22,7 +22,7 @@ use testkit::{ScriptedModel, TempVault};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
-/// Nothing a journey waits for takes so long, unless it never comes.
+/// Nothing in a test takes so long, unless it never comes.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Notes and a data folder. Opening them again is a restart.
@@ -80,7 +80,7 @@ impl TestHome {
     pub(crate) async fn start_with_stored_settings(&self) -> RunningApp {
         for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL"] {
             let set = std::env::var(name).is_ok_and(|value| !value.is_empty());
-            assert!(!set, "{name} is set: a journey must not reach what it names, so unset it");
+            assert!(!set, "{name} is set: a test must not reach what it names, so unset it");
         }
         let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
         collect_events(App::start(data)).await
@@ -163,7 +163,7 @@ async fn collect_events(app: App) -> RunningApp {
     RunningApp { app, events: heard, chip: Mutex::default() }
 }
 
-/// What a program printed, and how it ended.
+/// The output of a program, and how it ended.
 #[derive(Debug)]
 pub(crate) struct CliOutput {
     pub(crate) code: Option<i32>,
@@ -233,11 +233,11 @@ impl RunningApp {
     }
 
     /// Removes the chip of the open note from the composer; the note stays open.
-    pub(crate) fn leave_out(&self) {
+    pub(crate) fn exclude_note(&self) {
         *self.chip.lock().expect("nobody panicked") = None;
     }
 
-    /// What the chat shows.
+    /// The chat as the window shows it.
     pub(crate) async fn view(&self, conversation: &ConversationId) -> ConversationView {
         self.app.conversation(conversation).await.expect("a view")
     }
@@ -264,30 +264,30 @@ impl RunningApp {
         rejected: &[&str],
     ) -> Result<(), UserError> {
         let review = self.view(conversation).await.review.expect("something waits");
-        let verdict = review.decide_request(&note_paths(accepted), &note_paths(rejected));
-        self.app.decide_review(&verdict).await
+        let decision = review.decide_request(&note_paths(accepted), &note_paths(rejected));
+        self.app.decide_review(&decision).await
     }
 
-    /// The paths that wait for a verdict.
+    /// The paths of pending changes.
     pub(crate) async fn pending_paths(&self, conversation: &ConversationId) -> Vec<String> {
         let review = self.view(conversation).await.review;
         let notes = review.map(|review| review.notes).unwrap_or_default();
         notes.iter().map(|note| note.path.to_string()).collect()
     }
 
-    /// Resolves with the first event, since the start, that `pick` takes.
+    /// Resolves with the first event, since the start, that `select` takes.
     pub(crate) async fn wait_for_event<T>(
         &self,
         what: &str,
-        pick: impl Fn(&AppEvent) -> Option<T>,
+        select: impl Fn(&AppEvent) -> Option<T>,
     ) -> T {
         let mut heard = self.events.subscribe();
-        let found = heard.wait_for(|all| all.iter().any(|event| pick(event).is_some()));
+        let found = heard.wait_for(|all| all.iter().any(|event| select(event).is_some()));
         let found = tokio::time::timeout(TEST_TIMEOUT, found).await;
         let found =
             found.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", self.events.borrow()));
         let all = found.expect("the list is held by `self`");
-        all.iter().find_map(pick).expect("it was found a moment ago")
+        all.iter().find_map(select).expect("it was found a moment ago")
     }
 
     /// Asks `probe` until it has an answer: at once, and again after each event.
@@ -309,9 +309,9 @@ impl RunningApp {
         found.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", self.events.borrow()))
     }
 
-    /// All that `pick` takes of the events since the start, in order.
-    pub(crate) fn heard_so_far<T>(&self, pick: impl Fn(&AppEvent) -> Option<T>) -> Vec<T> {
-        self.events.borrow().iter().filter_map(pick).collect()
+    /// All that `select` takes of the events since the start, in order.
+    pub(crate) fn heard_so_far<T>(&self, select: impl Fn(&AppEvent) -> Option<T>) -> Vec<T> {
+        self.events.borrow().iter().filter_map(select).collect()
     }
 
     /// Messages of which the last thing that was told is that they are queued.

@@ -64,7 +64,7 @@ async fn it_can_be_stopped_and_closing_the_vault_stops_it() {
                 assert_eq!(another.await.expect("joined"), Ok(None));
                 continue;
             }
-            _ => running.app.open_vault(home.notes.root()).await.expect("opened anew"),
+            _ => running.app.open_vault(home.notes.root()).await.expect("opened again"),
         }
         let written = tokio::time::timeout(Duration::from_secs(10), writing).await;
         assert_eq!(written.expect("soon").expect("joined"), Ok(None), "{ends}");
@@ -94,14 +94,14 @@ async fn where_nothing_may_be_asked_it_says_what_to_do_and_asks_nobody() {
     assert!(nothing.message.contains("how your notes are organized"), "{nothing}");
     assert_eq!(model.utility_requests(), [] as [Value; 0]);
 
-    let ceiling = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };
-    save(spending(ceiling)).await.expect("saved");
+    let limit = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };
+    save(spending(limit)).await.expect("saved");
     let error = loop {
         match running.app.write_description(USER_RULES).await {
             Ok(written) => assert_eq!(written.as_deref(), Some("Keeps recipes."), "the control"),
             Err(error) => break error,
         }
-        assert!(model.utility_requests().len() < 200, "no ceiling");
+        assert!(model.utility_requests().len() < 200, "no limit");
     };
     assert_eq!(error.code, ErrorCode::Spending);
     assert!(error.message.contains("monthly limit"), "{error}");

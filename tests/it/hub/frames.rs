@@ -1,5 +1,5 @@
-//! Whatever a hub sends: own frames of every expectation hold, and a runner that expects something
-//! else says so. What is more than one frame is in `message_order`.
+//! Frames from a hub: one own frame for each expectation holds, and a runner that expects another
+//! result complains. Sequences of frames are in `message_order`.
 
 mod message_order;
 

@@ -1,4 +1,4 @@
-//! What comes over the hub: kept before it is acknowledged, worked on once, answered.
+//! Messages from the hub are kept before they are acknowledged, worked on once, and answered.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ async fn a_model_works_with_its_tools_and_its_words_come_out_of_the_hub() {
     let mut line = hub.accept().await;
     line.deliver("m-1", "remember milk").await;
     assert_eq!(line.next_response().await, acknowledgement("m-1"));
-    // What it has said already it does not say again.
+    // It does not repeat what it has said.
     assert_eq!(
         line.next_response().await,
         notification("m-1", "remember milk", "Milk is on the list.", "normal")
@@ -109,7 +109,7 @@ async fn the_hub_adds_in_the_inbox_and_all_else_waits_for_the_user() {
     assert_eq!(line.next_response().await, acknowledgement("m-1"));
     // That there was something to edit in Alpha.md is not the hub's to know.
     let held = line.next_response().await.payload;
-    assert_eq!(held["body"], "An answer waits for you in Vaultmate.");
+    assert_eq!(held["body"], "An answer needs your approval in Vaultmate.");
     assert_eq!(home.notes.read(INBOX), "- here\n");
     assert_eq!(home.notes.try_read("Elsewhere.md"), None);
     assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
@@ -173,7 +173,7 @@ async fn a_notification_waits_for_the_hub_that_was_away_and_for_a_restart_of_our
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notification_goes_out_when_the_link_comes_back_by_itself() {
+async fn a_notification_goes_out_when_the_link_reconnects_automatically() {
     let gate = Gate::closed();
     let model = ScriptedModel::start(vec![Reply::text("It leaves at nine.").gated(&gate)]).await;
     let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
@@ -312,7 +312,7 @@ async fn words_about_which_a_model_does_nothing_are_kept_as_they_are() {
     ];
     let replies = vec![Reply::calls(calls), Reply::text("Noted.")];
     let (told, inbox) = process_message(replies, Mode::Auto, 1).await;
-    assert_eq!(told, ["An answer waits for you in Vaultmate."], "it looked at all notes");
+    assert_eq!(told, ["An answer needs your approval in Vaultmate."], "it looked at all notes");
     assert_eq!(inbox, kept);
 
     // The controls: a question that the notes answer, and a mode in which nothing is written.

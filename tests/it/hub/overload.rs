@@ -27,7 +27,7 @@ const MAX_QUERY_TIME: Duration = Duration::from_secs(1);
 /// After so many messages it asks again.
 const MESSAGES_PER_QUERY: usize = 500;
 
-/// What a window waits for its list.
+/// How long a window waits for its list.
 async fn time_query(app: &RunningApp) -> Duration {
     let list = ListConversations { shelf: ArchiveState::Open, before: None };
     let began = Instant::now();
@@ -48,7 +48,7 @@ async fn send_at_once(count: usize) {
             slowest = slowest.max(time_query(&running).await);
         }
     }
-    // Who was told what: each once, and of what is kept that it is.
+    // The responses: one for each message, and for each stored message that it is.
     let mut told: BTreeMap<String, LinkResponse> = BTreeMap::new();
     while told.len() < count {
         let answer = line.next_response().await;

@@ -1,4 +1,5 @@
-//! What a message of the hub may do: look, plan, talk; and add at once in a few places only.
+//! The permissions of a hub message: reading, planning and talking, and appending at once in a few
+//! places only.
 
 use jiff::Zoned;
 use protocol::hub::approval::ApprovalDecision;
@@ -104,7 +105,7 @@ async fn a_list_of_notes_that_leaves_the_vault_is_refused() {
     running.quit().await;
 }
 
-/// What the hub is told next of a message.
+/// The next notification for the hub about a message.
 async fn next_notification_body(line: &mut RawHubLink) -> String {
     line.next_response().await.payload["body"].as_str().unwrap_or_default().to_owned()
 }
@@ -135,11 +136,17 @@ async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
     );
     line.deliver("m-2", "what does Alpha say").await;
     assert_eq!(line.next_response().await.kind, "ack");
-    assert_eq!(next_notification_body(&mut line).await, "An answer waits for you in Vaultmate.");
-    // What was read stays in what is heard.
+    assert_eq!(
+        next_notification_body(&mut line).await,
+        "An answer needs your approval in Vaultmate."
+    );
+    // The note that was read stays in the history.
     line.deliver("m-3", "say it again").await;
     assert_eq!(line.next_response().await.kind, "ack");
-    assert_eq!(next_notification_body(&mut line).await, "An answer waits for you in Vaultmate.");
+    assert_eq!(
+        next_notification_body(&mut line).await,
+        "An answer needs your approval in Vaultmate."
+    );
     let conversation = running.only_conversation().await;
     running.quit().await;
     drop(line);
@@ -164,7 +171,7 @@ async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_could_be_planned_beyond_its_places_is_not_told_to_the_hub_and_what_was_added_is() {
-    const HELD: &str = "An answer waits for you in Vaultmate.";
+    const HELD: &str = "An answer needs your approval in Vaultmate.";
     let edit = |path: &str, old: &str| {
         ("edit_file", json!({ "path": path, "old_text": old, "new_text": "x" }))
     };

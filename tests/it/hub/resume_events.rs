@@ -30,7 +30,7 @@ async fn accept_link_while(hub: &RawHub, tell: impl AsyncFn()) -> RawHubLink {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_waking_a_dead_link_is_made_anew_at_once_and_the_turn_under_way_goes_on() {
+async fn after_waking_a_dead_connection_is_replaced_at_once_and_the_running_turn_continues() {
     let (bus, gate) = (PrivateBus::start(), Gate::closed());
     let computer = FakeLogind::start(bus.address()).await;
     let model = ScriptedModel::start(vec![Reply::text(ANSWER_START).gated(&gate)]).await;
@@ -68,7 +68,7 @@ async fn after_waking_a_dead_link_is_made_anew_at_once_and_the_turn_under_way_go
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn on_a_network_again_a_dead_link_is_made_anew_at_once() {
+async fn back_on_a_network_a_dead_connection_is_replaced_at_once() {
     let bus = PrivateBus::start();
     let computer = FakeNetworkManager::start(bus.address()).await;
     let (home, hub) = (home_with_key(&[]), RawHub::bind().await);

@@ -1,5 +1,5 @@
-//! A hub that is not on this computer: over TLS, to one that proves who it is, with a token that
-//! stands in one header and nowhere else.
+//! A hub that is not on this computer: over TLS, to one that proves who it is, with a token that is
+//! sent in one header only.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,5 @@
-//! The wires as the vendors themselves describe them: our requests are what their types take, and a
-//! server that nobody here wrote takes turns with us.
+//! The wires as the providers themselves describe them: our requests are what their types take, and
+//! a server that nobody here wrote takes turns with us.
 //!
 //! `./dev test` holds the bodies of all tests against the types; here it is those of one story.
 
@@ -53,7 +53,7 @@ async fn run_story(provider: ProviderKind, server: &ThirdPartyServer) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn turns_go_through_a_server_that_others_wrote_with_bodies_that_the_vendors_types_take() {
+async fn turns_run_on_a_third_party_server_with_bodies_that_the_providers_types_accept() {
     let modules = match node_modules() {
         Ok(modules) => modules,
         Err(why) => return eprintln!("skipped: {why}"),

@@ -23,7 +23,7 @@ const CANARY: &str = "canary-77b0";
 
 const JSON: &str = "application/json";
 
-/// What was sent for an answer, one text a request.
+/// The prompts of requests for an answer, one text a request.
 type SentPrompts = Arc<Mutex<Vec<String>>>;
 
 /// The computer that the model runs on, where that is another one.
@@ -35,7 +35,7 @@ const ELSEWHERE: Option<&str> = Some("https://ollama.com:443");
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lists {
     AtOnce,
-    /// It never does; whoever asks for an answer gets one.
+    /// Never. A client that asks for an answer gets one.
     Never,
     /// It is too busy for that.
     Busy,

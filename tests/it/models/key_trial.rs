@@ -21,7 +21,7 @@ fn is_kept(test_home: &TestHome, key: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_key_is_stored_nowhere_and_the_one_before_stays() {
+async fn a_refused_key_is_not_stored_and_the_one_before_stays() {
     // It refuses every other key.
     let model = ScriptedModel::start(vec![Reply::text("ready")]).await;
     let home = TestHome::new(&[]);

@@ -22,7 +22,7 @@ use crate::harness::test_app::{RunningApp, TestHome, turn_failure};
 
 const MODEL: &str = "tiny";
 
-/// What a server is started with, and how much it tells of it.
+/// The window that a server is started with, and how much it tells of it.
 #[derive(Debug, Clone, Copy)]
 struct LlamaOptions {
     window: u32,
@@ -47,7 +47,7 @@ struct FakeLlamaServer {
 
 struct LlamaState {
     started: LlamaOptions,
-    /// What the model says next; what it says when that is over is `Yes.`
+    /// The next answers of the model; after them it answers `Yes.`
     replies: Mutex<VecDeque<Value>>,
     /// The bodies that were sent for an answer, and whether each was answered.
     chats: Mutex<Vec<(Value, bool)>>,
@@ -138,7 +138,7 @@ fn answer_chat(asked: &LlamaState, body: &Bytes) -> LlamaResponse {
     (StatusCode::OK, [(CONTENT_TYPE, "text/event-stream")], out)
 }
 
-/// What reaches the model of a request.
+/// The part of a request that reaches the model.
 fn prompt_text(sent: &Value, takes_tools: bool) -> String {
     let mut prompt = sent["messages"].to_string();
     if let (Some(tools), true) = (sent.get("tools"), takes_tools) {
@@ -253,7 +253,7 @@ async fn a_window_that_nobody_tells_is_learned_from_the_first_refusal() {
     assert_eq!(send_and_read_answer(&running, "And where?").await, "Yes.");
     running.quit().await;
     let answered: Vec<bool> = llama.chat_requests().iter().map(|(_, answered)| *answered).collect();
-    assert_eq!(answered, [false, true, true], "it is refused once, and asked again at once");
+    assert_eq!(answered, [false, true, true], "it is refused once, and repeated at once");
 }
 
 #[tokio::test(flavor = "multi_thread")]

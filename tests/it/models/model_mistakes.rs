@@ -30,7 +30,7 @@ async fn play_turn(model: ScriptedModel) -> PlayedTurn {
 }
 
 impl PlayedTurn {
-    /// Whether both things that the user asked for are done, once what waits is accepted.
+    /// Whether both things that the user asked for are done, once the pending changes are accepted.
     async fn assert_goal_reached(self, requests: usize) {
         assert_eq!(turn_failure(&self.view), None, "{:#?}", self.view.items);
         assert_eq!(self.model.requests().len(), requests);

@@ -27,7 +27,7 @@ const CANARY: &str = "sk-CANARY-7f3a9c";
 const STREAM_START: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
     data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5}}}\n\n";
 
-/// What says `words` after [`STREAM_START`], up to but without the end.
+/// The events of an answer with this text after [`STREAM_START`], up to but without the end.
 fn text_events(words: &str) -> String {
     let (start, delta) = (r#"{"type":"text","text":""}"#, r#""type":"text_delta","text":"#);
     format!(
@@ -58,8 +58,8 @@ fn settings(base_url: String) -> Settings {
     Settings { provider, base_url, resume: ResumePolicy::Never, ..Settings::default() }
 }
 
-/// What is told of one message to a model at this address, and how long that took. The clocks are
-/// divided by `pace`.
+/// The error of one message to a model at this URL, and how long that took. The clocks are divided
+/// by `pace`.
 async fn error_and_duration(base_url: String, pace: u32) -> (String, Duration) {
     let home = home_with_key(&NOTES);
     let running = home.open_with_time_scale(settings(base_url), TimeScale::divided_by(pace)).await;
@@ -89,7 +89,7 @@ async fn a_server_that_cannot_be_reached_is_tried_three_times_and_the_network_is
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_hangs_is_given_up_at_its_deadline() {
-    // N-network-03. Whoever listens and takes nobody in has room for one or two.
+    // N-network-03. A listener that accepts no connection has room for one or two.
     let listener = tokio::net::TcpSocket::new_v4().expect("a socket");
     listener.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
     let listener = listener.listen(0).expect("it listens");
@@ -110,14 +110,14 @@ async fn a_connection_that_hangs_is_given_up_at_its_deadline() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_that_nobody_vouches_for_ends_it_and_nothing_is_sent() {
     // N-network-04
-    let door = CannedServer::over_tls(
+    let server = CannedServer::over_tls(
         vec![CannedResponse::Whole(complete_stream("Yes."))],
         &make_certificate(),
     )
     .await;
-    let (message, _) = error_and_duration(door.url("https"), 1).await;
+    let (message, _) = error_and_duration(server.url("https"), 1).await;
     assert!(message.contains("shows a certificate that this computer does not trust"), "{message}");
-    let seen = door.log();
+    let seen = server.log();
     assert_eq!((seen.connections, seen.heads.len()), (1, 0), "{seen:?}");
 }
 
@@ -132,7 +132,7 @@ fn ask_command(test_home: &TestHome, url: &str) -> Command {
     command
 }
 
-/// What holds the canary: files of the data folder, or the output.
+/// The places with the canary: files of the data folder, or the output.
 fn find_leaks(test_home: &TestHome, said: &CliOutput) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
     let files = test_home.data.snapshot().into_iter();
@@ -182,10 +182,10 @@ async fn a_server_on_this_computer_is_asked_through_no_proxy() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_says_nothing_is_asked_once_more() {
     // N-network-06
-    let door = CannedServer::over_tcp(vec![CannedResponse::AndThenSilence(String::new())]).await;
-    let (message, took) = error_and_duration(door.url("http"), 100).await;
+    let server = CannedServer::over_tcp(vec![CannedResponse::AndThenSilence(String::new())]).await;
+    let (message, took) = error_and_duration(server.url("http"), 100).await;
     assert!(message.contains("took too long to answer: check the network"), "{message}");
-    assert_eq!(door.log().heads.len(), 2);
+    assert_eq!(server.log().heads.len(), 2);
     assert!(took >= Duration::from_millis(2 * 1200), "{took:?}");
 }
 
@@ -199,18 +199,18 @@ async fn stop_turn_when(
         CannedResponse::AndThenSilence(begun),
         CannedResponse::Whole(complete_stream("I am here.")),
     ];
-    let door = CannedServer::over_tcp(answers).await;
+    let server = CannedServer::over_tcp(answers).await;
     let home = home_with_key(&NOTES);
     let before = home.notes.snapshot();
-    let running = home.open(settings(door.url("http"))).await;
+    let running = home.open(settings(server.url("http"))).await;
     let chat = running.send(None, "Please add milk.", None).await.expect("taken");
-    door.wait_until(|seen| seen.heads.len() == 1).await;
+    server.wait_until(|seen| seen.heads.len() == 1).await;
     while !is_time(&running.view(&chat).await) {
         tokio::task::yield_now().await;
     }
     let stopped = Instant::now();
     running.app.stop(&chat).await.expect("stopped");
-    door.wait_until(|seen| seen.closed_by_client == 1).await;
+    server.wait_until(|seen| seen.closed_by_client == 1).await;
     assert!(stopped.elapsed() < Duration::from_secs(1), "{:?}", stopped.elapsed());
     running.app.wait_until_idle(&chat).await.expect("idle");
     let view = running.view(&chat).await;
@@ -258,9 +258,9 @@ async fn stopping_lets_go_of_the_server_and_leaves_nothing_half_done() {
 async fn a_turn_that_was_cut_by_the_end_of_the_application_is_shown_as_cut() {
     // N-network-11
     let begun = format!("{STREAM_START}{}{}", text_events("I add it."), partial_call_events());
-    let door = CannedServer::over_tcp(vec![CannedResponse::AndThenSilence(begun)]).await;
+    let server = CannedServer::over_tcp(vec![CannedResponse::AndThenSilence(begun)]).await;
     let home = home_with_key(&NOTES);
-    let running = home.open(settings(door.url("http"))).await;
+    let running = home.open(settings(server.url("http"))).await;
     let chat = running.send(None, "Please add milk.", None).await.expect("taken");
     while visible_texts(&running.view(&chat).await).is_empty() {
         tokio::task::yield_now().await;
@@ -289,24 +289,24 @@ async fn a_turn_that_was_cut_by_the_end_of_the_application_is_shown_as_cut() {
 async fn an_answer_over_tls_is_whole_without_a_farewell_and_no_http_2_is_spoken() {
     // N-network-13, N-network-14: what is not spoken can neither say GOAWAY nor send empty frames.
     let certificate = make_certificate();
-    let door = CannedServer::over_tls(
+    let server = CannedServer::over_tls(
         vec![CannedResponse::Whole(complete_stream("Yes, it is."))],
         &certificate,
     )
     .await;
     let home = TestHome::new(&NOTES);
     home.data.write("authority.pem", &certificate.authority);
-    let mut command = ask_command(&home, &door.url("https"));
+    let mut command = ask_command(&home, &server.url("https"));
     let said =
         run_command(command.env("SSL_CERT_FILE", home.data.root().join("authority.pem"))).await;
     assert_eq!((said.code, said.stdout.trim()), (Some(0), "Yes, it is."), "{said:?}");
-    let seen = door.log();
+    let seen = server.log();
     assert!(seen.protocols.iter().all(|agreed| agreed != "h2"), "{seen:?}");
     assert_eq!(seen.protocols.len(), 1, "{seen:?}");
     assert_eq!(find_leaks(&home, &said), Vec::<String>::new());
 }
 
-/// A story that adds to a note is killed at this point and goes on by itself.
+/// A story that adds to a note is killed at this point and continues automatically.
 async fn kill_and_resume(point: &str) {
     let (home, model) =
         (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);

@@ -1,4 +1,4 @@
-//! Each request begins with the bytes of the one before, so that the vendor's cache holds.
+//! Each request begins with the bytes of the one before, so that the provider's cache holds.
 
 use protocol::Mode;
 use serde_json::json;
@@ -8,7 +8,8 @@ use crate::harness::test_app::{TestHome, home_with_key, settings_with_model, wit
 
 pub(crate) const CACHE_CONTROL: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
-/// What a body shares with the next one: all of it but the closing brackets, without the marks.
+/// The part of a body that the next one shares: all of it but the closing brackets, without the
+/// marks.
 pub(crate) fn cacheable_prefix(body: &str) -> String {
     let bare = body.replace(CACHE_CONTROL, "");
     bare.strip_suffix("]}]}").expect("it ends with a message").to_owned()

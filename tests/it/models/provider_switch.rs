@@ -1,4 +1,4 @@
-//! One conversation goes from vendor to vendor, and each is asked as it wants to be.
+//! One conversation goes from provider to provider, and each gets requests in its own format.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -19,10 +19,10 @@ use crate::harness::test_app::{home_with_key, settings_without_model, turn_failu
 
 const THINKING_TEXT: &str = "I had better look.";
 
-/// The doors that were asked for an answer, with what was sent.
+/// The endpoints that were asked for an answer, with what was sent.
 type ReceivedRequests = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// One server that speaks as all vendors do.
+/// One server with the APIs of all providers.
 struct MultiProviderServer {
     url: String,
     requests: ReceivedRequests,
@@ -174,8 +174,8 @@ fn ollama_stream(call: Option<(&str, Value)>) -> String {
     format!("{}\n{end}\n", json!({ "message": message, "done": false }))
 }
 
-/// What is wrong with messages whose results are messages of their own: each call has its result
-/// right behind it, by its id where the wire has ids and by its tool where it has not.
+/// Errors in messages whose results are messages of their own: each call has its result right
+/// behind it, by its id where the wire has ids and by its tool where it has not.
 fn unpaired_calls(sent: &Value, call: &str, result: &str) -> Vec<String> {
     let mut open: Vec<Value> = Vec::new();
     let mut found = Vec::new();
@@ -212,18 +212,18 @@ fn violations(path: &str, sent: &Value) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_that_moves_from_vendor_to_vendor_is_valid_at_each() {
+async fn a_conversation_that_moves_from_provider_to_provider_is_valid_at_each() {
     let home = home_with_key(&[("Alpha.md", "one\n")]);
-    let vendors = MultiProviderServer::start().await;
-    let anthropic = || vendors.settings(ProviderKind::Anthropic, "claude-haiku-4-5", "");
+    let server = MultiProviderServer::start().await;
+    let anthropic = || server.settings(ProviderKind::Anthropic, "claude-haiku-4-5", "");
     let running = home.open(anthropic()).await;
     let move_to = async |settings: Settings| {
         running.app.save_settings(settings).await.expect("saved");
     };
     let chat = running.send_and_wait(None, "Read Alpha.").await;
-    move_to(vendors.settings(ProviderKind::OpenAi, "gpt-x", "/v1")).await;
+    move_to(server.settings(ProviderKind::OpenAi, "gpt-x", "/v1")).await;
     running.send_and_wait(Some(&chat), "Read Alpha.").await;
-    move_to(vendors.settings(ProviderKind::Ollama, "big", "")).await;
+    move_to(server.settings(ProviderKind::Ollama, "big", "")).await;
     running.send_and_wait(Some(&chat), "Ask me.").await;
     let view = running.view(&chat).await;
     let question = view.question.unwrap_or_else(|| panic!("it asks: {:#?}", view.items)).id;
@@ -232,21 +232,21 @@ async fn a_conversation_that_moves_from_vendor_to_vendor_is_valid_at_each() {
     running.app.wait_until_idle(&chat).await.expect("idle");
     move_to(anthropic()).await;
     running.send_and_wait(Some(&chat), "Read Alpha.").await;
-    move_to(vendors.settings(ProviderKind::Anthropic, "claude-sonnet-4-5", "")).await;
+    move_to(server.settings(ProviderKind::Anthropic, "claude-sonnet-4-5", "")).await;
     running.send_and_wait(Some(&chat), "Thanks.").await;
 
     let view = running.view(&chat).await;
     assert_eq!(turn_failure(&view), None);
     let calls = view.items.iter().filter(|item| matches!(item, ChatItem::Tool { .. })).count();
     assert!(calls >= 3, "{:#?}", view.items);
-    let asked = vendors.requests();
-    let doors: Vec<&str> = asked.iter().map(|(path, _)| path.as_str()).collect();
+    let asked = server.requests();
+    let endpoints: Vec<&str> = asked.iter().map(|(path, _)| path.as_str()).collect();
     let [messages, completions] = ["/v1/messages", "/v1/chat/completions"];
     let expected = [messages, messages, completions, completions, "/api/chat", messages, messages];
-    assert_eq!(doors, [&expected[..], &[messages]].concat());
+    assert_eq!(endpoints, [&expected[..], &[messages]].concat());
     for (n, (path, sent)) in asked.iter().enumerate() {
         assert_eq!(violations(path, sent), Vec::<String>::new(), "request {n}: {sent:#}");
-        // What it thought goes back while its turn is open, and never again.
+        // Thinking is sent back while its turn is open, and never again.
         let is_open = n == 1 || n == 6;
         assert_eq!(
             sent.to_string().matches(THINKING_TEXT).count(),

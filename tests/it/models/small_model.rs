@@ -20,7 +20,7 @@ use crate::harness::test_app::{RunningApp, TestHome};
 /// A line of JSON a piece.
 const NDJSON_CONTENT_TYPE: [(HeaderName, &str); 1] = [(CONTENT_TYPE, "application/x-ndjson")];
 
-/// The doors that were asked, with what was sent.
+/// The endpoints that were asked, with what was sent.
 type OllamaRequests = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// A server with one model of this size.
@@ -98,7 +98,8 @@ async fn offered_tools_at(size: &'static str) -> Vec<String> {
     send_and_wait(&running).await;
     running.quit().await;
     let asked = ollama.requests();
-    let (_, chat) = asked.iter().find(|(door, _)| door == "/api/chat").expect("it is asked");
+    let (_, chat) =
+        asked.iter().find(|(endpoint, _)| endpoint == "/api/chat").expect("it is asked");
     let tools = chat["tools"].as_array().expect("tools").iter();
     tools.map(|tool| tool["function"]["name"].as_str().expect("a name").to_owned()).collect()
 }
@@ -122,13 +123,13 @@ async fn while_models_are_paused_its_server_is_asked_nothing() {
     assert_eq!(ollama.requests(), []);
     running.app.save_settings(ollama.settings()).await.expect("saved");
     running.send_and_wait(None, "Is it there?").await;
-    assert!(!ollama.requests().is_empty(), "the control: it is asked again");
+    assert!(!ollama.requests().is_empty(), "the control: it is asked once more");
     running.quit().await;
 }
 
 /// Whether each request for an answer had tools.
 fn requests_with_tools(ollama: &FakeOllama) -> Vec<bool> {
-    let chats = ollama.requests().into_iter().filter(|(door, _)| door == "/api/chat");
+    let chats = ollama.requests().into_iter().filter(|(endpoint, _)| endpoint == "/api/chat");
     chats.map(|(_, sent)| sent.get("tools").is_some()).collect()
 }
 

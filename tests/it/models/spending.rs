@@ -1,4 +1,4 @@
-//! What a model may cost: ceilings that hold, and a pause that lets nothing leave.
+//! The cost of models: limits that hold, and a pause that lets no request leave.
 
 use protocol::chat::conversation::ChatItem;
 use protocol::settings::SpendingSettings;
@@ -15,7 +15,7 @@ fn settings_with_limits(model: &ScriptedModel, spending: SpendingSettings) -> Se
 
 /// Each answer of the double uses 100 tokens of prompt, which is $0.0001, and a few more.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_spent_is_told_by_turn_and_month_and_the_months_ceiling_holds() {
+async fn costs_are_told_by_turn_and_month_and_the_monthly_limit_holds() {
     let home = home_with_key(&[("Alpha.md", "one\n")]);
     let model = ScriptedModel::responder(|request| match tool_results(request).is_empty() {
         true if last_message_text(request).contains("Read.") => {
@@ -24,8 +24,8 @@ async fn what_was_spent_is_told_by_turn_and_month_and_the_months_ceiling_holds()
         _ => Reply::text("More."),
     })
     .await;
-    let ceiling = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };
-    let running = home.open(settings_with_limits(&model, ceiling.clone())).await;
+    let limit = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };
+    let running = home.open(settings_with_limits(&model, limit.clone())).await;
     let chat = running.send_and_wait(None, "Read.").await;
     let spent = running.app.conversation_costs(&chat).await.expect("told");
     let answer = running.view(&chat).await.items.iter().rev().find_map(|item| match item {
@@ -44,7 +44,7 @@ async fn what_was_spent_is_told_by_turn_and_month_and_the_months_ceiling_holds()
             break error;
         }
         asked += 1;
-        assert!(asked < 100, "no ceiling");
+        assert!(asked < 100, "no limit");
     };
     assert!(asked > 50, "{asked}");
     assert_eq!(error.code, ErrorCode::Spending);
@@ -52,7 +52,7 @@ async fn what_was_spent_is_told_by_turn_and_month_and_the_months_ceiling_holds()
     let requests = model.requests().len();
     // Over a restart it holds still; raised, it lets go.
     running.quit().await;
-    let running = home.open(settings_with_limits(&model, ceiling)).await;
+    let running = home.open(settings_with_limits(&model, limit)).await;
     running.send_and_wait(Some(&chat), "More.").await;
     assert_eq!(model.requests().len(), requests);
     running.app.save_settings(settings_with_model(&model)).await.expect("saved");

@@ -1,4 +1,4 @@
-//! A folder beside the vault, from the settings to the model and back: read, and never changed.
+//! An additional folder, from the settings to the model and back: read, and never changed.
 
 use std::fs;
 use std::path::Path;
@@ -31,8 +31,8 @@ fn with_roots(roots: Vec<ExtraRoot>, settings: Settings) -> Settings {
     Settings { extra_roots: roots, ..settings }
 }
 
-/// What the model is told when it makes these calls, on settings that ask it. Nothing waits for a
-/// review then, and every note of the vault is as it was.
+/// The results that the model gets for these calls, on settings that ask it. No change is pending
+/// then, and every note of the vault is as it was.
 async fn tool_results_of(
     test_home: &TestHome,
     app: &RunningApp,
@@ -47,7 +47,7 @@ async fn tool_results_of(
     // Auto edits at once what the message names.
     let conversation =
         app.send_and_wait(None, "Plan.md, Recipes/Bread.md and Recipes/New.md").await;
-    assert_eq!(app.pending_paths(&conversation).await, [""; 0], "nothing waits for a review");
+    assert_eq!(app.pending_paths(&conversation).await, [""; 0], "no change is pending");
     assert_eq!(test_home.notes.snapshot(), before);
     let told = tool_results(&model.wait_for_request(2).await)
         .into_iter()
@@ -105,7 +105,7 @@ async fn a_folder_that_is_added_is_read_listed_and_searched_at_once_and_after_a_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_changes_in_a_folder_beside_the_vault_whatever_the_model_asks_for() {
+async fn nothing_changes_in_an_additional_folder_whatever_the_model_asks_for() {
     let (home, kitchen) = (home_with_key(&NOTES), kitchen());
     let added =
         with_roots(vec![extra_root(&kitchen.root().join("Recipes"))], settings_without_model());
@@ -202,12 +202,12 @@ async fn settings_that_a_page_sends_take_folders_out_and_add_none() {
     let before = running.settings().await;
     let refused =
         running.app.save_changed(&before, with_roots(held, settings_without_model())).await;
-    assert!(refused.is_err(), "what was taken out is not put back by a page");
+    assert!(refused.is_err(), "a page cannot restore a folder that was removed");
     running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_changed_before_its_folder_became_one_beside_the_vault_is_not_taken_back_there() {
+async fn changes_in_a_folder_that_became_an_additional_one_are_not_undone() {
     let home = home_with_key(&[("Plan.md", "plan\n"), ("Recipes/Bread.md", "flour\nwater\n")]);
     let running = home.open(settings_without_model()).await;
     for words in ["append salt to Recipes/Bread", "append Recipes/New: leek"] {
@@ -228,11 +228,11 @@ async fn what_was_changed_before_its_folder_became_one_beside_the_vault_is_not_t
     }
     assert_eq!(beside.snapshot(), before);
     assert!(!home.notes.root().join("Recipes").exists());
-    // The control: back in the vault it is taken back.
+    // The control: back in the vault the change is undone.
     running.app.save_settings(settings_without_model()).await.expect("taken out");
     fs::rename(&moved, home.notes.root().join("Recipes")).expect("moved back");
     for set in applied_sets(&running).await {
-        running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await.expect("taken back");
+        running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await.expect("undone");
     }
     assert_eq!(home.notes.read("Recipes/Bread.md"), "flour\nwater\n");
     running.quit().await;

@@ -1,4 +1,4 @@
-//! What the window is told when notes change, whoever changes them.
+//! The events for the window when any program changes notes.
 
 use std::fs;
 
@@ -25,13 +25,13 @@ pub(crate) fn save_by_rename(test_home: &TestHome, path: &str, text: &str) {
         .expect("saved");
 }
 
-/// What is told of a note, first or when `pick` takes it.
+/// The event about a note, the first that `accepts` takes.
 async fn wait_for_note_event(
     app: &RunningApp,
-    pick: impl Fn(Option<&str>) -> bool,
+    accepts: impl Fn(Option<&str>) -> bool,
 ) -> (String, Option<String>) {
     let change = app.wait_for_event("a change of the note", |event| match event {
-        AppEvent::NoteChanged { path, text } if pick(text.as_deref()) => {
+        AppEvent::NoteChanged { path, text } if accepts(text.as_deref()) => {
             Some((path.to_string(), text.clone()))
         }
         _ => None,
@@ -42,10 +42,10 @@ async fn wait_for_note_event(
 async fn wait_for_vault_info(
     app: &RunningApp,
     what: &str,
-    pick: impl Fn(&VaultInfo) -> bool,
+    accepts: impl Fn(&VaultInfo) -> bool,
 ) -> VaultInfo {
     let changed = app.wait_for_event(what, |event| match event {
-        AppEvent::VaultChanged { vault: Some(vault) } if pick(vault) => Some(vault.clone()),
+        AppEvent::VaultChanged { vault: Some(vault) } if accepts(vault) => Some(vault.clone()),
         _ => None,
     });
     changed.await

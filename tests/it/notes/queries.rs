@@ -1,4 +1,4 @@
-//! What the window looks up: names, lines, links, tags, properties and tasks, also after a change.
+//! Queries of the window: names, lines, links, tags, properties and tasks, also after a change.
 
 use protocol::event::VaultInfo;
 use protocol::notes::query::{
@@ -35,10 +35,10 @@ async fn open_indexed(test_home: &TestHome) -> RunningApp {
 pub(crate) async fn wait_for_vault_info(
     app: &RunningApp,
     what: &str,
-    pick: impl Fn(&VaultInfo) -> bool,
+    accepts: impl Fn(&VaultInfo) -> bool,
 ) -> VaultInfo {
     let changed = app.wait_for_event(what, |event| match event {
-        AppEvent::VaultChanged { vault: Some(vault) } if pick(vault) => Some(vault.clone()),
+        AppEvent::VaultChanged { vault: Some(vault) } if accepts(vault) => Some(vault.clone()),
         _ => None,
     });
     changed.await
@@ -180,8 +180,8 @@ async fn links_tags_properties_and_tasks_follow_what_is_on_disk() {
     let links =
         app.note_links(note_path("House/Heating.md")).await.expect("asked").expect("it stands");
     assert_eq!(links.out.iter().filter(|link| link.to.is_none()).count(), 1);
-    let dead = app.unresolved_links("").await.expect("asked").expect("it stands");
-    assert_eq!((dead.words[0].word.as_str(), dead.total), ("Nowhere", 1));
+    let broken = app.unresolved_links("").await.expect("asked").expect("it stands");
+    assert_eq!((broken.words[0].word.as_str(), broken.total), ("Nowhere", 1));
     let having = |having| app.notes_matching(having);
     let sources = having(NoteCriterion::DeadLink { link: "Nowhere".into() }).await.expect("asked");
     assert_eq!(sources.expect("it stands").notes, [note_path("House/Heating.md")]);
@@ -202,8 +202,8 @@ async fn links_tags_properties_and_tasks_follow_what_is_on_disk() {
     assert_eq!((tasks.lines, tasks.notes[0].lines[0].line), (1, 3));
 
     let links = || vec!["Nowhere".to_owned(), "heating".to_owned()];
-    let dead = app.broken_links(links()).await.expect("asked").expect("it stands");
-    assert_eq!(dead, ["Nowhere"]);
+    let broken = app.broken_links(links()).await.expect("asked").expect("it stands");
+    assert_eq!(broken, ["Nowhere"]);
 
     let before = wait_for_vault_info(&running, "how it stands", |_| true).await.revision;
     save_by_rename(&home, "Nowhere.md", "#lists #new\n");
@@ -212,8 +212,8 @@ async fn links_tags_properties_and_tasks_follow_what_is_on_disk() {
     })
     .await;
     assert_eq!(tags(&running).await[0], ("lists".into(), 3));
-    let dead = app.unresolved_links("").await.expect("asked").expect("it stands");
-    assert_eq!(dead.total, 0);
+    let broken = app.unresolved_links("").await.expect("asked").expect("it stands");
+    assert_eq!(broken.total, 0);
     assert_eq!(app.broken_links(links()).await.expect("asked"), Some(Vec::new()));
     running.quit().await;
 }
@@ -262,11 +262,11 @@ async fn a_note_has_a_place_for_other_programs_and_nothing_else_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_picture_is_read_as_its_note_means_it_and_a_private_one_too() {
+async fn an_image_is_resolved_from_its_note_and_a_private_one_is_read_too() {
     let home = TestHome::new(&NOTES);
-    let picture = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\0;";
+    let image = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\0;";
     for file in ["plan.gif", "plan.desktop"] {
-        std::fs::write(home.notes.root().join("House").join(file), picture).expect("written");
+        std::fs::write(home.notes.root().join("House").join(file), image).expect("written");
     }
     let running = open_indexed(&home).await;
     let never = PrivateSettings { never: vec!["House/".to_owned()], ..PrivateSettings::default() };
@@ -279,7 +279,7 @@ async fn a_picture_is_read_as_its_note_means_it_and_a_private_one_too() {
     ] {
         let read = running.app.image(link.to_owned(), source).await.expect(link);
         assert_eq!(read.kind().media_type(), "image/gif", "{link}");
-        assert_eq!(read.into_bytes(), picture, "{link}");
+        assert_eq!(read.into_bytes(), image, "{link}");
     }
     for (link, why) in [
         ("House/picture.png", "isn’t a PNG"),

@@ -38,7 +38,7 @@ fn a_save_is_found_at_once_also_beside_writers_that_never_pause_and_a_checkout()
     }
     let of = |case: &'static str| figures.iter().filter(move |figure| figure.case == case);
     for figure in ["plain", "rename", "beside_writers"].into_iter().flat_map(of) {
-        // What the machine needs for a bare watch is not counted, nor the question that was under
+        // The time of a bare watch on this machine is not counted, nor the question that was under
         // way when the save was taken in.
         let own = figure.bare.median() + figure.question.median();
         let late = figure.until_asked.median().saturating_sub(own);
@@ -69,11 +69,11 @@ fn what_the_system_lost_count_of_is_found_after_all_and_without_the_second_look_
         ("find", "madeword", "Made/In/It.md"),
         ("names", "there", "There.md"),
     ];
-    for (door, words, path) in answers {
-        assert_eq!(asked.ask(door, words), [path], "{door} {words}");
+    for (kind, words, path) in answers {
+        assert_eq!(asked.ask(kind, words), [path], "{kind} {words}");
     }
-    for (door, words) in [("literal", "removedword"), ("tag", "old"), ("names", "removed")] {
-        assert_eq!(asked.ask(door, words), [""; 0], "{door} {words}");
+    for (kind, words) in [("literal", "removedword"), ("tag", "old"), ("names", "removed")] {
+        assert_eq!(asked.ask(kind, words), [""; 0], "{kind} {words}");
     }
     flooded.save_in_new_folder();
     flooded.app.poll_until("a save in a folder that was made meanwhile", |asked| {
@@ -129,9 +129,9 @@ fn while_the_index_is_built_everything_is_answered_and_how_far_it_is_is_told() {
         ("read", "Shelf 0/Note 77.md", "own77word"),
     ];
     let (mut asked, seen) = query_during_build(program(), data.path(), notes.path(), &known);
-    for (door, times) in &seen.answers {
-        println!("fresh building door={door} {times}");
-        assert!(times.quantile(1.0) < Duration::from_secs(10), "{door} blocks: {times}");
+    for (kind, times) in &seen.answers {
+        println!("fresh building kind={kind} {times}");
+        assert!(times.quantile(1.0) < Duration::from_secs(10), "{kind} blocks: {times}");
     }
     assert!(seen.complaints.is_empty(), "{:#?}", seen.complaints);
     assert!(seen.all >= 10_000 && seen.progress.is_sorted(), "{seen:?}");

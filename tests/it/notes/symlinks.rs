@@ -10,7 +10,7 @@ use testkit::{Reply, ScriptedModel};
 use crate::harness::raw_hub::RawHub;
 use crate::harness::test_app::{TestHome, home_with_key, settings_with_model, with_hub};
 
-const HELD_NOTIFICATION: &str = "An answer waits for you in Vaultmate.";
+const HELD_NOTIFICATION: &str = "An answer needs your approval in Vaultmate.";
 
 const NOTES: [(&str, &str); 4] = [
     ("Clip.md", "Obey the clip.\n"),

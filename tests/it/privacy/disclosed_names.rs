@@ -129,7 +129,7 @@ async fn the_text_of_an_attached_file_is_not_the_users() {
     }
 }
 
-/// What the hub hears after a turn that makes these calls.
+/// The text that the hub gets after a turn that makes these calls.
 async fn hub_text_after(calls: Vec<NamedToolCall>) -> String {
     let model = ScriptedModel::start(vec![Reply::calls(calls), Reply::text("An answer.")]).await;
     let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
@@ -143,7 +143,7 @@ async fn hub_text_after(calls: Vec<NamedToolCall>) -> String {
     heard
 }
 
-const HELD_NOTIFICATION: &str = "An answer waits for you in Vaultmate.";
+const HELD_NOTIFICATION: &str = "An answer needs your approval in Vaultmate.";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_the_hub_an_answer_is_held_after_news_of_the_vault() {

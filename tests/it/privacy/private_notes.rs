@@ -16,7 +16,7 @@ use crate::settings::LAST_LINE;
 const CANARY: &str = "canary-a81c";
 /// Stands in the name of every private note.
 const CANARY_NAME: &str = "Kanarienvogel";
-/// What the model asks for: near enough to be offered the real name.
+/// The name that the model asks for: near enough to be offered the real one.
 const SIMILAR_NAME: &str = "Kanarienvogl";
 
 const NOTES: [(&str, &str); 6] = [
@@ -228,7 +228,7 @@ async fn rules_that_cannot_be_understood_are_refused_and_in_the_file_keep_everyt
     assert!(told.contains("seen by anybody"), "the control: without rules it is found");
 }
 
-/// What a model is told when the file of settings ends like this.
+/// The request to a model when the file of settings ends like this.
 async fn request_with_settings_file(
     test_home: &TestHome,
     model: &ScriptedModel,
@@ -246,8 +246,8 @@ async fn request_with_settings_file(
     serde_json::to_string(&model.requests()).expect("json")
 }
 
-/// What a model is told after an answer was made from a selection, the note of which is under this
-/// rule from then on.
+/// The request to a model after an answer was made from a selection, the note of which is under
+/// this rule from then on.
 async fn request_after_selection(never: &[&str]) -> String {
     let home = home_with_key(&[("Ann.md", "She said canary-a81c.\n"), ("Open.md", "# Open\n")]);
     let model =
@@ -258,7 +258,7 @@ async fn request_after_selection(never: &[&str]) -> String {
     running.app.select_in_note("She said canary-a81c.", None).await.expect("selected");
     let conversation = running.send_and_wait(None, "put that shorter").await;
     running.app.close_note().await.expect("closed");
-    running.leave_out();
+    running.exclude_note();
     let never = never.iter().map(|rule| (*rule).to_owned()).collect();
     let private = PrivateSettings { never, ..PrivateSettings::default() };
     running
@@ -280,7 +280,7 @@ async fn an_answer_made_from_a_selection_is_withheld_once_the_note_is_private() 
     assert!(request_after_selection(&[]).await.contains("In short: canary-a81c."), "the control");
 }
 
-/// The result of reading a note whose new text waits for review and falls under this rule.
+/// The result of reading a note whose pending text falls under this rule.
 async fn read_pending_text(never: &[&str]) -> String {
     let home = home_with_key(&[("Plan.md", "# Plan\n"), ("Open.md", "# Open\n")]);
     let text = json!({ "path": "Plan.md", "content": "canary-a81c #later\n", "overwrite": true });

@@ -54,7 +54,7 @@ async fn send_over_hub(
     from_hub.expect("a conversation of the hub").id
 }
 
-/// What the turns had heard whose changes stand in the ledger, read when all has ended.
+/// The sources of the turns whose changes stand in the ledger, read when all has ended.
 async fn sources_of_changes(test_home: &TestHome, app: RunningApp) -> BTreeSet<Source> {
     let all = ListApplied { conversation: None, before: None };
     let sets = app.app.list_applied(&all).await.expect("a list").sets;
@@ -219,7 +219,7 @@ async fn what_was_read_stays_known_when_the_model_does_not_hear_of_it_any_more()
     let last = requests.iter().rfind(|one| one.to_string().contains("write a rule"));
     let last = last.expect("it was asked").to_string();
     assert!(requests[1].to_string().contains(WORDS), "the control: it was heard");
-    assert!(!last.contains(WORDS), "it is left out");
+    assert!(!last.contains(WORDS), "it is omitted");
     assert_eq!(review(&running, &conversation).await.sources, [note_source("Clip.md")]);
     assert_eq!(home.notes.read("AGENTS.md"), "Be brief.\n");
     running.quit().await;
@@ -251,12 +251,12 @@ async fn a_turn_that_comes_of_a_message_of_the_hub_is_from_the_hub() {
         ChatItem::User { id, text, .. } if text == "write a rule" => Some(id.clone()),
         _ => None,
     });
-    let anew = RegenerateRequest {
+    let regenerate = RegenerateRequest {
         message: message.expect("it stands there"),
         text: Some("write a rule, please".to_owned()),
         old: Some(OldChanges::Keep),
     };
-    running.app.regenerate(&anew).await.expect("begun");
+    running.app.regenerate(&regenerate).await.expect("begun");
     running.app.wait_until_idle(&conversation).await.expect("idle");
     assert_eq!(review(&running, &conversation).await.sources, [Source::Hub]);
     assert_eq!(home.notes.read("AGENTS.md"), "Be brief.\n");
@@ -311,15 +311,15 @@ async fn what_is_to_be_approved_is_told_from_the_change_and_not_by_the_model() {
     assert!(!told.contains("preview"), "{told}");
     assert_eq!(review.request, "look at Alpha.md");
     assert_eq!(review.notes[0].kind, ChangeKind::Trash);
-    let verdict = model.wait_for_request(2).await.to_string();
-    assert!(verdict.contains("Waiting for review, not applied: "), "{verdict}");
+    let outcome = model.wait_for_request(2).await.to_string();
+    assert!(outcome.contains("Waiting for review, not applied: "), "{outcome}");
     running.quit().await;
     model.finish();
 }
 
 // A-approval-10
 #[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_edits_and_a_deletion_each_stands_in_the_review_by_itself() {
+async fn fifty_edits_and_a_deletion_each_stand_alone_in_the_review() {
     let names: Vec<String> = (0..50).map(|n| format!("n{n}.md")).collect();
     let mut notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "one\n")).collect();
     notes.push(("Alpha.md", "precious\n"));

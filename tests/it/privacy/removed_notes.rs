@@ -1,4 +1,4 @@
-//! What was read of a note that is not there any more: it may be private by now.
+//! Text of a note that is not there any more: the note may be private by now.
 
 use std::fs;
 use std::path::Path;
@@ -177,7 +177,8 @@ async fn what_an_accepted_change_moved_to_an_open_place_or_deleted_is_still_hear
     }
 }
 
-/// The last request after the note was read and this was planned for it, the note left, and was asked for again.
+/// The last request after the note was read, this was planned for it, the note was removed, and the
+/// model was asked about it again.
 async fn request_after_plan(
     never: &[&str],
     tool: &'static str,

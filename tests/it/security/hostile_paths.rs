@@ -15,7 +15,7 @@ async fn run_naive(id: &str) -> CorpusReport {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_paths_lead_nowhere_and_odd_ones_work() {
+async fn hostile_paths_are_refused_and_odd_ones_work() {
     let report =
         hostile_paths::run::<ProductTools>(&parse_corpus(CASES), None, ProcessSharing::Shared)
             .await;

@@ -1,4 +1,4 @@
-//! A key stands nowhere but where the user put it, whatever goes wrong with it.
+//! A key is stored only where the user put it, whatever goes wrong with it.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Attacks in words, in short: a model that obeys every one of them gets nowhere, and without the
-//! rules it does.
+//! Attacks by text, in short: a model that obeys every one of them achieves nothing, and without
+//! the rules it does.
 
 use testkit::corpus::prompt_injection::{InjectionCorpus, PrivateNoteRules};
 use testkit::corpus::{CorpusReport, prompt_injection};

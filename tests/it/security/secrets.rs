@@ -57,7 +57,7 @@ async fn a_key_that_is_pasted_into_the_chat_stands_there_and_in_no_log() {
     let said = run_command(&mut command).await;
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(files_containing(&home, CANARY).iter().all(|name| name.contains("vaultmate.db")));
-    assert!(!files_containing(&home, CANARY).is_empty(), "what was said is kept");
+    assert!(!files_containing(&home, CANARY).is_empty(), "the messages are kept");
     let logs = log_text(&home);
     assert!(!logs.is_empty() && !logs.contains(CANARY) && !logs.contains(KEY), "{logs}");
     model.finish();

@@ -76,7 +76,7 @@ async fn a_damaged_database_is_told_and_left_untouched() {
     assert_error(&error, ErrorCode::Other, &sentence);
     assert_eq!(fs::read(home.database_path()).expect("a file"), before);
 
-    // What the sentence says helps.
+    // The advice of the sentence helps.
     fs::rename(home.database_path(), home.data.root().join("aside.db")).expect("moved away");
     home.open(settings_without_model()).await.quit().await;
 }

@@ -110,7 +110,7 @@ async fn a_read_only_vault_is_read_and_every_change_is_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_vault_that_becomes_read_only_keeps_what_waits() {
+async fn a_vault_that_becomes_read_only_keeps_pending_changes() {
     let home = home_with_key(&[]);
     let Some(disk) = LimitedDisk::mount_over(home.notes.root(), 256) else { return };
     write_notes(&home);

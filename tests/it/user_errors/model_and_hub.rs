@@ -121,7 +121,7 @@ async fn a_model_with_too_much_to_do_is_a_matter_of_trying_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_kept_in_a_file_is_its_owners_alone_and_stands_nowhere_else() {
+async fn a_key_in_a_file_is_readable_by_its_owner_only_and_in_no_other_file() {
     let (home, model) =
         (TestHome::new(&NOTES), ScriptedModel::start(vec![Reply::text("Yes.")]).await);
     let running = home.open(settings_with_model(&model)).await;
@@ -153,7 +153,7 @@ async fn wait_for_hub_error(app: &crate::harness::test_app::RunningApp, state: H
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_refuses_the_name_is_told_and_not_asked_again() {
+async fn a_hub_that_refuses_the_name_is_told_and_not_dialed_again() {
     let (home, hub) = (TestHome::new(&NOTES), RawHub::bind().await);
     let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
     let _line = hub.refuse_registration("INVALID_NAME").await;

@@ -80,7 +80,7 @@ pub(crate) fn turn_notifications(
         .collect();
     let mut told = Vec::new();
     if reach == HubDisclosure::Beyond && !worded.is_empty() {
-        told.push("An answer waits for you in Vaultmate.".to_owned());
+        told.push("An answer needs your approval in Vaultmate.".to_owned());
     }
     if ending.status == TurnStatus::Cancelled {
         told.push("Stopped before it was done.".to_owned());
@@ -133,12 +133,12 @@ fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {
     Some(match reach {
         // Several notes are named only if the user's request named them.
         HubDisclosure::Within if !more.is_empty() => {
-            format!("Changes to {} notes wait for you in Vaultmate.", waiting.len())
+            format!("Changes to {} notes need your review in Vaultmate.", waiting.len())
         }
         HubDisclosure::Within => {
-            format!("A change to {} waits for you in Vaultmate.", first.title())
+            format!("A change to {} needs your review in Vaultmate.", first.title())
         }
-        HubDisclosure::Beyond => "A change waits for you in Vaultmate.".to_owned(),
+        HubDisclosure::Beyond => "A change needs your review in Vaultmate.".to_owned(),
     })
 }
 

@@ -1,7 +1,7 @@
-//! What comes over the hub in which order, and is cut at which moment. `Q-sequence-…` are the
-//! scenarios by their ids; those about clocks, pings and frames alone are in `crates/hub`, those about
-//! duplicates after an acknowledgement, kills after the insert (-01, -03) and a link that is down
-//! (-23) in `inbox.rs`.
+//! The order in which things come over the hub, and the moments at which they are cut.
+//! `Q-sequence-…` are the scenarios by their ids; those about clocks, pings and frames alone are in
+//! `crates/hub`, those about duplicates after an acknowledgement, kills after the insert (-01, -03)
+//! and a link that is down (-23) in `inbox.rs`.
 
 use std::time::Duration;
 
@@ -227,9 +227,9 @@ async fn a_message_that_cannot_even_be_kept_needs_the_user_and_is_tried_again() 
     running.quit().await;
 }
 
-/// What the window is told that waits.
+/// The pending approvals that the window is told.
 async fn pending_approvals(app: &RunningApp) -> Vec<protocol::hub::approval::PendingApproval> {
-    app.wait_for_event("what waits", |event| match event {
+    app.wait_for_event("the approvals", |event| match event {
         AppEvent::HeldChanged { held, .. } if !held.is_empty() => Some(held.clone()),
         _ => None,
     })

@@ -14,14 +14,14 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::harness::test_app::TEST_TIMEOUT;
 
-/// What a request is answered with: these bytes, and then the connection ends or stays.
+/// The answer to a request: these bytes, and then the connection ends or stays.
 #[derive(Debug, Clone)]
 pub(super) enum CannedResponse {
     Whole(String),
     AndThenSilence(String),
 }
 
-/// What came so far.
+/// The data that came so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServerLog {
     pub(super) connections: usize,

@@ -93,7 +93,7 @@ fn a_stopped_turn_and_changes_that_wait_are_told() {
     let done = ending(TurnStatus::Done, Some("Look at it."));
     assert_eq!(
         bodies(&[], &done, &["Lists/Groceries.md", "a.md", "b.md"]),
-        ["Look at it.", "Changes to 3 notes wait for you in Vaultmate."]
+        ["Look at it.", "Changes to 3 notes need your review in Vaultmate."]
     );
 }
 
@@ -143,6 +143,6 @@ fn beyond_its_reach_the_hub_hears_neither_words_nor_names_of_the_model() {
     assert_eq!(bodies(told.needs_approval), ["It begins with 12.", "The code is 1234."]);
     assert_eq!(
         bodies(told.now),
-        ["An answer waits for you in Vaultmate.", "A change waits for you in Vaultmate."]
+        ["An answer needs your approval in Vaultmate.", "A change needs your review in Vaultmate."]
     );
 }
