@@ -214,58 +214,57 @@ fn select_model(
 
 fn select_from_provider(
     choice: &SelectionInput,
-    model_provider: ModelProvider,
+    chosen: ModelProvider,
     finding: Finding,
     toolless_models: ToollessModels,
 ) -> SelectedModel {
     let SelectionInput { settings, pace, .. } = choice;
-    let base_url = model_provider.base_url(settings);
+    let base_url = chosen.base_url(settings);
     let is_local = llm::transport::http::is_on_this_computer(&base_url);
     let (keyring, found) = (finding.trouble(), finding.keys());
-    if found.is_none() && (model_provider == ModelProvider::Anthropic || !is_local) {
+    if found.is_none() && (chosen == ModelProvider::Anthropic || !is_local) {
         return match keyring {
-            Some(trouble) => closed(model_provider, trouble),
-            None => missing_key_selection(model_provider),
+            Some(trouble) => closed(chosen, trouble),
+            None => missing_key_selection(chosen),
         };
     }
     let model = match settings.model.trim() {
-        "" => model_provider.default_model(&base_url).unwrap_or_default(),
+        "" => chosen.default_model(&base_url).unwrap_or_default(),
         model => model,
     };
     let parameters = match parameters_of(settings, model) {
         Ok(parameters) => parameters,
-        Err(problem) => return failed_selection(model_provider, ErrorCode::Other, &problem),
+        Err(problem) => return failed_selection(chosen, ErrorCode::Other, &problem),
     };
-    let models =
-        model_catalog::list_models(model_provider.catalog(&base_url), &settings.models, &[]);
+    let models = model_catalog::list_models(chosen.catalog(&base_url), &settings.models, &[]);
     let source = found.as_ref().map(|found| found.source.to_owned());
     let keys = found.map(|found| found.keys).unwrap_or_default();
     let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let one = |key| {
         let (base_url, no_tools) = (base_url.clone(), toolless_models.clone());
         let (deadlines, parameters) = (deadlines(*pace), parameters.clone());
-        model_provider.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
+        chosen.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
     };
     let asked = with_key_pool(settings.key_policy, *pace, keys, one)
         .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
     let lists = asked.clone().ok();
     let provider = asked.and_then(|provider| match model {
-        "" => Err(no_model(model_provider)),
+        "" => Err(no_model(chosen)),
         _ => Ok(provider),
     });
     let trouble = provider.as_ref().err().map(ToString::to_string);
     let sees_local = settings.private.endpoint_is_local && is_local && !is_cloud_model(model);
     let max_privacy = if sees_local { Privacy::Local } else { Privacy::Open };
     let label = match model {
-        "" => model_provider.name().to_owned(),
+        "" => chosen.name().to_owned(),
         model => short_model_name(model),
     };
     SelectedModel {
         provider,
         model_lister: lists,
         model: model.to_owned(),
-        model_provider,
-        default_window: default_context_window(model_provider.catalog(&base_url)),
+        model_provider: chosen,
+        default_window: default_context_window(chosen.catalog(&base_url)),
         max_privacy,
         status: ProviderStatus {
             has_model: true,
