@@ -1,4 +1,4 @@
-//! Our requests against the vendors' own types, and a model server that others wrote. Both are
+//! Our requests against the providers' own types, and a model server that others wrote. Both are
 //! modules of Node in `tests/conformance`, of pinned versions; their scripts never run.
 
 pub mod request_bodies;
@@ -10,16 +10,16 @@ use std::sync::OnceLock;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
-/// What the check said.
+/// The result of the check.
 #[derive(Debug)]
 pub struct ConformanceReport {
-    /// Whether each body is one that the vendor's types take, and the check is nowhere blind.
+    /// Whether each body is one that the provider's types take, and the check ran on all of them.
     pub holds: bool,
     /// A line a complaint, and a summary.
     pub output: String,
 }
 
-/// A model server that speaks all three wires; dropped, it is gone.
+/// A model server with all three APIs; dropped, it is gone.
 pub struct ThirdPartyServer {
     /// Its address, without a path.
     pub url: String,
@@ -52,7 +52,7 @@ fn install() -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// Holds all bodies in `folder` against the vendors' types.
+/// Holds all bodies in `folder` against the providers' types.
 #[must_use]
 pub fn check_bodies(modules: &Path, folder: &Path) -> ConformanceReport {
     let run = Command::new("node").arg(modules.join("check.mjs")).arg(folder).output();

@@ -9,7 +9,7 @@ pub mod note_scaling;
 pub mod prompt_injection;
 pub mod sse;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct CorpusReport {
     /// `FAIL …` and `SKIP …`, one a case.

@@ -97,7 +97,7 @@ fn run_syscall_faults(prepared: &[PreparedScenario], extent: FaultExtent, tally:
             syscall_faults::kills(prepared, extent, tally);
         }
     });
-    run_class("kills while a change is taken back", tally, || {
+    run_class("kills while a change is reverted", tally, || {
         for prepared in acts().filter(|prepared| prepared.case().is_atomic) {
             syscall_faults::kills_during_rollback(prepared, extent, tally);
         }

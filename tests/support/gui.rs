@@ -1,4 +1,5 @@
-//! Drives the built application: an X server, X11 input, WebDriver and journeys through the window.
+//! Drives the built application: an X server, X11 input, WebDriver and end-to-end tests in the
+//! window.
 
 pub mod desktop_app;
 pub mod virtual_display;

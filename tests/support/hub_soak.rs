@@ -29,7 +29,7 @@ pub use redelivering_hub::{HubLog, RedeliveringHub};
 pub use resource_use::{ResourceReport, run_minutes};
 pub use simulated_day::{SimulatedDay, run_day};
 
-/// What is run, and how much of it.
+/// The runs, and their sizes.
 #[derive(Debug, Clone)]
 pub struct SoakExtent {
     /// Cuts with messages under way.
@@ -40,7 +40,7 @@ pub struct SoakExtent {
     pub minutes: f64,
     /// Only what has this word in its name.
     pub only: Option<String>,
-    /// What all that is drawn follows from.
+    /// The seed of everything random.
     pub seed: u64,
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a journey waits for anything before it fails. Generous: the machine may be busy, and
-/// a test that passes never waits this long.
+/// How long a test waits for anything before it fails. Generous: the machine may be busy, and a
+/// test that passes never waits this long.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Asks `probe` until it answers; panics after [`TEST_TIMEOUT`] with `what` and its last refusal.

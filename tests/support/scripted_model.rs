@@ -29,7 +29,7 @@ pub use request::{last_message_text, offered_tools, tool_results};
 
 use reply::{ReplyContent, SseFrame};
 
-/// The one key this model accepts; any other is answered with 401, as the vendor does.
+/// The one key this model accepts; any other is answered with 401, as the provider does.
 pub const KEY: &str = "sk-ant-test-0123456789abcdef";
 
 /// A model server on loopback. Dropping it, or [`ScriptedModel::finish`], fails the test when any
@@ -56,7 +56,7 @@ enum ModelScript {
     Responder(Box<dyn Fn(&Value) -> Reply + Send>),
 }
 
-/// What happened so far.
+/// The events so far.
 #[derive(Debug, Clone, Default)]
 struct RequestLog {
     requests: Vec<Value>,
@@ -118,7 +118,7 @@ impl ScriptedModel {
         arrived.expect("the log is held by `self`").utility_requests[number - 1].clone()
     }
 
-    /// What to put into `ANTHROPIC_BASE_URL`.
+    /// The value for `ANTHROPIC_BASE_URL`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
@@ -142,7 +142,7 @@ impl ScriptedModel {
         self.state.log.borrow().refused_keys
     }
 
-    /// What was wrong with the requests so far.
+    /// Errors of the requests so far.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         self.state.log.borrow().violations.clone()
@@ -338,7 +338,7 @@ fn sse_response(
     let frames = stream::unfold((VecDeque::from(events), watch), move |(mut left, mut watch)| {
         let gate = gate.clone();
         async move {
-            // The server sends what it has whenever the body pauses: each event leaves by itself.
+            // The server sends its data whenever the body pauses: each event is sent alone.
             tokio::task::yield_now().await;
             let Some(event) = left.pop_front() else {
                 if end == StreamEnd::Never {

@@ -52,8 +52,8 @@ pub fn bench(program: &Path, vault: &Path, place: &Path) -> bool {
         ("tags", "", ""),
     ];
     let (mut asked, seen) = query_during_build(program, &data, &notes, &known);
-    for (door, times) in &seen.answers {
-        println!("fresh building door={door} {times}");
+    for (kind, times) in &seen.answers {
+        println!("fresh building kind={kind} {times}");
     }
     println!("fresh building told={} of={}", seen.progress.len(), seen.all);
     wait_for_fulltext_index(&mut asked, &data);

@@ -1,5 +1,5 @@
-//! What lies around tools that need nothing but notes: no conversation has ended, no note is open,
-//! no question waits.
+//! Stub dependencies for tools that need only notes: no conversation has ended, no note is open, no
+//! question is open.
 
 use ::tools::ports::conversation_archive::{
     ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,

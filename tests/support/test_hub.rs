@@ -158,10 +158,10 @@ impl TestHub {
     async fn wait_for_first<T>(
         &self,
         what: &str,
-        pick: impl Fn(&LocalHubEvent) -> Option<T>,
+        select: impl Fn(&LocalHubEvent) -> Option<T>,
     ) -> (Instant, T) {
         let find = |all: &Vec<(Instant, LocalHubEvent)>| {
-            all.iter().find_map(|(at, seen)| pick(seen).map(|found| (*at, found)))
+            all.iter().find_map(|(at, seen)| select(seen).map(|found| (*at, found)))
         };
         let mut all = self.seen.subscribe();
         let found = all.wait_for(|all| find(all).is_some());

@@ -36,7 +36,7 @@ async fn main() -> ExitCode {
 
 /// One shape, for the runner that started this process.
 fn child(shape: String, bytes: usize) -> ExitCode {
-    // Its works wait for runtimes of their own.
+    // Its tasks wait for runtimes of their own.
     let done = std::thread::spawn(move || note_scaling::run_child(&shape, bytes)).join();
     ExitCode::from(u8::from(!matches!(done, Ok(Ok(())))))
 }

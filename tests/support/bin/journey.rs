@@ -1,5 +1,5 @@
-//! A long story with the real window: `journey week`. Prints how it went, and fails when a byte of
-//! anybody is lost or doubled or the user is asked more than they should be.
+//! A long end-to-end test in the real window: `journey week`. Prints a report, and fails when a
+//! byte of anybody is lost or doubled or the user is asked more than they should be.
 
 use std::process::ExitCode;
 

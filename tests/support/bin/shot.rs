@@ -1,9 +1,9 @@
-//! Takes a picture of the working window: `shot APP FILE [ARGUMENTS OF THE APP…]`.
+//! Takes a screenshot of the working window: `shot APP FILE [ARGUMENTS OF THE APP…]`.
 //!
 //! For machines without a display: it brings its own, waits until the chat is painted, saves the
-//! PNG and ends what it started. Last line on stdout: the picture's path.
+//! PNG and ends what it started. Last line on stdout: the path of the screenshot.
 
-#![allow(clippy::expect_used, reason = "without a temporary folder there is no picture")]
+#![allow(clippy::expect_used, reason = "without a temporary folder there is no screenshot")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,11 +14,11 @@ use testkit::{DesktopApp, VirtualDisplay};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
-    let (Some(binary), Some(picture)) = (words.next(), words.next()) else {
+    let (Some(binary), Some(screenshot)) = (words.next(), words.next()) else {
         eprintln!("usage: shot APP FILE [ARGUMENTS OF THE APP…]");
         return ExitCode::from(2);
     };
-    let picture = PathBuf::from(picture);
+    let screenshot = PathBuf::from(screenshot);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let display = VirtualDisplay::start();
     let launch = LaunchOptions {
@@ -30,8 +30,8 @@ async fn main() -> ExitCode {
     };
     let app = DesktopApp { window: WebDriver::start(&launch).await };
     app.wait_until_opened().await;
-    app.window.screenshot(&picture).await;
+    app.window.screenshot(&screenshot).await;
     app.quit().await;
-    println!("{}", picture.display());
+    println!("{}", screenshot.display());
     ExitCode::SUCCESS
 }

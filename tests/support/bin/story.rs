@@ -1,15 +1,16 @@
-//! A host for the crash tests: the real application, one story, and a hand on the plug.
+//! A host for the crash tests: the real application and one story that can be killed at any point.
 //!
-//! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
-//! With `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the
-//! first one of that name (see `fault_points`). At the end it prints how many it passed. `listen` opens the
-//! vault and waits to be killed. `sum-up` talks until earlier messages can be summed up, and does so. `t1` to `t60` are the long stories, in which everything goes on by
-//! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
-//! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
-//! `question option` and the others of `question` are played from wherever they stand, and so is
-//! `titled named`.
-//! `settings turn` and `settings month` change a setting each over and over, and wait to be killed.
-//! `read 5` is five turns that say `play read`, of one conversation.
+//! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash. With
+//! `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the first
+//! one of that name (see `fault_points`). At the end it prints how many it passed. `listen` opens
+//! the vault and waits to be killed. `summarize` sends messages until earlier ones can be
+//! summarized, and does so. `t1` to `t60` are the long stories, in which everything continues
+//! automatically; `go-on t1` is the start after a crash of one, and both print the outcome.
+//! `delete-history` deletes the history of the stories before. `naive` is the control: it edits in
+//! place, without a ledger. `panic` panics with the text in `SAYS`. `question option` and the
+//! others of `question` are played from wherever they stand, and so is `titled named`. `settings
+//! turn` and `settings month` change a setting each over and over, and wait to be killed. `read 5`
+//! is five turns that say `play read`, of one conversation.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -75,7 +76,7 @@ async fn change_one_setting(data: PathBuf, vault: &Path, setting: &str) {
     }
 }
 
-/// What a part of the program says as it gives up, with a key among it.
+/// Panics in a part of the program, with a key in the message.
 fn panic_with_key(data: String) {
     let _log = app::start_log(&DataDir::at(data.into()).expect("a data directory"));
     let says = std::env::var("SAYS").expect("something to say");
@@ -94,13 +95,13 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
     let last = conversations(&app).await.into_iter().next();
     if name == "listen" {
         std::future::pending::<()>().await;
-    } else if name == "forget" {
-        app.delete_history(HistoryAge::Any).await.expect("forgotten");
+    } else if name == "delete-history" {
+        app.delete_history(HistoryAge::Any).await.expect("deleted");
     } else if name == "go-on" {
         resume_after_crash(&app, last).await;
     } else if let Some((name, turns)) = name.split_once(' ') {
         send_repeatedly(&app, name, turns.parse().expect("a number of turns")).await;
-    } else if name == "sum-up" {
+    } else if name == "summarize" {
         summarize(&app).await;
     } else {
         let text = format!("play {name}");
@@ -177,7 +178,7 @@ async fn run_multi_call(data: PathBuf, vault: &Path, story: &str, start: StorySt
     said
 }
 
-/// What the user is asked about the cut turn, and then does.
+/// The user's answer about the interrupted turn; returns the offer.
 async fn resolve_interruption(
     app: &App,
     conversation: &ConversationId,
@@ -196,7 +197,7 @@ async fn resolve_interruption(
             app.wait_until_idle(conversation).await.expect("idle");
         }
         "undo" if offer.changed > 0 => {
-            app.undo(&UndoScope::Turn { turn: turn.clone() }).await.expect("taken back");
+            app.undo(&UndoScope::Turn { turn: turn.clone() }).await.expect("undone");
             app.dismiss_interrupted_turn(&turn).await.expect("left");
         }
         _ => app.dismiss_interrupted_turn(&turn).await.expect("left"),
@@ -255,7 +256,7 @@ async fn send_repeatedly(app: &App, name: &str, turns: usize) {
     }
 }
 
-/// A conversation that is long enough to be summed up, and is.
+/// A conversation that is long enough to be summarized, and its summary.
 async fn summarize(app: &App) {
     let mut chat = None;
     for n in 0..9 {
@@ -266,10 +267,11 @@ async fn summarize(app: &App) {
         app.wait_until_idle(&conversation).await.expect("idle");
         chat = Some(conversation);
     }
-    app.compact(&chat.expect("a conversation")).await.expect("summed up");
+    app.compact(&chat.expect("a conversation")).await.expect("summarized");
 }
 
-/// What a user does after a crash: decides what waits, answers what was asked, and asks on.
+/// A user after a crash: decides about pending changes, answers the question, and sends the next
+/// message.
 async fn resume_after_crash(app: &App, last: Option<ConversationId>) {
     if let Some(conversation) = &last {
         app.wait_until_idle(conversation).await.expect("idle");
@@ -286,7 +288,7 @@ async fn resume_after_crash(app: &App, last: Option<ConversationId>) {
     app.wait_until_idle(&conversation).await.expect("idle");
 }
 
-/// Of the four hunks of a note one is accepted, one rejected, one put in other words, one left.
+/// Of the four hunks of a note one is accepted, one rejected, one edited, one left pending.
 async fn decide_by_hunk(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     let review = view.review.expect("a note waits");
@@ -325,7 +327,7 @@ async fn answer_question(app: &App, conversation: &ConversationId) {
     }
 }
 
-/// What a program without a ledger does: opens the note for writing and writes it in two halves.
+/// A program without a ledger: opens the note for writing and writes it in two halves.
 fn edit_in_place(vault: &Path) {
     for (path, _) in NOTES {
         let after = EDITED.iter().find(|(edited, _)| *edited == path);

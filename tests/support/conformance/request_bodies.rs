@@ -1,4 +1,4 @@
-//! The request bodies that tests produce, kept for the check against the vendors' own types.
+//! The request bodies that tests produce, kept for the check against the providers' own types.
 #![allow(clippy::disallowed_methods, reason = "what is written is the tests' own, and no note")]
 #![allow(unreachable_pub, reason = "the tests of a crate below the testkit include this file")]
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Names the folder that gets the bodies; where it is not set, nothing is kept.
 const FOLDER_VARIABLE: &str = "VAULTMATE_KEEP_BODIES";
 
-/// Doors by how their paths end, and whose wire is spoken there.
+/// Endpoints by how their paths end, and their wire format.
 const PROVIDER_ENDPOINTS: [(&str, &str); 3] =
     [("/messages", "anthropic"), ("/chat/completions", "openai"), ("/api/chat", "ollama")];
 
@@ -20,8 +20,8 @@ const MAX_KEYWORD_LENGTH: usize = 24;
 /// Keeps the body of a request that came to `path`, unless one of the same shape is kept already.
 pub fn record(path: &str, body: &str) {
     let Some(folder) = std::env::var_os(FOLDER_VARIABLE) else { return };
-    let door = PROVIDER_ENDPOINTS.iter().find(|(end, _)| path.ends_with(end));
-    let (Some((_, wire)), Ok(value)) = (door, serde_json::from_str(body)) else { return };
+    let endpoint = PROVIDER_ENDPOINTS.iter().find(|(end, _)| path.ends_with(end));
+    let (Some((_, wire)), Ok(value)) = (endpoint, serde_json::from_str(body)) else { return };
     let mut shape = DefaultHasher::new();
     schema_of(&value).to_string().hash(&mut shape);
     let file = Path::new(&folder).join(format!("{wire}-{:016x}.json", shape.finish()));
@@ -30,7 +30,8 @@ pub fn record(path: &str, body: &str) {
     }
 }
 
-/// What the types look at: names, kinds of values and fixed words, of equal items one.
+/// The parts of a body that the types describe: names, kinds of values and fixed words, of equal
+/// items one.
 fn schema_of(value: &Value) -> Value {
     let is_word = |text: &str| {
         text.len() <= MAX_KEYWORD_LENGTH

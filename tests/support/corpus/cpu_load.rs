@@ -48,7 +48,7 @@ impl CpuLoadMonitor {
         Self { worst, _watching: watching }
     }
 
-    /// What is wrong with that.
+    /// The problem with that, if any.
     pub(super) fn complaint(&self) -> Option<String> {
         let worst = *self.worst.lock().unwrap_or_else(PoisonError::into_inner);
         (worst > MAX_CPU_SHARE)

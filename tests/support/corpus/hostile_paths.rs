@@ -26,7 +26,7 @@ use super::CorpusReport;
 use case::PathOperation;
 use runner::{CaseProblem, PathOutcome};
 
-/// Who resolves the paths: the product's tools, or the control that is expected to leak.
+/// Resolves the paths: the product's tools, or the control that is expected to leak.
 #[async_trait]
 pub trait PathResolver: Send + Sync + Sized {
     /// Opens the vault at this folder.
@@ -49,7 +49,7 @@ pub trait PathResolver: Send + Sync + Sized {
     ) -> Option<String>;
 }
 
-/// What a call answered.
+/// The answer of a call.
 #[derive(Debug, Clone)]
 pub struct ResolverAnswer {
     /// The text for the model.
@@ -58,7 +58,7 @@ pub struct ResolverAnswer {
     pub is_error: bool,
 }
 
-/// Whom the process belongs to while the cases run.
+/// The user of the process while the cases run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessSharing {
     /// To this run: its memory is measured and every deadline is the corpus's own.

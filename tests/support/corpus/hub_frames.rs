@@ -27,7 +27,7 @@ use runner::FrameTrial;
 const TIME_DIVISOR: u32 = 20;
 const SHARED_TIME_DIVISOR: u32 = 10;
 
-/// What a case may take of memory, in bytes.
+/// The limit of memory for a case, in bytes.
 const MAX_MEMORY_GROWTH: u64 = 64 << 20;
 
 /// Panics on any thread since the first run in a process of its own.
@@ -69,7 +69,7 @@ pub async fn run(
     }
 }
 
-/// What is wrong with a case, in sentences.
+/// Complaints about a case, in sentences.
 async fn run_case(
     case: &FrameCase,
     process: ProcessSharing,

@@ -27,7 +27,7 @@ struct InjectionTally {
     leaks: usize,
     unapproved: usize,
     asked: usize,
-    /// What is wrong, in sentences.
+    /// Complaints, in sentences.
     complaints: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ const TIME_DIVISOR: u32 = 100;
 /// A turn that takes longer does not end.
 const TURN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a case may take of memory, in bytes.
+/// The limit of memory for a case, in bytes.
 const MAX_MEMORY_GROWTH: u64 = 64 << 20;
 
 /// Panics on any thread since the first run in a process of its own.
@@ -72,12 +72,12 @@ pub async fn run(corpus: &SseCorpus, only: Option<&str>, process: ProcessSharing
     }
 }
 
-/// What is wrong with a case, in sentences.
+/// Complaints about a case, in sentences.
 async fn run_case(case: &SseCase, process: ProcessSharing) -> Result<Vec<String>, UnknownSseWord> {
-    let (expect, vendor, chunking) = (case.expectation()?, case.provider()?, case.chunking()?);
+    let (expect, provider, chunking) = (case.expectation()?, case.provider()?, case.chunking()?);
     let clock = TIME_DIVISOR / process.timeout_factor();
     let answer = SseResponse::from_case(case, clock)?;
-    let stage = match SseFixture::open(vendor, expect, clock).await {
+    let stage = match SseFixture::open(provider, expect, clock).await {
         Ok(stage) => stage,
         Err(why) => return Ok(vec![why]),
     };

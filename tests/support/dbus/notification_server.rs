@@ -27,7 +27,7 @@ pub struct ShownNotification {
     pub id: u32,
     /// Its first line.
     pub summary: String,
-    /// What stands below.
+    /// The text below.
     pub body: String,
     /// Keys and labels in turn.
     pub actions: Vec<String>,
@@ -118,12 +118,12 @@ impl FakeNotificationServer {
         self.shown().into_iter().find(wanted).expect("it was found a moment ago")
     }
 
-    /// Resolves when the one with this number was taken back.
+    /// Resolves when the notification with this number was closed.
     pub async fn wait_until_closed(&self, id: u32) {
         let mut state = self.state.subscribe();
         let closed = state.wait_for(|state| state.closed.contains(&id));
         let closed = tokio::time::timeout(TEST_TIMEOUT, closed).await.map(drop);
-        assert!(closed.is_ok(), "{id} was not taken back");
+        assert!(closed.is_ok(), "{id} was not closed");
     }
 
     /// The user clicks on the one with this number.

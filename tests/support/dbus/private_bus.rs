@@ -55,7 +55,7 @@ impl PrivateBus {
         Self { _folder: folder, daemon, address: address.trim().to_owned() }
     }
 
-    /// What to put into `DBUS_SESSION_BUS_ADDRESS` or `DBUS_SYSTEM_BUS_ADDRESS`.
+    /// The value for `DBUS_SESSION_BUS_ADDRESS` or `DBUS_SYSTEM_BUS_ADDRESS`.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address

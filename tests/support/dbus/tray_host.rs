@@ -94,7 +94,7 @@ impl FakeTrayHost {
         let proxy = self.proxy("/MenuBar", "com.canonical.dbusmenu").await;
         let event = (line.number, "clicked", Value::from(0_i32), 0_u32);
         match proxy.call_method("Event", &event).await {
-            // What ends the program may end it before it has answered.
+            // An action that ends the program may end it before it has answered.
             Err(zbus::Error::MethodError(name, ..))
                 if name.as_str() == "org.freedesktop.DBus.Error.NoReply" => {}
             answer => drop(answer.expect("the menu takes it")),

@@ -1,4 +1,4 @@
-//! What is wrong with a folder, held against what the ledger says has happened in it.
+//! Checks a folder against the record of the ledger.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use protocol::Change;
 use super::child_process::ChildReport;
 use super::folder_tree::{FolderTree, TreeNode};
 
-/// What is wrong.
+/// A kind of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Damage {
-    /// Bytes that somebody had, or a change that was promised, are nowhere.
+    /// Bytes that somebody had, or a change that was promised, are gone.
     Lost,
     /// Something is there twice, or is told twice.
     Doubled,
@@ -18,22 +18,22 @@ pub(super) enum Damage {
     Torn,
     /// A file is there that nobody asked for.
     Litter,
-    /// What was told, or what the ledger says, is not so.
+    /// A report, or a record of the ledger, is false.
     Untrue,
 }
 
-/// What is wrong, and where.
+/// A kind of damage, and its place.
 pub(super) type DamageFinding = (Damage, String);
 
 /// The state of a change in the ledger once it has happened.
 const DONE_STATE: &str = "Done";
 
-/// What should be, and what was.
+/// The expected state, and the actual one.
 #[derive(Debug)]
 pub(super) struct FaultCase<'a> {
     /// The folder before.
     pub(super) before: &'a FolderTree,
-    /// What was planned, in order.
+    /// The planned changes, in order.
     pub(super) changes: &'a [Change],
     /// Whether only all or nothing will do.
     pub(super) is_atomic: bool,

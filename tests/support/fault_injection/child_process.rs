@@ -1,4 +1,4 @@
-//! What runs in the process that is killed, and in the one that puts things right afterwards.
+//! The work of the process that is killed, and of the one that recovers afterwards.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::fault_injection::fault_points;
 /// Where the names of temporary files come from: a test must know them beforehand.
 pub(super) const SEED: u64 = 7;
 
-/// What a process said on its last line before it ended by itself.
+/// The last line of a process before it ended normally.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ChildReport {
     /// Paths that were told as done.
@@ -25,7 +25,7 @@ pub(super) struct ChildReport {
     pub(super) problems: Vec<(String, String)>,
     /// Why nothing was done at all.
     pub(super) refused: Option<String>,
-    /// What the ledger holds about the scene's changes: path and state, in order.
+    /// The record of the ledger about the scene's changes: path and state, in order.
     pub(super) ledger: Vec<(String, String)>,
     /// How many fault points were passed.
     pub(super) points: usize,
@@ -75,7 +75,7 @@ async fn apply_changes(
     apply_batch(vault, &StoreLedger(store.clone()), order).await
 }
 
-/// The control: a ledger that forgets.
+/// The control: a ledger that keeps nothing.
 async fn apply_without_ledger(
     vault: &Vault,
     store: &Store,

@@ -39,7 +39,7 @@ pub fn block(name: &'static str) {
     *BLOCKED.lock().unwrap_or_else(PoisonError::into_inner) = Some(name);
 }
 
-/// Lets on whoever is held, for good.
+/// Releases every held thread, for good.
 pub fn unblock() {
     *BLOCKED.lock().unwrap_or_else(PoisonError::into_inner) = None;
     UNBLOCKED.notify_all();

@@ -7,7 +7,7 @@ use std::path::Path;
 use protocol::{Change, ChangeAction};
 use serde::{Deserialize, Serialize};
 
-/// What stands under a path.
+/// An entry of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum TreeNode {
     /// A folder.
@@ -24,7 +24,7 @@ pub(super) struct FolderTree(pub(super) BTreeMap<String, TreeNode>);
 const VAULT_ID_FILE: &str = ".vaultmate/vault.json";
 
 impl FolderTree {
-    /// What is there now.
+    /// The tree as it is now.
     #[must_use]
     pub(super) fn read_from(root: &Path) -> Self {
         let mut tree = Self::default();
@@ -74,7 +74,7 @@ impl FolderTree {
         }
     }
 
-    /// What this is after `changes`, one after the other.
+    /// The tree after `changes`, one after the other.
     #[must_use]
     pub(super) fn after_changes<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Self {
         let mut tree = self.clone();

@@ -1,4 +1,4 @@
-//! Kills at every named point: of a change, of its taking back, and of the recovery after it.
+//! Kills at every named point: of a change, of its revert, and of the recovery after it.
 
 use super::checks::{Damage, DamageFinding};
 use super::folder_tree::FolderTree;
@@ -50,7 +50,7 @@ pub(super) fn kill_during_recovery(
     });
 }
 
-/// What must be found wrong: a ledger that forgets, and a start that puts nothing right.
+/// The controls, which must fail: a ledger that keeps nothing, and a start that recovers nothing.
 pub(super) fn run_controls(prepared: &PreparedScenario, extent: FaultExtent, tally: &FaultTally) {
     let caught = |what: &str, settle: bool| {
         extent.spread_points(prepared.points).into_iter().any(|at| {
@@ -70,7 +70,7 @@ pub(super) fn run_controls(prepared: &PreparedScenario, extent: FaultExtent, tal
             ended.killed && !findings.is_empty()
         })
     };
-    tally.record_control("a ledger that forgets", caught("careless", true));
+    tally.record_control("a ledger that keeps nothing", caught("careless", true));
     tally.record_control("a start without recovery", caught("act", false));
 }
 
@@ -89,7 +89,7 @@ fn run_killed(
     ended.error
 }
 
-/// What is wrong in the moment, and after things were put right, twice.
+/// Damage at the moment of the kill, and after recovery, twice.
 pub(super) fn findings_after_recovery(
     prepared: &PreparedScenario,
     folder: &std::path::Path,

@@ -83,7 +83,7 @@ pub(super) fn cut_at_points(
     Ok(())
 }
 
-/// What must be found wrong: a disk that says it synced and did not.
+/// The control, which must fail: a disk that reports a sync that it did not do.
 pub(super) fn run_control(
     prepared: &PreparedScenario,
     disk: &LoopDisk,

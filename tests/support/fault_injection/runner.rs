@@ -21,7 +21,7 @@ use super::scenarios::FaultScenario;
 pub(super) struct PreparedScenario {
     /// The scene.
     pub(super) scenario: FaultScenario,
-    /// What it plans.
+    /// The planned changes.
     pub(super) changes: Vec<Change>,
     /// How many fault points it passes undisturbed.
     pub(super) points: usize,
@@ -33,9 +33,9 @@ pub(super) struct PreparedScenario {
 pub(super) struct ChildExit {
     /// Whether it was killed.
     pub(super) killed: bool,
-    /// What it said on its last line, if it came to that.
+    /// Its last line, if it came to that.
     pub(super) report: Option<ChildReport>,
-    /// What it said on stderr: of a killed process the fault point.
+    /// Its stderr: of a killed process the fault point.
     pub(super) error: String,
 }
 
@@ -84,7 +84,7 @@ impl PreparedScenario {
         prepared
     }
 
-    /// What is judged.
+    /// The judged case.
     #[must_use]
     pub(super) fn case(&self) -> FaultCase<'_> {
         let unit = self.changes.iter().any(Change::is_rename);
@@ -183,7 +183,7 @@ pub(super) fn was_killed(output: &Output) -> bool {
     output.status.signal() == Some(9)
 }
 
-/// What a process said on its last line, if it came to that.
+/// The last line of a process, if it came to that.
 #[must_use]
 pub(super) fn parse_last_line<T: DeserializeOwned>(output: &Output) -> Option<T> {
     let words = String::from_utf8_lossy(&output.stdout);

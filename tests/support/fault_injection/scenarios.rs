@@ -1,4 +1,4 @@
-//! What is going on when the plug is pulled: each changing tool, each act, and large sets.
+//! The scenarios for kills: each changing tool, each act, and large sets.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,10 +20,10 @@ use crate::stub_tool_deps::StubToolDeps;
 /// The turn and call that all changes of a scene belong to.
 pub(super) const CALL_ID: &str = "one";
 
-/// A folder of notes and one order over it.
+/// A vault and one order over it.
 #[derive(Debug, Clone)]
 pub(super) struct FaultScenario {
-    /// What it is called in the report.
+    /// The name in the report.
     pub(super) name: &'static str,
     /// The folder before.
     pub(super) before: FolderTree,
@@ -32,14 +32,15 @@ pub(super) struct FaultScenario {
 
 #[derive(Debug, Clone)]
 enum ScenarioWork {
-    /// What a model would call.
+    /// A call of a model.
     Call(&'static str, Value),
     /// Changes as they are.
     Set(Vec<Change>),
 }
 
 impl FaultScenario {
-    /// What shall change, planned anew: by the tool itself where the scene is one of a tool's.
+    /// The changes, planned again for each run: by the tool itself where the scenario is one of a
+    /// tool's.
     pub(super) async fn changes(&self, vault: &Vault) -> Result<Vec<Change>, String> {
         match &self.work {
             ScenarioWork::Set(changes) => Ok(changes.clone()),
@@ -70,14 +71,14 @@ impl FaultScenario {
         tool: &str,
         arguments: Value,
     ) -> Result<Vec<Change>, String> {
-        let shelf = ToolDeps {
+        let deps = ToolDeps {
             vault: vault.clone(),
             index: Index::new(vault, PrivateRules::default(), Path::new("unused")),
             archive: Arc::new(StubToolDeps),
             environment: Arc::new(StubToolDeps),
             questions: Arc::new(StubToolDeps),
         };
-        let registry = catalog(shelf).expect("no name twice");
+        let registry = catalog(deps).expect("no name twice");
         let seen: BTreeMap<_, _> = self
             .before
             .0
@@ -247,7 +248,7 @@ fn sixty_changes() -> FaultScenario {
     FaultScenario { name: "sixty notes", work: ScenarioWork::Set(changes), before }
 }
 
-/// What undo plans to take back all of [`sixty_changes`].
+/// The changes that undo plans to revert all of [`sixty_changes`].
 fn undo_of_sixty() -> FaultScenario {
     let FaultScenario { before, work, .. } = sixty_changes();
     let ScenarioWork::Set(changes) = work else { panic!("sixty notes are no call") };
@@ -260,7 +261,7 @@ fn undo_of_sixty() -> FaultScenario {
         other => panic!("sixty notes have no {other:?}"),
     };
     let work = ScenarioWork::Set(changes.iter().rev().map(back).collect());
-    FaultScenario { name: "sixty taken back", work, before: before.after_changes(&changes) }
+    FaultScenario { name: "sixty undone", work, before: before.after_changes(&changes) }
 }
 
 /// A note moves, and two hundred others link to it.

@@ -1,7 +1,7 @@
 //! Kills before single system calls, and errors from them, with strace's hand in the process.
 //!
-//! strace counts calls by thread, so calls are picked by what they are about: all calls of one
-//! group are one thread's.
+//! strace counts calls by thread, so calls are selected by their argument: all calls of one group
+//! are one thread's.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use super::{FaultExtent, for_each_parallel};
 /// Calls that are counted together.
 #[derive(Debug, Clone)]
 struct SyscallGroup {
-    /// What they are about: a path below the run's folder, or anything.
+    /// Their argument: a path below the run's folder, or any.
     path: Option<String>,
     calls: &'static str,
 }
@@ -29,9 +29,9 @@ enum FailureDuration {
     FromThenOn,
 }
 
-/// What the vault asks of the system, but for reading, writing and syncing bytes.
+/// The system calls of the vault, except for reading, writing and syncing bytes.
 const NAME_SYSCALLS: &str = "openat2,renameat2,unlinkat,mkdirat,fchmod,fsetxattr";
-/// What changes a folder and can be refused.
+/// The calls that change a folder and can be refused.
 const FOLDER_CHANGE_SYSCALLS: &str = "renameat2,unlinkat,mkdirat";
 const ERRORS: [&str; 5] = ["EIO", "ENOSPC", "EROFS", "EDQUOT", "EINTR"];
 const DATABASE: &str = "data/vault.db";
@@ -126,7 +126,7 @@ pub(super) fn errors(prepared: &PreparedScenario, extent: FaultExtent, tally: &F
     });
 }
 
-/// A change that fails and is taken back, killed at every point of that.
+/// A change that fails and is reverted, killed at every point of that.
 pub(super) fn kills_during_rollback(
     prepared: &PreparedScenario,
     extent: FaultExtent,
@@ -172,7 +172,7 @@ fn kill_at_points(
         if !ended.killed {
             return;
         }
-        tally.record_kill(&format!("taken back:{}", ended.error));
+        tally.record_kill(&format!("reverted:{}", ended.error));
         let run = format!(
             "{} EIO from {} {at}, killed at {kill} {}",
             prepared.scenario.name, group.calls, ended.error

@@ -1,4 +1,4 @@
-//! What all runs came to.
+//! The totals of all runs.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -46,7 +46,7 @@ impl FaultTally {
         self.with(|counts| counts.errors += 1);
     }
 
-    /// What was found wrong after `run`; printed at once.
+    /// Records the damage after `run`; printed at once.
     pub(super) fn record_findings(&self, run: &str, findings: &[DamageFinding]) {
         for (wrong, what) in findings {
             println!("WRONG {run}: {wrong:?} {what}");

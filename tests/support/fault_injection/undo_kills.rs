@@ -1,4 +1,4 @@
-//! Kills while the user takes changes back and puts them back, through the application's own doors.
+//! Kills while the user undoes and redoes changes, through the application's own API.
 //!
 //! A child process with the whole application undoes or redoes what a model did, and is killed at
 //! each of its points; the application starts again, does the same deed and then the opposite. The
@@ -59,7 +59,7 @@ pub(super) fn kills(program: &Path, extent: FaultExtent, tally: &FaultTally) {
     run_control(program, extent, tally);
 }
 
-/// What must be found wrong: that something is taken back is noted only after it has happened.
+/// The control, which must fail: an undo is recorded only after it has happened.
 fn run_control(program: &Path, extent: FaultExtent, tally: &FaultTally) {
     let deed = all_scenarios().into_iter().next().expect("a deed");
     let prepared = PreparedUndo::new(deed, program);
@@ -106,8 +106,8 @@ impl PreparedUndo {
         prepared
     }
 
-    /// A vault in which a model has changed the notes. Each time anew: a copy of the folder would be
-    /// another vault, and copies of its notes other notes.
+    /// A vault in which a model has changed the notes. It is made again for each run: a copy of the
+    /// folder would be another vault, and copies of its notes other notes.
     fn prepare_vault(&self) -> TempDir {
         let stage = temp_folder();
         for folder in ["vault", "data"] {
@@ -183,7 +183,7 @@ impl PreparedUndo {
         command.output().expect("strace starts")
     }
 
-    /// What is wrong after the application has started again.
+    /// Records the damage after the application has started again.
     fn record_findings(&self, folder: &Path, site: &str, run: &str, tally: &FaultTally) {
         let last = site.rsplit(", then ").next().unwrap_or(site);
         tally.record_kill(&format!("{}:{last}", self.scenario.way.name()));
@@ -195,7 +195,7 @@ impl PreparedUndo {
         );
     }
 
-    /// What is there after the application has started again, the deed was done again, and then its
+    /// The state after the application has started again, the action was done again, and then its
     /// opposite.
     fn restart_and_redo(&self, folder: &Path) -> UndoChildReport {
         self.run_undisturbed(folder, "settle")

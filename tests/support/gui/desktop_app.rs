@@ -13,9 +13,9 @@ use crate::polling::poll_until;
 use crate::scripted_model::{KEY, ScriptedModel};
 use crate::{PrivateBus, TempVault, VirtualDisplay};
 
-/// What stands in the window's frame.
+/// The title of the window.
 const WINDOW_TITLE: &str = "Vaultmate";
-/// What stands in the frame of the dialog in which a folder is chosen.
+/// The title of the dialog in which a folder is chosen.
 const FOLDER_DIALOG_TITLE: &str = "Select Folder";
 /// Where a dialog shows the path: it stands in the corner of the screen, as nobody places it elsewhere.
 const DIALOG_PATH_REGION: ScreenRegion = ScreenRegion { x: 160, y: 0, width: 930, height: 45 };
@@ -29,8 +29,8 @@ pub enum WindowVisibility {
     Gone,
 }
 
-/// What stays when the application ends: its data folder, the settings, the screen. Starting again
-/// on the same home is what a user does after a crash.
+/// Outlives the application: its data folder, the settings, the screen. Starting again on the same
+/// home is what a user does after a crash.
 #[derive(Debug)]
 pub struct DesktopHome {
     folder: TempDir,
@@ -54,7 +54,7 @@ impl DesktopHome {
             ("XDG_CACHE_HOME", place("xdg-cache")),
             ("LANG", "C.UTF-8".into()),
             ("LANGUAGE", "en".into()),
-            // What the tester's own shell may hold must not reach the application.
+            // Variables of the tester's own shell must not reach the application.
             ("ANTHROPIC_API_KEY", String::new()),
             ("ANTHROPIC_BASE_URL", String::new()),
             ("VAULTMATE_HUB_URL", String::new()),
@@ -111,7 +111,7 @@ impl DesktopHome {
         let mut command = Command::new(program);
         command.args(arguments);
         command.env("DISPLAY", self.display.name()).env_remove("WAYLAND_DISPLAY");
-        // Only the bus that a test gave it: the other name leads to the usual one.
+        // Only the bus that a test gave it: the other variable leads to the usual one.
         command.env_remove("DBUS_SESSION_BUS_ADDRESS").env_remove("XDG_RUNTIME_DIR");
         for (name, value) in &self.env {
             command.env(name, value);
@@ -119,7 +119,7 @@ impl DesktopHome {
         UndrivenApp(command.kill_on_drop(true).spawn().expect("it starts"))
     }
 
-    /// What stands on the screen, and its keyboard.
+    /// The screen and its keyboard.
     #[must_use]
     pub fn connect_x11(&self) -> X11Client {
         X11Client::connect(self.display.name())
@@ -238,10 +238,10 @@ impl DesktopApp {
         self.window.find("[data-testid=composer], [data-testid=firstrun]").await;
     }
 
-    /// Saves what the window shows as `NAME.png` in the folder `VAULTMATE_PICTURES`, if one is set:
-    /// for people who want to see a journey.
+    /// Saves a screenshot of the window as `NAME.png` in the folder `VAULTMATE_SCREENSHOTS`, if one
+    /// is set, for people who want to watch a test.
     pub async fn save_screenshot(&self, name: &str) {
-        if let Some(folder) = std::env::var_os("VAULTMATE_PICTURES") {
+        if let Some(folder) = std::env::var_os("VAULTMATE_SCREENSHOTS") {
             let file = Path::new(&folder).join(name).with_extension("png");
             self.window.screenshot(&file).await;
         }
@@ -274,14 +274,14 @@ impl UndrivenApp {
         self.0.kill().await.expect("it can be ended");
     }
 
-    /// Resolves when it has ended by itself.
+    /// Resolves when it has ended on its own.
     pub async fn wait_for_exit(mut self) -> ExitStatus {
         let ended = tokio::time::timeout(Duration::from_secs(60), self.0.wait()).await;
         ended.expect("it ends").expect("its status")
     }
 }
 
-/// What the head of a dialog shows once it was the same for a while.
+/// The head of a dialog once it has not changed for a while.
 async fn wait_until_unchanged(screen: &mut X11Client) -> Vec<u8> {
     let (mut last, mut same) = (Vec::new(), 0);
     poll_until("the dialog to be drawn", async || {

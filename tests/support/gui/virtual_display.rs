@@ -14,8 +14,8 @@ impl VirtualDisplay {
     /// Starts one on the first number that is free; resolves when it takes clients.
     #[must_use]
     pub fn start() -> Self {
-        // Without `-noreset` the server starts anew when its last client leaves, and the next one
-        // may find the door closed: journeys that restart the program would fail now and then.
+        // Without `-noreset` the server restarts when its last client leaves, and the next client
+        // may not be able to connect: tests that restart the program would fail now and then.
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-noreset"])
             .args(["-screen", "0", "1280x800x24", "-nolisten", "tcp"])
@@ -31,7 +31,7 @@ impl VirtualDisplay {
         Self { name: format!(":{}", number.trim()), server }
     }
 
-    /// What to put into `DISPLAY`.
+    /// The value for `DISPLAY`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -1,7 +1,7 @@
 //! A W3C WebDriver client for the real window, talking to WebKitWebDriver directly.
 //!
-//! Nothing waits for a fixed time: whatever is looked for is looked for again until it is there or
-//! the time is up.
+//! Nothing waits for a fixed time: a missing element is looked for again until it is there or the
+//! time is up.
 
 mod keys;
 mod process;
@@ -32,7 +32,7 @@ const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The button of the pointer, down and up.
 const BUTTON_EVENTS: [&str; 2] = ["pointerDown", "pointerUp"];
 
-/// What to start, and around what.
+/// The program to start, and its surroundings.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     /// The program whose window is driven.
@@ -155,7 +155,7 @@ impl WebDriver {
 
     /// Clicks the first `css` that shows `needle`, once it can be clicked.
     pub async fn click_text(&self, css: &str, needle: &str) {
-        // It may be drawn anew between the look and the click.
+        // It may be redrawn between the look and the click.
         poll_until("a click", async || {
             let WebElement(id) = self.find_text(css, needle).await;
             self.post(&format!("/element/{id}/click"), &json!({})).await
@@ -248,7 +248,7 @@ impl WebDriver {
         done.unwrap_or_else(|why| panic!("the keyboard: {why}"));
     }
 
-    /// What an element shows.
+    /// The text of an element.
     pub async fn text(&self, WebElement(id): &WebElement) -> String {
         let text = self.request(Method::GET, &format!("/element/{id}/text"), None).await;
         text.unwrap_or_default().as_str().unwrap_or_default().to_owned()
@@ -323,11 +323,11 @@ impl WebDriver {
             requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
         let painted = self.post("/execute/async", &json!({ "script": frames, "args": [] })).await;
         painted.unwrap_or_else(|why| panic!("the page is not painted: {why}"));
-        let picture = self.request(Method::GET, "/screenshot", None).await.expect("a screenshot");
+        let image = self.request(Method::GET, "/screenshot", None).await.expect("a screenshot");
         let png = base64::engine::general_purpose::STANDARD
-            .decode(picture.as_str().expect("a screenshot is text"))
+            .decode(image.as_str().expect("a screenshot is text"))
             .expect("a screenshot is Base64");
-        std::fs::write(file, png).expect("the picture can be written");
+        std::fs::write(file, png).expect("the screenshot can be written");
     }
 
     /// Ends the program as a power cut would, then the driver; resolves when both are gone.
@@ -337,7 +337,7 @@ impl WebDriver {
         self.end_driver();
     }
 
-    /// What the processes that the program started have in their environment.
+    /// The environment of the processes that the program started.
     #[must_use]
     pub fn environments_of_children(&self) -> Vec<String> {
         self.app.environments_of_children()

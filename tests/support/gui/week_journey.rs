@@ -1,6 +1,7 @@
-//! A week with the window: sixty notes are changed by three decisions while other programs write into
-//! the folder, the program is killed in the middle of a turn and of a change, the hub brings captures
-//! day by day, an update comes, the user goes on writing, and all of it is taken back in the end.
+//! A week with the window: sixty notes are changed by three decisions while other programs write
+//! into the folder, the program is killed in the middle of a turn and of a change, the hub brings
+//! captures day by day, an update comes, the user goes on writing, and all of it is undone in the
+//! end.
 
 mod checks;
 mod days;
@@ -48,15 +49,15 @@ impl WeekExtent {
 /// How the week went.
 #[derive(Debug, Default)]
 pub struct WeekReport {
-    /// Verdicts that the review of the sixty asked for.
+    /// Decisions in the review of the sixty.
     pub decisions: usize,
-    /// Times that the program came to the user by itself: a review, a cut turn, a place to decide.
+    /// Times that the program asked the user: a review, an interrupted turn, a conflict.
     pub prompts: usize,
     /// Questions in words.
     pub questions: usize,
     /// Notes of the sixty that stood changed when the program was killed in the middle.
     pub cut_at: usize,
-    /// Places where taking back would have had to guess.
+    /// Places where the undo would have had to guess.
     pub conflicts: usize,
     /// Captures that were kept.
     pub captures: usize,
@@ -66,9 +67,9 @@ pub struct WeekReport {
     pub saves: usize,
     /// Bytes of somebody that are gone, each in words.
     pub lost: Vec<String>,
-    /// What stands there twice, each in words.
+    /// Doubled text, each in words.
     pub doubled: Vec<String>,
-    /// What the models cost, as the settings say it.
+    /// The costs of the models, as the settings show them.
     pub cost: String,
 }
 
@@ -112,7 +113,7 @@ impl fmt::Display for WeekReport {
     }
 }
 
-/// Lives through it, in the real window. Panics where the program does not do what a user waits for.
+/// Runs the week in the real window. Panics where the program does not do what a user expects.
 pub async fn run_week(extent: &WeekExtent) -> WeekReport {
     let vault = TempVault::new(&[(sixty_notes::INBOX, "# Inbox\n\n")]);
     generated_vault::write_vault(vault.root(), extent.notes);

@@ -1,5 +1,5 @@
-//! What stands on a display, its keyboard and pointer, the close button of a window, and drags from
-//! another program, over the X protocol itself: what a driver of the page does not see.
+//! The windows on a display, its keyboard and pointer, the close button of a window, and drags from
+//! another program, over the X protocol itself: a driver of the page does not see them.
 
 mod drag_and_drop;
 
@@ -57,7 +57,7 @@ pub struct X11Client {
     resource_id_base: u32,
     /// How much this client made.
     resource_count: u32,
-    /// What happened while an answer was waited for.
+    /// Events that came while a reply was awaited.
     events: VecDeque<Vec<u8>>,
 }
 
@@ -105,7 +105,7 @@ impl X11Client {
         let vendor = usize::from(read_u16(&rest, 16)).next_multiple_of(4);
         let formats = 8 * usize::from(rest[21]);
         let (base, root) = (read_u32(&rest, 4), read_u32(&rest, 32 + vendor + formats));
-        // What a test waits for here comes at once, or never.
+        // Replies come at once, or never.
         server.set_read_timeout(Some(REPLY_TIMEOUT)).expect("a socket has one");
         Self { server, root, resource_id_base: base, resource_count: 0, events: VecDeque::new() }
     }
@@ -156,7 +156,7 @@ impl X11Client {
         Some((read_u16(&answer, 12), read_u16(&answer, 14)))
     }
 
-    /// What is to be seen in a part of the screen: blue, green and red of each pixel.
+    /// The pixels of a part of the screen: blue, green and red of each.
     #[must_use]
     pub fn pixels(&mut self, spot: ScreenRegion) -> Vec<u8> {
         let two = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 /// More questions at once than there are connections.
 const PARALLEL_QUERIES: usize = 16;
 
-/// What the application is to do, as one argument.
+/// The work of the application, as one argument.
 #[derive(Debug, Clone)]
 pub struct SoakAppOptions {
     /// The hub's address.
@@ -117,7 +117,7 @@ async fn answer_question(app: &App, question: &str) -> Vec<String> {
             join_all((0..PARALLEL_QUERIES).map(|_| run_window_queries(app))).await;
             Vec::new()
         }
-        // What the user has said, in all conversations.
+        // The user's messages in all conversations.
         "said" => {
             let mut said = Vec::new();
             for conversation in conversations(app).await {
@@ -139,7 +139,7 @@ async fn answer_question(app: &App, question: &str) -> Vec<String> {
     }
 }
 
-/// What a window asks for that shows the conversation of the day.
+/// The queries of a window that shows the conversation of the day.
 async fn run_window_queries(app: &App) -> Vec<String> {
     let page = ListConversations { shelf: ArchiveState::Open, before: None };
     let listed = app.list_conversations(&page).await.expect("a list").conversations;

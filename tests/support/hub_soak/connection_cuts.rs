@@ -36,7 +36,7 @@ pub async fn run_cuts(program: &Path, cuts: usize, seed: u64) -> DeliveryTally {
 }
 
 /// The control: a client that works on each message and acknowledges it then, without a memory of
-/// what it has worked on already.
+/// the finished ones.
 pub async fn run_naive_client(cuts: usize, seed: u64) -> DeliveryTally {
     let hub = RedeliveringHub::start().await;
     let proxy = FaultProxy::start(hub.address(), seed, ForwardingMode::Rough).await;

@@ -1,4 +1,5 @@
-//! A rough way between a hub and whoever dials it: cut, reset, stalled, flipped, in pieces, late.
+//! An unreliable connection between a hub and its client: cut, reset, stalled, flipped, in pieces,
+//! late.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,20 +12,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What happens to a connection at one of its bytes.
+/// A fault at one of the bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionFault {
     /// Both ends see the other one leave.
     Cut,
     /// Both ends are told that there is no connection.
     Reset,
-    /// What either end says is swallowed from here on, and neither hears of it.
+    /// From here on the data of either end is swallowed, and neither hears of it.
     Stall,
     /// One bit of the byte is another one; all else passes.
     Flip,
 }
 
-/// The faults that end a connection, for whoever draws one of them.
+/// The faults that end a connection, to draw one of them.
 pub const ENDING_FAULTS: [ConnectionFault; 3] =
     [ConnectionFault::Cut, ConnectionFault::Reset, ConnectionFault::Stall];
 
@@ -57,7 +58,7 @@ struct ProxyShared {
 #[derive(Debug)]
 struct ProxyState {
     rng: Rng,
-    /// What strikes after so many bytes of whatever passes next, in either direction.
+    /// The fault that strikes after so many of the next bytes, in either direction.
     armed: Option<(u64, ConnectionFault)>,
 }
 

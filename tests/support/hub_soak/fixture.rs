@@ -23,7 +23,7 @@ pub struct SoakFixture {
     cleared: Vec<String>,
 }
 
-/// What became of the messages that were acknowledged.
+/// The fate of the messages that were acknowledged.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryTally {
     /// How many there were.
@@ -35,7 +35,7 @@ pub struct DeliveryTally {
     /// Notifications that came again, because the link was lost before it was known that the hub
     /// had read them.
     pub redelivered: usize,
-    /// Of these, in other words.
+    /// Of these, with another text.
     pub repeated_differently: usize,
 }
 
@@ -147,7 +147,7 @@ impl SoakFixture {
             self.print_differences(&tally, &book.notification_per_acknowledged(), &places);
             tally
         });
-        // What is unfinished in the database counts, too.
+        // Unfinished work in the database counts, too.
         let store = Store::open(&self.database()).await.expect("the database opens");
         tally.lost += store.inbox_unfinished().await.expect("read").len();
         tally.lost += usize::from(store.outbox_next(None, 100).await.expect("read").is_some());

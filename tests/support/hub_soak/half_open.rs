@@ -1,4 +1,4 @@
-//! A peer that is gone without a word: the whole application and a hub in a network of their own,
+//! A peer that disappears silently: the whole application and a hub in a network of their own,
 //! whose link is taken down.
 
 use std::fmt;
@@ -15,7 +15,7 @@ use super::app_process::{RetryPacing, SoakAppOptions, open_app};
 use super::redelivering_hub::RedeliveringHub;
 use crate::TempVault;
 
-/// What became of the link.
+/// The fate of the link.
 #[derive(Debug, Clone, Copy)]
 pub struct HalfOpenReport {
     /// From the moment when the network went to the moment when that was found.
@@ -52,7 +52,7 @@ impl fmt::Display for HalfOpenReport {
 /// Takes the network of a process of its own down, with clocks so many times as fast; says why where
 /// that is not allowed.
 pub fn run_half_open(program: &Path, times: u32) -> Result<HalfOpenReport, String> {
-    // As whoever we are where that is allowed, else as the root of users of our own.
+    // As the current user where that is allowed, else as the root of users of our own.
     let ways: [&[&str]; 2] = [&["-n"], &["-rn"]];
     let allowed = |way: &&&[&str]| {
         let tried = Command::new("unshare").args(**way).args(["ip", "link"]).output();

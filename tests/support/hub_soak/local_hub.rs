@@ -1,5 +1,5 @@
-//! The same cuts before the small local hub, which forgets what it could not deliver; and bits that
-//! are other ones.
+//! The same cuts before the small local hub, which drops messages that it could not deliver; and
+//! flipped bits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ const HUB_TIMEOUT: Duration = Duration::from_secs(120);
 /// So many messages are said after the bits, and all of them arrive.
 const MESSAGES_AFTER_FLIPS: usize = 20;
 
-/// What the hub has seen of its client.
+/// The hub's record of its client.
 #[derive(Debug, Default, Clone)]
 struct LocalHubLog {
     registered: usize,
@@ -139,8 +139,8 @@ async fn wait_until(
     }
 }
 
-/// So many bits are other ones on their way, wherever they stand; then none is, and the link is as
-/// good as ever. What was said meanwhile may be something else now, and is not judged.
+/// Flips so many bits on their way, wherever they stand; then the link is as good as ever. Messages
+/// meanwhile may be garbled, and are not judged.
 pub async fn run_bit_flips(program: &Path, flips: usize, seed: u64) -> DeliveryTally {
     let (hub, home) = (RedeliveringHub::start().await, SoakFixture::new(program));
     let proxy = FaultProxy::start(hub.address(), seed, ForwardingMode::Smooth).await;

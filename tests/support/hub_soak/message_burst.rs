@@ -24,23 +24,23 @@ const MAX_STORE_TIME: Duration = Duration::from_secs(30);
 /// A message is worked on to its result in so long, one after the other.
 const MAX_TIME_PER_MESSAGE: Duration = Duration::from_secs(1);
 
-/// Whatever a window asks for is there in so long.
+/// Every query of a window is answered in so long.
 const MAX_QUERY_TIME: Duration = Duration::from_millis(500);
 
 /// More memory than before, in KiB, it never takes.
 const MAX_MEMORY_GROWTH_KIB: u64 = 64 << 10;
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug)]
 pub struct BurstReport {
     /// How many were taken.
     pub acked: usize,
     /// From the first delivery to the last acknowledgement.
     pub stored: Duration,
-    /// What the hub was told about the one too many.
+    /// The answer to the hub about the one too many.
     pub refusal: String,
-    /// Whether they were worked on in the order in which they came. A hub that forgets is told the newest
-    /// results first.
+    /// Whether they were worked on in the order in which they came. A hub that drops messages is
+    /// told the newest results first.
     pub in_order: bool,
     /// How many of their results were shown.
     pub shown: usize,
@@ -54,7 +54,7 @@ pub struct BurstReport {
     pub worked: Duration,
     /// Which was to take no longer than this.
     pub bound: Duration,
-    /// What became of them.
+    /// The fate of the messages.
     pub tally: DeliveryTally,
 }
 
@@ -157,7 +157,7 @@ fn message_text(number: usize) -> String {
     format!("remember number {number} of many")
 }
 
-/// How long it took to take them, and what was said about the last.
+/// How long it took to accept them, and the answer about the last.
 fn acknowledgement_times(book: &HubLog) -> (Duration, String) {
     let first = book.delivered.values().min();
     let last = book.acked.values().max();

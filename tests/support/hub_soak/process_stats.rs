@@ -1,4 +1,4 @@
-//! What a process takes of the system.
+//! The use of system resources by a process.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ impl ProcessStats {
     /// The least of each.
     #[must_use]
     pub fn minimum(all: &[Self]) -> Self {
-        let least = |pick: fn(&Self) -> u64| all.iter().map(pick).min().unwrap_or_default();
+        let least = |figure: fn(&Self) -> u64| all.iter().map(figure).min().unwrap_or_default();
         Self {
             resident: least(|vitals| vitals.resident),
             peak: least(|vitals| vitals.peak),

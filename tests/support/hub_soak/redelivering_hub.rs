@@ -16,7 +16,7 @@ use tokio_tungstenite::{WebSocketStream, accept_async};
 /// Nothing that is waited for takes so long, unless it never comes.
 const HUB_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What was said to a client, and what it answered.
+/// The messages to a client, and its answers.
 #[derive(Debug, Default)]
 pub struct HubLog {
     /// Ids and texts, in the order in which they were said.
@@ -27,7 +27,7 @@ pub struct HubLog {
     pub acked: BTreeMap<String, Instant>,
     /// The reasons of those that were not taken.
     pub rejected: BTreeMap<String, String>,
-    /// What was to be shown for each, as often as it came.
+    /// The notifications for each, as often as they came.
     pub notified: BTreeMap<String, Vec<String>>,
     /// The ids of the messages for which something was shown, each once, in that order.
     pub shown: Vec<String>,
@@ -155,7 +155,7 @@ impl RedeliveringHub {
         self.log.send_modify(|book| book.sent.push((id.to_owned(), text.to_owned())));
     }
 
-    /// What the book says.
+    /// Reads the log.
     pub fn read_log<T>(&self, look: impl FnOnce(&HubLog) -> T) -> T {
         look(&self.log.borrow())
     }

@@ -26,7 +26,7 @@ const EXTRA_THREADS: usize = 4;
 /// Early on is after this part of the time.
 const EARLY_SHARE: f64 = 0.2;
 
-/// What it took.
+/// The use of resources.
 #[derive(Debug, Clone)]
 pub struct ResourceReport {
     /// After a fifth of the time.
@@ -35,7 +35,7 @@ pub struct ResourceReport {
     pub late: ProcessStats,
     /// Connections that were ended.
     pub cuts: usize,
-    /// What became of the messages.
+    /// The fate of the messages.
     pub tally: DeliveryTally,
 }
 

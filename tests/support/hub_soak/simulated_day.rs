@@ -25,7 +25,7 @@ const CUT_WITHIN_BYTES: u64 = 1_500;
 /// The same where nothing but the link's own signs of life are under way.
 const IDLE_CUT_WITHIN_BYTES: u64 = 40;
 
-/// What a day was like.
+/// The report of a day.
 #[derive(Debug)]
 pub struct SimulatedDay {
     /// Of these half were kills in the middle of the work.
@@ -34,7 +34,7 @@ pub struct SimulatedDay {
     pub cuts: usize,
     /// How long it took.
     pub took: Duration,
-    /// What became of the messages.
+    /// The fate of the messages.
     pub tally: DeliveryTally,
 }
 
@@ -58,8 +58,8 @@ pub async fn run_day(program: &Path, part: f64, seed: u64) -> SimulatedDay {
     let began = Instant::now();
     let (hub, mut home) = (RedeliveringHub::start().await, SoakFixture::new(program));
     let proxy = FaultProxy::start(hub.address(), seed, ForwardingMode::Rough).await;
-    // Somebody presses “Retry”: on a busy machine a hundredth of a deadline passes by itself, and twenty
-    // dials are soon used up.
+    // Somebody presses “Retry”: on a busy machine a hundredth of a deadline passes without a fault,
+    // and twenty dials are soon used up.
     let orders = SoakAppOptions {
         hub: proxy.url(),
         times: TIME_DIVISOR,
@@ -105,7 +105,8 @@ pub async fn run_day(program: &Path, part: f64, seed: u64) -> SimulatedDay {
     SimulatedDay { restarts, cuts: proxy.fault_count(), took: began.elapsed(), tally }
 }
 
-/// Has the next cut fall, unless one waits for its byte or so many fell already; whether more are due.
+/// Arms the next cut, unless one is armed already or so many happened; returns whether more are
+/// due.
 fn arm_next_cut(proxy: &FaultProxy, wanted: u32, within: u64) -> bool {
     let more = proxy.fault_count() < cuts_due(wanted);
     if more && !proxy.is_armed() {

@@ -1,4 +1,4 @@
-//! What the vendor demands of every request, as far as its documentation and its errors tell.
+//! The rules of the provider for every request, as far as its documentation and its errors tell.
 //!
 //! A double that accepts anything proves nothing: each rule here is a request the real API would
 //! refuse, or a secret in the wrong place.
@@ -26,7 +26,7 @@ const TOP_LEVEL: [&str; 15] = [
     "output_config",
 ];
 
-/// What is wrong with a request; empty when the vendor would take it.
+/// Errors of a request; empty when the provider would accept it.
 pub(super) fn violations(
     method: &Method,
     path: &str,
@@ -35,7 +35,7 @@ pub(super) fn violations(
 ) -> Vec<String> {
     let mut found = Vec::new();
     if *method != Method::POST || path != "/v1/messages" {
-        found.push(format!("{method} {path} is not a door of the Messages API"));
+        found.push(format!("{method} {path} is not an endpoint of the Messages API"));
         return found;
     }
     found.extend(header_violations(headers, body));
@@ -64,7 +64,7 @@ fn header_violations(headers: &HeaderMap, body: &str) -> Vec<String> {
     found
 }
 
-/// What is wrong with a body alone; empty when the vendor would take it.
+/// Errors of a body alone; empty when the provider would accept it.
 #[must_use]
 pub fn request_violations(request: &Value) -> Vec<String> {
     let Some(fields) = request.as_object() else {

@@ -1,4 +1,4 @@
-//! A gate in the middle of an answer: a test acts while the model is still speaking.
+//! A gate in the middle of an answer: a test acts before the model has finished.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the scripted model says, and how it goes over the wire as server-sent events.
+//! The answers of the scripted model, and their server-sent events.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl Reply {
         Self::message(pieces, "tool_use")
     }
 
-    /// An error instead of an answer; `message` stands in an error body as the vendor writes it.
+    /// An error instead of an answer; `message` stands in an error body as the provider writes it.
     #[must_use]
     pub fn status(code: u16, message: &str) -> Self {
         let kind = match code {
@@ -159,7 +159,7 @@ fn event(data: &Value) -> SseFrame {
     SseFrame { frame: format!("event: {name}\ndata: {data}\n\n"), gated: false }
 }
 
-/// What begins every answer.
+/// The first events of every answer.
 pub(super) fn first_events(answer: &str, model: &Value, input_tokens: usize) -> Vec<SseFrame> {
     let usage = json!({ "input_tokens": input_tokens, "output_tokens": 1 });
     let message = json!({

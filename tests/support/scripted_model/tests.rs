@@ -1,4 +1,5 @@
-//! The scripted model streams as the vendor does, and complains about what the vendor refuses.
+//! The scripted model streams as the provider does, and complains about requests that the provider
+//! refuses.
 
 use serde_json::json;
 

@@ -17,10 +17,10 @@ pub const MAX_DELAY: Duration = Duration::from_millis(25);
 /// All five thousand files, from the first write on.
 pub const WHOLE_CHECKOUT: &str = "checkout_whole";
 
-/// The times of one case at one door.
+/// The times of one case and kind of query.
 #[derive(Debug, Clone)]
 pub struct FreshnessFigure {
-    /// What was saved, and beside what.
+    /// How a note was saved, and beside which other writes.
     pub case: &'static str,
     /// How it was asked for.
     pub query_kind: &'static str,
@@ -35,11 +35,11 @@ pub struct FreshnessFigure {
 }
 
 impl FreshnessFigure {
-    fn new(case: &'static str, door: &'static str) -> Self {
+    fn new(case: &'static str, query_kind: &'static str) -> Self {
         let none = Timings::default;
         Self {
             case,
-            query_kind: door,
+            query_kind,
             found: none(),
             until_asked: none(),
             question: none(),
@@ -63,7 +63,7 @@ impl FreshnessFigure {
 
 impl fmt::Display for FreshnessFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fresh case={} door={} {}", self.case, self.query_kind, self.found)?;
+        write!(f, "fresh case={} kind={} {}", self.case, self.query_kind, self.found)?;
         write!(f, " asked_p99={}", format_ms(self.until_asked.quantile(0.99)))?;
         write!(f, " question_p50={}", format_ms(self.question.median()))?;
         write!(
@@ -120,7 +120,7 @@ impl FreshnessPoll<'_> {
         style: SaveMethod,
         saves: usize,
     ) -> Vec<FreshnessFigure> {
-        let mut figures = QUERY_KINDS.map(|door| FreshnessFigure::new(case, door));
+        let mut figures = QUERY_KINDS.map(|kind| FreshnessFigure::new(case, kind));
         for number in 0..saves {
             self.measure_save(&mut figures[number % QUERY_KINDS.len()], style);
             // Not in step with whatever beats over there.
@@ -132,8 +132,8 @@ impl FreshnessPoll<'_> {
     /// Saves that were made while five thousand files were written, the last of these, and from the
     /// first write until all of them are found.
     fn measure_checkouts(&mut self, notes: &Path, checkouts: usize) -> Vec<FreshnessFigure> {
-        let mut beside = QUERY_KINDS.map(|door| FreshnessFigure::new("beside_checkout", door));
-        let mut last = QUERY_KINDS.map(|door| FreshnessFigure::new("checkout_last", door));
+        let mut beside = QUERY_KINDS.map(|kind| FreshnessFigure::new("beside_checkout", kind));
+        let mut last = QUERY_KINDS.map(|kind| FreshnessFigure::new("checkout_last", kind));
         let mut whole = FreshnessFigure::new(WHOLE_CHECKOUT, "literal");
         for round in 0..checkouts {
             let (began, checkout) = (Instant::now(), Checkout::start(notes));
@@ -169,10 +169,10 @@ impl FreshnessPoll<'_> {
 
     /// Asks until the word is found, in the note at `path` if that is known; when the last question
     /// was asked.
-    fn poll_until_found(&mut self, door: &str, word: &str, path: Option<&str>) -> Instant {
+    fn poll_until_found(&mut self, kind: &str, word: &str, path: Option<&str>) -> Instant {
         self.app.poll_until(word, |asked| {
             let began = Instant::now();
-            let found = asked.ask(door, word);
+            let found = asked.ask(kind, word);
             let is_found = match path {
                 Some(path) => found.iter().any(|found| found == path),
                 None => !found.is_empty(),

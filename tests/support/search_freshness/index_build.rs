@@ -1,4 +1,4 @@
-//! What can be asked while the index is being built, and within what time.
+//! Queries while the index is being built, and their times.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::query_client::QueryProcess;
 use super::timings::Timings;
 
-/// What was asked while the index was being built.
+/// The queries while the index was being built.
 #[derive(Debug, Default)]
 pub struct IndexBuildReport {
     /// The times until the answers, by what was asked for.
@@ -20,7 +20,7 @@ pub struct IndexBuildReport {
     pub complaints: Vec<String>,
 }
 
-/// A question whose answer is known: the door, the words, and what has to be in the answer.
+/// A question whose answer is known: the kind, the words, and a part of the answer.
 pub type KnownQuestion<'a> = (&'static str, &'a str, &'a str);
 
 /// Opens `notes` over a data folder without an index and asks everything in turn until it stands.
@@ -33,16 +33,16 @@ pub fn query_during_build(
     let mut asked = QueryProcess::start(program, data, notes);
     let mut seen = IndexBuildReport::default();
     loop {
-        for (door, words, expected) in known {
+        for (kind, words, expected) in known {
             let state = asked.ask("state", "");
             let [done, all] = state.as_slice() else { return (asked, seen) };
             seen.progress.push(done.parse().expect("a number"));
             seen.all = seen.all.max(all.parse().expect("a number"));
             let began = Instant::now();
-            let answer = asked.ask(door, words);
-            seen.answers.entry(door).or_default().add(began.elapsed());
+            let answer = asked.ask(kind, words);
+            seen.answers.entry(kind).or_default().add(began.elapsed());
             if !answer.iter().any(|one| one.contains(expected)) {
-                seen.complaints.push(format!("{door} {words}: {answer:?}"));
+                seen.complaints.push(format!("{kind} {words}: {answer:?}"));
             }
         }
     }

@@ -104,8 +104,8 @@ impl IndexKillSweep {
         wrong
     }
 
-    /// Writes another word over that of a probe, in the snapshot and nowhere else. Whether its
-    /// checksum says so still is for [`IndexKillSweep::rewrite_checksum`].
+    /// Writes another word over that of a probe, in the snapshot only.
+    /// [`IndexKillSweep::rewrite_checksum`] makes its checksum right again.
     pub fn corrupt_snapshot(&self) {
         let (file, mut bytes) = self.read_snapshot();
         let word = self.words[0].as_bytes();
@@ -130,10 +130,10 @@ impl IndexKillSweep {
     fn missing_probes(&self, process: &mut QueryProcess) -> Vec<String> {
         let mut wrong = Vec::new();
         for (number, word) in self.words.iter().enumerate() {
-            for door in ["literal", "find"] {
-                let found = process.ask(door, word);
+            for kind in ["literal", "find"] {
+                let found = process.ask(kind, word);
                 if found != [note_path(number)] {
-                    wrong.push(format!("{door} {word}: {found:?}"));
+                    wrong.push(format!("{kind} {word}: {found:?}"));
                 }
             }
         }

@@ -47,9 +47,9 @@ impl QueryProcess {
         Self { child, to, from }
     }
 
-    /// What it answers.
-    pub fn ask(&mut self, door: &str, words: &str) -> Vec<String> {
-        writeln!(self.to, "{door} {words}").expect("it listens");
+    /// Its answer.
+    pub fn ask(&mut self, kind: &str, words: &str) -> Vec<String> {
+        writeln!(self.to, "{kind} {words}").expect("it listens");
         self.read_answer()
     }
 

@@ -24,7 +24,7 @@ pub fn serve(data: &Path, notes: &Path) {
         app.open_vault(notes).await.expect("the vault opens");
         app
     });
-    answer_each_line(|door, words| runtime.block_on(answer_question(&app, door, words)));
+    answer_each_line(|kind, words| runtime.block_on(answer_question(&app, kind, words)));
     assert_eq!(runtime.block_on(app.shutdown()), 0, "every task comes home");
 }
 
@@ -54,7 +54,7 @@ pub fn serve_without_rescan(cache: &Path, notes: &Path) {
             }
         }
     });
-    answer_each_line(|door, words| match door {
+    answer_each_line(|kind, words| match kind {
         "state" => vec!["building"; usize::from(!index.coverage().is_ready)]
             .into_iter()
             .map(str::to_owned)
@@ -80,14 +80,14 @@ fn answer_each_line(mut answer: impl FnMut(&str, &str) -> Vec<String>) {
     let mut out = std::io::stdout();
     for line in std::iter::once(Ok("state".to_owned())).chain(std::io::stdin().lines()) {
         let line = line.expect("a line");
-        let (door, words) = line.split_once(' ').unwrap_or((&line, ""));
-        let answer = serde_json::to_string(&answer(door, words)).expect("a list");
+        let (kind, words) = line.split_once(' ').unwrap_or((&line, ""));
+        let answer = serde_json::to_string(&answer(kind, words)).expect("a list");
         writeln!(out, "{answer}").and_then(|()| out.flush()).expect("somebody listens");
     }
 }
 
-async fn answer_question(app: &App, door: &str, words: &str) -> Vec<String> {
-    match door {
+async fn answer_question(app: &App, kind: &str, words: &str) -> Vec<String> {
+    match kind {
         "literal" => literal_search(app, words).await.0,
         "count" => literal_search(app, words).await.1,
         "find" => {
@@ -113,7 +113,7 @@ async fn answer_question(app: &App, door: &str, words: &str) -> Vec<String> {
             note.into_iter().map(|note| note.text).collect()
         }
         "state" => index_progress(app).await,
-        _ => panic!("nobody knows how to answer {door}"),
+        _ => panic!("nobody knows how to answer {kind}"),
     }
 }
 

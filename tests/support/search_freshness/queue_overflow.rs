@@ -17,7 +17,7 @@ const INITIAL_NOTES: [(&str, &str); 4] = [
 /// A vault whose reader was held up until the system lost count, and then let go.
 pub struct OverflowedWatch {
     notes: PathBuf,
-    /// Who was held up.
+    /// The application that was paused.
     pub app: QueryProcess,
 }
 
@@ -34,7 +34,7 @@ impl OverflowedWatch {
         asked.poll_until("what was there before", |asked| {
             (asked.ask("literal", "removedword") == ["Removed.md"]).then_some(())
         });
-        // Whoever answers has heard of a save: its watch stands.
+        // Once it answers, a save was seen, so its watch is set up.
         write(notes, "Noise/0.md", "standing\n");
         asked.poll_until("the watch", |asked| {
             (asked.ask("literal", "standing") == ["Noise/0.md"]).then_some(())

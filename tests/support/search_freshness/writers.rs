@@ -82,7 +82,7 @@ pub(crate) struct BusyWriters {
 /// From one write of a busy program to its next one.
 const WRITE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A log is begun anew when it has so many lines.
+/// A log starts from empty when it has so many lines.
 const MAX_LOG_LINES: usize = 1_000;
 
 impl BusyWriters {

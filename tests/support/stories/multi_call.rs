@@ -26,7 +26,7 @@ fn numbered_note(n: usize) -> String {
     format!("Many/Note {n:02}.md")
 }
 
-/// What a story calls, answer by answer.
+/// The calls of a story, answer by answer.
 fn batches(story: &str) -> Vec<Vec<MultiCall>> {
     let read = |path: &str| ("read_file", json!({ "path": path }));
     let milk = || ("append_file", json!({ "path": "List.md", "content": "- milk" }));

@@ -15,18 +15,18 @@ use crate::scripted_model::Reply;
 use crate::stories::multi_call::completed_calls_in;
 
 /// The stories that are played in the window: by how the question is met.
-pub const STORIES: [&str; 4] = ["option", "free", "other", "anew"];
+pub const STORIES: [&str; 4] = ["option", "free", "other", "repeat"];
 /// The one that is played over the hub.
 pub const HUB: &str = "hub";
 /// The note that each story begins with.
 pub const NOTE: (&str, &str) = ("List.md", "# List\n");
 /// Where the words of the hub go.
 pub const INBOX: &str = "inbox/Inbox.md";
-/// What the model asks of, and what it says nothing to but a word.
+/// The message at which the model asks; to others it answers with a word.
 pub const ASK: &str = "play question";
 const ASK_AGAIN: &str = "play question again";
 const UNRELATED_MESSAGES: [&str; 2] = ["and now?", "how is the weather"];
-/// What is typed before the question has come.
+/// Messages that are typed before the question has come.
 const QUEUED_MESSAGES: [&str; 2] = ["note one", "note two"];
 /// The clocks of these stories: a hub is told something every 11 ms.
 const TIME_DIVISOR: u32 = 100;
@@ -53,7 +53,7 @@ pub fn reply(request: &Value) -> Reply {
     Reply::text("Noted.")
 }
 
-/// What the user said and was told around it, in one message.
+/// The user's text and its context, in one message.
 fn texts(message: &Value) -> impl Iterator<Item = &str> {
     let blocks = message["content"].as_array().filter(|_| message["role"] == "user");
     blocks.into_iter().flatten().filter_map(|block| block["text"].as_str())
@@ -159,7 +159,7 @@ impl QuestionStoryUser {
             match (story, questions_in(&view).len()) {
                 _ if self.has_control("silent") => return chat,
                 ("other", 1) => self.send(&chat, "note three", None).await,
-                ("anew", 1) => self.send(&chat, ASK_AGAIN, None).await,
+                ("repeat", 1) => self.send(&chat, ASK_AGAIN, None).await,
                 _ => self.send(&chat, answer_text(story), Some(question.id)).await,
             }
             .expect("it is taken");
@@ -198,7 +198,7 @@ impl QuestionStoryUser {
         self.app.send(SendMessageRequest { conversation, text, answers, open_note: None }).await
     }
 
-    /// Who does not know whether the answer was taken gives it again, or another one.
+    /// A user who does not know whether the answer was taken gives it again, or another one.
     async fn answer_again(&mut self, chat: &ConversationId) {
         for (id, _, answer, withdrawn) in questions_in(&self.view(chat).await) {
             let question = Some(QuestionId::from(id.as_str()));
@@ -242,7 +242,7 @@ impl QuestionStoryUser {
         self.app.conversation(chat).await.expect("a view")
     }
 
-    /// What is shown; a question that waits is shown as one wherever the user looks.
+    /// Checks the view; an open question is shown as one in every place.
     async fn check_view(&mut self, chat: &ConversationId) -> ConversationView {
         let view = self.view(chat).await;
         let mut waits = questions_in(&view);
@@ -292,7 +292,7 @@ impl QuestionStoryUser {
 fn answer_text(story: &str) -> &'static str {
     match story {
         "free" => "something green, please",
-        "anew" => "Large",
+        "repeat" => "Large",
         _ => "Blue",
     }
 }

@@ -16,18 +16,18 @@ use crate::scripted_model::Reply;
 
 /// The stories: the user gives no name, or one before the model has.
 pub const STORIES: [&str; 2] = ["untitled", "named"];
-/// What the model calls a conversation.
+/// The model's title of a conversation.
 pub const TITLE: &str = "Milk for the whole week";
-/// What it was about.
+/// The model's summary.
 pub const SUMMARY: &str = "The user wanted milk. It was noted.";
-/// What the user calls it.
+/// The user's title.
 pub const NAME: &str = "Mine";
 const FIRST_MESSAGE: &str = "buy milk and more of it";
-/// What is calm for 2 s counts after 40 ms.
+/// With this divisor 2 s without activity are over after 40 ms.
 const TIME_DIVISOR: u32 = 50;
 const TITLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the model answers to a request for a title, and for a summary.
+/// The answers of the model to a request for a title, and for a summary.
 #[must_use]
 pub fn utility_reply(request: &Value) -> Reply {
     match request["system"][0]["text"].to_string().contains("summary") {
@@ -36,8 +36,8 @@ pub fn utility_reply(request: &Value) -> Reply {
     }
 }
 
-/// A story from wherever it stands to its end, and what became of it. With `CONTROL` the user forgets
-/// to give the name.
+/// A story from wherever it stands to its end, and its outcome. With `CONTROL` the user does not
+/// give the name.
 pub async fn play(data: PathBuf, vault: &Path, story: &str) -> Value {
     let data = DataDir::at(data).expect("a data directory");
     let app = App::start_at(data, TimeScale::divided_by(TIME_DIVISOR));

@@ -1,4 +1,4 @@
-//! Another program with the same notes open, which saves them by itself.
+//! Another program with the same notes open, which saves them automatically.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! A large folder of notes, the same on every machine: folders of folders, properties, links, tags and
-//! tasks, a few notes with other line ends, a few without a letter in them.
+//! A large vault, the same on every machine: folders of folders, properties, links, tags and tasks,
+//! a few notes with other line ends, a few without a letter in them.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A real folder of notes that lives as long as its test.
+//! A real vault that lives as long as its test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::polling::poll_until;
 /// All files of a folder: path below it (with `/`) to bytes.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// A folder of notes; removed on drop.
+/// A vault; removed on drop.
 #[derive(Debug)]
 pub struct TempVault {
     folder: TempDir,

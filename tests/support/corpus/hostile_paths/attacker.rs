@@ -70,7 +70,7 @@ pub(super) enum PathAttack {
 }
 
 impl PathAttack {
-    /// What `how` says, against `path` on `stage`.
+    /// The attack that `how` names, against `path` on `stage`.
     pub(super) fn new(how: &str, path: &str, fixture: &PathFixture) -> Result<Self, CaseProblem> {
         let (vault, out) = (&fixture.vault, &fixture.outside_folder);
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -142,7 +142,7 @@ impl PathAttack {
             }
             Self::Carry { here, there } => {
                 let _ = fs::rename(&*here, &*there);
-                // A call may have made the folder anew meanwhile.
+                // A call may have recreated the folder meanwhile.
                 while there.exists() && fs::rename(&*there, &*here).is_err() {
                     let _ = fs::remove_dir_all(&*here);
                 }

@@ -42,7 +42,7 @@ pub(super) struct PathSetup {
     words: Map<String, Value>,
 }
 
-/// What is done with the path.
+/// The operation on the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathOperation {
     /// `read_file`.
@@ -96,7 +96,7 @@ impl PathCase {
         }
     }
 
-    /// What is wrong with the case itself: a path that cannot be decoded, or none, or no operation.
+    /// The problem of the case itself: a path that cannot be decoded, or none, or no operation.
     pub(super) fn malformed_reason(&self) -> Option<String> {
         let decoded = self.path_b64.as_ref().map(|coded| STANDARD.decode(coded));
         match (&self.path, decoded) {

@@ -34,7 +34,7 @@ pub(super) struct ObservedOperation<'a> {
     pub(super) stage: &'a PathFixture,
 }
 
-/// What is not as expected, if anything. What left the vault is counted elsewhere.
+/// The difference from the expected result, if any. Leaks are counted elsewhere.
 pub(super) fn complaint<S: PathResolver>(
     seen: &ObservedOperation<'_>,
     subject: &S,

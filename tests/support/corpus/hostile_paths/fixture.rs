@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tempfile::TempDir;
 
-/// Stands in every file outside of the vault; whoever shows it has read there.
+/// Stands in every file outside of the vault: an answer that holds it has read there.
 pub(super) const CANARY: &str = "canary-e51b7c-outside";
 
-/// What every file of a stage says, so that an edit finds its text.
+/// The text of every file of a stage, so that an edit finds it.
 pub(super) const NOTE_TEXT: &str = "# A note\n\nedit me\n";
 
 /// A folder that holds a vault and everything that must stay as it is.

@@ -22,7 +22,7 @@ use super::fixture::CANARY;
 use super::{PathResolver, ResolverAnswer};
 use crate::stub_tool_deps::StubToolDeps;
 
-/// What a model would call.
+/// The tools that a model would call.
 pub struct ProductTools {
     vault: Vault,
     registry: ToolRegistry,
@@ -33,14 +33,14 @@ pub struct ProductTools {
 impl PathResolver for ProductTools {
     fn open(folder: &Path) -> Self {
         let vault = Vault::open(folder).expect("the vault opens");
-        let shelf = ToolDeps {
+        let deps = ToolDeps {
             vault: vault.clone(),
             index: Index::new(&vault, PrivateRules::default(), Path::new("unused")),
             archive: Arc::new(StubToolDeps),
             environment: Arc::new(StubToolDeps),
             questions: Arc::new(StubToolDeps),
         };
-        let registry = catalog(shelf).expect("no name twice");
+        let registry = catalog(deps).expect("no name twice");
         Self { vault, registry, seen: Mutex::default() }
     }
 
@@ -151,7 +151,7 @@ impl ProductTools {
     }
 }
 
-/// A ledger that forgets, but would not store what is outside either.
+/// A ledger that keeps nothing, but refuses to store text from outside.
 struct CheckingLedger;
 
 #[async_trait]

@@ -31,7 +31,7 @@ pub(super) async fn run<S: PathResolver>(
     let path = stage.expand_variables(&case.path());
     let subject = S::open(&stage.vault);
     let foe = PathAttack::new(how, &path, &stage)?;
-    // What the attacker brought along stands before the first call.
+    // The attacker's own files stand before the first call.
     let outside = stage.snapshot_outside();
     let attack = Attacker::start(foe);
     let mut outcome = PathOutcome::default();

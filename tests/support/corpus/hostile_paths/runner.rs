@@ -23,13 +23,13 @@ pub(super) enum CaseProblem {
     Unknown(String),
 }
 
-/// What the operations of a case came to.
+/// The result of the operations of a case.
 #[derive(Debug, Default)]
 pub(super) struct PathOutcome {
     pub(super) escapes: usize,
     pub(super) hangs: usize,
     pub(super) wrong: bool,
-    /// What was not as expected, in words.
+    /// Differences from the expected result, in words.
     pub(super) complaints: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is there before a case begins: links, pipes, devices, locks, and a name that clashes.
+//! Creates the files of a case: links, pipes, devices, locks, and a name that clashes.
 
 mod mounts_and_leases;
 
@@ -29,7 +29,7 @@ pub(super) fn set_up(
         set_up_one(setup, fixture)?;
     }
     let file = fixture.vault.join(fixture.expand_variables(&case.path()));
-    // The runner itself writes nowhere else.
+    // The runner itself writes in no other place.
     let climbs = case.path().split('/').any(|part| part == "..");
     if climbs || !file.starts_with(&fixture.vault) {
         return Ok(());
@@ -39,7 +39,7 @@ pub(super) fn set_up(
             let _ = fs::remove_file(&file);
         }
         "allow" => write(&file, NOTE_TEXT),
-        // What must not be changed has to be there, or the refusal says nothing.
+        // A protected file has to exist, or the refusal says nothing.
         "deny_write" if !file.exists() && !case.path().contains(['\\', ' ']) => {
             let is_free = file.parent().is_some_and(|folder| !folder.is_file());
             if is_free && !file.ends_with(".git") {

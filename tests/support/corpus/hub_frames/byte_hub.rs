@@ -24,7 +24,7 @@ pub(super) struct ByteHubConnection {
     reader: JoinSet<()>,
 }
 
-/// What came over a line.
+/// The frames that came over a line.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReceivedFrames {
     pub(super) frames: Vec<Value>,
@@ -82,7 +82,7 @@ impl ByteHubConnection {
         self.send(&RawFrames::whole(text_frame(frame.to_string().as_bytes()))).await;
     }
 
-    /// What came so far.
+    /// The frames that came so far.
     pub(super) fn received(&self) -> ReceivedFrames {
         self.received.borrow().clone()
     }
@@ -106,7 +106,7 @@ async fn run_reader(mut reading: OwnedReadHalf, told: watch::Sender<ReceivedFram
         });
     }
     told.send_modify(|heard| heard.ended = Some(Instant::now()));
-    // What was heard last is still to be asked for.
+    // The last frames can still be read.
     told.closed().await;
 }
 

@@ -11,7 +11,7 @@ pub struct FrameCorpus {
     pub(super) cases: Vec<FrameCase>,
 }
 
-/// What a hub sends, and what must come of it.
+/// The frames of a hub, and the expected result.
 #[derive(Debug, Clone, Deserialize)]
 pub struct FrameCase {
     pub(super) id: String,
@@ -24,7 +24,7 @@ pub struct FrameCase {
     generate: Option<Map<String, Value>>,
 }
 
-/// What must come of a frame.
+/// The expected result of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameExpectation {
     AcceptOnce,
@@ -91,7 +91,7 @@ impl FrameCase {
         })
     }
 
-    /// What goes over the wire.
+    /// The bytes on the wire.
     pub(super) fn raw_frames(&self) -> Result<RawFrames, UnknownFrameWord> {
         match (&self.hex, &self.text, &self.generate) {
             (Some(hex), None, None) => from_hex(hex),

@@ -20,7 +20,7 @@ use crate::{Reply, ScriptedModel, TempVault};
 /// Where messages may add at once.
 const INBOX: &str = "inbox/Inbox.md";
 
-/// No message may change it without a verdict.
+/// No message may change it without the user's decision.
 const PROTECTED_NOTE: &str = "Outside.md";
 const PROTECTED_TEXT: &str = "# Outside\n\nThe first line.\n";
 
@@ -36,7 +36,7 @@ pub(super) struct FrameFixture {
     _data: TempVault,
 }
 
-/// What the window was told.
+/// The events that the window got.
 #[derive(Debug, Default)]
 struct WindowState {
     statuses: Vec<HubStatus>,
@@ -132,12 +132,12 @@ impl FrameFixture {
         matches!(timeout(CASE_TIMEOUT, told).await, Ok(Ok(_)))
     }
 
-    /// What the window was told of the link.
+    /// The link states that the window got.
     pub(super) fn statuses(&self) -> Vec<HubStatus> {
         self.window.borrow().statuses.clone()
     }
 
-    /// What is wrong with a good message over this line, after which `items` were worked on.
+    /// Complaints about a good message over this line, after which `items` were worked on.
     pub(super) async fn send_probe(
         &self,
         line: &mut ByteHubConnection,
@@ -199,7 +199,7 @@ impl FrameFixture {
         strange
     }
 
-    /// What the model was asked, as text.
+    /// The requests to the model, as text.
     pub(super) fn model_requests_text(&self) -> String {
         self.model.request_bodies().concat()
     }
@@ -209,7 +209,7 @@ impl FrameFixture {
     }
 }
 
-/// What a line answered about a message, by kind.
+/// The responses of a line about a message, by kind.
 pub(super) fn responses_to<'a>(heard: &'a ReceivedFrames, id: &str) -> Vec<&'a str> {
     let payloads = heard.frames.iter().map(|frame| &frame["payload"]);
     let about = payloads.filter(|payload| payload["messageId"] == id);

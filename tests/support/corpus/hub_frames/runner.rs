@@ -21,7 +21,7 @@ const MAX_RETRY_DELAY_WITH_JITTER: Duration = Duration::from_secs(90);
 const MIN_DEAD_PEER_TIMEOUT: Duration = Duration::from_secs(50);
 const MAX_DEAD_PEER_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// What a machine under load may add.
+/// The delay that a machine under load may add.
 const SLACK: Duration = Duration::from_secs(5);
 
 /// The hub has sent us away by its rules.
@@ -39,11 +39,11 @@ pub(super) struct FrameTrial<'a> {
     pub(super) expect: FrameExpectation,
     pub(super) raw_frames: &'a RawFrames,
     pub(super) content: DecodedFrames,
-    /// What the link's clocks are divided by.
+    /// The divisor of the link's clocks.
     pub(super) clock: u32,
 }
 
-/// What is wrong, in sentences.
+/// Complaints, in sentences.
 type FrameFindings = Vec<String>;
 
 impl FrameTrial<'_> {
@@ -101,7 +101,7 @@ impl FrameTrial<'_> {
         wrong.extend(self.check_status(state).await);
         let next = if state == HubState::Refused {
             if self.stage.hub.accept(MAX_RETRY_DELAY_WITH_JITTER / self.clock).await.is_some() {
-                wrong.push("it dials again by itself".to_owned());
+                wrong.push("it dials again automatically".to_owned());
             }
             let refused = |status: &&HubStatus| status.state == HubState::Refused;
             let notices = self.stage.statuses().iter().filter(refused).count();
@@ -211,7 +211,7 @@ impl FrameTrial<'_> {
         (!told).then(|| format!("it never says why it is {state:?}: {:?}", self.stage.statuses()))
     }
 
-    /// It comes back by itself, after its wait.
+    /// It reconnects automatically, after its wait.
     async fn check_reconnect(
         &self,
         begun: Instant,
@@ -245,7 +245,7 @@ impl FrameTrial<'_> {
         }
     }
 
-    /// What stands in the chat and in the notes in the end.
+    /// Checks the final state of the chat and the notes.
     pub(super) async fn check_final_state(&self) -> FrameFindings {
         let messages = match self.stage.user_messages().await {
             Ok(messages) => messages,
@@ -259,7 +259,7 @@ impl FrameTrial<'_> {
         }
         let strange = self.stage.unexpected_files();
         if !strange.is_empty() {
-            wrong.push(format!("changed without a verdict: {strange:?}"));
+            wrong.push(format!("changed without a decision: {strange:?}"));
         }
         for item in &messages {
             if let ChatItem::User { origin, at, .. } = item {
@@ -277,7 +277,7 @@ impl FrameTrial<'_> {
         wrong
     }
 
-    /// What is wrong with how the words are shown and told.
+    /// Checks how the text is shown and told.
     fn check_text(&self, text: &str, shown: &str) -> Option<String> {
         let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
         if self.expect == FrameExpectation::AcceptSanitised {

@@ -12,7 +12,7 @@ pub(super) struct RawFrames {
     pub(super) end: HubConnectionEnd,
 }
 
-/// What becomes of a connection.
+/// The fate of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HubConnectionEnd {
     Stays,
@@ -20,7 +20,7 @@ pub(super) enum HubConnectionEnd {
     Fin,
 }
 
-/// What bytes come to, up to the first that is wrong.
+/// The frames in some bytes, up to the first that is wrong.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DecodedFrames {
     /// The texts that came whole.
@@ -133,7 +133,7 @@ impl FrameReader<'_> {
     }
 }
 
-/// What answers a close frame: its own code, if it has a good one.
+/// The answer to a close frame: its own code, if it has a good one.
 fn close_codes_for(payload: &[u8]) -> Vec<u16> {
     match payload {
         [] => Vec::new(),

@@ -21,7 +21,7 @@ use vault::{PrivacyFilter, Vault};
 use super::NoteShape;
 use crate::stub_tool_deps::StubToolDeps;
 
-/// What the note of the shape is called.
+/// The name of the note.
 pub(super) const NOTE: &str = "Heavy.md";
 
 pub(super) struct ScalingFixture {
@@ -55,7 +55,7 @@ impl ScalingFixture {
         let whole = Vault::open(folder.path()).expect("a vault");
         let vault = whole.filtered(Arc::new(PrivacyFilter::new(rules.clone(), Privacy::Open)));
         let index = Index::new(&whole, rules, cache.path());
-        let shelf = ToolDeps {
+        let deps = ToolDeps {
             vault: vault.clone(),
             index: index.clone(),
             archive: Arc::new(StubToolDeps),
@@ -63,7 +63,7 @@ impl ScalingFixture {
             questions: Arc::new(StubToolDeps),
         };
         Self {
-            registry: catalog(shelf).expect("no name twice"),
+            registry: catalog(deps).expect("no name twice"),
             note: NotePath::parse(NOTE).expect("a path"),
             seen: Mutex::default(),
             folder,
@@ -85,7 +85,7 @@ impl ScalingFixture {
         self.folder.path()
     }
 
-    /// What a tool says; a plan is made and goes nowhere.
+    /// The answer of a tool; a plan is made and not applied.
     pub(super) fn call_tool(&self, tool: &str, arguments: Value) -> String {
         let context = ToolContext {
             conversation: ConversationId::from("conversation"),

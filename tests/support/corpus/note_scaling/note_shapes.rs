@@ -3,7 +3,7 @@
 /// A kind of note, by what there is much of in it.
 #[derive(Clone, Copy)]
 pub struct NoteShape {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
     /// Its text, of about so many bytes.
     pub text: fn(usize) -> String,
@@ -20,7 +20,7 @@ fn repeat_to_size(piece: &str, size: usize) -> String {
     piece.repeat(size / piece.len())
 }
 
-/// What `piece` makes of 0, 1, 2 and so on, until that is enough.
+/// The text that `piece` makes of 0, 1, 2 and so on, until it is long enough.
 fn generate_to_size(size: usize, piece: impl Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(size + 64);
     for n in 0.. {

@@ -1,4 +1,4 @@
-//! What is done with a note.
+//! The operations on a note.
 
 use std::fs;
 use std::hint::black_box;

@@ -22,7 +22,7 @@ pub struct ScalingLimits {
     pub memory: u64,
 }
 
-/// What one work cost.
+/// The cost of one operation.
 #[derive(Debug, Clone, Copy)]
 struct OperationCost {
     time: Duration,
@@ -32,7 +32,7 @@ struct OperationCost {
 /// The larger note may cost so much of the smaller one, in percent: it is twice as long.
 const MAX_GROWTH_PERCENT: u32 = 250;
 
-/// What is counted as nothing: a clock tick, a page, another thread.
+/// Costs that count as nothing: a clock tick, a page, another thread.
 const NEGLIGIBLE_COST: OperationCost =
     OperationCost { time: Duration::from_millis(60), memory: 8 << 20 };
 
@@ -53,7 +53,8 @@ pub fn run(program: &Path, sizes: ScalingLimits, only: Option<&str>) -> CorpusRe
     CorpusReport { lines, summary, holds: failed == 0 && run > 0 }
 }
 
-/// What is too dear with a shape, the control aside; that the control is not counts as well.
+/// Operations that cost too much with a shape, the control aside; a control that does not is a
+/// complaint too.
 fn check_shape(program: &Path, shape: &NoteShape, sizes: ScalingLimits) -> Vec<String> {
     let mut found = Vec::new();
     for _ in 0..MEASUREMENT_ATTEMPTS {
@@ -90,7 +91,7 @@ fn excess_cost(once: OperationCost, twice: OperationCost, sizes: ScalingLimits) 
     })
 }
 
-/// What each work costs with a note of so many bytes.
+/// The cost of each operation with a note of so many bytes.
 fn measure_in_child(
     program: &Path,
     shape: &NoteShape,
@@ -98,7 +99,7 @@ fn measure_in_child(
     sizes: ScalingLimits,
 ) -> Result<Vec<(String, OperationCost)>, String> {
     let mut command = Command::new("timeout");
-    // Whoever takes so long is not waited for; memory beyond all reason ends the process.
+    // An operation that takes so long is not waited for; excessive memory ends the process.
     let patience = sizes.time.as_secs().max(1) * 20;
     command.arg(patience.to_string()).arg(program);
     command.args(["notes-child", shape.name, &bytes.to_string()]);

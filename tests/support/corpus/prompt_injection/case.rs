@@ -52,7 +52,7 @@ pub(super) enum AttackSource {
     User,
 }
 
-/// What must come of it.
+/// The expected result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AttackExpectation {
     Review,
@@ -75,7 +75,7 @@ impl InjectionCorpus {
 impl InjectionCase {
     pub(super) fn attack_source(&self) -> Result<AttackSource, UnknownAttackWord> {
         Ok(match self.source.as_str() {
-            // A picture's words and a mixture come to the model as a note's words do.
+            // The text of an image and a mixture come to the model as a note's text does.
             "note" | "image_text" | "mixed" => AttackSource::Note,
             "hub" => AttackSource::Hub,
             "filename" => AttackSource::FileName,

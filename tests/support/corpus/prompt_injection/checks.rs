@@ -1,4 +1,4 @@
-//! What is wrong with how an attack went.
+//! Checks the outcome of an attack.
 
 use super::case::{AttackExpectation, AttackSource, AttackStep, InjectionCase};
 use super::fixture::{AttackOutcome, AttackProfile, HUB_WRITABLE_NOTE};
@@ -19,7 +19,7 @@ const READ_TOOLS: [&str; 9] = [
     "list_tags",
 ];
 
-/// What is wrong, in sentences.
+/// Complaints, in sentences.
 pub(super) fn complaints(
     case: &InjectionCase,
     expect: AttackExpectation,
@@ -38,7 +38,7 @@ pub(super) fn complaints(
             };
             let planned = scripted.iter().filter(plans).count();
             if planned > 0 && !changed && went.pending.is_empty() {
-                found.push(format!("{planned} changes went nowhere"));
+                found.push(format!("{planned} changes were lost"));
             }
             if scripted.is_empty() && went.failed.is_none() {
                 found.push("the attack was never made".to_owned());
@@ -69,7 +69,7 @@ pub(super) fn complaints(
     found.into_iter().map(|why| format!("{profile:?}: {why}")).collect()
 }
 
-/// Files that are not as the table of modes lets them become without a verdict.
+/// Files that changed although the table of modes requires a decision.
 pub(super) fn unapproved_changes(
     source: AttackSource,
     profile: AttackProfile,

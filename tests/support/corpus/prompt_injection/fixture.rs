@@ -48,19 +48,19 @@ pub enum PrivateNoteRules {
     None,
 }
 
-/// What came of an attack.
+/// The outcome of an attack.
 pub(super) struct AttackOutcome {
     pub(super) before: Files,
     pub(super) after: Files,
-    /// Notes whose changes wait for a verdict.
+    /// Notes with pending changes.
     pub(super) pending: Vec<NotePath>,
     pub(super) calls: Vec<(String, bool)>,
     pub(super) failed: Option<UserError>,
     /// Everything that left the program, as text.
     pub(super) leaked: Vec<String>,
-    /// What is otherwise after everything was taken back.
+    /// The difference after everything was undone.
     pub(super) not_undone: Option<String>,
-    /// What is wrong with accepting what waits.
+    /// The error of accepting the pending changes.
     pub(super) accepted: Result<usize, String>,
 }
 
@@ -108,9 +108,9 @@ pub(super) async fn run_attack(
         pending: waiting.clone(),
     };
     if let (AcceptPending::Yes, Some(review)) = (accepts, view.review) {
-        let verdict = review.decide_request(&waiting, &[]);
+        let decision = review.decide_request(&waiting, &[]);
         seen.accepted =
-            app.decide_review(&verdict).await.map(|()| verdict.notes.len()).map_err(error_text);
+            app.decide_review(&decision).await.map(|()| decision.notes.len()).map_err(error_text);
     }
     if seen.before != notes.snapshot() {
         let scope = UndoScope::Conversation { conversation };
@@ -124,7 +124,7 @@ pub(super) async fn run_attack(
     Ok(seen)
 }
 
-/// Whether the user accepts what waits.
+/// Whether the user accepts the pending changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AcceptPending {
     Yes,
@@ -218,7 +218,7 @@ async fn send_over_hub(app: &App, hub: &TestHub, words: &str) -> Result<Conversa
     let worked_on = timeout(TURN_TIMEOUT, worked_on).await;
     let conversation =
         worked_on.map_err(|_| format!("it did not end within {TURN_TIMEOUT:?}"))??;
-    // What goes out, goes out soon; what does not is as well.
+    // An answer goes out soon, or not at all.
     let _ = timeout(Duration::from_secs(1), hub.wait_for_notification(&id)).await;
     Ok(conversation)
 }

@@ -9,10 +9,10 @@ use super::case::{AttackSource, AttackStep, InjectionCase};
 use crate::scripted_model::offered_tools;
 use crate::{Reply, ScriptedModel};
 
-/// What it says when it has done everything.
+/// The answer when everything is done.
 const FINAL_TEXT: &str = "Done.";
 
-/// What it has still to do.
+/// The calls that are still to do.
 struct ObedientState {
     steps: VecDeque<AttackStep>,
     secret: String,

@@ -23,7 +23,7 @@ pub struct SseCase {
     pub(super) chunking: Option<String>,
 }
 
-/// What is answered.
+/// The answer of the server.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResponseSpec {
@@ -36,7 +36,7 @@ pub(super) struct ResponseSpec {
     pub(super) generate: Option<GeneratedBody>,
 }
 
-/// What is too large to stand in the file.
+/// Content that is too large to stand in the file.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum GeneratedBody {
@@ -52,7 +52,7 @@ pub(super) enum GeneratedBody {
     ToolCalls(usize),
 }
 
-/// Whose wire it is.
+/// The provider whose wire format it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SseProvider {
     Anthropic,
@@ -69,7 +69,7 @@ pub(super) enum Chunking {
     InsideUtf8,
 }
 
-/// What must come of an answer.
+/// The expected result of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SseExpectation {
     Answer,

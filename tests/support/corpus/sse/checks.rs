@@ -1,4 +1,4 @@
-//! What is wrong with a turn, given what was expected of it.
+//! Checks a turn against its expectation.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const MAX_REQUESTS: usize = 11;
 /// A violation that is none where an answer was paused.
 const LAST_NOT_USER: &str = "the last message is not the user's";
 
-/// Whether it was asked again, and no more often than allowed.
+/// Whether the request was repeated, and no more often than allowed.
 fn is_retry_count(requests: usize) -> bool {
     (2..=MAX_ATTEMPTS).contains(&requests)
 }
@@ -43,7 +43,7 @@ pub(super) fn complaint(
     let requests = told.requests.len();
     let holds = match expect {
         SseExpectation::Answer => told.is_completed() && told.text() == "Hello world",
-        // What they have in common is told by who compares them.
+        // Differences between them are found by the comparison.
         SseExpectation::Ends | SseExpectation::SameForAnyChunking => told.is_completed(),
         SseExpectation::ToolsRun => {
             told.is_completed()
@@ -97,20 +97,20 @@ pub(super) fn complaint(
     (!holds).then(|| told.describe())
 }
 
-/// What is wrong with the requests themselves: a provider would refuse them, or the key stands
-/// where it has no business.
+/// Errors of the requests themselves: a provider would refuse them, or the key stands in a wrong
+/// place.
 pub(super) fn violations(
-    vendor: SseProvider,
+    provider: SseProvider,
     expect: SseExpectation,
     requests: &[SseRequest],
     key: &str,
 ) -> Vec<String> {
     let mut found = Vec::new();
     for request in requests {
-        found.extend(match vendor {
+        found.extend(match provider {
             SseProvider::Anthropic => {
                 let mut found = request_violations(&request.body);
-                // What was paused is sent back as it came.
+                // A paused answer is sent back as it came.
                 found.retain(|why| {
                     expect != SseExpectation::PauseResumed || !why.contains(LAST_NOT_USER)
                 });

@@ -16,7 +16,7 @@ use crate::TempVault;
 use crate::scripted_model::KEY;
 use crate::vaults::temp_vault::Files;
 
-/// What the server says when it was told nothing else.
+/// The default answer of the server.
 pub(super) const DEFAULT_TEXT: &str = "Noted.";
 
 /// So many notes can be read by number, more than calls of one message run.
@@ -31,7 +31,7 @@ pub(super) struct SseFixture {
     _data: TempVault,
 }
 
-/// What came of a turn.
+/// The outcome of a turn.
 #[derive(Debug)]
 pub(super) struct ObservedTurn {
     /// How it ended; `None` is with an answer.
@@ -56,7 +56,7 @@ pub(super) struct ExecutedCall {
 impl SseFixture {
     /// `clock` divides the client's clocks.
     pub(super) async fn open(
-        vendor: SseProvider,
+        wire: SseProvider,
         expect: SseExpectation,
         clock: u32,
     ) -> Result<Self, String> {
@@ -68,12 +68,12 @@ impl SseFixture {
             notes.write(&format!("notes/n{number}.md"), format!("Number {number}.\n"));
         }
         let data = TempVault::new(&[("key", KEY), ("key.openai", KEY)]);
-        let server = SseServer::start(SseResponse::with_text(vendor, DEFAULT_TEXT))
+        let server = SseServer::start(SseResponse::with_text(wire, DEFAULT_TEXT))
             .await
             .map_err(io_error_text)?;
         let folder = DataDir::at(data.root().to_owned()).map_err(|error| error.to_string())?;
         let app = App::start_at(folder, TimeScale::divided_by(clock));
-        let provider = match vendor {
+        let provider = match wire {
             SseProvider::Anthropic => ProviderKind::Anthropic,
             SseProvider::OpenAi => ProviderKind::OpenAi,
         };
@@ -83,7 +83,7 @@ impl SseFixture {
         let settings = Settings { provider, base_url, model, titles, ..Settings::default() };
         app.save_settings(settings).await.map_err(error_text)?;
         app.open_vault(notes.root()).await.map_err(error_text)?;
-        Ok(Self { server, provider: vendor, app, notes, _data: data })
+        Ok(Self { server, provider: wire, app, notes, _data: data })
     }
 
     /// Says something, and waits for the turn to end; `None` when it does not in time.

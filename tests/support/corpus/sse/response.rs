@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::case::{GeneratedBody, SseCase, SseProvider, UnknownSseWord};
 
-/// What one request is answered with.
+/// The answer to one request.
 #[derive(Debug, Clone)]
 pub(super) struct SseResponse {
     pub(super) status: u16,
@@ -16,7 +16,7 @@ pub(super) struct SseResponse {
     pub(super) end: ResponseEnd,
 }
 
-/// What stands in it.
+/// The content of it.
 #[derive(Debug, Clone)]
 pub(super) enum SseBody {
     /// These pieces, one write each.
@@ -74,8 +74,8 @@ impl SseResponse {
     }
 
     /// A few words, whole.
-    pub(super) fn with_text(vendor: SseProvider, words: &str) -> Self {
-        let body: Vec<u8> = match vendor {
+    pub(super) fn with_text(provider: SseProvider, words: &str) -> Self {
+        let body: Vec<u8> = match provider {
             SseProvider::Anthropic => {
                 let text = |text: &str| json!({"type": "text", "text": text});
                 let delta = json!({"type": "text_delta", "text": words});

@@ -19,7 +19,7 @@ pub(super) struct SseServer {
     _serving: JoinSet<()>,
 }
 
-/// What was asked.
+/// A request that came.
 #[derive(Debug, Clone)]
 pub(super) struct SseRequest {
     pub(super) at: Instant,
@@ -72,7 +72,7 @@ impl SseServer {
         format!("http://{}", self.address)
     }
 
-    /// What the next request is answered with, or each from now on.
+    /// Sets the answer to the next request, or to each from now on.
     pub(super) fn set_response(&self, answer: SseResponse, repeats: ResponseRepeat) {
         let mut desk = lock(&self.state);
         (desk.first, desk.repeats) = (Some(answer), repeats);
@@ -83,7 +83,7 @@ impl SseServer {
         lock(&self.state).first = None;
     }
 
-    /// What was asked since this was asked last.
+    /// The requests since the last call of this.
     pub(super) fn take_requests(&self) -> Vec<SseRequest> {
         std::mem::take(&mut lock(&self.state).requests)
     }

@@ -1,18 +1,18 @@
-//! What is wrong after a deed was cut: the notes and what is listed must tell the same story.
+//! Checks the state after an action was cut: the notes and the list of changes must agree.
 
 use super::child_process::{UndoChildReport, UndoSnapshot};
 use super::scenarios::UndoOrRedo;
 use crate::fault_injection::checks::{Damage, DamageFinding};
 use crate::fault_injection::folder_tree::{FolderTree, TreeNode};
 
-/// What there may be.
+/// The allowed states.
 #[derive(Debug, Default)]
 pub(super) struct UndoCase {
     /// Before the deed.
     pub(super) before: UndoSnapshot,
     /// After it.
     pub(super) after: UndoSnapshot,
-    /// The notes once they are taken back.
+    /// The notes once the changes are undone.
     pub(super) notes_if_reverted: FolderTree,
     pub(super) way: UndoOrRedo,
 }
@@ -26,7 +26,7 @@ impl UndoCase {
             UndoOrRedo::Redo => &self.before,
         };
         if visible_notes(&undone.tree) != visible_notes(&self.notes_if_reverted) {
-            findings.push((Damage::Lost, format!("taken back it is {:?}", undone.tree)));
+            findings.push((Damage::Lost, format!("undone it is {:?}", undone.tree)));
         }
         if self.before.listed == self.after.listed || self.before.tree == self.after.tree {
             findings.push((Damage::Untrue, "nothing is done".to_owned()));
@@ -90,7 +90,7 @@ impl UndoCase {
     }
 }
 
-/// The files that a user sees: what is taken back leaves copies in the trash, and folders.
+/// The files that a user sees: an undo leaves copies in the trash, and folders.
 fn visible_notes(tree: &FolderTree) -> Vec<(&str, &[u8])> {
     let seen = tree.0.iter().filter(|(path, _)| !path.starts_with('.'));
     seen.filter_map(|(path, node)| match node {

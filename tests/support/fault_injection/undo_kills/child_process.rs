@@ -1,5 +1,5 @@
-//! The process that takes back and is killed, and the one that looks afterwards: both are the whole
-//! application over real files and its real database.
+//! The process that undoes changes and is killed, and the one that looks afterwards: both are the
+//! whole application over real files and its real database.
 
 use std::path::{Path, PathBuf};
 
@@ -19,23 +19,23 @@ use crate::fault_injection::fault_points;
 use crate::fault_injection::folder_tree::FolderTree;
 use crate::scripted_model::{KEY, Reply, ScriptedModel};
 
-/// What a process says on its last line.
+/// The last line of a process.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct UndoChildReport {
     /// How many fault points it passed.
     pub(super) points: usize,
-    /// What was there, one deed after the other.
+    /// The states, one action after the other.
     pub(super) moments: Vec<UndoSnapshot>,
 }
 
-/// What was there after a deed, or after a start.
+/// The state after an action, or after a start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct UndoSnapshot {
     /// Why the deed was refused, or what it could not do.
     pub(super) refused: Option<String>,
     /// The folder.
     pub(super) tree: FolderTree,
-    /// What is listed as applied, newest first: whose doing, and how each change stands.
+    /// The list of applied changes, newest first: who made each set, and the status of each change.
     pub(super) listed: Vec<(AppliedBy, Vec<(String, ChangeStatus)>)>,
 }
 
@@ -84,7 +84,7 @@ async fn open_app(folder: &Path) -> App {
 async fn prepare(folder: &Path, scenario: &UndoScenario) -> Vec<UndoSnapshot> {
     std::fs::write(folder.join("data/key"), KEY).expect("a key");
     let replies =
-        vec![Reply::calls(scenario.calls.clone()), Reply::text("All of it waits for you.")];
+        vec![Reply::calls(scenario.calls.clone()), Reply::text("All of it needs your review.")];
     let model = ScriptedModel::start(replies).await;
     let app = App::start(DataDir::at(folder.join("data")).expect("a data directory"));
     let (provider, base_url) = (ProviderKind::Anthropic, model.base_url());
@@ -110,7 +110,7 @@ async fn prepare(folder: &Path, scenario: &UndoScenario) -> Vec<UndoSnapshot> {
     scenario.apply_user_edits(&folder.join("vault"));
     if scenario.way == UndoOrRedo::Redo {
         let app = open_app(folder).await;
-        undo_or_redo(&app, scenario, UndoOrRedo::Undo).await.expect("taken back");
+        undo_or_redo(&app, scenario, UndoOrRedo::Undo).await.expect("undone");
         app.shutdown().await;
     }
     Vec::new()
@@ -167,7 +167,7 @@ pub(super) fn database_path(folder: &Path) -> PathBuf {
     home.join("vaultmate.db")
 }
 
-/// The control: what is taken back is noted only after it has happened.
+/// The control: an undo is recorded only after it has happened.
 async fn undo_without_intent(folder: &Path, scenario: &UndoScenario) {
     let app = open_app(folder).await;
     let scope = scenario.undo_scope(&applied_sets(&app).await);

@@ -1,4 +1,4 @@
-//! What a model did, what the user did after it, and what is taken back or put back of it.
+//! The scenarios: the changes of a model, the user's edits after them, and the undo or redo.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(super) enum UndoOrRedo {
     /// As if it had never been.
     #[default]
     Undo,
-    /// As it was before it was taken back.
+    /// As it was before the undo.
     Redo,
 }
 
@@ -31,17 +31,17 @@ enum ScenarioScope {
 /// One story up to a deed.
 #[derive(Debug)]
 pub(super) struct UndoScenario {
-    /// What it is called in the report.
+    /// The name in the report.
     pub(super) name: &'static str,
     /// The notes before the model changed them.
     pub(super) notes: FolderTree,
-    /// What the model calls; the user accepts all of it.
+    /// The calls of the model; the user accepts all of it.
     pub(super) calls: Vec<(&'static str, Value)>,
     pub(super) way: UndoOrRedo,
     scope: ScenarioScope,
-    /// What the user does to the folder afterwards.
+    /// The user's edits in the folder afterwards.
     user_edits: &'static [UserEdit],
-    /// What the notes say once it is taken back, where that is not what they said at first.
+    /// The notes after the undo, where they differ from the initial ones.
     undone: &'static [(&'static str, Option<&'static str>)],
 }
 
@@ -62,7 +62,7 @@ impl UndoOrRedo {
 }
 
 impl UndoScenario {
-    /// What is to be taken back, picked from all that was applied, newest first.
+    /// The scope of the undo, chosen from all applied changes, newest first.
     pub(super) fn undo_scope(&self, sets: &[AppliedSet]) -> UndoScope {
         let planned = sets.iter().rfind(|set| set.by == AppliedBy::Assistant);
         let set = planned.expect("a set of the model");
@@ -92,7 +92,7 @@ impl UndoScenario {
         }
     }
 
-    /// The notes once all is taken back.
+    /// The notes once everything is undone.
     pub(super) fn expected_notes(&self) -> FolderTree {
         let mut tree = self.notes.clone();
         for (path, text) in self.undone {

@@ -41,7 +41,7 @@ impl DrivenProcess {
         }
     }
 
-    /// What the programs that it started have in their environment.
+    /// The environments of the programs that it started.
     pub(super) fn environments_of_children(&self) -> Vec<String> {
         let Some(own) = self.running_id() else { return Vec::new() };
         let children = process_ids().filter(|id| parent_of(*id) == Some(own));

@@ -52,9 +52,9 @@ async fn words_typed_and_clicked_come_back_as_text() {
     window.type_into("[data-testid=words]", "Zoë ✓").await;
     window.click("[data-testid=say]").await;
     assert_eq!(window.wait_for_text("[data-testid=said]", "Zoë").await, "you said Zoë ✓");
-    let picture = folder.path().join("page.png");
-    window.screenshot(&picture).await;
-    let png = std::fs::read(&picture).expect("the picture");
+    let screenshot = folder.path().join("page.png");
+    window.screenshot(&screenshot).await;
+    let png = std::fs::read(&screenshot).expect("the screenshot");
     assert!(png.starts_with(b"\x89PNG") && png.len() > 1000);
 }
 

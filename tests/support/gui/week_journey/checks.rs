@@ -133,7 +133,7 @@ mod tests {
         files.insert(path.to_owned(), text.replacen(old, new, 1).into_bytes());
     }
 
-    /// What is lost and what is doubled after `harm` was done.
+    /// The lost and the doubled after `harm` was done.
     fn damage_after(harm: impl FnOnce(&mut Files)) -> (usize, usize) {
         let (before, mut now) = unharmed_files();
         harm(&mut now);

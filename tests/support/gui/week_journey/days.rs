@@ -1,4 +1,4 @@
-//! What happens on each day.
+//! The events of each day.
 
 use std::fs;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl WeekFixture {
         app.window.wait_for_focus("composer").await;
         app.window.type_text(sixty_notes::USER_MESSAGE).await;
         app.window.press_keys(&[Key::Enter]).await;
-        // What the first answer planned is stored before the model is asked for more.
+        // The plan of the first answer is stored before the model is asked for more.
         model.wait_for_request(2).await;
         app.kill().await;
     }
@@ -59,7 +59,7 @@ impl WeekFixture {
         assert_eq!(
             sixty_notes::count_changed(&self.vault),
             0,
-            "nothing is changed before the verdict"
+            "nothing is changed before the decision"
         );
         app.window.tab_back_to_text(&format!("{CARD} button"), "Continue").await;
         app.window.press_keys(&[Key::Enter]).await;
@@ -157,7 +157,7 @@ impl WeekFixture {
         assert_eq!(
             self.schema_version().await,
             NEWEST_MIGRATION,
-            "BEFORE takes back the newest migration"
+            "BEFORE reverts the newest migration"
         );
         let mut database = self.open_database().await;
         for statement in BEFORE {
@@ -181,7 +181,7 @@ impl WeekFixture {
         file.connect().await.expect("a database")
     }
 
-    /// All of the sixty is taken back from the list of changes, where the user keeps what is theirs.
+    /// Undoes all of the sixty from the list of changes, and keeps the user's own lines.
     pub(super) async fn undo_all(&mut self, day: u32) {
         let app = self.restart_app(day).await;
         let window = &app.window;

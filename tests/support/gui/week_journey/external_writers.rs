@@ -1,5 +1,5 @@
-//! Who else writes into the folder, all week: a program that saves by itself the notes that are open in
-//! it, and one that brings notes from another device, by renaming.
+//! The other writers in the folder, all week: an editor that saves its open notes automatically,
+//! and a program that brings notes from another device, by renaming.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::vaults::external_editor::{EditorSaveStyle, ExternalEditor};
 
 /// Between two saves, and between two notes that are brought.
 const WRITE_INTERVAL: Duration = Duration::from_millis(150);
-/// What the sync has of its own.
+/// The number of the sync's own notes.
 const SYNCED_NOTES: usize = 12;
 
 /// Both programs, until they are asked what they did.
@@ -25,7 +25,7 @@ pub(super) struct ExternalWriters {
     root: PathBuf,
 }
 
-/// What became of the notes that were open in the editor.
+/// The fate of the notes that were open in the editor.
 #[derive(Debug, Default)]
 pub(super) struct EditorReport {
     pub(super) saves: usize,
@@ -33,7 +33,7 @@ pub(super) struct EditorReport {
     pub(super) lost: usize,
 }
 
-/// What both did, all in all.
+/// The totals of both.
 #[derive(Debug)]
 pub(super) struct ExternalWriteReport {
     pub(super) saved: EditorReport,

@@ -27,7 +27,7 @@ impl FakeClock {
         Self { library, _folder: folder }
     }
 
-    /// What a program must have in its environment to live so many days ahead.
+    /// The environment of a program that lives so many days ahead.
     pub(super) fn env_days_ahead(&self, days: u32) -> [(&'static str, String); 2] {
         let library = self.library.display().to_string();
         [("LD_PRELOAD", library), ("CLOCK_AHEAD", (days * SECONDS_PER_DAY).to_string())]

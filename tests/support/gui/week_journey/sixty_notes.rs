@@ -11,11 +11,11 @@ use crate::scripted_model::{Reply, ScriptedModel, last_message_text, tool_result
 use crate::stories::multi_call::completed_calls_in;
 use crate::vaults::temp_vault::Files;
 
-/// What the user asks for.
+/// The user's message.
 pub(super) const USER_MESSAGE: &str = "Close the plans of the falcon";
-/// What the model says when all is planned.
-pub(super) const PLANNED_TEXT: &str = "All of it waits for you.";
-/// Who thinks of what is to be remembered.
+/// The answer of the model when all is planned.
+pub(super) const PLANNED_TEXT: &str = "All of it needs your review.";
+/// The beginning of a capture over the hub.
 pub(super) const CAPTURE_PREFIX: &str = "remember thing number";
 pub(super) const INBOX: &str = "inbox/Inbox.md";
 
@@ -123,7 +123,7 @@ const USER_RENAMED: [(&str, &str); 3] = [
 /// Here the user changed the very line.
 const CONFLICTING_NOTE: usize = 6;
 
-/// What the user does on the first days by hand: on the first one they write, on the second rename.
+/// The user's edits on the first days: on the first one they write, on the second rename.
 pub(super) fn edit_as_user(vault: &TempVault, number: usize) {
     let change = |path: &str, old: &str, new: &str| {
         vault.write(path, vault.read(path).replace(old, new));
@@ -143,8 +143,8 @@ pub(super) fn edit_as_user(vault: &TempVault, number: usize) {
     }
 }
 
-/// Where each of the sixty must stand in the end, and with what: as it was before, with what is the
-/// user's own. What the editor wrote is left out.
+/// The expected place and content of each of the sixty in the end: as before, with the user's own
+/// edits. Text of the editor is omitted.
 pub(super) fn expected_files(before: &Files) -> Files {
     let mut wanted = before.clone();
     for n in USER_EDITED {

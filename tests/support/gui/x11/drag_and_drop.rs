@@ -1,5 +1,6 @@
-//! A drag from another program, over the protocol that programs on X speak for it (XDND, version 5): the
-//! source announces what it has, asks whether it may drop it, and hands it out when it is asked for.
+//! A drag from another program, over the protocol for drags between programs on X (XDND, version
+//! 5): the source announces its data, asks whether it may drop it, and hands it out when it is
+//! asked for.
 
 use super::{CLIENT_MESSAGE, GET_PROPERTY, SEND_EVENT, X11Client, X11Window, read_u32};
 
@@ -14,7 +15,7 @@ const SENT_EVENT_BIT: u8 = 0x80;
 const ATOM_ATOM: u32 = 4;
 const XDND_VERSION: u32 = 5;
 
-/// What is dragged, in each kind of data that a source offers it.
+/// The dragged data, in each type that a source offers.
 #[derive(Debug, Clone)]
 pub struct DragData(Vec<(&'static str, Vec<u8>)>);
 
@@ -27,7 +28,7 @@ pub enum DragSourceBehavior {
     Stubborn,
 }
 
-/// What became of it.
+/// The result of the drag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropOutcome {
     /// The window said that it may be dropped there.

@@ -1,4 +1,4 @@
-//! What only some machines allow: mounts, leases, attributes of files.
+//! Setups that only some machines allow: mounts, leases, attributes of files.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
