@@ -8,8 +8,8 @@ use std::path::Path;
 /// The variable of the engine; `0` has it compose in any case.
 const DISABLE_COMPOSITING: &str = "WEBKIT_DISABLE_COMPOSITING_MODE";
 
-/// Has pages drawn plainly where there is no card, unless the user has said how they are drawn. Must be
-/// called while this is the only thread.
+/// Has pages drawn plainly where there is no card, unless the user has set how they are drawn. Must
+/// be called while this is the only thread.
 pub(crate) fn disable_gpu_emulation() {
     if std::env::var_os(DISABLE_COMPOSITING).is_none() && !has_gpu(Path::new("/dev")) {
         // Refused only for a name that is none.

@@ -1,4 +1,4 @@
-//! Words outside the window, from the window's own catalogue, in the user's language.
+//! Texts outside the window, from the window's own catalog, in the user's language.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ impl Translations {
         Self(if is_german { &GERMAN } else { &ENGLISH })
     }
 
-    /// The words under a key; the key itself where there are none.
+    /// The text of a key; the key itself where there is none.
     pub(crate) fn text(self, key: &str) -> String {
         self.0.get(key).and_then(Value::as_str).unwrap_or(key).to_owned()
     }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_stands_where_the_words_have_a_place_for_it() {
+    fn a_number_replaces_its_placeholder() {
         assert_eq!(of(&[]).text_with_count("tray_questions", 3), "Questions: 3");
     }
 }

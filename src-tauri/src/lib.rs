@@ -31,7 +31,7 @@ use tauri::{Manager as _, RunEvent, Runtime, WebviewUrl, WebviewWindowBuilder};
 use crate::launch_args::{Invocation, LaunchArgs};
 use crate::lifecycle::WindowLifecycle;
 
-/// Runs until the window is closed. Says in words why it cannot start.
+/// Runs until the window is closed. Prints an error if it cannot start.
 #[must_use]
 pub fn run() -> ExitCode {
     match start() {

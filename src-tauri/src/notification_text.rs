@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_happens_and_however_it_stands_there_are_words_for_it() {
+    fn every_event_and_every_state_has_a_text() {
         let words = Translations::for_language(Language::System);
         let is_said = |text: &str| !text.contains('_') && !text.contains('{');
         for happened in [

@@ -303,8 +303,8 @@ impl App {
         Ok(())
     }
 
-    /// Applies and rejects waiting changes. A note that cannot be changed keeps waiting and is
-    /// told as the error; the others are done.
+    /// Applies and rejects pending changes. A note that cannot be changed stays pending and is told
+    /// as the error; the others are done.
     pub async fn decide_review(&self, request: &DecideReview) -> Result<(), UserError> {
         let open = self.session().await?;
         let conversation = open.store.conversation_of_change_set(&request.review).await;

@@ -34,7 +34,7 @@ use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use redaction_cache::RedactionCache;
 
-/// Where the words come from that each turn was told.
+/// The sources of the text that each turn was told.
 pub(crate) type SourcesByTurn = HashMap<TurnId, BTreeSet<Source>>;
 
 /// Keeps the private notes of one vault. The screen shows what the strictest of all running turns
@@ -97,9 +97,9 @@ impl PrivacyView {
             && (self.max_privacy == Privacy::Never || self.rules.is_empty())
     }
 
-    /// Whether words from there are hidden; `seen` is the vault as this view shows it, and `gone` are the
-    /// notes that are not there any more and may be private. A file that is no note may be private by its
-    /// text while its name is shown.
+    /// Whether text from this source is hidden; `seen` is the vault as this view shows it, and
+    /// `gone` are the notes that are not there any more and may be private. A file that is no note
+    /// may be private by its text while its name is shown.
     fn hides(&self, source: &Source, seen: &Vault, gone: &BTreeSet<NotePath>) -> bool {
         let Source::Note(path) = source else { return false };
         self.hidden_names.occur_in(path.as_str())
@@ -385,7 +385,7 @@ impl PrivacyGuard {
     }
 }
 
-/// Whether a model hears less than was said.
+/// Whether a model gets less than the whole history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redaction {
     Nothing,

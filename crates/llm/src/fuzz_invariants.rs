@@ -40,7 +40,7 @@ fn check_any_cut<D: Decoder>(decoder: impl Fn() -> D, bytes: &[u8]) {
     assert_eq!(read_all(decoder(), pieces), whole, "in pieces");
 }
 
-/// A call that is found in words is a JSON object that stands there and fits its tool.
+/// A call that is found in text is a JSON object that stands there and fits its tool.
 pub fn check_text(text: &str) {
     if let Some((tool, parameters)) = text_tools::find_call(text, tools()) {
         let stands = objects(text).any(|object| {
@@ -96,7 +96,7 @@ enum SampleEdit {
 /// A lesson about arguments is no longer than this and four times what it is about.
 const MAX_ERROR_BYTES: usize = 8 * 1024;
 
-/// Arguments of a tool are taken, or refused in words that are not longer than they have to be.
+/// Arguments of a tool are taken, or refused with a text that is not longer than necessary.
 pub fn check_arguments(bytes: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return };
     let (spec, parsed) = registry::parse_as::<Input>("edit", value.clone());
@@ -184,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn among_plain_words_the_scan_finds_what_a_parser_finds(
+        fn in_plain_text_the_scan_finds_what_a_parser_finds(
             values in prop::collection::vec(json(), 0..4), between in "[a-z .]{0,8}",
         ) {
             let calls = |value: &Value| {
@@ -206,7 +206,7 @@ mod tests {
         }
 
         #[test]
-        fn any_arguments_are_taken_or_refused_in_words(value in json(), bytes in any::<Vec<u8>>()) {
+        fn any_arguments_are_taken_or_refused_with_a_reason(value in json(), bytes in any::<Vec<u8>>()) {
             check_arguments(value.to_string().as_bytes());
             check_arguments(&bytes);
         }

@@ -35,8 +35,8 @@ pub struct DescriptionAnswer {
     pub usage: UtilityRequest,
 }
 
-/// Asks once for the description of an assistant over notes that are organised so. Nothing but these
-/// words is sent. Dropping it cancels the request.
+/// Asks once for the description of an assistant over notes that are organized so. Only this text
+/// is sent. Dropping it cancels the request.
 pub async fn describe(by: &Summarizer, organisation: &str) -> Result<DescriptionAnswer, UserError> {
     let answer = collect_answer(by.provider.stream(request(by, organisation)).await?).await;
     let at = Timestamp(jiff::Timestamp::now().as_millisecond());

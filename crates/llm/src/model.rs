@@ -46,7 +46,7 @@ pub struct ModelMessage {
 /// A piece of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContentBlock {
-    /// Words.
+    /// Text.
     Text(String),
     /// A call of the assistant.
     Call(ToolCall),
@@ -88,7 +88,7 @@ pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
 /// An event of an answer as it streams in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
-    /// More words.
+    /// More text.
     Text(String),
     /// A complete block of the provider's own (the thinking of the model, with its signature), to
     /// be sent back exactly so while the turn is open.
@@ -130,7 +130,7 @@ pub enum StopReason {
     Refusal,
     /// The prompt does not fit.
     ContextExceeded,
-    /// A word we do not know.
+    /// A reason we do not know.
     Unknown,
 }
 
@@ -147,7 +147,7 @@ pub enum ModelError {
     /// Too many requests; `retry_after` as the server asked.
     #[error("{message}")]
     RateLimit {
-        /// In words.
+        /// The error of the server.
         message: String,
         /// The wait that the server asked for.
         retry_after: Option<Duration>,
@@ -155,7 +155,7 @@ pub enum ModelError {
     /// The server has too much to do.
     #[error("{message}")]
     Overloaded {
-        /// In words.
+        /// The error of the server.
         message: String,
         /// The wait that the server asked for.
         retry_after: Option<Duration>,
@@ -178,9 +178,9 @@ pub enum ModelError {
     /// The prompt does not fit the model's window.
     #[error("{message}")]
     ContextExceeded {
-        /// In words.
+        /// The error of the server.
         message: String,
-        /// How many tokens the model reads, where the server said it.
+        /// How many tokens the model reads, where the server reports it.
         window: Option<u32>,
     },
     /// The server has begun to load the model, and answers once it has.
@@ -189,7 +189,7 @@ pub enum ModelError {
     /// Anything else; `retryable` inside a stream and for 5xx.
     #[error("{message}")]
     Unknown {
-        /// In words.
+        /// The error of the server.
         message: String,
         /// Whether sending it again may help.
         retryable: bool,

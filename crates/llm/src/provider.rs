@@ -45,7 +45,7 @@ pub struct Capabilities {
     /// How many tokens it reads and writes together, as the server was started. Never the number that
     /// it was trained with.
     pub window: Option<u32>,
-    /// Whether the server passes tools on to it. Some drop them without a word.
+    /// Whether the server passes tools on to it. Some drop them without an error.
     pub tools: Option<bool>,
     /// How many parameters it has.
     pub parameters: Option<u64>,

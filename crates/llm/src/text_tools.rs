@@ -1,5 +1,5 @@
-//! Calls as JSON in plain words, for models and servers that take no tools. Whether one does is what
-//! its server says of it, or found out by asking, and remembered.
+//! Calls as JSON in plain text, for models and servers that take no tools. Whether one does is
+//! reported by its server, or found out by asking, and remembered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ mod quoted;
 mod schema;
 mod stream;
 
-/// Which models at which addresses are known to take no tools. Clones are the same memory.
+/// The models, by base URL, that are known to take no tools. Clones share them.
 #[derive(Clone, Default)]
 pub struct ToollessModels(Arc<ToolSupportCache>);
 
@@ -35,8 +35,8 @@ struct ToolSupportCache {
 type PersistFn = dyn Fn(&str, &str) + Send + Sync;
 
 impl ToollessModels {
-    /// Begins with what was `known` (address and model) and hands what it learns to `keep`, where
-    /// that may block.
+    /// Begins with what was `known` (base URL and model) and hands new ones to `keep`, which may
+    /// block.
     #[must_use]
     pub fn with_known(
         known: BTreeSet<(String, String)>,
@@ -50,25 +50,25 @@ impl ToollessModels {
         }))
     }
 
-    fn contains(&self, address: &str, model: &str) -> bool {
-        self.toolless().contains(&(address.to_owned(), model.to_owned()))
+    fn contains(&self, base_url: &str, model: &str) -> bool {
+        self.toolless().contains(&(base_url.to_owned(), model.to_owned()))
     }
 
-    async fn insert(&self, address: &str, model: &str) {
-        let (address, model) = (address.to_owned(), model.to_owned());
-        self.toolless().insert((address.clone(), model.clone()));
+    async fn insert(&self, base_url: &str, model: &str) {
+        let (base_url, model) = (base_url.to_owned(), model.to_owned());
+        self.toolless().insert((base_url.clone(), model.clone()));
         let memory = Arc::clone(&self.0);
-        let keep = move || memory.persist.as_ref().map(|keep| keep(&address, &model));
+        let keep = move || memory.persist.as_ref().map(|keep| keep(&base_url, &model));
         // It is known until the program ends, whatever becomes of the keeping.
         let _ = tokio::task::spawn_blocking(keep).await;
     }
 
-    fn mark_supported(&self, address: &str, model: &str) {
-        self.supported().insert((address.to_owned(), model.to_owned()));
+    fn mark_supported(&self, base_url: &str, model: &str) {
+        self.supported().insert((base_url.to_owned(), model.to_owned()));
     }
 
-    fn is_supported(&self, address: &str, model: &str) -> bool {
-        self.supported().contains(&(address.to_owned(), model.to_owned()))
+    fn is_supported(&self, base_url: &str, model: &str) -> bool {
+        self.supported().contains(&(base_url.to_owned(), model.to_owned()))
     }
 
     fn supported(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
@@ -81,22 +81,22 @@ impl ToollessModels {
     }
 }
 
-/// A provider whose models may take no tools. Asks with tools first, unless the server said that they
-/// are not passed on. Clones are the same.
+/// A provider whose models may take no tools. Asks with tools first, unless the server reports that
+/// they are not passed on. Clones share their state.
 #[derive(Clone)]
 pub struct TextToolProvider {
     inner: Arc<dyn Provider>,
-    address: String,
+    base_url: String,
     toolless: ToollessModels,
-    /// The server's last word on whether each of its models takes tools.
+    /// The server's last report on whether each of its models takes tools.
     reported: Arc<Mutex<BTreeMap<String, Option<bool>>>>,
 }
 
 impl TextToolProvider {
-    /// Asks `wire`, which is at `address`.
+    /// Asks `wire`, which is at `base_url`.
     #[must_use]
-    pub fn new(wire: Arc<dyn Provider>, address: String, toolless_models: ToollessModels) -> Self {
-        Self { inner: wire, address, toolless: toolless_models, reported: Arc::default() }
+    pub fn new(wire: Arc<dyn Provider>, base_url: String, toolless_models: ToollessModels) -> Self {
+        Self { inner: wire, base_url, toolless: toolless_models, reported: Arc::default() }
     }
 
     async fn stream_as_text(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
@@ -117,11 +117,11 @@ impl TextToolProvider {
     /// Whether the first answer is to be held back until it shows whether tools reach the model.
     /// Servers of others report what they do not take.
     fn is_support_unknown(&self, request: &ModelRequest) -> bool {
-        let Self { address, toolless: no_tools, .. } = self;
+        let Self { base_url, toolless: no_tools, .. } = self;
         !request.tools.is_empty()
-            && crate::transport::http::is_on_this_computer(address)
+            && crate::transport::http::is_on_this_computer(base_url)
             && self.reported_support(&request.model).is_none()
-            && !no_tools.is_supported(address, &request.model)
+            && !no_tools.is_supported(base_url, &request.model)
     }
 }
 
@@ -136,7 +136,7 @@ impl Provider for TextToolProvider {
             return self.inner.stream(request).await;
         }
         let is_dropped = self.reported_support(&request.model) == Some(false);
-        if is_dropped || self.toolless.contains(&self.address, &request.model) {
+        if is_dropped || self.toolless.contains(&self.base_url, &request.model) {
             return self.stream_as_text(request).await;
         }
         let refused = match self.inner.stream(request.clone()).await {
@@ -154,7 +154,7 @@ impl Provider for TextToolProvider {
         let model = request.model.clone();
         // Where the same without tools is refused too, the tools were not what was wrong.
         let answer = self.stream_as_text(request).await.map_err(|_| refused)?;
-        self.toolless.insert(&self.address, &model).await;
+        self.toolless.insert(&self.base_url, &model).await;
         Ok(answer)
     }
 

@@ -40,7 +40,7 @@ pub enum TitleOutcome {
     Told(GeneratedTitle, UtilityRequest),
     /// There was no answer that could be used; where there was one, what it took.
     Failed(Option<UtilityRequest>),
-    /// Nothing was said that the model may hear.
+    /// The conversation has no text that the model may read.
     NothingSaid,
     /// There is nobody to ask now.
     Nobody,

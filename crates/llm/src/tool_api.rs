@@ -1,4 +1,5 @@
-//! The interface between a turn and its tools: traits, the registry, and the log of where a result's words come from.
+//! The interface between a turn and its tools: traits, the registry, and the log of a result's
+//! sources.
 
 pub(crate) mod provenance;
 pub mod registry;

@@ -74,7 +74,7 @@ pub struct TurnRules {
 pub enum TurnInput {
     /// It begins.
     Begun,
-    /// The model said something.
+    /// An event of the model's answer.
     Event(ModelEvent),
     /// There is no (whole) answer.
     Failed(ModelError),
@@ -107,7 +107,7 @@ pub enum TurnEffect {
     Ask(AskMode),
     /// Put earlier messages together. Answer with `Compacted`.
     Compact,
-    /// Show more words of the answer.
+    /// Show more text of the answer.
     Show(String),
     /// Store an answer of the model. Answer with `Stored` or `Broke`.
     StoreStep {
@@ -234,7 +234,7 @@ impl Turn {
                 if let Some(limit) = &mut self.spending_limit {
                     limit.charge(cost);
                 }
-                self.ask_again(how, attempt)
+                self.begin_attempt(how, attempt)
             }
             (TurnState::Asking { how, attempt, answer }, input) => {
                 self.receive(how, attempt, answer, input)
@@ -264,7 +264,7 @@ impl Turn {
         }
     }
 
-    /// Asks the model: at a limit only for its last words.
+    /// Asks the model: at a limit only for its last text.
     fn ask_next(&mut self) -> Transition {
         let at_limit = self.trips >= self.limits.round_trips || self.guard.is_used_up();
         self.ask_within_limit(if at_limit { AskMode::Closing } else { AskMode::Plain })
@@ -303,12 +303,12 @@ impl Turn {
         all
     }
 
-    /// Asks again, unless what the turn may cost is spent: then it ends as at a limit.
+    /// Sends the next request, unless the limit of the turn is spent: then it ends as at a limit.
     fn ask_within_limit(&mut self, mode: AskMode) -> Transition {
-        self.ask_again(mode, 1)
+        self.begin_attempt(mode, 1)
     }
 
-    fn ask_again(&mut self, mode: AskMode, attempt: u32) -> Transition {
+    fn begin_attempt(&mut self, mode: AskMode, attempt: u32) -> Transition {
         match self.spending_limit.as_ref().and_then(SpendingLimit::exhausted) {
             None => ask(mode, attempt),
             Some(reached) => {
@@ -327,7 +327,7 @@ fn fail(state: TurnState, error: UserError) -> Transition {
         | TurnState::Waiting { .. }
         | TurnState::Over => finish,
         TurnState::Asking { answer, .. } => finish.with_cut_text(answer.text()),
-        // The step is not stored, so its calls need no results; its words were shown.
+        // The step is not stored, so its calls need no results; its text was shown.
         TurnState::StoringStep { text, .. } => finish.with_cut_text(text),
         TurnState::Calling(batch) | TurnState::StoringResults(batch) => {
             finish.with_results(batch.close(|_| model_texts::NO_RESULT))

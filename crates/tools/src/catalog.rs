@@ -70,7 +70,7 @@ pub const SHOW_NOTE: &str = ShowNote::NAME;
 /// The tools that need a window.
 pub const IN_WINDOW: [&str; 2] = [SHOW_NOTE, ShowChanges::NAME];
 
-/// The tool that says whether a message answers the question that waits.
+/// The tool that says whether a message answers the open question.
 pub const RESOLVE_QUESTION: &str = ResolveQuestion::NAME;
 
 /// The dependencies of the tools.
@@ -84,7 +84,7 @@ pub struct ToolDeps {
     pub archive: Arc<dyn ConversationArchive>,
     /// The open note and the clock.
     pub environment: Arc<dyn Environment>,
-    /// Questions that wait.
+    /// Open questions.
     pub questions: Arc<dyn QuestionResolver>,
 }
 

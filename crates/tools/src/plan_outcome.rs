@@ -13,7 +13,7 @@ pub enum PlanOutcome {
     /// It is in the note.
     Applied,
     /// It is pending.
-    Waiting,
+    Pending,
 }
 
 /// The text for a plan that was put before the user, from [`llm::tool_api::tool::ChangePlan::summary`].
@@ -40,7 +40,7 @@ pub fn rebased_text(summary: &str) -> String {
 pub fn parse(output: &str) -> PlanOutcome {
     let is_pending =
         [PENDING_PREFIX, FORMER_PENDING_PREFIX].iter().any(|it| output.starts_with(it));
-    if is_pending { PlanOutcome::Waiting } else { PlanOutcome::Applied }
+    if is_pending { PlanOutcome::Pending } else { PlanOutcome::Applied }
 }
 
 #[cfg(test)]
@@ -51,9 +51,9 @@ mod tests {
     fn an_outcome_is_read_back_as_it_was_worded() {
         let summary = "Appended 1 line to `Groceries.md`";
         assert_eq!(parse(summary), PlanOutcome::Applied);
-        assert_eq!(parse(&pending_text(summary)), PlanOutcome::Waiting);
+        assert_eq!(parse(&pending_text(summary)), PlanOutcome::Pending);
         assert!(pending_text(summary).contains(summary));
         let former = "Planned, not yet done: Appended 1 line to `Groceries.md`.";
-        assert_eq!(parse(former), PlanOutcome::Waiting);
+        assert_eq!(parse(former), PlanOutcome::Pending);
     }
 }

@@ -44,7 +44,7 @@ impl Environment for TurnDesk {
     }
 }
 
-/// The note that is shown beside the chat, or that `--note` named; clones are the same desk.
+/// The note that is shown beside the chat, or that `--note` named; clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct ActiveNoteState(Arc<Mutex<Option<ActiveNoteEntry>>>);
 
@@ -83,7 +83,7 @@ impl ActiveNoteEntry {
         &self.note.path
     }
 
-    /// How long ago the selection was made, in words.
+    /// The age of the selection, as text.
     pub(crate) fn selection_age(&self) -> String {
         prompt::age_text(self.selected.elapsed())
     }

@@ -96,13 +96,13 @@ impl StoreArchive {
         }
     }
 
-    /// Where the words of these turns come from.
+    /// The sources of the text in these turns.
     async fn sources_by_turn(&self, rows: &[Message]) -> Result<SourcesByTurn, ArchiveError> {
         let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
         self.store.turn_sources(&turns.into_iter().collect::<Vec<_>>()).await.map_err(archive_error)
     }
 
-    /// All that was said in a conversation, as those may hear it who ask.
+    /// All messages of a conversation, as the asking turn may see them.
     async fn visible_messages(
         &self,
         id: &ConversationId,

@@ -117,7 +117,7 @@ impl VaultChanges {
         let shown = run_blocking(move || {
             let renames = overlay.renames();
             overlay.filter(|change| {
-                // A text that waits may make the note private.
+                // A pending text may make the note private.
                 let shows = |path: &NotePath| {
                     !vault.hides(path)
                         && change.after().is_none_or(|text| vault.shows(path, text, None))
@@ -141,7 +141,7 @@ impl VaultChanges {
         shown.await.unwrap_or_default()
     }
 
-    /// Notes that wait, in whose place another file stands than the one that was to be changed.
+    /// Notes with pending changes that another file has replaced since.
     async fn replaced(
         &self,
         waiting: &[PlannedChangeRow],
@@ -197,8 +197,8 @@ impl VaultChanges {
         })
     }
 
-    /// Whether the user's own words name each of these notes, or it is the open note that was sent with
-    /// them.
+    /// Whether the user's own message names each of these notes, or it is the open note that was
+    /// sent with the message.
     async fn are_mentioned(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
         let message = opening.map(|(message, _)| message);
@@ -226,7 +226,8 @@ impl VaultChanges {
         run_blocking(are_named).await?.map_err(|error| note_error(&error))
     }
 
-    /// Whether it words rules for the assistant after more was heard than the user.
+    /// Whether the plan writes rules for the assistant after the turn read more than the user's
+    /// messages.
     async fn changes_rules(&self, turn: &OpenTurn, plan: &ChangePlan) -> Result<bool, UserError> {
         let is_rules = |change: &Change| {
             is_rules_file(&change.path) || change.target().is_some_and(is_rules_file)
@@ -347,7 +348,7 @@ impl VaultChanges {
         // Nobody listens once the vault is being closed.
         let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
         let summary = tools::plan_outcome::pending_text(&plan.summary);
-        outcome_of(&summary, plan.change_set.clone(), PlanOutcome::Waiting).await
+        outcome_of(&summary, plan.change_set.clone(), PlanOutcome::Pending).await
     }
 }
 
@@ -357,7 +358,7 @@ async fn outcome_of(
     changes: ChangeSet,
     became: PlanOutcome,
 ) -> Result<ChangeOutcome, UserError> {
-    let waiting = became == PlanOutcome::Waiting;
+    let waiting = became == PlanOutcome::Pending;
     let one = move |change: &Change| {
         let seen = change.after_hash().map(|hash| (change.path.clone(), hash));
         (tool_event(change, waiting), seen)

@@ -121,7 +121,7 @@ impl Transcript for StoreTranscript {
         asked: Option<&UtilityRequest>,
     ) -> Result<(), UserError> {
         let stored = self.store.store_compaction(&turn.turn, new, mark, asked, now()).await;
-        self.turn_cache.forget(&turn.turn);
+        self.turn_cache.invalidate(&turn.turn);
         stored.map_err(store_error)
     }
 
@@ -218,7 +218,7 @@ impl StoreTranscript {
         })
     }
 
-    /// Notes for which changes of this turn wait.
+    /// Notes with pending changes of this turn.
     async fn pending_notes(
         &self,
         conversation: &ConversationId,

@@ -55,7 +55,7 @@ impl TurnCache {
     }
 
     /// Something else stands in for the turns before it.
-    pub(crate) fn forget(&self, turn: &TurnId) {
+    pub(crate) fn invalidate(&self, turn: &TurnId) {
         if let Some(known) = self.lock().get_mut(turn) {
             *known = CachedTurn::default();
         }

@@ -34,9 +34,9 @@ const MAX_HUB_MESSAGE_BYTES: usize = 256 << 10;
 const ANSWER_WINDOW_DIVISOR: u32 = 4;
 const LONG_ANSWER_WINDOW_DIVISOR: u32 = 2;
 
-/// The texts of folder and user have no more room in the instructions than this part of the window has
-/// bytes: with a token of three to four bytes, and tools and our own words beside them, all of it stays
-/// below a quarter.
+/// The texts of vault and user get at most this part of the window's size in the instructions, in
+/// bytes: with a token of three to four bytes, and with tools and our own text beside them, all of
+/// it stays below a quarter.
 const USER_TEXT_WINDOW_DIVISOR: u32 = 4;
 
 /// In a smaller window there is no room for them at all.
@@ -318,8 +318,8 @@ fn max_output_tokens(
     within.min(most).max(1)
 }
 
-/// Returns all that is known of a model: the user's word, else its server's word as it runs, else its
-/// provider's list or our own.
+/// Returns everything that is known of a model: the user's settings come first, then what its
+/// server reports as it runs, then its provider's list or our own.
 fn model_info(
     settings: &Settings,
     chosen: &SelectedModel,
@@ -344,8 +344,8 @@ fn context_window(known: &ModelInfo, model: &SelectedModel) -> u32 {
 }
 
 impl AppTurnPolicy {
-    /// The provider; of a hub message whose turn does nothing about it, the words are kept. In read-only mode
-    /// nothing can be.
+    /// The provider. If the turn of a hub message does nothing about it, the provider keeps the
+    /// message in the inbox note. In read-only mode nothing can be kept.
     async fn with_fallback_capture(
         &self,
         turn: &OpenTurn,
@@ -378,8 +378,8 @@ impl AppTurnPolicy {
         }
     }
 
-    /// Whether the words of a hub message are to be kept as they are: there is no model, one has
-    /// failed too often, or they are more than anybody dictates.
+    /// Whether a hub message is kept as it is: there is no model, one has failed too often, or the
+    /// message is longer than anybody dictates.
     async fn must_capture(
         &self,
         turn: &OpenTurn,
@@ -395,7 +395,7 @@ impl AppTurnPolicy {
 
     /// The hints at the top of the folder; the first file that is there is read. A file of that name
     /// deeper down is about something else. A link is no rules file, also where links are followed: it
-    /// leads to a note that anybody may change, and only a change of the rules file itself waits.
+    /// leads to a note that anybody may change, and only a change of the rules file itself needs a review.
     async fn rules_file(&self) -> Result<Option<RulesFile>, UserError> {
         let vault = self.privacy_guard.vault_for_models();
         let read = move |file| {

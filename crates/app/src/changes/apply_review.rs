@@ -26,7 +26,7 @@ enum AcceptedPortion {
 }
 
 /// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
-/// cannot be changed keeps waiting with its problem.
+/// cannot be changed stays pending with its problem.
 pub(crate) async fn apply_decisions(
     session: &VaultSession,
     conversation: &ConversationId,

@@ -44,8 +44,9 @@ impl App {
         Ok(RepairedLink { rewritten: Vec::new(), ..repaired })
     }
 
-    /// Rewrites every link that names `link`, which is not there, so that it leads to `note`; its heading
-    /// and the words that it shows stay. Notes that cannot be changed are left as they are, and told.
+    /// Rewrites every link to `link`, which points to no note, so that it points to `note`; its
+    /// heading and its display text stay. Notes that cannot be changed are left as they are, and
+    /// told.
     pub async fn replace_broken_link(
         &self,
         link: String,

@@ -10,7 +10,7 @@ pub(crate) struct SplitChange {
     pub(crate) applied: Vec<u8>,
     /// The same, and what was rejected.
     pub(crate) with_rejected: Vec<u8>,
-    /// The same as `applied`, and what keeps waiting.
+    /// The same as `applied`, with the pending hunks.
     pub(crate) with_pending: Vec<u8>,
     /// Whether some of the lines are the user's own.
     pub(crate) edited: bool,

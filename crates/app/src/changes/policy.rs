@@ -17,7 +17,7 @@ pub(crate) struct PolicyFacts {
     pub(crate) named: bool,
     /// Whether every note of the plan is one that hub messages may add to.
     pub(crate) hub_writable: bool,
-    /// Whether it builds on a change that waits.
+    /// Whether it builds on a pending change.
     pub(crate) builds_on_pending: bool,
     /// Notes that this turn has planned changes for, this plan included.
     pub(crate) notes_in_turn: usize,
@@ -35,11 +35,11 @@ pub(crate) enum Decision {
     Apply,
     /// The user decides.
     Review,
-    /// Not planned; the words go to the model.
+    /// Not planned; the text goes to the model.
     Refuse(&'static str),
 }
 
-/// From this many notes a turn on, everything waits.
+/// From this many notes a turn on, every change needs a review.
 const MAX_NOTES_WITHOUT_REVIEW: usize = 11;
 
 /// The table of `docs/architecture.md`, "When changes need review".
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn creations_go_through_and_edits_wait_in_review() {
+    fn creations_go_through_and_edits_need_a_review() {
         check(PLAIN, Apply);
         check(PolicyFacts { effect: ToolEffect::Edit, named: true, ..PLAIN }, Review);
         check(PolicyFacts { effect: ToolEffect::Overwrite, ..PLAIN }, Review);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_builds_on_a_waiting_change_waits_and_so_does_the_eleventh_note() {
+    fn a_change_on_a_pending_one_and_the_eleventh_note_need_a_review() {
         check(PolicyFacts { builds_on_pending: true, ..PLAIN }, Review);
         check(PolicyFacts { notes_in_turn: 10, ..PLAIN }, Apply);
         check(PolicyFacts { notes_in_turn: 11, ..PLAIN }, Review);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_for_the_assistant_that_others_may_have_worded_always_wait() {
+    fn rules_for_the_assistant_from_foreign_text_always_need_a_review() {
         let told = PolicyFacts { changes_rules: true, named: true, mode: Mode::Auto, ..PLAIN };
         for origin in [Origin::Window, Origin::HubVoice, Origin::Cli] {
             check(PolicyFacts { origin, hub_writable: true, may_write: true, ..told }, Review);

@@ -1,4 +1,4 @@
-//! The changes that wait in a conversation, as they stand before the user.
+//! The pending changes of a conversation, as the user reviews them.
 
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ fn build_review(
     }
 }
 
-/// The user knows their own words, that tools were used, and that what changes was read.
+/// The user knows their own messages, that tools were used, and that the changed notes were read.
 fn is_notable_source(source: &Source, set: &OpenChangeSet) -> bool {
     match source {
         Source::User | Source::Tool(_) | Source::Vault => false,
@@ -89,7 +89,7 @@ fn is_notable_source(source: &Source, set: &OpenChangeSet) -> bool {
     }
 }
 
-/// Names exactly the changes of one note that wait.
+/// Names exactly the pending changes of one note.
 pub(crate) fn change_fingerprint(set: &OpenChangeSet, path: &NotePath) -> String {
     let rows = set.planned.iter().filter(|row| row.change.path == *path);
     let told = rows.map(|PlannedChangeRow { change, unit, .. }| {

@@ -17,7 +17,7 @@ use crate::vault_session::VaultSession;
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
 const LONG_CONVERSATION_ITEMS: usize = 1_000;
-/// So many are its end, or some more: it begins with what the user said.
+/// The length of the end, or some more items: it begins with a message of the user.
 const TAIL_ITEMS: usize = 200;
 
 /// Keeps the end of a long conversation. Returns the number of omitted items.
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_conversation_the_end_begins_with_what_the_user_said() {
+    fn the_end_of_a_long_conversation_begins_with_a_message_of_the_user() {
         assert_eq!(cut(0, 2), (0, 0));
         assert_eq!(cut(1_000, 2), (0, 1_000));
         assert_eq!(cut(1_001, 2), (800, 201));

@@ -1,4 +1,4 @@
-//! Gathers what the context block says at the moment when the user's words are stored.
+//! Gathers the context block when the user's message is stored.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ const MAX_CHECKED_NOTES: usize = 200;
 
 /// The context that is sent with a message.
 pub(crate) struct TurnContext {
-    /// Ready to be stored before the words.
+    /// Ready to be stored before the text.
     pub(crate) parts: Vec<MessagePart>,
     /// Where that of it comes from which is neither the user's nor ours.
     pub(crate) sources: Vec<Source>,
 }
 
 impl VaultSession {
-    /// The context of some words: the block, and what is sent of the open note.
+    /// The context of a message: the block, and the parts of the open note.
     pub(crate) async fn turn_context(
         &self,
         conversation: &ConversationId,
@@ -158,7 +158,7 @@ fn question_status(row: AnswerableQuestion, message: &UserMessage) -> Option<Que
         Some(ReplyMatch::MayAnswer) => {
             QuestionStatus::MayBeAnswered(question.id, question.text, question.options)
         }
-        _ if message.origin.is_hub() => QuestionStatus::Waits(question.text, question.options),
-        _ => QuestionStatus::PutAside(question.text),
+        _ if message.origin.is_hub() => QuestionStatus::Open(question.text, question.options),
+        _ => QuestionStatus::Skipped(question.text),
     })
 }

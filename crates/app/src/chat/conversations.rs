@@ -131,7 +131,7 @@ impl App {
 }
 
 impl VaultSession {
-    /// The first page of the list, with all that wait for the user among its rows.
+    /// The first page of the list, which includes all conversations that need attention.
     pub(crate) async fn first_page(&self) -> Result<ConversationPage, UserError> {
         let page = self
             .store

@@ -31,7 +31,7 @@ use crate::workspace::data_dir::DataDir;
 pub struct OneShotQuestion {
     /// The vault.
     pub vault: PathBuf,
-    /// The words.
+    /// The text.
     pub text: String,
     /// The note that `get_active_note` returns.
     pub note: Option<String>,
@@ -46,18 +46,18 @@ pub struct OneShotQuestion {
 /// Text that the caller passes on, and its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcedText {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Where they come from; [`Source::Foreign`] where nobody said it.
+    /// Its sources; [`Source::Foreign`] where they are unknown.
     pub sources: Vec<Source>,
 }
 
-/// Something that was said before.
+/// A message before the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriorMessage {
     /// By whom.
     pub role: Role,
-    /// The words.
+    /// The text.
     pub content: SourcedText,
     /// The calls of the assistant in this message, each with its result.
     pub calls: Vec<PriorCall>,
@@ -189,15 +189,15 @@ async fn redact_history(
     let mut heard = Vec::with_capacity(history.len());
     for one in history {
         let told = redact_private(session, most, one.content.clone()).await?;
-        // With its words the calls go that say where they come from.
+        // Calls are kept only with the text that records their sources.
         let calls = if told == one.content { one.calls } else { Vec::new() };
         heard.push(PriorMessage { role: one.role, content: told, calls });
     }
     Ok(heard)
 }
 
-/// The words, or that they are withheld: a caller that hands over the text of a private note has no more
-/// of it told to a model than the note itself.
+/// The text, or a notice that it is withheld. A caller that passes on the text of a private note
+/// has no more of it told to a model than the note itself.
 async fn redact_private(
     session: &VaultSession,
     most: Privacy,

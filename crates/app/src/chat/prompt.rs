@@ -74,7 +74,7 @@ pub(crate) struct SystemPromptInput<'a> {
     pub(crate) inbox: &'a NotePath,
     pub(crate) mode: Mode,
     pub(crate) rules_file: Option<&'a RulesFile>,
-    /// How the user wants the notes organised, in their own words.
+    /// How the user wants the notes organized, in their own words.
     pub(crate) organisation: &'a str,
     pub(crate) detail: ToolDetail,
     /// How many bytes the texts of folder and user may take: in a small window there is room for their
@@ -120,8 +120,8 @@ pub(crate) fn system_prompt(of: &SystemPromptInput<'_>) -> String {
     parts.join("\n\n")
 }
 
-/// So much of the text as there is room for, with what is said around it; `None` where that is too
-/// little to say anything, or nothing at all.
+/// As much of the text as fits into the room, with its frame; `None` where that would be too little
+/// to be useful, or there is no text.
 fn truncate_to_room<'a>(room: &mut usize, text: &'a str) -> Option<&'a str> {
     const WRAPPER_BYTES: usize = 160;
     const MIN_USEFUL_BYTES: usize = 80;
@@ -138,28 +138,28 @@ fn truncate_to_room<'a>(room: &mut usize, text: &'a str) -> Option<&'a str> {
 pub(crate) struct ContextBlock {
     /// Local time with its zone, as text.
     pub(crate) now: String,
-    /// The open note that is sent, in words.
+    /// The line about the open note that is sent.
     pub(crate) open_note: Option<String>,
-    /// The question that waited when the words came.
+    /// The question that was open when the message came.
     pub(crate) question: Option<QuestionStatus>,
     /// Decisions that the model has not been told, as text.
     pub(crate) decisions: Vec<String>,
     /// Notes that are no longer as they were read.
     pub(crate) stale_notes: Vec<StaleNote>,
-    /// Changes that still wait, by note.
+    /// Notes with pending changes.
     pub(crate) pending_notes: Vec<NotePath>,
     /// The rest of this month's budget, as text.
     pub(crate) budget_left: Option<String>,
 }
 
-/// A question that the words do not answer.
+/// An open question that the message does not answer for certain.
 pub(crate) enum QuestionStatus {
-    /// It goes on waiting; with its options.
-    Waits(String, Vec<String>),
-    /// The words may be its answer; with its options.
+    /// It stays open; with its options.
+    Open(String, Vec<String>),
+    /// The message may be its answer; with its options.
     MayBeAnswered(QuestionId, String, Vec<String>),
-    /// The user has said something else instead.
-    PutAside(String),
+    /// The user has sent another message instead.
+    Skipped(String),
 }
 
 /// How a note stands to what was read of it.
@@ -192,7 +192,7 @@ pub(crate) struct NoteSelection {
     pub(crate) note: NotePath,
     pub(crate) heading: Option<String>,
     pub(crate) text: String,
-    /// How long ago, in words.
+    /// The age, as text.
     pub(crate) age: String,
 }
 
@@ -237,7 +237,7 @@ pub(crate) const QUESTION_PREFIXES: [&str; 2] = ["Your question", "The user has 
 
 fn question_text(asked: &QuestionStatus) -> String {
     match asked {
-        QuestionStatus::Waits(text, options) => {
+        QuestionStatus::Open(text, options) => {
             format!(
                 "Your question still waits for the user's answer: “{text}”{}",
                 options_text(options)
@@ -248,7 +248,7 @@ fn question_text(asked: &QuestionStatus) -> String {
              “{text}”{}\nCall resolve_question first, and say whether it is.",
             options_text(options)
         ),
-        QuestionStatus::PutAside(text) => format!(
+        QuestionStatus::Skipped(text) => format!(
             "The user has put your question “{text}” aside: what follows is no answer to it."
         ),
     }
@@ -453,11 +453,11 @@ mod tests {
     }
 
     #[test]
-    fn the_block_says_how_the_words_stand_to_the_question() {
+    fn the_block_says_how_the_message_relates_to_the_question() {
         let told = |asked| context_block(&ContextBlock { question: Some(asked), ..briefing() });
-        let waits = told(QuestionStatus::Waits("Which?".into(), vec!["a".into(), "b".into()]));
+        let waits = told(QuestionStatus::Open("Which?".into(), vec!["a".into(), "b".into()]));
         assert!(waits.contains("still waits for the user's answer: “Which?” (a / b)\n"), "{waits}");
-        let aside = told(QuestionStatus::PutAside("Which?".into()));
+        let aside = told(QuestionStatus::Skipped("Which?".into()));
         assert!(aside.contains("put your question “Which?” aside"), "{aside}");
     }
 

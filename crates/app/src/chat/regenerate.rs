@@ -101,7 +101,7 @@ impl App {
 }
 
 impl VaultSession {
-    /// Whether nothing runs or waits in a conversation that a branch could tear apart.
+    /// Fails while a turn runs or is queued in a conversation, which a branch could tear apart.
     async fn ensure_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.store.open_turns().await.map_err(store_error)?;
         if self.service.is_working(conversation)
@@ -115,7 +115,7 @@ impl VaultSession {
         Ok(())
     }
 
-    /// The notes for which changes of these turns wait, and the set that they wait in.
+    /// The notes with pending changes of these turns, and their change set.
     async fn pending_changes_of(
         &self,
         conversation: &ConversationId,

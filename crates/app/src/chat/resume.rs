@@ -27,8 +27,8 @@ pub(crate) enum ResumeDecision {
     Ends,
 }
 
-/// Decides about a turn that changed, or plans to change, these notes; `inbox` is the note that keeps the
-/// words of hub messages.
+/// Decides about a turn that changed, or plans to change, these notes; `inbox` is the note that
+/// keeps the text of hub messages.
 pub(crate) fn resume_decision(
     turn: &OpenTurn,
     changed: &[NotePath],

@@ -1,4 +1,4 @@
-//! The user's words on their way into a turn: with their context block, durable before we return.
+//! Prepares the user's message for a turn: with its context block, durable before we return.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::support::clock::{new_id, now};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// Whether words are new.
+/// Whether a message is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageAge {
     /// They are.
@@ -39,7 +39,7 @@ pub(crate) struct UserMessage {
 /// Which open note is sent with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WithNote {
-    /// None, and nothing is said of one: the user is elsewhere.
+    /// No note, and none is mentioned: the user is not in the window.
     Never,
     /// The one that lies on the desk.
     OnDesk,
@@ -50,7 +50,7 @@ pub(crate) enum WithNote {
 }
 
 impl UserMessage {
-    /// New words that answer no question.
+    /// A new message that answers no question.
     pub(crate) const fn new(text: String, origin: Origin, open_note: WithNote) -> Self {
         Self { text, origin, answers: None, age: MessageAge::Now, received_at: None, open_note }
     }
@@ -86,7 +86,7 @@ impl VaultSession {
         Ok(conversation)
     }
 
-    /// Begins a conversation that is called by its first words.
+    /// Begins a conversation; its title is the beginning of the text.
     pub(crate) async fn new_conversation(&self, text: &str) -> Result<ConversationId, UserError> {
         let id = new_id();
         self.store
@@ -96,7 +96,7 @@ impl VaultSession {
         Ok(id)
     }
 
-    /// The turn for some words, with the context block of this moment.
+    /// The turn for a message, with the context block of this moment.
     pub(crate) async fn prepare_turn(
         &self,
         conversation: &ConversationId,
@@ -183,7 +183,7 @@ impl VaultSession {
     }
 }
 
-/// A name from the first words: one line, at most 60 characters, cut at a word.
+/// A title from the beginning of the text: one line, at most 60 characters, cut at a word.
 pub(crate) fn title_from_text(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,9 +1,9 @@
-//! The numbered feed to the window: what happened, in order, in batches of at most one a frame; where
-//! they hold nothing but more words of an answer, at most twenty a second, and at most ten where those
-//! come faster than anybody reads.
+//! The numbered feed to the window: events in order, in batches of at most one a frame. Batches
+//! with only text of an answer are sent at most twenty times a second, and at most ten times where
+//! the text comes faster than anybody reads.
 //!
-//! The text of an answer that is being written lives here too, under the same lock as the
-//! numbers, so that a view and the events after it never disagree.
+//! The text of an answer that is being written lives here too, under the same lock as the numbers,
+//! so that a view and the events after it never disagree.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,7 @@ struct FeedState {
     /// Hears what concerns more than the window.
     observer: Option<mpsc::UnboundedSender<AppEvent>>,
     streams: HashMap<ConversationId, (MessageId, String)>,
-    /// A view was taken: words that follow must not join an event that it already counts.
+    /// A view was taken: text that follows must not join an event that it already counts.
     is_view_taken: bool,
 }
 
@@ -59,7 +59,7 @@ impl Feed {
         self.inner.added.notify_one();
     }
 
-    /// Appends words to the answer that is being written; the first words make its item.
+    /// Appends text to the answer that is being written; the first text makes its item.
     pub(crate) fn stream_text(&self, conversation: &ConversationId, id: &MessageId, text: &str) {
         let mut state = self.lock();
         if state.streams.get(conversation).is_none_or(|(live, _)| live != id) {
@@ -171,7 +171,7 @@ impl FeedState {
         })
     }
 
-    /// Words for an item that the batch already ends with join that event.
+    /// Text for an item that the batch already ends with joins that event.
     fn push_text(&mut self, conversation: &ConversationId, id: &MessageId, more: &str) {
         if let Some(NumberedEvent { event: AppEvent::TextAdded { id: last, text, .. }, .. }) =
             self.pending.last_mut()
@@ -193,7 +193,7 @@ fn assistant_item(id: &MessageId, text: String) -> ChatItem {
     ChatItem::Assistant { id: id.clone(), text, streaming: true, cut: false }
 }
 
-/// Events that are few and say how things stand; the words of an answer are not among them.
+/// Events that are few and describe a state; text of an answer is not among them.
 const fn concerns_observer(event: &AppEvent) -> bool {
     matches!(
         event,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_one_frame_are_one_event_and_numbers_rise_by_one() {
+    fn text_of_one_frame_is_one_event_and_numbers_rise_by_one() {
         let feed = Feed::default();
         let heard = collected(&feed);
         let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn many_words_wait_for_six_frames_a_few_for_three_and_anything_else_for_one() {
+    async fn long_text_waits_for_six_frames_short_text_for_three_and_other_events_for_one() {
         let feed = Feed::default();
         let heard = collected(&feed);
         let count = || heard.lock().expect("not poisoned").len();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_taken_midway_holds_exactly_the_words_before_its_number() {
+    fn a_view_taken_midway_holds_exactly_the_text_before_its_number() {
         let feed = Feed::default();
         let heard = collected(&feed);
         let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));

@@ -28,7 +28,7 @@ pub enum NotificationKind {
     Asked,
     /// Changes are pending.
     ToReview,
-    /// An answer waits before the hub is told.
+    /// An answer to the hub needs approval.
     Held,
     /// A hub message was answered.
     Done,
@@ -56,8 +56,8 @@ pub struct AppNotification {
     pub happened: NotificationKind,
     /// Where.
     pub conversation: Option<ConversationId>,
-    /// The conversation's name, where it may stand on a screen that anyone sees. Keys are masked in
-    /// it. Never words of a model or of a note.
+    /// The conversation's title, where it may be shown on a screen that anyone sees. Keys are
+    /// masked in it. Never text of a model or of a note.
     pub name: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct TrayState {
     pub hub: HubState,
     /// Whether the vault is in trouble.
     pub in_trouble: bool,
-    /// How many conversations wait with a question.
+    /// How many conversations have an open question.
     pub questions: u32,
     /// How many conversations need attention otherwise: pending changes, an answer for the hub, an
     /// interrupted turn.
@@ -98,7 +98,7 @@ impl Default for TrayState {
     }
 }
 
-/// The one word for it, the most pressing first.
+/// The status in one word, the most pressing first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrayStatus {
     /// Something is wrong and does not recover automatically, or has not yet.
@@ -112,7 +112,7 @@ pub enum TrayStatus {
 }
 
 impl TrayState {
-    /// The one word.
+    /// The status in one word.
     #[must_use]
     pub const fn status(&self) -> TrayStatus {
         match self {

@@ -21,16 +21,16 @@ use crate::support::errors::store_error;
 pub(crate) enum DomainEvent {
     /// A turn went on.
     Turn(OpenTurn, TurnEvent),
-    /// The user's words were stored; `question` waited before them, and the user was asked about
-    /// the turn `cut`.
+    /// The user's message was stored; `question` was open before it, and the user was asked about
+    /// the interrupted turn `cut`.
     Sent { turn: OpenTurn, question: Option<Question>, cut: Option<TurnId> },
     /// Other things stand in a conversation now.
     Reordered(ConversationId),
     /// A conversation stands differently in the list, or is there no longer.
     Row(ConversationId),
-    /// More changes wait.
+    /// More changes are pending.
     Planned(ConversationId),
-    /// The user has decided about waiting changes.
+    /// The user has decided about pending changes.
     Decided(ConversationId),
     /// A question that waited was answered in the middle of a turn.
     Resolved(Question),
@@ -180,7 +180,7 @@ impl EventPublisher {
         row
     }
 
-    /// The user's words, as they stand now: queued, or no longer.
+    /// The user's message in its current state: queued, or no longer.
     async fn publish_user_message(&self, turn: &OpenTurn) -> Result<(), UserError> {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
         if let Some((message, status)) =
@@ -343,7 +343,7 @@ impl EventPublisher {
     }
 }
 
-/// The user's words as they stand in the chat.
+/// The user's message as an item of the chat.
 fn user_item(message: &Message, turn: &OpenTurn, queued: bool) -> ChatItem {
     ChatItem::User {
         id: message.id.clone(),

@@ -9,8 +9,8 @@ use crate::support::clock::now;
 use crate::support::errors::store_error;
 
 impl App {
-    /// Sends an answer that waits to the hub, as soon as it is there; works again on a message that
-    /// failed; or discards either.
+    /// Sends an answer that needs approval to the hub, as soon as the hub is connected; works again
+    /// on a message that failed; or discards either.
     pub async fn decide_approval(
         &self,
         number: u32,

@@ -27,9 +27,9 @@ impl DescriptionTask {
 }
 
 impl App {
-    /// A description of the open vault for a hub, from the user's words on how the notes are
-    /// organised; nothing else is sent. It is paid for and not saved. `None` when it was stopped, or
-    /// another one was begun.
+    /// A description of the open vault for a hub, from the user's text on how the notes are
+    /// organized; nothing else is sent. It is paid for and not saved. `None` when it was stopped,
+    /// or another one was begun.
     pub async fn write_description(&self, organisation: &str) -> Result<Option<String>, UserError> {
         if organisation.trim().is_empty() {
             return Err(UserError::other(

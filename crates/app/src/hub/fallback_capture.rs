@@ -1,5 +1,5 @@
-//! Keeps the words of a hub message when no model can be asked, or when the model did nothing about them:
-//! appended, verbatim, to the inbox.
+//! Keeps the text of a hub message when no model can be asked, or when the model did nothing about
+//! it: appended, verbatim, to the inbox note.
 //!
 //! It runs through the same turn, tools, change sets and ledger as a model's answer.
 
@@ -25,18 +25,19 @@ const APPEND_TOOL: &str = "append_file";
 /// How the ids of its calls begin.
 const CALL_ID_PREFIX: &str = "capture-";
 
-/// Before words that answer the question that waits.
+/// Precedes text that answers the open question.
 const ANSWER_PREFIX: &str = "answer:";
 
-/// Appends what the user said and says that it is saved; words behind “answer:” answer the question
-/// that waits, if one does.
+/// Appends the user's message and reports that it is saved; text behind “answer:” answers the open
+/// question, if there is one.
 pub(crate) struct FallbackCapture {
-    /// The note to which words are added.
+    /// The note to which messages are added.
     pub(crate) inbox: NotePath,
     /// Calls that an interruption kept from doing anything: such a capture is made again.
     pub(crate) ineffective_calls: Vec<CallId>,
     pub(crate) question: Option<Question>,
-    /// Whether a model is missing because the settings file does not count; then that is said as well.
+    /// Whether a model is missing because the settings file does not count; then the answer says so
+    /// as well.
     pub(crate) without_settings: bool,
 }
 
@@ -70,16 +71,16 @@ impl Provider for FallbackCapture {
     }
 }
 
-/// Asks a model about a hub message, and keeps the words of the message where the model ends its answer
-/// having done nothing: it changed nothing, found nothing and asked nothing. A small model answers “remember
-/// oat milk” with “Always remember to buy oat milk”, and nothing would be saved.
+/// Asks a model about a hub message, and keeps the message where the model ends its answer having
+/// done nothing: it changed nothing, found nothing and asked nothing. A small model answers
+/// “remember oat milk” with “Always remember to buy oat milk”, and nothing would be saved.
 pub(crate) struct CaptureIfIgnored {
     pub(crate) provider: Arc<dyn Provider>,
     /// The note to which they are added.
     pub(crate) inbox: NotePath,
     /// Calls that an interruption kept from doing anything: such a capture is made again.
     pub(crate) ineffective_calls: Vec<CallId>,
-    /// The words of the message.
+    /// The text of the message.
     pub(crate) words: String,
 }
 
@@ -89,7 +90,7 @@ const SPEECH_TOOLS: [&str; 3] = ["send_message", "end_conversation", "get_curren
 /// How the results of searches begin that found nothing.
 const EMPTY_RESULT_PREFIXES: [&str; 2] = ["No ", "Nothing "];
 
-/// The model had its last words and did nothing.
+/// The error when the model ended and did nothing.
 const DID_NOTHING: &str = "The model did nothing about the message.";
 
 #[async_trait]
@@ -123,7 +124,8 @@ impl Provider for CaptureIfIgnored {
             return self.provider.stream(request).await;
         }
         let ending = match request.tools.is_empty() {
-            // It was told to close, and no call is run any more: the next try keeps the words.
+            // The model was told to close, and no call is run any more: the next try keeps the
+            // message.
             true => vec![Err(ModelError::InvalidRequest(DID_NOTHING.to_owned()))],
             false => append(&request, &self.inbox, &self.words).into_iter().map(Ok).collect(),
         };
@@ -140,7 +142,7 @@ impl Provider for CaptureIfIgnored {
     }
 }
 
-/// The answer, with `ending` in the place of its end if it says something and calls nothing.
+/// The answer, with `ending` in the place of its end if it has text and no calls.
 fn replace_end_unless_called(
     answer: ModelStream,
     ending: Vec<Result<ModelEvent, ModelError>>,
@@ -201,7 +203,7 @@ fn has_acted(request: &ModelRequest, words: &str) -> bool {
     })
 }
 
-/// Whether the call keeps the words of a message, and no model made it.
+/// Whether the call keeps a message, and no model made it.
 pub(crate) fn is_capture_call(call: &CallId) -> bool {
     call.as_str().starts_with(CALL_ID_PREFIX)
 }
@@ -221,11 +223,11 @@ fn saved_events(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
 fn saved_text(inbox: &NotePath, output: &str) -> String {
     match plan_outcome::parse(output) {
         PlanOutcome::Applied => format!("Saved to {inbox}."),
-        PlanOutcome::Waiting => format!("Added to {inbox} as a change to review."),
+        PlanOutcome::Pending => format!("Added to {inbox} as a change to review."),
     }
 }
 
-/// The tool that was called last, whether it failed, and what it said.
+/// The tool that was called last, whether it failed, and its output.
 fn last_result(request: &ModelRequest) -> Option<(&str, bool, &str)> {
     last_call(request).map(|(call, is_error, output)| (call.tool.as_str(), is_error, output))
 }
@@ -270,7 +272,7 @@ fn call_events(request: &ModelRequest, tool: &str, arguments: Value) -> Vec<Mode
     vec![ModelEvent::Call(call), stop_event(StopReason::ToolUse)]
 }
 
-/// The call that adds the words to the inbox note.
+/// The call that adds the message to the inbox note.
 fn append(request: &ModelRequest, inbox: &NotePath, words: &str) -> Vec<ModelEvent> {
     call_events(request, APPEND_TOOL, json!({ "path": inbox, "content": list_item(words) }))
 }
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_words_are_appended_verbatim_as_one_item_and_then_called_saved() {
+    async fn the_message_is_appended_verbatim_as_one_item_and_then_called_saved() {
         let words = ContentBlock::Text("remember milk\nand eggs".into());
         let user = ModelMessage {
             role: Role::User,
@@ -398,7 +400,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn words_behind_answer_answer_the_question_that_waits_and_no_others() {
+    async fn text_behind_answer_answers_the_open_question_and_no_other() {
         let asked = Question {
             id: "q".into(),
             conversation: "c".into(),

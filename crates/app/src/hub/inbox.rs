@@ -38,8 +38,8 @@ const HUB_ID: &str = "hub";
 /// The window hears of ignored frames so often at most, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// After this many failed turns the words of a message are kept as they are; if that fails too, it
-/// is parked for the user.
+/// After this many failed turns a message is kept as it is; if that fails too, it is parked for the
+/// user.
 pub(crate) const MAX_TURN_ATTEMPTS: u32 = 3;
 
 /// Stores and acknowledges what the link brings until the link is dropped. Messages that come while
@@ -148,7 +148,7 @@ async fn resume_message(vault: &Arc<VaultSession>, row: &InboxRow) -> Result<(),
     }
 }
 
-/// A hub turn ended without an outcome: its words are tried again, and parked in the end.
+/// A hub turn ended without an outcome: its message is tried again, and parked in the end.
 pub(crate) async fn turn_failed(
     vault: &Arc<VaultSession>,
     turn: &OpenTurn,

@@ -32,7 +32,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The hub takes two with one title in so short a time for the same, and may lose the second.
 const TITLE_MERGE_WINDOW: Duration = Duration::from_secs(5);
-/// A hub takes answers to so many of its last messages, and drops others without a word.
+/// A hub takes answers to so many of its last messages, and drops others without an error.
 const HUB_REPLY_WINDOW: i64 = 100;
 /// How long a queue that cannot be read is left alone.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -59,7 +59,7 @@ pub(crate) enum HubDisclosure {
 pub(crate) struct TurnNotifications {
     /// At once.
     pub(crate) now: Vec<OutboxPush>,
-    /// When the user has said so.
+    /// Sent once the user approves.
     pub(crate) needs_approval: Vec<OutboxPush>,
 }
 
@@ -246,7 +246,7 @@ impl Unshown {
             self.early.extend(is_one.then_some(next.id));
             return Ok(());
         }
-        // The next one is among those that wait.
+        // The next one is among the queued ones.
         self.early.remove(&next.id);
         let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
         let dropped = vault.store.outbox_forgotten_replies(self.told, HUB_REPLY_WINDOW).await?;
@@ -322,7 +322,7 @@ impl SendThrottle {
         let title = self.distinct_title(push.title.unwrap_or_default(), Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));
         let priority = parse_priority(&push.priority);
-        // A hub shows the words as they come, and drops what looks like a tag.
+        // A hub shows the text as it comes, and drops everything that looks like a tag.
         let (title, body) = (plain_text(&title), plain_text(&push.body));
         HubResponse::Notification { message_id: push.message_id, title, body, priority }
     }

@@ -8,7 +8,7 @@ use store::{AnswerableQuestion, Store};
 
 use crate::support::errors::store_error;
 
-/// So long after a question the hub's words may answer it.
+/// So long after a question the hub's next message may answer it.
 const REPLY_WINDOW_MS: i64 = 60 * 60 * 1000;
 
 /// How a message of the hub stands to a question.
@@ -20,7 +20,7 @@ pub(crate) enum ReplyMatch {
     TooEarly,
     /// It was asked long before.
     TooLate,
-    /// It was answered by other words.
+    /// Another message has answered it.
     Settled,
     /// This message has answered it.
     Answered,
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_words_of_the_hub_within_an_hour_may_answer_what_the_hub_was_asked() {
+    fn the_next_message_of_the_hub_within_an_hour_may_answer_its_question() {
         let turn = TurnId::from("t");
         let stands = |row: &AnswerableQuestion, at: i64| {
             ReplyMatch::classify(row, Timestamp(at), Some(&turn))

@@ -43,7 +43,7 @@ fn inbox_folder() -> &'static str {
     HubSettings::INBOX.rsplit_once('/').unwrap_or_default().0
 }
 
-/// The note to which words are added that no model could work on.
+/// The note to which messages are added that no model could work on.
 pub(crate) fn inbox_path(settings: &HubSettings) -> Result<NotePath, UserError> {
     match settings.inbox_note.trim() {
         "" => parse_listed_note(HubSettings::INBOX),

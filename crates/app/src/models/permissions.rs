@@ -145,7 +145,7 @@ pub(crate) struct ToolFilter {
     pub(crate) pending: PendingQuestion,
 }
 
-/// Whether a question waits that the message of a run may answer.
+/// Whether a question is open that the message of a run may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PendingQuestion {
     /// None does.

@@ -340,7 +340,7 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
         provider: Ok(Arc::new(CommandProvider::new(jiff::Zoned::now))),
         model_lister: None,
         model: String::new(),
-        // The key that makes a model answer in its place, when nothing else was said.
+        // The key that makes a model answer in its place, unless the settings name another one.
         model_provider: ModelProvider::Anthropic,
         default_window: FALLBACK_CONTEXT_WINDOW,
         // No model sees what it finds.

@@ -9,19 +9,19 @@ use protocol::UserError;
 use crate::support::clock::now;
 use crate::workspace::data_dir::DataDir;
 
-/// After so long a model is asked with tools again: servers are brought up to date. 30 days in
+/// After so long a model is asked with tools once more, because servers are updated. 30 days in
 /// milliseconds.
 const RECORD_LIFETIME_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// When it was found out, by address and model.
+/// When it was found out, by base URL and model.
 type ToolSupportRecords = BTreeMap<(String, String), i64>;
 
 /// As kept in the data folder; nothing where nothing readable is kept.
 pub(crate) fn load(data: &DataDir) -> ToollessModels {
     let known: BTreeSet<_> = read_records(data).into_keys().collect();
     let data = data.clone();
-    ToollessModels::with_known(known, move |address, model| {
-        if let Err(error) = add_record(&data, address, model) {
+    ToollessModels::with_known(known, move |base_url, model| {
+        if let Err(error) = add_record(&data, base_url, model) {
             tracing::warn!(%error, "which model takes no tools is not kept");
         }
     })
@@ -32,17 +32,17 @@ fn read_records(data: &DataDir) -> ToolSupportRecords {
 }
 
 /// Adds to what is kept by then: other windows find out as well.
-fn add_record(data: &DataDir, address: &str, model: &str) -> Result<(), UserError> {
+fn add_record(data: &DataDir, base_url: &str, model: &str) -> Result<(), UserError> {
     let lock = data.lock()?;
     let mut found = read_records(data);
-    found.insert((address.to_owned(), model.to_owned()), now().0);
+    found.insert((base_url.to_owned(), model.to_owned()), now().0);
     lock.replace(&data.tool_support_file(), to_text(&found).as_bytes())
 }
 
-/// A line each: when, address, model, with tabs between them.
+/// A line each: when, base URL, model, with tabs between them.
 fn to_text(found: &ToolSupportRecords) -> String {
     let line =
-        |((address, model), at): (&(String, String), &i64)| format!("{at}\t{address}\t{model}\n");
+        |((base_url, model), at): (&(String, String), &i64)| format!("{at}\t{base_url}\t{model}\n");
     found.iter().map(line).collect()
 }
 
@@ -50,8 +50,8 @@ fn parse(text: &str) -> ToolSupportRecords {
     let line = |line: &str| {
         let mut parts = line.splitn(3, '\t');
         let at: i64 = parts.next()?.parse().ok()?;
-        let (address, model) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-        (now().0.saturating_sub(at) < RECORD_LIFETIME_MS).then_some(((address, model), at))
+        let (base_url, model) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        (now().0.saturating_sub(at) < RECORD_LIFETIME_MS).then_some(((base_url, model), at))
     };
     text.lines().filter_map(line).collect()
 }

@@ -1,7 +1,8 @@
-//! Which notes the user's words name. Only words that the user typed or chose from a list count.
+//! Finds the notes that the user's message names. Only text that the user typed or chose from a
+//! list counts.
 //!
-//! Attachments, quotes, code and HTML, forwarded mail, parts of addresses, options that a model worded, and titles of
-//! several notes name none.
+//! Attachments, quotes, code and HTML, forwarded mail, parts of addresses, options that a model
+//! worded, and titles of several notes name none.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -108,7 +109,7 @@ fn html_span(text: &str) -> Range<usize> {
     tagged.unwrap_or_default()
 }
 
-/// Whether a block holds words from elsewhere.
+/// Whether a block holds text from elsewhere.
 const fn is_foreign_block(kind: BlockKind) -> bool {
     matches!(kind, BlockKind::Quote | BlockKind::Code | BlockKind::Html)
 }
@@ -169,8 +170,8 @@ fn fence(line: &str) -> Option<&str> {
     row('`').or_else(|| row('~'))
 }
 
-/// Whether the words name the note, and no other of `files`, which are all there are: by a link to a
-/// title that only it has, or by its whole path as whole words (without `.md` only when it has a
+/// Whether the text names the note, and no other of `files`, which are all there are: by a link to
+/// a title that only it has, or by its whole path as whole words (without `.md` only when it has a
 /// folder). Compared without regard to case and Unicode form, as long as that leaves only one.
 pub(crate) fn mentions_note(words: &str, path: &NotePath, files: &[NotePath]) -> bool {
     let (text, spelled) = (folded(words), folded(path.as_str()));
@@ -183,7 +184,7 @@ pub(crate) fn mentions_note(words: &str, path: &NotePath, files: &[NotePath]) ->
             return true;
         }
     }
-    // Links say by themselves what they mean, whatever words stand in them.
+    // Links name their target, whatever their display text is.
     let typed = without_links(&text);
     let longer: Vec<String> = others()
         .map(|file| folded(file.as_str()))
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_attached_quoted_or_fenced_is_not_the_users_word() {
+    fn attached_quoted_or_fenced_text_is_not_the_users_own() {
         let said = "tidy\n\nAttached file: a.txt\n```\n[[Alpha]]\n```";
         assert_eq!((user_authored_text(said).as_str(), has_attachment(said)), ("tidy\n", true));
         let only = "Attached file: a.txt\n````\n```\nx\n````";
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_or_fenced_within_a_list_is_not_the_users_word() {
+    fn quoted_or_fenced_text_within_a_list_is_not_the_users_own() {
         for quoted in [
             "- > [[Alpha]]",
             "* - > [[Alpha]]",
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn in_doubt_text_beside_what_is_quoted_or_fenced_is_not_the_users_word() {
+    fn in_doubt_text_beside_quoted_or_fenced_text_is_not_the_users_own() {
         for quoted in [
             // Four blanks before it make a fence text of the block.
             "```\n    ```\n[[Alpha]]\n```",

@@ -38,7 +38,7 @@ struct ToSend {
     note: OpenNote,
     /// How the context block names it.
     line: String,
-    /// How old the selection is, in words.
+    /// The age of the selection, as text.
     age: String,
 }
 

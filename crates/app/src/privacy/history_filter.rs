@@ -52,8 +52,8 @@ impl<'a> Hidden<'a> {
     }
 }
 
-/// The rows without what is hidden; `is_clean` knows those that were made while the same was hidden, and
-/// `heard_private` the turns that were told words of hidden notes.
+/// The rows without hidden text; `is_clean` knows those that were made under the same view, and
+/// `heard_private` the turns that were told text of hidden notes.
 pub(super) fn filter_history(
     rows: Vec<Message>,
     hidden: &Hidden<'_>,
@@ -125,7 +125,7 @@ impl MessageFilter<'_> {
     }
 }
 
-/// Whether a part names or holds a hidden note. The user's own words do not count.
+/// Whether a part names or holds a hidden note. The user's own messages do not count.
 fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
     match part {
         MessagePart::Result { output, .. } => reveals_in_text(hidden, output),
@@ -145,7 +145,7 @@ fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
     }
 }
 
-/// Whether words of notes name or hold a hidden one.
+/// Whether text of notes names or holds a hidden one.
 fn reveals_in_text(hidden: &Hidden<'_>, text: &str) -> bool {
     let view = hidden.view;
     hidden.is_named_in(text)
@@ -174,8 +174,9 @@ fn without_rejected(hidden: &Hidden<'_>, context: String) -> String {
     }
 }
 
-/// The block without the words of a question that a model asked: from the quotation mark on, with the
-/// options behind it. Where a later line has quotation marks too, what is between goes as well.
+/// The block without the text of a question that a model asked: from the quotation mark on, with
+/// the options behind it. Where a later line has quotation marks too, the text between goes as
+/// well.
 fn without_question(context: &str) -> String {
     let Some(start) = QUESTION_PREFIXES.iter().find_map(|said| {
         let at = context.find(said)?;

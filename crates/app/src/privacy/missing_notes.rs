@@ -1,7 +1,9 @@
-//! Notes that are not where they were when somebody was told their words, and may be private by now.
+//! Notes that are no longer where they were when a turn was told their text, and may be private by
+//! now.
 //!
-//! Such a note may lie in a private folder, or may have been private by what it said last. It counts as open
-//! only where a change of ours moved it to a place that is open, or put it into the trash while it was.
+//! Such a note may lie in a private folder, or may have been private by its last text. It counts as
+//! open only where a change of ours moved it to a place that is open, or put it into the trash
+//! while it was.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -34,7 +36,7 @@ impl PrivacyGuard {
         self.missing_private_notes(&view, notes).await
     }
 
-    /// The notes which those rows were told words of, and that are gone now and may be private.
+    /// The missing notes of which those rows were told text, and that may be private now.
     pub(super) async fn missing_in_rows(
         &self,
         view: &Arc<PrivacyView>,

@@ -26,14 +26,14 @@ pub(crate) fn is_rules_file(path: &NotePath) -> bool {
     RULES_FILES.iter().any(|file| name == folded(file))
 }
 
-/// Whether the plan touches such a note although some of what was heard is neither the user's word
-/// nor that note itself.
+/// Whether the plan touches such a note although the turn has read sources other than the user and
+/// that note itself.
 pub(crate) fn changes_rules_from_foreign(plan: &ChangeSet, heard: &BTreeSet<Source>) -> bool {
     let touched = |path: &NotePath| is_rules_file(path) && has_foreign_source(path, heard);
     plan.changes().any(|change| touched(&change.path) || change.target().is_some_and(touched))
 }
 
-/// Whether words that were heard are neither the user's nor the note's.
+/// Whether a source is neither the user nor the note.
 pub(crate) fn has_foreign_source(path: &NotePath, heard: &BTreeSet<Source>) -> bool {
     heard.iter().any(|source| match source {
         Source::User | Source::Tool(_) | Source::Vault => false,

@@ -40,7 +40,7 @@ impl RedactionCache {
         self.insert(turn, TurnRedaction { fingerprint, gone: None, since: Some(now) });
     }
 
-    /// From now on words of these notes, which are gone, are hidden from the turn as well.
+    /// From now on text of these notes, which are gone, is hidden from the turn as well.
     pub(super) fn add_missing_notes(
         &mut self,
         turn: &TurnId,
@@ -54,8 +54,8 @@ impl RedactionCache {
         hidden.gone = Some(Arc::clone(gone));
     }
 
-    /// Whether what this fingerprint is of was hidden when the message was made, and words of these notes
-    /// as well, as far as is known.
+    /// Whether the view of this fingerprint was in force when the message was made, and text of
+    /// these notes was hidden as well, as far as is known.
     pub(super) fn was_hidden(
         &self,
         message: &Message,

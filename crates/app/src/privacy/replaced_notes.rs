@@ -1,8 +1,8 @@
-//! Notes in whose place another file stands than the one that somebody was told words of.
+//! Notes whose file was replaced by another one after a turn was told their text.
 //!
-//! The one that was read may lie in a private folder by now. It is taken for that where the file at its path
-//! was made after the reading and not by us, and something private was touched since: a program that saves
-//! by putting a new file in the place touches nothing private.
+//! The note that was read may lie in a private folder by now. It is taken for that where the file
+//! at its path was made after the reading and not by us, and something private was touched since: a
+//! program that saves by putting a new file in the place touches nothing private.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +13,8 @@ use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::{note_error, store_error};
 
-/// When each note had been read, by the last words of the first turn that was told some of it.
+/// When each note had been read: the time of the last message of the first turn that was told some
+/// of it.
 pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<NotePath, Timestamp> {
     let mut ended: HashMap<&TurnId, Timestamp> = HashMap::new();
     for row in rows {

@@ -76,7 +76,7 @@ async fn heard(guard: &PrivacyGuard, most: Privacy, rows: Vec<Message>) -> Strin
 }
 
 #[tokio::test]
-async fn what_another_provider_was_told_is_withheld_with_all_that_was_said_of_it() {
+async fn text_for_another_provider_is_withheld_with_all_messages_about_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&[], &["#home"]), rules(&[], &["Secret"]), rules(&["tags: home"], &[])] {
         let keeper = keeper_of(&vault, rules);
@@ -122,7 +122,7 @@ async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
     assert!(told.contains("As I said") && !told.contains("It says"), "{told}");
 }
 
-/// A turn whose words name no note and hold no tag.
+/// A turn whose text names no note and holds no tag.
 fn nameless(turn: &str) -> Vec<Message> {
     let call = CallId::from("call");
     let arguments = json!({ "message": format!("It says {CANARY}.") });
@@ -150,7 +150,7 @@ async fn heard_from(guard: &PrivacyGuard, note: &str) -> String {
 }
 
 #[tokio::test]
-async fn words_that_came_from_a_hidden_note_are_withheld_though_they_do_not_name_it() {
+async fn text_from_a_hidden_note_is_withheld_though_it_does_not_name_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&[], &["#home"]), rules(&["Secret"], &[]), rules(&[], &["tags: home"])] {
         let keeper = keeper_of(&vault, rules);
@@ -163,7 +163,7 @@ async fn words_that_came_from_a_hidden_note_are_withheld_though_they_do_not_name
 }
 
 #[tokio::test]
-async fn words_of_a_note_that_is_gone_are_withheld_under_any_rule_that_may_hide_it() {
+async fn text_of_a_missing_note_is_withheld_under_any_rule_that_may_hide_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&["#home"], &[]), rules(&["Secret"], &[]), rules(&[], &["Diary"])] {
         let told = heard_from(&keeper_of(&vault, rules), "Gone.md").await;
@@ -243,7 +243,7 @@ async fn a_turn_that_was_told_nothing_of_a_note_that_is_gone_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn behind_a_turn_that_tells_of_a_hidden_note_nothing_but_the_users_words_is_heard() {
+async fn behind_a_turn_about_a_hidden_note_only_the_users_messages_are_sent() {
     let (_folder, vault) = folder();
     let keeper = keeper_of(&vault, rules(&[], &["#home"]));
     let mut rows = story("Secret.md", "tags: [home]");

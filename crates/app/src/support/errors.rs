@@ -82,7 +82,7 @@ mod tests {
     use super::sentence;
 
     #[test]
-    fn words_of_a_lower_crate_become_a_sentence() {
+    fn an_error_of_a_lower_crate_becomes_a_sentence() {
         assert_eq!(
             sentence("the disk is full: free some space"),
             "The disk is full: free some space."

@@ -1,5 +1,5 @@
-//! Text as it may be written down: without what looks like a key, and without the login in an
-//! address.
+//! Text as it may be written down: without text that looks like a key, and without the login in a
+//! URL.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,7 @@ fn first_key(text: &str, beginning: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Where `user:password` of the first address with one stands.
+/// Where `user:password` of the first URL with one stands.
 fn first_login(text: &str) -> Option<(usize, usize)> {
     text.match_indices("://").find_map(|(at, mark)| {
         let start = at + mark.len();

@@ -115,7 +115,7 @@ async fn cut_results(store: &Store, turn: &OpenTurn) -> Result<Vec<CallResult>, 
     let mut results = Vec::new();
     for (call, tool) in store.unanswered_calls(&turn.turn).await.map_err(store_error)? {
         let effects = store.effects_of_call(&turn.turn, &call).await.map_err(store_error)?;
-        let waits = waits_for_review(store, turn, &call).await?;
+        let waits = needs_review(store, turn, &call).await?;
         results.push(cut_result(call, &tool, &effects, waits));
     }
     Ok(results)
@@ -135,11 +135,7 @@ async fn interrupted(store: &Store, turn: &OpenTurn) -> Result<TurnEnding, UserE
     })
 }
 
-async fn waits_for_review(
-    store: &Store,
-    turn: &OpenTurn,
-    call: &CallId,
-) -> Result<bool, UserError> {
+async fn needs_review(store: &Store, turn: &OpenTurn, call: &CallId) -> Result<bool, UserError> {
     let open = store.open_change_set(&turn.conversation).await.map_err(store_error)?;
     Ok(open.is_some_and(|set| {
         set.planned.iter().any(|row| row.turn == turn.turn && row.call == *call)

@@ -167,7 +167,7 @@ impl ObservedVault {
     }
 }
 
-/// Said once of a vault that carries the card of one that is away.
+/// The warning, shown once, about a vault that carries the card of one that is away.
 pub(crate) fn copy_warning(folder: &Path, home: &VaultDataDir) -> Option<UserError> {
     let original = home.copy_of.as_ref()?.display();
     let folder = folder.display();

@@ -16,7 +16,7 @@ const REFERENCE_ARGUMENTS: [&str; 5] =
 /// The argument of a call that asks which holds the question.
 const QUESTION_ARGUMENT: &str = "message";
 
-/// How many bytes of the user's words, of an answer and of any other argument a line keeps.
+/// How many bytes of the user's message, of an answer and of any other argument a line keeps.
 const MAX_USER_BYTES: usize = 600;
 const MAX_ANSWER_BYTES: usize = 1_200;
 const MAX_ARGUMENT_BYTES: usize = 80;
@@ -66,7 +66,7 @@ pub(super) fn facts(exchange: &Exchange, questions: &QuestionIds) -> Vec<Fact> {
     parts.flat_map(of_part).collect()
 }
 
-/// The exchange in one line: who said what, what was called, what was asked.
+/// The exchange in one line: the messages, the calls, the questions.
 pub(super) fn line(exchange: &Exchange, questions: &QuestionIds) -> String {
     let mut told = Vec::new();
     for row in &exchange.rows {

@@ -22,7 +22,7 @@ const CLOSING: &str = "</earlier_messages>";
 pub(crate) struct KeptTurns<'a> {
     /// The turn that asks, if one does.
     pub(crate) open: Option<&'a TurnId>,
-    /// Turns whose question waits or is being answered: nothing from there on is touched.
+    /// Turns whose question is open or is being answered: nothing from there on is touched.
     pub(crate) asking: &'a BTreeSet<TurnId>,
 }
 
@@ -90,7 +90,7 @@ impl CompactionPlan {
         Compaction { until: self.until.clone(), text, summary }
     }
 
-    /// A model's words for all of them.
+    /// The compaction with a model's summary of all of them.
     pub(super) fn with_summary(&self, words: &str, facts: u32) -> Compaction {
         let text = compaction_text(Some(words), &self.facts(&self.covered, facts), &[]);
         let summary = Summary { words: words.to_owned(), until: self.until.clone() };

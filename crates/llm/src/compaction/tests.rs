@@ -28,11 +28,11 @@ enum ExchangeEvent {
     Reads(usize),
     /// The user is asked, and answers with the next message.
     Asks,
-    /// Nothing but words.
+    /// Only text.
     Talks,
 }
 
-/// An exchange: the user's words, what happens, and the answer's size.
+/// An exchange: the size of the user's message, the events, and the answer's size.
 type StoryExchange = (usize, Vec<ExchangeEvent>, usize);
 
 struct CompactionStory {

@@ -72,7 +72,7 @@ pub(crate) enum Mandatory {
     Message,
     /// The steps of the turn so far.
     OpenTurn,
-    /// The exchange whose question waits or is answered.
+    /// The exchange whose question is open or is answered.
     Question,
 }
 
@@ -107,7 +107,7 @@ impl TooLarge {
             ),
             Mandatory::Question => (
                 "The exchange with the open question",
-                "ask anew, or choose a model that takes in more",
+                "send a new message, or choose a model that takes in more",
             ),
         };
         format!(

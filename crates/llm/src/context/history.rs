@@ -46,7 +46,7 @@ fn notes_before(answer: &Message) -> Vec<ContentBlock> {
     told.filter_map(|part| block(Role::User, part)).collect()
 }
 
-/// The parts that a model sees, context before words; what was kept verbatim is seen by its maker.
+/// The parts that a model sees, context before text; verbatim content only for its maker.
 fn blocks(row: &Message, asked: Option<&AnswerAuthor>) -> Vec<ContentBlock> {
     let context = row.parts.iter().filter(|part| matches!(part, MessagePart::Context { .. }));
     let others = row.parts.iter().filter(|part| !matches!(part, MessagePart::Context { .. }));
@@ -142,7 +142,7 @@ fn unique_id(
     ContentBlock::Call(ToolCall { id: sent, ..call })
 }
 
-/// The results of the open calls in call order, then the words.
+/// The results of the open calls in call order, then the text.
 fn answer_open_calls(open: Vec<RenamedCall>, blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
     let mut results: BTreeMap<CallId, ContentBlock> = BTreeMap::new();
     let mut words = Vec::new();

@@ -94,7 +94,7 @@ impl Filling {
         self.open.add(parts);
     }
 
-    /// The turn that ran has ended: what it said is said earlier from now on.
+    /// The running turn has ended: its messages are earlier ones from now on.
     pub(crate) fn close(&mut self) {
         let Rows { messages, results } = std::mem::take(&mut self.open);
         self.earlier.messages = self.earlier.messages.saturating_add(messages);

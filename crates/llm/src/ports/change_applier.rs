@@ -12,7 +12,7 @@ use crate::tool_api::tool::{ChangePlan, ToolEffect};
 /// The outcome of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangeOutcome {
-    /// Text for the model: applied, waiting for the user, or why not.
+    /// Text for the model: applied, pending, or why not.
     pub output: String,
     /// Whether the plan was refused.
     pub is_error: bool,
@@ -40,9 +40,9 @@ pub trait ChangeApplier: Send + Sync {
     /// The overlay for the conversation's next call.
     async fn note_overlay(&self, turn: &OpenTurn) -> NoteOverlay;
 
-    /// Judges a plan; applies it or adds it to the changes that wait. What it returns is true
-    /// and durable when it returns. Once `stop` is cancelled no further note is begun; what was not
-    /// done then waits.
+    /// Judges a plan; applies it or adds it to the pending changes. The result is true and durable
+    /// when it returns. Once `stop` is cancelled no further note is begun, and the rest stays
+    /// pending.
     async fn decide(
         &self,
         turn: &OpenTurn,

@@ -28,7 +28,7 @@ impl History {
     }
 }
 
-/// All that was said up to a turn, as it may be heard, whether or not something stands in for it.
+/// All messages up to a turn, as they may be sent, whether or not a compaction covers some.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FullHistory {
     /// Stands in for the first of `rows`.

@@ -100,7 +100,7 @@ pub enum ToolDetail {
     /// With all they can do.
     #[default]
     Whole,
-    /// In few words, for a model with little room: see [`crate::tool_api::tool::ToolBrief`].
+    /// Short, for a model with little room: see [`crate::tool_api::tool::ToolBrief`].
     Brief,
 }
 
@@ -111,8 +111,8 @@ pub enum ContextCapacity {
     Window(u32),
     /// No model: everything is heard whole.
     Unlimited,
-    /// No model, and nothing is heard but the turn itself: what it costs does not depend on what
-    /// was said before.
+    /// No model reads the history: only the turn itself is used, so its cost does not depend on
+    /// earlier messages.
     OwnTurn,
 }
 
@@ -155,7 +155,7 @@ pub trait TurnPolicy: Send + Sync {
 pub enum TurnEvent {
     /// It runs now.
     Began,
-    /// More words of the answer that is being written; `message` names the answer.
+    /// More text of the answer that is being written; `message` names the answer.
     Delta {
         /// The answer.
         message: MessageId,

@@ -29,7 +29,7 @@ pub(crate) static API: ApiProfile = ApiProfile {
 /// Where to ask and with what key.
 #[derive(Debug, Clone)]
 pub struct AnthropicConfig {
-    /// The address, without `/v1/messages`; empty means Anthropic's own.
+    /// The base URL, without `/v1/messages`; empty means Anthropic's own.
     pub base_url: String,
     /// The key. It is sent to the host of `base_url` only.
     pub key: SecretString,
@@ -47,8 +47,8 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
-    /// Refuses an address that would send the key unencrypted over a network, and a key that is
-    /// empty or cannot be one. Asks nobody.
+    /// Refuses a base URL that would send the key unencrypted over a network, and a key that is
+    /// empty or invalid. Sends no request.
     pub fn new(config: AnthropicConfig) -> Result<Self, ModelError> {
         let AnthropicConfig { base_url, key, deadlines, parameters } = config;
         let server = ApiClient::new(&API, &base_url, key, deadlines)?;

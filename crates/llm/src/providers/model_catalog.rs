@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_word_stands_before_the_list_and_the_list_before_the_snapshot() {
+    fn the_users_settings_come_before_the_list_and_the_list_before_the_snapshot() {
         let id = "claude-haiku-4-5";
         let free = ModelInfo { price: Some(Price::default()), ..window(id, 1) };
         let found = lookup(id, &[window(id, 1)], &[ModelInfo { window: Some(2), ..free }]);

@@ -38,7 +38,7 @@ pub(crate) static API: ApiProfile = ApiProfile {
 /// Where to ask.
 #[derive(Debug, Clone)]
 pub struct OllamaConfig {
-    /// The address, without `/api`; empty means this computer's port 11434.
+    /// The base URL, without `/api`; empty means this computer's port 11434.
     pub base_url: String,
     /// The key; may be empty on this computer. It is sent to the host of `base_url` only.
     pub key: SecretString,
@@ -58,7 +58,7 @@ pub struct Ollama {
 }
 
 impl Ollama {
-    /// Refuses an address that would send notes unencrypted over a network. Asks nobody.
+    /// Refuses a base URL that would send notes unencrypted over a network. Sends no request.
     pub fn new(config: OllamaConfig) -> Result<Self, ModelError> {
         let OllamaConfig { base_url, key, deadlines, parameters } = config;
         let server = ApiClient::new(&API, &base_url, key, deadlines)?;

@@ -32,8 +32,8 @@ pub(crate) static API: ApiProfile = ApiProfile {
 /// Where to ask and with what key.
 #[derive(Debug, Clone)]
 pub struct OpenAiConfig {
-    /// The address, as far as before `/chat/completions`; without a path it is that of `/v1`.
-    /// Empty means OpenAI's own.
+    /// The base URL, up to `/chat/completions`; without a path it is that of `/v1`. Empty means
+    /// OpenAI's own.
     pub base_url: String,
     /// The key; may be empty for a server on this computer. It is sent to the host of `base_url`
     /// only.
@@ -54,8 +54,8 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
-    /// Refuses an address that would send the key unencrypted over a network, and a key that is
-    /// missing or cannot be one. Asks nobody.
+    /// Refuses a base URL that would send the key unencrypted over a network, and a key that is
+    /// missing or invalid. Sends no request.
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
         let OpenAiConfig { base_url, key, deadlines, parameters } = config;
         let server = ApiClient::new(&API, &base_url, key, deadlines)?;

@@ -1,4 +1,4 @@
-//! How a model is asked, as each wire wants it said.
+//! The parameters of a request to a model, in the format of each wire.
 
 use protocol::chat::model::{Effort, ModelParameters};
 use serde_json::{Map, Value};

@@ -321,7 +321,7 @@ impl TurnDriver<'_> {
     }
 }
 
-/// Adds what the stream gave, and says whether nothing follows; words join those before them.
+/// Adds an event of the stream, and returns whether nothing follows; text joins the text before it.
 fn collect_event(heard: &mut Vec<TurnInput>, next: Option<Result<ModelEvent, ModelError>>) -> bool {
     match (heard.last_mut(), next) {
         (Some(TurnInput::Event(ModelEvent::Text(said))), Some(Ok(ModelEvent::Text(more)))) => {

@@ -1,5 +1,5 @@
-//! Finds a call in the words of a model: the first object that is written as one and fits a tool on
-//! offer. Pure; time grows with the words, memory is bounded.
+//! Finds a call in the text of a model: the first object that is written as one and fits a tool on
+//! offer. Pure; time grows with the text, memory is bounded.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 32;
 /// A piece of the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ExtractedPart {
-    /// Words for the user.
+    /// Text for the user.
     Words(String),
     /// A call. Nothing is found after it.
     Call {
@@ -40,7 +40,7 @@ pub(super) enum ExtractedPart {
     },
 }
 
-/// Reads words that come in any pieces.
+/// Reads text that comes in any pieces.
 #[derive(Debug)]
 pub(super) struct CallScanner {
     tools: Vec<ToolSpec>,
@@ -54,7 +54,7 @@ pub(super) struct CallScanner {
     closed: Vec<(usize, usize)>,
     inside: ScanState,
     over: ScanEnd,
-    /// A call that stands in it is only repeated, and stays words.
+    /// A call that stands in it is only repeated, and stays text.
     told: Arc<QuotableText>,
 }
 
@@ -104,7 +104,7 @@ impl CallScanner {
         Self { told: Arc::clone(quotable), ..self }
     }
 
-    /// Takes in more words and gives out what is certain.
+    /// Takes in more text and gives out what is certain.
     pub(super) fn feed(&mut self, words: &str) -> Vec<ExtractedPart> {
         match self.over {
             ScanEnd::Called => return Vec::new(),
@@ -127,7 +127,7 @@ impl CallScanner {
         found
     }
 
-    /// No more words come: gives out the rest.
+    /// No more text comes: gives out the rest.
     pub(super) fn end(mut self) -> Vec<ExtractedPart> {
         let mut found = Vec::new();
         if let (ScanEnd::No, Some(start)) = (&self.over, self.open.front().copied()) {
@@ -289,7 +289,7 @@ impl CallScanner {
         }
     }
 
-    /// Gives out the first bytes of what is held as words.
+    /// Gives out the first bytes of the held text.
     fn emit_text(&mut self, until: usize, found: &mut Vec<ExtractedPart>) {
         if until == 0 || !self.held.is_char_boundary(until) {
             return;

@@ -1,9 +1,9 @@
-//! The answer of a model that was offered tools as its server takes them.
+//! The answer of a model that was offered tools in its server's format.
 //!
-//! A call that the server did not recognise comes as words: where the whole answer is calls, they are
-//! taken for what they are. Words with a call in them stay words, for a note that is quoted may hold one.
-//! And a server may drop the tools in silence; then the prompt that it counts is far shorter than the one
-//! that was sent.
+//! A call that the server did not recognize comes as text: where the whole answer is calls, they
+//! are taken for what they are. Text with a call in it stays text, for a note that is quoted may
+//! hold one. And a server may drop the tools without an error; then the prompt that it counts is
+//! far shorter than the one that was sent.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::ModelStream;
 
-/// Words that may be a call are held back so far, in bytes.
+/// Text that may be a call is held back so far, in bytes.
 const MAX_HELD_BYTES: usize = 64 * 1024;
 
 /// Tools are taken for dropped when the server counts less than this part of what was sent, and no more
@@ -59,7 +59,7 @@ struct NativeToolStream {
     tools: Vec<ToolSpec>,
     told: QuotableText,
     doubt: Option<SupportProbe>,
-    /// Words that are not given out yet; `None` once the answer is known to be no call in words.
+    /// Text that is not given out yet; `None` once the answer is known to be no call in text.
     held: Option<String>,
     /// The cost of an answer that was thrown away.
     usage: TokenUsage,
@@ -112,7 +112,7 @@ impl NativeToolStream {
     fn confirm_support(&mut self) {
         self.flush_as_text();
         if let Some(SupportProbe { calls, request }) = self.doubt.take() {
-            calls.toolless.mark_supported(&calls.address, &request.model);
+            calls.toolless.mark_supported(&calls.base_url, &request.model);
         }
     }
 
@@ -128,7 +128,7 @@ impl NativeToolStream {
                 return self.restart_as_text(calls, request).await;
             }
             // Nothing speaks against it, so no other answer is held back.
-            calls.toolless.mark_supported(&calls.address, &request.model);
+            calls.toolless.mark_supported(&calls.base_url, &request.model);
         }
         let held = self.held.take().unwrap_or_default();
         let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
@@ -148,9 +148,9 @@ impl NativeToolStream {
         self.over = true;
     }
 
-    /// The tools did not reach the model: what it said without them is thrown away.
+    /// The tools did not reach the model: its answer without them is thrown away.
     async fn restart_as_text(&mut self, calls: TextToolProvider, request: ModelRequest) {
-        calls.toolless.insert(&calls.address, &request.model).await;
+        calls.toolless.insert(&calls.base_url, &request.model).await;
         match calls.stream_as_text(request).await {
             Ok(answer) => {
                 self.answer = answer;

@@ -1,4 +1,4 @@
-//! A request put into words, for a model that is given no tools.
+//! A request put into text, for a model that is given no tools.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ pub(super) fn repair_request(request: ModelRequest, answer: &str, problem: &str)
     ModelRequest { messages, ..request }
 }
 
-/// Whether anything of the request needs words.
+/// Whether anything of the request must be put into text.
 pub(super) fn uses_tools(request: &ModelRequest) -> bool {
     let mut blocks = request.messages.iter().flat_map(|message| &message.blocks);
     let is_call =

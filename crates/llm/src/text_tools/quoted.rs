@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::model::{ContentBlock, ModelRequest};
 
-/// All that a model was told by tools and by the user. Its own words are not in it.
+/// All that a model was told by tools and by the user. Its own text is not in it.
 #[derive(Debug, Default)]
 pub(super) struct QuotableText(Vec<String>);
 
@@ -49,7 +49,7 @@ fn has_call_of(text: &str, tool: &str) -> bool {
     })
 }
 
-/// Whether the text says the words, as they are or as JSON writes them.
+/// Whether the text holds `words`, as they are or as JSON writes them.
 fn contains_text(text: &str, words: &str) -> bool {
     let written = serde_json::to_string(words).unwrap_or_default();
     let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();

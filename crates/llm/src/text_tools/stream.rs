@@ -1,4 +1,4 @@
-//! The answer of a model that was given no tools, with the call that stands in its words.
+//! The answer of a model that was given no tools, with the call in its text.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl TextToolStream {
         }
     }
 
-    /// The answer broke off: its words are shown, nothing of it is a call any more.
+    /// The answer broke off: its text is shown, nothing of it is a call any more.
     fn flush_as_text(&mut self) {
         let scan = std::mem::replace(&mut self.scan, CallScanner::new(Vec::new()));
         for found in scan.end() {

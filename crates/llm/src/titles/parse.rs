@@ -35,7 +35,8 @@ pub(crate) fn paragraph(words: &str, most: usize) -> Option<String> {
     join_lines(text, most)
 }
 
-/// The words without a model's thoughts and without what nobody sees; `None` while it only thinks.
+/// The text without a model's thoughts and without invisible characters; `None` while it only
+/// thinks.
 fn without_thoughts(words: &str) -> Option<Cow<'_, str>> {
     let words = words.rsplit_once(THOUGHT_TAGS[1]).map_or(words, |(_, after)| after);
     (!words.trim_start().starts_with(THOUGHT_TAGS[0])).then(|| without_invisible(words))

@@ -58,7 +58,7 @@ fn shown_text(request: &ModelRequest) -> &str {
 }
 
 #[test]
-fn a_title_is_asked_for_in_one_message_without_tools_and_without_what_surrounds_the_words() {
+fn a_title_is_asked_for_in_one_message_without_tools_and_without_context() {
     let rows = vec![row(1, Role::User, "Buy\nmilk"), row(1, Role::Assistant, "Noted.")];
     let request = title_request(rows.clone(), 50_000, TitleRequest::Title).expect("a request");
     assert_eq!(shown_text(&request), "> User: Buy\n> milk\n> Assistant: Noted.\n\nWrite it now.");

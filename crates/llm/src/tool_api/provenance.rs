@@ -1,5 +1,4 @@
-//! Where the words of a call's result come from: noted while the tool reads, so that the result can
-//! say it.
+//! The sources of a call's result: recorded while the tool reads, so that the result can name them.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +28,7 @@ struct LoggedSources {
 }
 
 impl SourceLog {
-    /// Words of this note are in what the call tells, or may be in how it fails: its name, which is
+    /// Text of this note is in the result of the call, or may be in its error: its name, which is
     /// text of the vault as much as its body is.
     pub fn record_note(&self, path: &NotePath) {
         self.record(Source::Note(path.clone()));

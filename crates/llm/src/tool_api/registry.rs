@@ -62,7 +62,7 @@ impl ToolRegistry {
         tools.map(|tool| tool.spec.clone()).collect()
     }
 
-    /// The same in few words, for a model with little room.
+    /// The same in short, for a model with little room.
     #[must_use]
     pub fn brief_specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
         let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
@@ -247,7 +247,7 @@ fn simplify(property: &mut Value) {
     }
 }
 
-/// The arguments that `brief` names, as `spec` has them, without what is said of each.
+/// The arguments that `brief` names, as `spec` has them, without their descriptions.
 fn brief_spec(spec: &ToolSpec, brief: ToolBrief) -> ToolSpec {
     let told = |name: &&'static str| {
         let mut schema = spec.input_schema.pointer(&format!("/properties/{name}"))?.clone();

@@ -58,18 +58,18 @@ pub struct ToolContext {
     /// How many bytes of a result the model has room for. A tool whose result can be read on in parts
     /// cuts it here; what is longer is cut without it.
     pub max_output_bytes: usize,
-    /// Where a tool notes whose words it shows.
+    /// Where a tool records the sources of its result.
     pub sources: SourceLog,
 }
 
-/// Whether it is known where every word of a text comes from. Names of notes and folders, tags, link
-/// words and headings are words of the vault as much as what stands in a note.
+/// Whether the source of all text is known. Names of notes and folders, tags, link texts and
+/// headings are text of the vault as much as the body of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SourceLabels {
-    /// Each word of the vault in it has its source in [`ToolContext::sources`] or was spelled by the
+    /// All text of the vault in it has its source in [`ToolContext::sources`] or was spelled by the
     /// call; the rest is the tool's own.
     Complete,
-    /// Nobody said so: the text counts as [`protocol::Source::Foreign`].
+    /// Not recorded: the text counts as [`protocol::Source::Foreign`].
     #[default]
     Missing,
 }
@@ -98,13 +98,13 @@ impl ToolOutcome {
         Self { output: output.into(), ..Self::default() }
     }
 
-    /// A failure, in words that let a weak model repair its call.
+    /// A failure, with a text that lets a weak model repair its call.
     #[must_use]
     pub fn failed(output: impl Into<String>) -> Self {
         Self { output: output.into(), is_error: true, ..Self::default() }
     }
 
-    /// The same, as one that says where its words come from: see [`SourceLabels::Complete`].
+    /// The same, with its sources recorded: see [`SourceLabels::Complete`].
     #[must_use]
     pub fn labeled(self) -> Self {
         Self { labels: SourceLabels::Complete, ..self }
@@ -131,7 +131,7 @@ pub enum Control {
     },
     /// Ends turn and conversation.
     End {
-        /// Why, in words.
+        /// The reason, as text.
         reason: Option<String>,
     },
 }
@@ -140,20 +140,20 @@ pub enum Control {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct ToolFailure {
-    /// The words.
+    /// The text.
     pub text: String,
     /// Whether it is known where they come from.
     pub labels: SourceLabels,
 }
 
 impl ToolFailure {
-    /// A failure that may hold words of the vault.
+    /// A failure that may hold text of the vault.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), labels: SourceLabels::Missing }
     }
 
-    /// A failure that says where its words come from: see [`SourceLabels::Complete`].
+    /// A failure with its sources recorded: see [`SourceLabels::Complete`].
     #[must_use]
     pub fn labeled(text: impl Into<String>) -> Self {
         Self { text: text.into(), labels: SourceLabels::Complete }
@@ -167,8 +167,8 @@ pub struct ChangePlan {
     pub change_set: ChangeSet,
     /// The effect of the plan, in the past tense, for the model ("Appended 1 line to `a.md`").
     pub summary: String,
-    /// Whether it is known where the summary's words come from; of the vault it may hold only what
-    /// [`SourceLog::record_name`] noted.
+    /// Whether the sources of the summary are known; of the vault it may hold only what
+    /// [`SourceLog::record_name`] recorded.
     pub labels: SourceLabels,
 }
 

@@ -66,9 +66,9 @@ pub(crate) struct ApiProfile {
     pub(crate) name: &'static str,
     /// Hosts that go by a name.
     pub(crate) hosts: &'static [(&'static str, &'static str)],
-    /// Its own address.
+    /// The base URL of the provider itself.
     pub(crate) base_url: &'static str,
-    /// Where its paths stand below the address.
+    /// Where its paths stand below the base URL.
     pub(crate) root: BasePath,
     /// The name of its API.
     pub(crate) api: &'static str,
@@ -85,9 +85,9 @@ pub(crate) struct ApiProfile {
 /// Where the API's paths stand below the base URL that the user gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BasePath {
-    /// Below this, which the address may end with already.
+    /// Below this, which the base URL may end with already.
     Always(&'static str),
-    /// Below the address; below this when the address has no path.
+    /// Below the base URL; below this when the base URL has no path.
     UnlessGiven(&'static str),
 }
 

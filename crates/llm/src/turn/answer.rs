@@ -25,7 +25,7 @@ enum AnswerPart {
 }
 
 impl PartialAnswer {
-    /// Takes in an event; returns words to show.
+    /// Takes in an event; returns text to show.
     pub(super) fn receive(&mut self, event: ModelEvent) -> Option<String> {
         match event {
             ModelEvent::Text(text) if text.is_empty() => None,
@@ -59,7 +59,7 @@ impl PartialAnswer {
         self.said.is_empty()
     }
 
-    /// Whether words were shown: then the request is never sent again.
+    /// Whether text was shown: then the request is never sent again.
     pub(super) fn is_shown(&self) -> bool {
         self.said.iter().any(|said| matches!(said, AnswerPart::Text(_)))
     }
@@ -79,7 +79,7 @@ impl PartialAnswer {
         parts.collect()
     }
 
-    /// All words as they were shown; `None` when there is nothing to read.
+    /// All text as it was shown; `None` when there is nothing to read.
     pub(super) fn text(&self) -> Option<String> {
         let texts = self.said.iter().filter_map(|said| match said {
             AnswerPart::Text(text) => Some(text.as_str()),

@@ -11,7 +11,7 @@ pub struct Finish {
     pub status: TurnStatus,
     /// Results of the stored calls that had none stored, in call order.
     pub results: Vec<CallResult>,
-    /// The model's last words that no step holds.
+    /// The model's last text that no step holds.
     pub text: Option<String>,
     /// Whether the answer was cut off.
     pub cut: bool,

@@ -115,7 +115,7 @@ fn ask() -> ToolOutcome {
 }
 
 #[test]
-fn words_are_shown_and_end_the_turn() {
+fn text_is_shown_and_ends_the_turn() {
     let mut told = new_turn();
     assert_eq!(told.last, [TurnEffect::Ask(AskMode::Plain)]);
     assert_eq!(told.text("Hello ").last, [TurnEffect::Show("Hello ".into())]);
@@ -178,7 +178,7 @@ fn the_output_cap_inside_a_call_runs_nothing_and_says_so() {
 }
 
 #[test]
-fn the_output_cap_inside_words_keeps_them_marked_as_cut() {
+fn the_output_cap_inside_text_keeps_it_marked_as_cut() {
     let mut told = new_turn();
     told.text("Once upon").stop(StopReason::MaxTokens);
     assert_eq!(told.finish(), &Finish::done().with_cut_text(Some("Once upon".into())));
@@ -325,7 +325,7 @@ fn ending_the_conversation_ends_the_turn() {
 }
 
 #[test]
-fn who_said_something_may_end_without_words() {
+fn a_turn_that_sent_a_message_may_end_without_text() {
     let mut told = new_turn();
     let control = Some(Control::Say("Done!".into()));
     told.call("1", "say", 1).tool_use();
@@ -335,7 +335,7 @@ fn who_said_something_may_end_without_words() {
 }
 
 #[test]
-fn stopping_keeps_the_words_and_gives_open_calls_their_result() {
+fn stopping_keeps_the_text_and_gives_open_calls_their_result() {
     let mut told = new_turn();
     told.text("Hel").on(TurnInput::Cancel);
     assert_eq!(told.finish(), &Finish::cancelled().with_cut_text(Some("Hel".into())));
@@ -396,7 +396,7 @@ fn attempts_are_counted_for_each_request_alone() {
 }
 
 #[test]
-fn nothing_is_sent_again_after_words_were_shown() {
+fn nothing_is_sent_again_after_text_was_shown() {
     let mut told = new_turn();
     told.text("Hel").on(TurnInput::Severed);
     assert_eq!((told.finish().status, told.finish().cut), (TurnStatus::Failed, true));

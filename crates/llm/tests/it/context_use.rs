@@ -39,7 +39,7 @@ fn last_turn(world: &ServiceWorld) -> OpenTurn {
 }
 
 #[tokio::test]
-async fn a_turn_that_reads_fills_the_window_and_is_said_earlier_once_it_has_ended() {
+async fn a_turn_that_reads_fills_the_window_and_counts_as_earlier_once_it_has_ended() {
     let mut world = ServiceWorld::new();
     world.shrink(10_000, &[]);
     let look = call("1", "look", json!({ "path": "Sky.md", "what": "sky" }));

@@ -121,7 +121,7 @@ proptest! {
 
     /// Each request is the one before, and what came of it: so rows say all that was sent.
     #[test]
-    fn whatever_was_said_it_is_told_again_as_it_was_sent(
+    fn any_history_is_sent_again_as_it_was_sent(
         story in proptest::collection::vec(answer(), 1..14),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -94,7 +94,7 @@ async fn a_question_ends_the_turn_and_its_answer_joins_the_results() {
 }
 
 #[tokio::test]
-async fn stopping_keeps_the_words_and_hangs_up() {
+async fn stopping_keeps_the_text_and_hangs_up() {
     let mut world = ServiceWorld::new();
     let hung_up = CancellationToken::new();
     world.model.enqueue(ProviderScript::SaysAndHolds(vec![text("Once upon")], hung_up.clone()));

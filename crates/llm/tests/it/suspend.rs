@@ -45,7 +45,7 @@ async fn a_request_that_was_under_way_is_given_up_on_waking_and_sent_again() {
 }
 
 #[tokio::test]
-async fn words_that_were_shown_before_the_sleep_stay_and_are_marked_as_cut() {
+async fn text_that_was_shown_before_the_sleep_stays_and_is_marked_as_cut() {
     let (_server, mut world) = asking(stream(&words("I begin to")).bytes).await;
     world.hear(|event| matches!(event, TurnEvent::Delta { .. })).await;
     sleep_an_hour().await;

@@ -1,4 +1,4 @@
-//! Calls in plain words, over HTTP, with servers that take no tools.
+//! Calls in plain text, over HTTP, with servers that take no tools.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::providers::openai::{data, words};
 const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;
 const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;
 
-/// Where the server is said to be.
+/// The address of the server.
 enum ServerAddress {
     /// Somewhere else.
     Else,
@@ -89,7 +89,7 @@ fn last_words(body: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_tools_is_asked_in_words_and_that_is_remembered() {
+async fn a_server_that_refuses_tools_is_asked_in_text_and_that_is_remembered() {
     let no_tools = ToollessModels::default();
     let fenced = format!("Let me look.\n```json\n{CALL}\n```");
     let answers = vec![refusal(), say(&fenced), say("It is blue.")];
@@ -108,7 +108,7 @@ async fn a_server_that_refuses_tools_is_asked_in_words_and_that_is_remembered() 
 }
 
 #[tokio::test]
-async fn an_answer_that_is_nothing_but_a_call_is_one_although_the_server_took_it_for_words() {
+async fn an_answer_that_is_only_a_call_is_one_although_the_server_took_it_for_text() {
     let bare = r#"{"name": "look", "arguments": {"what": "sky"}}"#;
     for call in [CALL, bare, &format!("<tool_call>\n{bare}\n</tool_call>")] {
         let answers = vec![say(call), say("It is blue.")];
@@ -117,7 +117,7 @@ async fn an_answer_that_is_nothing_but_a_call_is_one_although_the_server_took_it
         let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
         assert_eq!(with_tools, [true, true], "it takes tools");
     }
-    // A call that is quoted among words is none: a note may hold one.
+    // A call that is quoted in text is none: a note may hold one.
     let quoted = format!("The note says {CALL}");
     let (ending, bodies) = turn(&ToollessModels::default(), vec![say(&quoted)]).await;
     assert_eq!((ending.message.unwrap().text(), bodies.len()), (quoted, 1));
@@ -196,7 +196,7 @@ async fn each_call_has_an_id_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_model_was_told_is_words_when_it_repeats_it() {
+async fn a_call_that_the_model_was_told_is_text_when_it_repeats_it() {
     for server in ["refuses tools", "takes tools"] {
         let no_tools = ToollessModels::default();
         let mut answers = vec![say(&format!("You said: ```json\n{CALL}\n```"))];

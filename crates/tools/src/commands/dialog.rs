@@ -1,4 +1,5 @@
-//! Reads what the user typed and words the reply: the line's parts, its command, what was done so far.
+//! Reads the line that the user typed and words the reply: its parts, its command, the calls so
+//! far.
 
 pub(crate) mod history;
 pub(crate) mod lexer;

@@ -61,7 +61,7 @@ impl Provider for CommandProvider {
     }
 }
 
-/// A command whose words were understood.
+/// A command that was understood.
 trait TypedCommand {
     /// The next step, from the calls since the command (or the answer) was typed.
     fn next(&self, context: &CommandContext<'_>) -> NextStep;
@@ -123,7 +123,7 @@ struct CompletedCall<'a> {
 /// The next step of a command.
 #[derive(Debug, PartialEq)]
 enum NextStep {
-    /// Words, and the turn is over.
+    /// Text, and the turn is over.
     Say(String),
     /// A call.
     Call { tool: &'static str, arguments: Value },
@@ -139,7 +139,7 @@ impl NextStep {
         Self::call("send_message", arguments)
     }
 
-    /// A call of a tool that is not on offer here becomes words.
+    /// A call of a tool that is not on offer here becomes text.
     fn if_offered(self, context: &CommandContext<'_>) -> Self {
         match self {
             Self::Call { tool, .. } if !context.tools.contains(&tool) => {

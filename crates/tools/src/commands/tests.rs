@@ -112,7 +112,7 @@ fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help(
 
 proptest! {
     #[test]
-    fn any_line_leads_to_a_call_or_to_words(
+    fn any_line_leads_to_a_call_or_to_text(
         line in "(find|open|list|new|append|replace|move|delete|tags|links|tasks|today|help|x)?[ \"“”:a-zé]{0,20}( to | with | in )?.{0,12}",
     ) {
         prop_assume!(!line.trim().is_empty());

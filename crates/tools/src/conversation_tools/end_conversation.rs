@@ -1,4 +1,4 @@
-//! `end_conversation`: the last word.
+//! `end_conversation`: ends the conversation.
 
 use async_trait::async_trait;
 use llm::tool_api::tool::{Control, Tool, ToolContext, ToolEffect, ToolOutcome};

@@ -110,7 +110,7 @@ impl GetConversation {
     }
 }
 
-/// The words in order; of a long conversation the last ones, because they hold what came of it.
+/// The messages in order; of a long conversation the last ones, because they hold the result.
 fn transcript(said: &[ArchivedMessage]) -> String {
     let told: Vec<String> = said.iter().map(message_text).collect();
     let mut room = MAX_BYTES;

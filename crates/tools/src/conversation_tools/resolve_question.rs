@@ -1,4 +1,4 @@
-//! `resolve_question`: whether the user's message answers the question that waits.
+//! `resolve_question`: whether the user's message answers the open question.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `send_message`: words for the user, or a question that ends the turn.
+//! `send_message`: a message for the user, or a question that ends the turn.
 
 use async_trait::async_trait;
 use llm::tool_api::tool::{Control, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};

@@ -18,9 +18,9 @@ const MAX_REPORTED: usize = 5;
 pub(crate) struct LinkUpdates {
     /// The notes that hold them, with new bytes.
     pub(crate) changes: Vec<Change>,
-    /// How many links, in how many notes that may be spoken of.
+    /// How many links, in how many notes that may be mentioned.
     reported: (usize, usize),
-    /// Notes that may be spoken of and stay as they are, with links that will not lead where they
+    /// Notes that may be mentioned and stay as they are, with links that will not lead where they
     /// led.
     skipped: Vec<SkippedFile>,
     /// Places that could not be looked at.
@@ -59,7 +59,8 @@ impl LinkUpdates {
         words
     }
 
-    /// The plan that makes a note. Rewriting other notes for it is an edit, and waits like one.
+    /// The plan that creates a note. Rewriting other notes for it is an edit, and reviewed like
+    /// one.
     pub(crate) fn plan_creation(
         self,
         path: NotePath,
@@ -143,7 +144,7 @@ impl NotesView {
         .await
     }
 
-    /// Links are kept in private notes too; these are not spoken of.
+    /// Links are kept in private notes too; these are not mentioned.
     async fn link_updates(
         &self,
         context: &ToolContext,
@@ -213,7 +214,7 @@ async fn with_link_graph<T: Send + 'static>(
         .map_err(|error: VaultError| ToolFailure::new(error.to_string()))
 }
 
-/// Links that could not be kept, those in notes that may be spoken of one by one.
+/// Links that could not be kept, one by one for notes that may be mentioned.
 fn unresolved_links(problems: &[LinkProblem], is_shown: impl Fn(&NotePath) -> bool) -> ToolFailure {
     let shown = problems.iter().filter(|problem| is_shown(&problem.path)).take(MAX_REPORTED);
     let lines: Vec<String> = shown

@@ -1,4 +1,4 @@
-//! The notes as a conversation sees them: the files, with the changes that wait on top.
+//! The notes as a conversation sees them: the files, with the pending changes on top.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct CurrentNote {
     pub(crate) path: NotePath,
     pub(crate) bytes: Vec<u8>,
     pub(crate) hash: ContentHash,
-    /// Whether the bytes hold changes that wait for the user.
+    /// Whether the bytes hold pending changes.
     pub(crate) pending: bool,
 }
 
@@ -416,8 +416,8 @@ impl NotesView {
     }
 }
 
-/// Notes where what was read comes from. Words that were read through a link are those of the note to
-/// which it leads, however the link is called.
+/// Records the source of a note that was read. Text that was read through a link is that of its
+/// target, whatever the link is called.
 fn record_read(note: &Note, context: &ToolContext) {
     context.sources.record_note(&note.path);
     context.sources.record_note(&note.real);
@@ -437,7 +437,7 @@ pub(crate) fn vault_failure(error: &VaultError) -> ToolFailure {
     ToolFailure::new(error.to_string())
 }
 
-/// A search that could not be made; what is wrong with its words stands in the call.
+/// A search that could not be made; the call holds the invalid query.
 pub(crate) fn search_failure(error: &SearchError) -> ToolFailure {
     match error {
         SearchError::Vault(error) => vault_failure(error),
@@ -445,7 +445,7 @@ pub(crate) fn search_failure(error: &SearchError) -> ToolFailure {
     }
 }
 
-/// A move or a deletion that waits took it away.
+/// A pending move or deletion took it away.
 fn pending_removal(path: &NotePath) -> ToolFailure {
     ToolFailure::new(ChangeSetConflict { path: path.clone() }.to_string())
 }
@@ -454,7 +454,7 @@ fn pending_write(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Opti
     overlay.planned_notes().into_iter().map(|(path, _)| path).find(|path| means(path))
 }
 
-/// The new path of a file that waits to be moved, if it `means` what is asked for.
+/// The new path of a file with a pending move, if it `means` what is asked for.
 fn pending_move(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<NotePath> {
     let renames = overlay.renames();
     let files = overlay.changes().filter(|change| change.kind() == ChangeKind::Rename);

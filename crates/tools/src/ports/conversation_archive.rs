@@ -29,7 +29,7 @@ pub struct ArchivedConversation {
 /// The messages of an ended conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchivedTranscript {
-    /// The words, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<ArchivedMessage>,
     /// Where what was told in it comes from.
     pub sources: BTreeSet<Source>,
@@ -44,12 +44,12 @@ pub struct ArchivedResult {
     pub sources: BTreeSet<Source>,
 }
 
-/// One thing that was said, without tool calls and their results.
+/// One message, without tool calls and their results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedMessage {
     /// The author.
     pub role: Role,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
@@ -62,7 +62,7 @@ pub trait ConversationArchive: Send + Sync {
     /// The latest, newest first, at most `limit`.
     async fn recent(&self, limit: u32) -> Result<Vec<ArchivedConversation>, ArchiveError>;
 
-    /// Those in which the words of `query` were said, newest first, at most `limit`.
+    /// Conversations whose messages contain the words of `query`, newest first, at most `limit`.
     async fn search(
         &self,
         query: &str,

@@ -10,7 +10,7 @@ pub struct ActiveNote {
     pub path: NotePath,
     /// How we know.
     pub source: ActiveNoteSource,
-    /// The words that are selected in it; empty for none.
+    /// The selected text; empty for none.
     pub selected: String,
     /// The heading that the selection stands under.
     pub heading: Option<String>,

@@ -1,4 +1,4 @@
-//! Questions that wait, as `resolve_question` settles them.
+//! Open questions, as `resolve_question` settles them.
 
 use async_trait::async_trait;
 use protocol::{QuestionId, TurnId};

@@ -44,7 +44,7 @@ pub(crate) struct FindNotesInput {
     limit: u16,
 }
 
-/// A model is told to give words, and one that filters alone is understood all the same.
+/// A model is told to give words; a query that only filters is accepted all the same.
 fn require_query(schema: &mut Schema) {
     if let Some(query) = schema.pointer_mut("/properties/query").and_then(|at| at.as_object_mut()) {
         query.remove("default");
@@ -145,7 +145,7 @@ fn non_blank(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// Reads a result back: how many notes match, in words; `None` when none does.
+/// Reads a result back: how many notes match, as text; `None` when none does.
 pub(crate) fn parse_result(output: &str) -> Option<&str> {
     let (matching, _) = output.lines().next()?.split_once("; ")?;
     (matching.ends_with(" match") || matching.ends_with(" matches")).then_some(matching)

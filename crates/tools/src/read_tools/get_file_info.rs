@@ -69,7 +69,7 @@ impl GetFileInfo {
         Ok(ToolOutcome { output: out, reactions, ..ToolOutcome::default() }.labeled())
     }
 
-    /// A line with its dates here, or that it waits.
+    /// A line with its dates here, or that it is pending.
     async fn dates(
         &self,
         note: &CurrentNote,

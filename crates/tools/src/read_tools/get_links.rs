@@ -81,8 +81,8 @@ impl GetLinks {
     }
 }
 
-/// Notes where the words of links come from: from the note that has them, and from the names of
-/// those they lead to and of those that have one to it.
+/// Records the sources of links: the note that has them, and the names of their targets and of the
+/// notes that link to it.
 pub(crate) fn record_sources(
     path: &NotePath,
     links: &[OutgoingLink],

@@ -35,7 +35,7 @@ impl CommandChat {
         }
     }
 
-    /// Types a line; the words that come back, or the question with its options.
+    /// Types a line; returns the reply, or the question with its options.
     async fn types(&mut self, line: &str) -> String {
         let mut blocks: Vec<ContentBlock> = self.asked.take().into_iter().collect();
         blocks.push(ContentBlock::Text("<context>\nTime: noon\n</context>".to_owned()));
@@ -154,7 +154,7 @@ async fn a_text_is_replaced_where_it_stands_once() {
 }
 
 #[tokio::test]
-async fn a_change_that_waits_is_not_said_to_be_done() {
+async fn a_pending_change_is_not_reported_as_done() {
     let mut chat = CommandChat::over(&[("Trip.md", b"train\n")]);
     chat.bench.policy = PlanPolicy::Wait;
     let said = chat.types("replace train with bus in Trip").await;
@@ -163,7 +163,7 @@ async fn a_change_that_waits_is_not_said_to_be_done() {
 }
 
 #[tokio::test]
-async fn words_that_are_no_command_are_answered_with_passages() {
+async fn text_that_is_no_command_is_answered_with_passages() {
     let mut chat = CommandChat::over(&[("Boiler.md", b"# Boiler\n\nThe pressure is low.\n")]);
     let found = chat.types("boiler pressure who to call").await;
     assert!(found.starts_with("No model connected. "), "{found}");

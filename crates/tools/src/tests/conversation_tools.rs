@@ -7,7 +7,7 @@ use serde_json::json;
 use super::fixture::ToolFixture;
 
 #[tokio::test]
-async fn a_message_is_said_and_a_question_is_asked() {
+async fn a_message_is_sent_and_a_question_is_asked() {
     let mut bench = ToolFixture::with(&[]);
     let said = bench.call_ok("send_message", json!({ "message": " Working on it. " })).await;
     assert_eq!(said.control, Some(Control::Say("Working on it.".to_owned())));
@@ -68,7 +68,7 @@ async fn ended_conversations_are_listed_searched_and_shown_by_their_end() {
 }
 
 #[tokio::test]
-async fn a_message_answers_the_question_that_waits_or_does_not_and_no_other_one() {
+async fn a_message_answers_the_open_question_or_does_not_and_no_other_one() {
     let mut bench = ToolFixture::with(&[]);
     let mut say = async |id: &str, is_answer: bool| {
         let arguments = json!({ "question_id": id, "is_answer": is_answer });

@@ -124,7 +124,7 @@ async fn a_move_keeps_links_to_additional_folders_and_names_those_it_could_not_k
 }
 
 #[tokio::test]
-async fn a_root_that_is_away_is_said_by_a_listing() {
+async fn a_listing_names_a_root_that_is_away() {
     let (mut bench, beside) = kitchen();
     let place = beside.path().to_owned();
     drop(beside);

@@ -57,7 +57,7 @@ pub(crate) struct CallAnswer {
     pub(crate) effect: Option<ToolEffect>,
     pub(crate) control: Option<Control>,
     pub(crate) reactions: Vec<ToolEvent>,
-    /// Where its words may come from.
+    /// Its recorded sources.
     pub(crate) sources: Vec<Source>,
 }
 
@@ -164,7 +164,7 @@ impl ToolFixture {
         answer
     }
 
-    /// A call that must fail; its words.
+    /// A call that must fail; returns its text.
     pub(crate) async fn call_err(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.call(tool, arguments).await;
         assert!(answer.is_error, "{tool}: {}", answer.text);

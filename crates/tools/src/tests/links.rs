@@ -47,7 +47,7 @@ async fn a_move_rewrites_every_link_in_one_plan() {
 }
 
 #[tokio::test]
-async fn moves_that_wait_are_seen_by_the_next_one() {
+async fn pending_moves_are_seen_by_the_next_one() {
     let mut bench = bench();
     bench.policy = PlanPolicy::Wait;
     bench.call_ok("move_file", json!({ "source": "Garden", "destination": "Plot" })).await;
@@ -65,7 +65,7 @@ async fn moves_that_wait_are_seen_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_new_note_takes_over_no_link_and_waits_when_others_must_change() {
+async fn a_new_note_takes_over_no_link_and_is_reviewed_when_others_must_change() {
     let mut bench = bench();
     let call = json!({ "path": "Plan.md", "content": "another" });
     let answer = bench.call_ok("write_file", call).await;
@@ -141,7 +141,7 @@ async fn a_note_is_told_about_without_its_text() {
 }
 
 #[tokio::test]
-async fn links_in_private_notes_are_kept_and_not_spoken_of() {
+async fn links_in_private_notes_are_kept_and_not_mentioned() {
     let notes: &[(&str, &[u8])] = &[
         ("Garden.md", b""),
         ("a.md", b"[[Garden]]"),

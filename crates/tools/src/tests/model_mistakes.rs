@@ -1,4 +1,4 @@
-//! Errors teach: plausible mistakes of a weak model, each repaired from the words of its failure
+//! Errors teach: plausible mistakes of a weak model, each repaired from the text of its failure
 //! alone, by rules that know neither the notes nor the tools.
 
 mod paths;

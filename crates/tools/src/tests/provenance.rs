@@ -61,7 +61,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn a_result_with_a_word_of_the_vault_has_its_source() {
+async fn a_result_with_text_of_the_vault_has_its_source() {
     let (mut told, mut silent) = (0, 0);
     for (tool, arguments) in calls() {
         for policy in [PlanPolicy::Apply, PlanPolicy::Wait] {
@@ -81,12 +81,12 @@ async fn a_result_with_a_word_of_the_vault_has_its_source() {
             }
         }
     }
-    // The controls: canaries were told, and what tells none is not taken for the vault's words.
+    // The controls: canaries were told, and results without one do not count as text of the vault.
     assert!(told > 30 && silent > 10, "{told} {silent}");
 }
 
 #[tokio::test]
-async fn what_a_call_spelled_itself_is_no_word_of_the_vault() {
+async fn text_that_the_call_spelled_is_no_text_of_the_vault() {
     for (tool, arguments) in [
         ("append_file", json!({ "path": "Plain.md", "content": "x" })),
         ("append_file", json!({ "path": "plain", "content": "x" })),

@@ -59,7 +59,7 @@ async fn a_name_that_is_not_clear_is_answered_with_the_paths_to_choose_from() {
 }
 
 #[tokio::test]
-async fn changes_that_wait_are_read_found_and_searched_as_if_applied() {
+async fn pending_changes_are_read_found_and_searched_as_if_applied() {
     let mut bench = house();
     bench.policy = PlanPolicy::Wait;
     bench.call_ok("append_file", json!({ "path": "Groceries", "content": "- xylophone" })).await;
@@ -132,7 +132,7 @@ async fn searching_shows_hits_with_their_lines_and_explains_a_bad_pattern() {
 }
 
 #[tokio::test]
-async fn finding_returns_passages_for_the_window_and_words_for_the_model() {
+async fn finding_returns_passages_for_the_window_and_text_for_the_model() {
     let mut bench = house();
     let found = bench.call_ok("find_notes", json!({ "query": "boiler pressure" })).await;
     assert!(found.text.contains("`House/Boiler.md`"), "{}", found.text);

@@ -230,7 +230,7 @@ async fn a_path_means_itself_when_a_note_is_written() {
 }
 
 #[tokio::test]
-async fn plans_stack_on_plans_that_wait() {
+async fn plans_stack_on_pending_plans() {
     let mut bench = ToolFixture::with(&[("n.md", b"one\n")]);
     bench.policy = PlanPolicy::Wait;
     bench.call_ok("append_file", json!({ "path": "n", "content": "two" })).await;

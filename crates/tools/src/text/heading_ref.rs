@@ -8,15 +8,15 @@ use crate::text::similar_lines::similarity;
 
 /// Headings listed at most.
 const MAX_LISTED: usize = 50;
-/// A longer address is no help: the line is.
+/// A longer reference is no help: the line is.
 const MAX_REFERENCE_BYTES: usize = 1_000;
 /// Stands between a heading and the one it is under.
 const HEADING_SEPARATOR: &str = " > ";
 /// From this likeness on (0 to 1) a heading is offered as the one that was meant.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// The one heading that `asked` means: its words, with or without its `#` signs; the words of
-/// headings above it before ` > `; or `line 12`. A failure lists what there is to choose from.
+/// The one heading that `asked` means: its text, with or without its `#` signs; the text of
+/// headings above it before ` > `; or `line 12`. A failure lists the candidates.
 pub(crate) fn resolve_heading(path: &NotePath, text: &str, asked: &str) -> Result<Heading, String> {
     let all = headings(text);
     let bare = without_signs(asked);
@@ -49,7 +49,7 @@ fn matching<'a>(all: &'a [Heading], asked: &str) -> Vec<&'a Heading> {
             return there;
         }
     }
-    // Its signs, where given, tell headings of the same words apart.
+    // Its signs, where given, tell headings of the same text apart.
     let spelled: Vec<_> = all.iter().filter(|heading| heading.to_markdown() == asked).collect();
     if !spelled.is_empty() {
         return spelled;
@@ -100,7 +100,7 @@ fn lowercase(title: &str) -> String {
     without_invisible(title).to_lowercase()
 }
 
-/// The words alone: without emoji, emphasis and brackets.
+/// The text alone: without emoji, emphasis and brackets.
 fn words_only(title: &str) -> String {
     let words = lowercase(title).replace(|sign: char| !sign.is_alphanumeric(), " ");
     words.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_is_meant_by_its_words_its_path_or_its_line() {
+    fn a_heading_is_named_by_its_text_its_path_or_its_line() {
         for (asked, expected) in [
             ("Monday", 1),
             ("# tuesday ", 3),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_the_same_words_are_listed_with_what_tells_them_apart() {
+    fn headings_of_the_same_text_are_listed_with_their_differences() {
         let words = line("Tasks").unwrap_err();
         assert!(words.contains("- `Monday > Tasks` (line 2: ## Tasks)"), "{words}");
         let path = NotePath::parse("n.md").unwrap();
@@ -203,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_heading_of_any_note_has_an_address_of_its_own(
+        fn every_heading_of_any_note_has_a_reference_of_its_own(
             levels in proptest::collection::vec((1..4_usize, "[ab>]{1,2}"), 1..9),
         ) {
             let lines: Vec<String> =

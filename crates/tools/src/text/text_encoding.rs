@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused_in_words() {
+    fn bytes_that_are_no_text_are_refused_with_a_reason() {
         let path = NotePath::parse("latin.md").unwrap();
         let words = decode(&path, b"caf\xe9").unwrap_err();
         assert!(words.starts_with("`latin.md` is not UTF-8 text"), "{words}");

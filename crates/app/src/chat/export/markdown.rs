@@ -1,4 +1,4 @@
-//! Conversations as Markdown, to be read: who said what, and what was called.
+//! Conversations as Markdown, to be read: the messages with their authors, and the calls.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ impl MarkdownExport {
         out
     }
 
-    /// Variants are named as the window counts them, by what they stand in for.
+    /// Versions are numbered as in the window, by the message that they replace.
     fn heading(&self, outline: &ConversationOutline) -> String {
         let branch = outline.branches.iter().find(|branch| branch.number == self.branch);
         let (parent, instead_of) = branch

@@ -137,7 +137,7 @@ impl ExportFixture {
 }
 
 #[tokio::test]
-async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not() {
+async fn json_holds_all_messages_with_their_branches_and_nothing_else() {
     let scene = ExportFixture::with_branches().await;
     let export = scene.export(ExportFormat::Json, ExistingFile::Kept);
     let exported = written(&scene.store, &export).await.expect("written");
@@ -199,7 +199,7 @@ async fn why_a_turn_failed_is_told_in_both_forms() {
 }
 
 #[tokio::test]
-async fn markdown_is_read_in_order_and_names_each_variant() {
+async fn markdown_is_read_in_order_and_names_each_version() {
     let scene = ExportFixture::with_branches().await;
     let export = scene.export(ExportFormat::Markdown, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");

@@ -53,7 +53,7 @@ fn told(rows: &[Conversation], focus: &WindowFocus) -> Vec<NotificationKind> {
 }
 
 #[test]
-fn each_thing_that_waits_is_told_once_and_not_while_the_window_shows_it() {
+fn each_pending_item_is_told_once_and_not_while_the_window_shows_it() {
     let working = Conversation { working: true, ..row() };
     let asks = Conversation { waiting_question: Some("Which list?".into()), ..row() };
     let reviews = Conversation { waiting_notes: 2, ..row() };

@@ -87,7 +87,7 @@ fn a_message_is_sent_once_and_only_if_it_was_delivered() {
 }
 
 #[test]
-fn a_stopped_turn_and_changes_that_wait_are_told() {
+fn a_stopped_turn_and_pending_changes_are_told() {
     let cancelled = ending(TurnStatus::Cancelled, None);
     assert_eq!(bodies(&[], &cancelled, &[]), ["Stopped before it was done."]);
     let done = ending(TurnStatus::Done, Some("Look at it."));
@@ -131,7 +131,7 @@ async fn no_minute_has_more_than_the_hub_shows() {
 }
 
 #[test]
-fn beyond_its_reach_the_hub_hears_neither_words_nor_names_of_the_model() {
+fn beyond_its_reach_the_hub_gets_neither_text_nor_names_of_the_model() {
     let end = ending(TurnStatus::Done, Some("The code is 1234."));
     let calls = message(Role::Assistant, vec![says("a", "It begins with 12.")]);
     let history = [calls, message(Role::User, vec![result("a", false)])];

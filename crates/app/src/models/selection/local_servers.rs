@@ -23,7 +23,7 @@ pub(crate) struct LocalServerCandidate {
     name: &'static str,
     model_provider: ModelProvider,
     provider: ProviderKind,
-    address: String,
+    base_url: String,
 }
 
 /// Where servers listen unless they were told otherwise; Ollama also where `OLLAMA_HOST` has it listen on this
@@ -33,19 +33,19 @@ pub(crate) fn candidates() -> Vec<LocalServerCandidate> {
 }
 
 fn candidates_with(ollama: &str) -> Vec<LocalServerCandidate> {
-    let server = |name, model_provider, provider, address: &str| LocalServerCandidate {
+    let server = |name, model_provider, provider, base_url: &str| LocalServerCandidate {
         name,
         model_provider,
         provider,
-        address: address.to_owned(),
+        base_url: base_url.to_owned(),
     };
     let ollamas = [Some(ollama).filter(|own| is_on_this_computer(own)), Some(OLLAMA)];
     let mut servers: Vec<LocalServerCandidate> = ollamas
         .into_iter()
         .flatten()
-        .map(|address| server("Ollama", ModelProvider::Ollama, ProviderKind::Ollama, address))
+        .map(|url| server("Ollama", ModelProvider::Ollama, ProviderKind::Ollama, url))
         .collect();
-    servers.dedup_by(|one, other| one.address == other.address);
+    servers.dedup_by(|one, other| one.base_url == other.base_url);
     servers.push(server("LM Studio", ModelProvider::OpenAi, ProviderKind::OpenAi, LM_STUDIO));
     servers.push(server("llama.cpp", ModelProvider::OpenAi, ProviderKind::OpenAi, LLAMA_CPP));
     servers
@@ -58,7 +58,7 @@ pub(crate) async fn detect(servers: &[LocalServerCandidate]) -> Option<LocalServ
             return Some(LocalServer {
                 name: server.name.to_owned(),
                 provider: server.provider,
-                address: server.address.clone(),
+                address: server.base_url.clone(),
                 model,
             });
         }
@@ -70,7 +70,7 @@ async fn first_model(server: &LocalServerCandidate) -> Option<String> {
     let deadlines =
         Deadlines { connect: PROBE_TIMEOUT, first_event: PROBE_TIMEOUT, idle: PROBE_TIMEOUT };
     let provider = server.model_provider.build(ProviderConfig {
-        base_url: server.address.clone(),
+        base_url: server.base_url.clone(),
         key: SecretString::default(),
         deadlines,
         no_tools: ToollessModels::default(),
@@ -111,9 +111,9 @@ mod tests {
     fn at(
         model_provider: ModelProvider,
         provider: ProviderKind,
-        address: String,
+        base_url: String,
     ) -> LocalServerCandidate {
-        LocalServerCandidate { name: "It", model_provider, provider, address }
+        LocalServerCandidate { name: "It", model_provider, provider, base_url }
     }
 
     #[tokio::test]
@@ -143,7 +143,7 @@ mod tests {
         let addresses = |ollama: &str| -> Vec<String> {
             let all = candidates_with(ollama).into_iter();
             all.filter(|server| server.model_provider == ModelProvider::Ollama)
-                .map(|it| it.address)
+                .map(|it| it.base_url)
                 .collect()
         };
         assert_eq!(addresses("http://127.0.0.1:8123"), ["http://127.0.0.1:8123", OLLAMA]);

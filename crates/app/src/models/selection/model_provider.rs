@@ -69,25 +69,25 @@ impl ModelProvider {
         match (users, environments.trim()) {
             ("", "") => own.to_owned(),
             ("", host) if self == Self::Ollama => url_from_host(host),
-            ("", address) => address.to_owned(),
-            (address, _) => address.to_owned(),
+            ("", url) => url.to_owned(),
+            (url, _) => url.to_owned(),
         }
     }
 
     /// The model that is asked when the user chose none; `None` where only the user can know.
-    pub(super) fn default_model(self, address: &str) -> Option<&'static str> {
+    pub(super) fn default_model(self, url: &str) -> Option<&'static str> {
         match self {
             Self::Anthropic => Some("claude-haiku-4-5"),
-            Self::OpenAi if address.starts_with("https://api.openai.com") => Some("gpt-4.1-mini"),
+            Self::OpenAi if url.starts_with("https://api.openai.com") => Some("gpt-4.1-mini"),
             Self::OpenAi | Self::Ollama => None,
         }
     }
 
     /// The maker whose models are known without asking.
-    pub(super) fn catalog(self, address: &str) -> llm::providers::model_catalog::ModelMaker {
+    pub(super) fn catalog(self, url: &str) -> llm::providers::model_catalog::ModelMaker {
         match self {
             Self::Anthropic => llm::providers::model_catalog::ModelMaker::Anthropic,
-            Self::OpenAi if self.default_model(address).is_some() => {
+            Self::OpenAi if self.default_model(url).is_some() => {
                 llm::providers::model_catalog::ModelMaker::OpenAi
             }
             Self::OpenAi | Self::Ollama => llm::providers::model_catalog::ModelMaker::Other,
@@ -97,7 +97,7 @@ impl ModelProvider {
     /// The provider. Asks nobody.
     pub(super) fn build(self, asking: ProviderConfig) -> Result<Arc<dyn Provider>, ModelError> {
         let ProviderConfig { base_url, key, deadlines, no_tools, parameters } = asking;
-        let address = base_url.clone();
+        let url = base_url.clone();
         let wire: Arc<dyn Provider> = match self {
             Self::Anthropic => {
                 return Ok(Arc::new(Anthropic::new(AnthropicConfig {
@@ -114,11 +114,11 @@ impl ModelProvider {
                 Arc::new(Ollama::new(OllamaConfig { base_url, key, deadlines, parameters })?)
             }
         };
-        Ok(Arc::new(TextToolProvider::new(wire, address, no_tools)))
+        Ok(Arc::new(TextToolProvider::new(wire, url, no_tools)))
     }
 }
 
-/// `OLLAMA_HOST` is what the server listens on: a host, a port, both, or an address.
+/// `OLLAMA_HOST` is what the server listens on: a host, a port, both, or a URL.
 fn url_from_host(host: &str) -> String {
     if host.contains("://") {
         return host.to_owned();
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_ollama_listens_on_is_where_it_is_asked() {
-        for (host, address) in [
+        for (host, url) in [
             ("127.0.0.1", "http://127.0.0.1:11434"),
             ("0.0.0.0:8000", "http://127.0.0.1:8000"),
             (":8000", "http://127.0.0.1:8000"),
@@ -148,7 +148,7 @@ mod tests {
             ("[::1]:8000", "http://[::1]:8000"),
             ("https://ollama.example/x", "https://ollama.example/x"),
         ] {
-            assert_eq!(url_from_host(host), address, "{host}");
+            assert_eq!(url_from_host(host), url, "{host}");
         }
     }
 

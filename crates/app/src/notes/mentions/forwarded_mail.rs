@@ -2,9 +2,10 @@
 
 mod chat;
 
-/// Where a mail, or a chat, begins that somebody else wrote and the user passes on or answers. All behind it
-/// counts as theirs: a mail that was copied out of its window has no mark before each line. Programs word
-/// its head in every language, so shapes count more than words, and in doubt it is a mail.
+/// Where a mail or a chat of somebody else begins that the user forwards or answers. All behind it
+/// counts as theirs: a mail that was copied out of its window has no mark before each line.
+/// Programs word its head in every language, so shapes count more than words, and in doubt it is a
+/// mail.
 pub(super) fn forwarded_mail_start(message: &str) -> Option<usize> {
     let lines: Vec<&str> = message.split_inclusive('\n').collect();
     let begins = |at: usize| {
@@ -48,8 +49,8 @@ fn is_divider(line: &str) -> bool {
     before >= 3 && after >= 3 && words.contains(char::is_alphabetic)
 }
 
-/// `On Monday, Mia <mia@example.org> wrote:`, as mail programs put it above a mail, and Apple's words above
-/// one that is passed on.
+/// `On Monday, Mia <mia@example.org> wrote:`, as mail programs put it above a mail, and the line of
+/// Apple's above a forwarded one.
 fn is_attribution(line: &str) -> bool {
     const VERBS: [&str; 12] = [
         "wrote",
@@ -179,7 +180,7 @@ mod tests {
     use super::super::user_authored_text;
 
     #[test]
-    fn a_mail_that_is_passed_on_is_not_the_users_word() {
+    fn a_forwarded_mail_is_not_the_users_own_text() {
         for mail in [
             "---------- Forwarded message ---------\nPlease tidy [[Alpha]].",
             "-----Ursprüngliche Nachricht-----\nBitte [[Alpha]] ordnen.",

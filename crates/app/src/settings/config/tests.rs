@@ -116,7 +116,7 @@ fn a_file_cut_at_any_byte_closes_and_reopens_when_it_is_whole_again() {
 }
 
 #[test]
-fn what_cannot_be_read_closes_whatever_words_stand_in_it() {
+fn a_file_that_cannot_be_read_closes_whatever_it_contains() {
     let (_dir, data) = data();
     for text in ["theme = [oops\n", "theme = \"pink\"\n", "[hub]\nenabled = 1\n", "\u{0}\u{0}", ""]
     {

@@ -85,7 +85,7 @@ fn has_entry(list: &[Json], entry: &Json) -> bool {
     list.iter().any(|other| entry_name(other) == entry_name(entry))
 }
 
-/// By what an entry is known, whatever else is said of it: a model by its id, a folder by its path.
+/// The key of an entry: a model's id, a folder's path.
 fn entry_name(entry: &Json) -> &Json {
     ["id", "model", "folder"].into_iter().find_map(|key| entry.get(key)).unwrap_or(entry)
 }

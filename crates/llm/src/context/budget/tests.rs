@@ -81,7 +81,7 @@ fn the_oldest_exchanges_are_dropped_whole_and_the_model_is_told() {
 }
 
 #[test]
-fn a_turn_whose_question_waits_is_heard_however_old_it_is() {
+fn a_turn_with_an_open_question_is_sent_however_old_it_is() {
     let rows: Vec<Message> = (0..4).flat_map(|turn| exchange(turn, 350, &[350], 350)).collect();
     let mut asked = FitCase::for_turn(3, 1_200);
     asked.kept.insert("t0".into());
@@ -171,7 +171,7 @@ fn story() -> impl Strategy<Value = Vec<(usize, Vec<usize>, usize)>> {
 
 proptest! {
     #[test]
-    fn whatever_was_said_what_is_sent_fits_and_is_made_of_whole_exchanges(
+    fn any_sent_history_fits_and_consists_of_whole_exchanges(
         story in story(),
         window in 1_500..20_000_u32,
         kept in proptest::collection::btree_set(0..12_usize, 0..2),

@@ -58,7 +58,7 @@ fn short(rows: &[Message]) -> Vec<String> {
 }
 
 #[test]
-fn the_context_comes_before_the_words() {
+fn the_context_comes_before_the_text() {
     let context = MessagePart::Context { text: "Sunday".into() };
     assert_eq!(short(&[user(vec![text("hi"), context])]), [r#"U "Sunday" "hi""#]);
 }

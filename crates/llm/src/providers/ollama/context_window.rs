@@ -31,7 +31,7 @@ impl PromptSize {
     }
 }
 
-/// Counts the words and schemas of a request.
+/// Counts the text and schemas of a request.
 pub(super) fn prompt_size(request: &ModelRequest) -> PromptSize {
     let blocks = request.messages.iter().flat_map(|message| &message.blocks);
     let said: usize = blocks

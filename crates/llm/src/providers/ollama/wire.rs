@@ -107,7 +107,7 @@ fn tool(spec: &ToolSpec) -> OllamaTool<'_> {
     OllamaTool::Function { name, description, parameters }
 }
 
-/// Each result is a message of its own, before the words that came with them. This wire knows
+/// Each result is a message of its own, before the text that came with them. This wire knows
 /// results by the name of their tool.
 fn messages<'a>(
     message: &'a ModelMessage,

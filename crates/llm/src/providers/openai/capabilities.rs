@@ -23,7 +23,7 @@ pub(super) struct CapabilityCache(Mutex<BTreeMap<String, CachedCapabilities>>);
 #[derive(Debug, Clone, Copy, Default)]
 struct CachedCapabilities {
     listed: Capabilities,
-    /// When the server said it.
+    /// When the server reported it.
     asked_at: Option<Instant>,
     /// The window in a refusal, and the one that was listed then: a server that lists another one
     /// by now was restarted.
@@ -116,7 +116,7 @@ fn entry<'a>(models: &'a Value, model: &str) -> Option<&'a Value> {
     }
 }
 
-/// Ollama answers at an OpenAI address, too; there its own library owns most of its models.
+/// Ollama answers at an OpenAI URL, too; there its own library owns most of its models.
 fn is_ollama(entry: &Value) -> bool {
     entry.get("owned_by").and_then(Value::as_str) == Some("library")
 }

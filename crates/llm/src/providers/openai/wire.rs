@@ -125,7 +125,7 @@ fn tool(spec: &ToolSpec) -> ChatTool<'_> {
     ChatTool::Function { name, description, parameters }
 }
 
-/// Each result is a message of its own, before the words that came with them.
+/// Each result is a message of its own, before the text that came with them.
 fn messages(message: &ModelMessage) -> Vec<ChatMessage<'_>> {
     let content = joined_text(&message.blocks);
     let blocks = message.blocks.iter();
@@ -202,7 +202,7 @@ pub(super) struct ChunkDelta {
     pub(super) function_call: Option<FunctionDelta>,
 }
 
-/// Words; lists of parts are what some servers send for thoughts.
+/// Text; some servers send lists of parts for thoughts.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum ChunkContent {

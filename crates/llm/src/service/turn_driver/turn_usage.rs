@@ -19,8 +19,8 @@ impl TurnDriver<'_> {
         self.fill_with(&results.iter().map(part).collect::<Vec<_>>());
     }
 
-    /// The turn ends, and its last words and results are stored. Tells how full the window is then; before
-    /// the first request nothing is known.
+    /// The turn ends, and its last text and results are stored. Tells how full the window is then;
+    /// before the first request nothing is known.
     pub(super) fn fill_with_end(&mut self, finish: &Finish) {
         if let Some(text) = &finish.text {
             self.fill_with(&[MessagePart::Text { text: text.clone() }]);

@@ -1,4 +1,4 @@
-//! Calls in words, whole, broken and in any pieces.
+//! Calls in text, whole, broken and in any pieces.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -88,7 +88,7 @@ fn the_first_call_counts_and_parameters_may_be_omitted() {
 }
 
 #[test]
-fn words_without_a_call_are_words() {
+fn text_without_a_call_is_text() {
     for text in [
         "",
         "Plain words, with `code` and ``` a fence.",
@@ -140,7 +140,7 @@ fn an_object_is_as_large_and_as_deep_as_is_honest() {
 }
 
 #[test]
-fn time_grows_with_the_words_whatever_they_are() {
+fn time_grows_with_the_text_whatever_it_is() {
     let half = |unit: &str| unit.repeat(500_000 / unit.len());
     for unit in
         ["{", "{\"", "{\"a\":", "{}", "{\"a\":{}}", "{\"a\":\"\\\"", "```", "{\"tool\":", "`{"]
@@ -170,7 +170,7 @@ fn pieces() -> impl Strategy<Value = Vec<String>> {
 
 proptest! {
     #[test]
-    fn how_the_words_are_cut_changes_nothing(pieces in pieces()) {
+    fn how_the_text_is_cut_changes_nothing(pieces in pieces()) {
         let text = pieces.concat();
         let whole = scan([text.as_str()]);
         prop_assert_eq!(&scan(pieces.iter().map(String::as_str)), &whole);

@@ -181,7 +181,7 @@ async fn wrong_arguments_are_answered_with_the_field_and_what_fits() {
     }
 }
 
-/// Fails in its own words, or in words that it does not know the source of.
+/// Fails with a text of its own, or with one whose source it does not know.
 struct FailingTool;
 
 #[async_trait]
@@ -199,7 +199,7 @@ impl Tool for FailingTool {
 }
 
 #[tokio::test]
-async fn a_result_that_does_not_say_where_its_words_come_from_is_foreign() {
+async fn a_result_without_recorded_sources_is_foreign() {
     let mut registry = registry();
     registry.register(FailingTool).unwrap();
     for (tool, arguments, is_foreign) in [

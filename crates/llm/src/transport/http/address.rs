@@ -1,4 +1,4 @@
-//! Which addresses a key and notes may be sent to.
+//! The server URLs to which a key and notes may be sent.
 
 use std::net::IpAddr;
 
@@ -51,7 +51,7 @@ pub(super) fn server_name(api: &ApiProfile, base: &Url) -> String {
     }
 }
 
-/// Whether an address holds what is for nobody's eyes: a login, or values that may be a key.
+/// Whether a URL holds a secret: a login, or values that may be a key.
 #[must_use]
 pub fn has_credentials(base_url: &str) -> bool {
     let url = Url::parse(base_url.trim());
@@ -61,7 +61,7 @@ pub fn has_credentials(base_url: &str) -> bool {
     })
 }
 
-/// Whether this address, as a provider would use it, is on this computer.
+/// Whether this URL, as a provider would use it, is on this computer.
 #[must_use]
 pub fn is_on_this_computer(base_url: &str) -> bool {
     let url = Url::parse(base_url.trim());
@@ -79,7 +79,7 @@ mod tests {
     use super::is_on_this_computer;
 
     #[test]
-    fn only_an_address_of_this_computer_is_on_it() {
+    fn only_a_url_of_this_computer_is_on_it() {
         for url in
             ["http://localhost:11434", "http://127.0.0.1/v1", "http://[::1]:80", "http://127.9.9.9"]
         {

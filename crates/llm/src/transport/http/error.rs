@@ -15,7 +15,7 @@ use crate::transport::retry::MAX_WAIT;
 #[cfg(test)]
 mod tests;
 
-/// How much of a server's own words is passed on, in characters.
+/// How much of a server's own message is passed on, in characters.
 const MAX_QUOTE_CHARS: usize = 300;
 
 /// Knows what an error of one request is about.
@@ -112,7 +112,7 @@ impl RequestErrors {
         if self.is_local {
             return final_error(format!(
                 "{} {what}: a long prompt takes its time on this computer. Ask for less at once, or \
-                 pick a smaller model.",
+                 choose a smaller model.",
                 self.host
             ));
         }
@@ -270,7 +270,7 @@ impl RequestErrors {
         ))
     }
 
-    /// The server's own words in brackets, short, on one line and without the key.
+    /// The server's own message in brackets, short, on one line and without the key.
     fn quote(&self, error_body: &ErrorBody) -> String {
         let key = self.key.expose_secret();
         let said = match key {
@@ -282,7 +282,7 @@ impl RequestErrors {
     }
 }
 
-/// A time for which nobody waits, in words, rounded up.
+/// A wait that is too long, as text, rounded up.
 fn describe_long_wait(asked_for: Duration) -> Option<String> {
     (asked_for > MAX_WAIT).then(|| match asked_for.as_secs().div_ceil(60) {
         minutes @ 0..120 => format!("{minutes} min"),
@@ -313,7 +313,7 @@ fn is_bad_certificate(error: &reqwest::Error) -> bool {
         .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
 }
 
-/// The library has no public type for it; its words are held by a test with a real proxy.
+/// The library has no public type for it; a test with a real proxy checks its message.
 fn is_refused_by_a_proxy(error: &reqwest::Error) -> bool {
     causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")
 }

@@ -72,7 +72,7 @@ const WINDOW_PREFIX: &str = "maximum context length is ";
 /// Fewer tokens are no window that anybody started a server with.
 const MIN_WINDOW: u32 = 256;
 
-/// The words of llama.cpp with status 503 until it has read the model from the disk.
+/// The message of llama.cpp with status 503 until it has read the model from the disk.
 const LOADING_PHRASE: &str = "loading model";
 
 /// How servers say that they, or a model of theirs, take no tools. All words of a line count.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_take_no_tools_are_understood_in_their_own_words() {
+    fn messages_of_servers_that_take_no_tools_are_understood() {
         for (body, sort) in [
             (
                 json!({"error": {"code": 404, "message":

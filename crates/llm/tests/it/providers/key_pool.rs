@@ -12,7 +12,7 @@ use crate::fixtures::scripted_provider::ScriptedProvider;
 use crate::fixtures::service_world::ServiceWorld;
 use crate::providers::openai::{data, words};
 
-/// Says something so often; returns how it ended at last and the key of each request.
+/// Sends a message so often; returns how it ended at last and the key of each request.
 async fn turns(
     policy: KeyPolicy,
     keys: &[&str],

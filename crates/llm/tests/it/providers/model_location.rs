@@ -76,7 +76,7 @@ async fn half_a_minute() {
 }
 
 #[tokio::test]
-async fn a_server_that_falls_silent_is_not_taken_at_its_older_word() {
+async fn the_older_report_of_a_silent_server_does_not_count() {
     let here = || tags(&json!({ "name": "foo" }));
     let answers = vec![models(), here(), models(), begun("", AfterBytes::Close), models(), here()];
     let server = ByteServer::serving(answers).await;
@@ -103,10 +103,10 @@ async fn a_name_that_ollama_gives_to_a_model_elsewhere_is_asked_for_again() {
     }
 }
 
-/// Set where this test runs itself with a proxy: the address that it asks then.
+/// Set where this test runs itself with a proxy: the URL that it asks then.
 const ASKS: &str = "LLM_TEST_ASKS";
 
-/// A proxy counts for a whole program, so the test runs itself once more for each address.
+/// A proxy counts for a whole program, so the test runs itself once more for each URL.
 #[tokio::test]
 async fn a_server_on_this_computer_is_asked_through_no_proxy() {
     if let Ok(base_url) = std::env::var(ASKS) {

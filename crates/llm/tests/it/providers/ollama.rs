@@ -115,7 +115,7 @@ async fn the_window_grows_with_the_prompt_and_what_cannot_fit_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_model_without_tools_is_asked_in_words() {
+async fn a_model_without_tools_is_asked_in_text() {
     let refused = json!({ "error": "registry/llama does not support tools" }).to_string();
     let call = r#"{"tool": "look", "parameters": {"what": "sky"}}"#;
     let server = ByteServer::serving(vec![

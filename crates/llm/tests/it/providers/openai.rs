@@ -151,7 +151,7 @@ async fn an_answer_streams_in_however_the_bytes_are_cut() {
 }
 
 #[tokio::test]
-async fn an_address_with_a_path_is_taken_as_it_is() {
+async fn a_base_url_with_a_path_is_taken_as_it_is() {
     for (path, asked) in [
         ("", "/v1/chat/completions"),
         ("/v1/", "/v1/chat/completions"),

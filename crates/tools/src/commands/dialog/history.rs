@@ -8,7 +8,7 @@ use crate::commands::CompletedCall;
 /// The command that is under way.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::commands) struct CommandHistory<'a> {
-    /// The words it was typed with.
+    /// The line that the user typed.
     pub(in crate::commands) line: String,
     /// The choice that was made when it asked.
     pub(in crate::commands) answer: Option<String>,
@@ -18,7 +18,7 @@ pub(in crate::commands) struct CommandHistory<'a> {
     pub(in crate::commands) calls: usize,
 }
 
-/// Reads the story; `None` when nobody said anything.
+/// Reads the dialog; `None` when it has no message.
 pub(in crate::commands) fn read_history(messages: &[ModelMessage]) -> Option<CommandHistory<'_>> {
     let last = messages.iter().rposition(|message| user_text(message).is_some())?;
     let (words, answer) = command(messages, last)?;
@@ -31,12 +31,12 @@ pub(in crate::commands) fn read_history(messages: &[ModelMessage]) -> Option<Com
     })
 }
 
-/// The command that the words at `index` give or answer.
+/// The command that the text at `index` gives or answers.
 fn command(messages: &[ModelMessage], index: usize) -> Option<(String, Option<String>)> {
     let words = user_text(messages.get(index)?)?;
     let chosen = options(messages, index).and_then(|options| choice(&words, &options));
     let Some(chosen) = chosen else {
-        // Words that choose nothing are a new command; the question stays unanswered.
+        // A text that chooses no option is a new command; the question stays unanswered.
         return Some((words, None));
     };
     let earlier =
@@ -45,7 +45,7 @@ fn command(messages: &[ModelMessage], index: usize) -> Option<(String, Option<St
     Some((original, Some(chosen)))
 }
 
-/// The ready answers of the question whose result stands in the same message as the words.
+/// The options of the question whose result stands in the same message as the text.
 fn options(messages: &[ModelMessage], index: usize) -> Option<Vec<String>> {
     let asked = calls(messages.get(index.checked_sub(1)?..index)?).find(|call| {
         call.tool == "send_message"
@@ -55,7 +55,7 @@ fn options(messages: &[ModelMessage], index: usize) -> Option<Vec<String>> {
     Some(options.iter().filter_map(|option| Some(option.as_str()?.to_owned())).collect())
 }
 
-/// The option that `words` choose: as it stands, by its number, or by a part that only it has.
+/// The option that `words` choose: by its text, by its number, or by a part that only it has.
 fn choice(words: &str, options: &[String]) -> Option<String> {
     let words = words.trim().to_lowercase();
     let numbered =
@@ -66,7 +66,7 @@ fn choice(words: &str, options: &[String]) -> Option<String> {
     exact.or(numbered).or(only).cloned()
 }
 
-/// The user's own words in a message, without the context block that goes before them.
+/// The user's own text in a message, without the context block before it.
 fn user_text(message: &ModelMessage) -> Option<String> {
     if message.role != Role::User {
         return None;
@@ -163,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn words_that_choose_nothing_are_a_new_command() {
+    fn text_that_chooses_no_option_is_a_new_command() {
         check("help", "help", None);
         check("X", "X", None);
         check("3", "3", None);
     }
 
     #[test]
-    fn results_since_the_words_are_paired_with_their_calls() {
+    fn results_since_the_command_are_paired_with_their_calls() {
         let messages = vec![
             user(vec![text("open X")]),
             call("cmd-1", "read_file", json!({})),

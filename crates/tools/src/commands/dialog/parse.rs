@@ -4,7 +4,7 @@ use super::lexer::first_word;
 use crate::commands::queries::find::FindCommand;
 use crate::commands::{COMMANDS, TypedCommand};
 
-/// Reads a line. What is no command is words to look for; a line that begins as a command does
+/// Reads a line. A line that is no command is text to look for; one that begins as a command does
 /// but has not its form gets that form as a hint.
 pub(in crate::commands) fn parse_line(line: &str) -> Box<dyn TypedCommand> {
     let (word, rest) = first_word(line);

@@ -20,7 +20,7 @@ pub(in crate::commands) fn title(path: &str) -> String {
     NotePath::parse(path).map_or_else(|_| path.to_owned(), |path| path.title().to_owned())
 }
 
-/// Shows a note beside the chat; where there is no window, in words.
+/// Shows a note beside the chat; where there is no window, as text.
 pub(in crate::commands) fn show(note: &str, context: &CommandContext<'_>) -> NextStep {
     let tool = if context.tools.contains(&SHOW_NOTE) { SHOW_NOTE } else { "read_file" };
     NextStep::call(tool, json!({ "path": note }))
@@ -47,7 +47,7 @@ pub(in crate::commands) fn likely_notes(output: &str, name: &str) -> Vec<String>
     if holding.is_empty() && paths.len() == 1 { paths } else { holding }
 }
 
-/// A note in words.
+/// A note as text.
 fn note_text(note: &ParsedPage<'_>) -> NextStep {
     let title = title(note.path);
     if note.lines.is_empty() {
@@ -69,11 +69,11 @@ fn without_properties<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
     end.and_then(|end| rest.get(end + 1..)).unwrap_or(lines)
 }
 
-/// The sentence after a change: what was done, or that it waits.
+/// The sentence after a change: that it is done, or pending.
 pub(in crate::commands) fn change_reply(output: &str, path: &str, done: &str) -> NextStep {
     NextStep::Say(match plan_outcome::parse(output) {
         PlanOutcome::Applied => done.to_owned(),
-        PlanOutcome::Waiting => format!("The change to {} needs your review.", title(path)),
+        PlanOutcome::Pending => format!("The change to {} needs your review.", title(path)),
     })
 }
 

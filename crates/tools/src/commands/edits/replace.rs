@@ -49,7 +49,7 @@ impl TypedCommand for ReplaceCommand {
 }
 
 impl ReplaceCommand {
-    /// The failure in the user's own words, with the lines it names.
+    /// The failure in terms of the user's command, with the lines it names.
     fn explain_failure(&self, output: &str) -> NextStep {
         if suggestions::parse(output).is_some() {
             return replies::failure_reply(output, &self.note);

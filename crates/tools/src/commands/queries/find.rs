@@ -1,4 +1,4 @@
-//! `find WORDS`, and what happens with words that are no command.
+//! `find WORDS`, and the reply to text that is no command.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub(in crate::commands) struct FindCommand {
 }
 
 impl FindCommand {
-    /// For words that are no command.
+    /// For text that is no command.
     pub(in crate::commands) fn for_text(words: &str, hint: Option<&'static str>) -> Self {
         Self { words: words.trim().to_owned(), opening: "No model connected. ", hint }
     }

@@ -1,4 +1,4 @@
-//! Chats that the user copied into a message: who said it stands beside a time.
+//! Chats that the user copied into a message: a name stands beside a time.
 
 /// A stamp and a name, with the message behind it: `[04.05.26, 10:00:01] Mia: hello`,
 /// `5/4/26, 10:00 AM - Mia: hello`; or below it: `Mia, [4 May 2026 at 10:00:01]:`.

@@ -95,7 +95,7 @@ fn tool() -> Vec<Value> {
 }
 
 #[test]
-fn words_come_as_they_stream() {
+fn text_comes_as_it_streams() {
     check(&hello(), &[said("Hello "), said("wörld"), stopped(StopReason::EndTurn)]);
 }
 
@@ -216,7 +216,7 @@ fn an_error_event_is_reported_as_it_came() {
 }
 
 #[test]
-fn endless_words_arguments_and_blocks_are_refused() {
+fn endless_text_arguments_and_blocks_are_refused() {
     let kilobyte = "x".repeat(1024);
     let many = |piece: Value, block: Value| {
         let endless = std::iter::repeat_n(piece, 1025);

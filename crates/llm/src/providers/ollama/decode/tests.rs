@@ -44,7 +44,7 @@ fn said(text: &str) -> ModelEvent {
 }
 
 #[test]
-fn words_calls_and_reasons_are_read() {
+fn text_calls_and_reasons_are_read() {
     let lines = [say("Grü"), say("ße"), done("stop", 20)];
     let expected = vec![said("Grü"), said("ße"), stopped(StopReason::EndTurn)];
     assert_eq!(read(&lines), (expected, None));

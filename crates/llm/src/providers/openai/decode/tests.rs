@@ -80,7 +80,7 @@ fn two_calls() -> Vec<Value> {
 }
 
 #[test]
-fn words_come_as_they_stream_and_the_usage_comes_last() {
+fn text_comes_as_it_streams_and_the_usage_comes_last() {
     let cost = TokenUsage { input: 5, output: 9, cache_read: 3, cache_write: 0 };
     let stop = ModelEvent::Stopped { reason: StopReason::EndTurn, usage: cost };
     check(
@@ -219,7 +219,7 @@ fn what_means_nothing_is_passed_over_and_nonsense_is_refused() {
     assert!(matches!(read(&cut).1, Some(DecodeError::Unreadable(_))), "a part would be missing");
 }
 
-/// A chunk with this spelling of its words, as JavaScript and some servers in C++ write it.
+/// A chunk with this spelling of its text, as JavaScript and some servers in C++ write it.
 fn spelled(field: &str, spelling: &str) -> String {
     let delta = match field {
         "content" => format!("{{\"content\":\"{spelling}\"}}"),

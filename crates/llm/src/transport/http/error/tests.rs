@@ -116,7 +116,7 @@ fn a_key_that_the_server_echoes_is_taken_out() {
 }
 
 #[test]
-fn a_servers_words_are_quoted_short_and_on_one_line() {
+fn a_servers_message_is_quoted_short_and_on_one_line() {
     let error = status(400, &body("invalid_request_error", &"a\n".repeat(1000))).to_string();
     assert!(error.len() < 400 && !error.contains('\n'), "{error}");
 }
