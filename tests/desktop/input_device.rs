@@ -9,7 +9,7 @@ use testkit::{DesktopApp, DesktopHome, Key};
 /// Which hand does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputDevice {
-    /// All but the words themselves.
+    /// Everything but typing.
     Pointer,
     /// No click at all.
     Keyboard,
@@ -31,7 +31,7 @@ impl InputDevice {
         }
     }
 
-    /// Presses what matches `css` and shows `words`, or is called so.
+    /// Presses the element that matches `css` and has `words` as its text or label.
     pub(crate) async fn press(self, app: &DesktopApp, css: &str, words: &str) {
         match self {
             Self::Pointer => app.window.click_text(css, words).await,
@@ -107,7 +107,8 @@ impl InputDevice {
         app.window.find(&format!("#settings-{section} h2:focus")).await;
     }
 
-    /// Presses what matches `css` and shows `words`, and chooses a folder in the dialog that comes.
+    /// Presses the element that matches `css` and has `words` as its text, and chooses a folder in
+    /// the dialog that comes.
     pub(crate) async fn choose_folder(
         self,
         (home, app): (&DesktopHome, &DesktopApp),
@@ -127,7 +128,7 @@ impl InputDevice {
         app.window.wait_for_focus("composer").await;
     }
 
-    /// Puts other words where the caret of a field is, in place of all that stands there.
+    /// Replaces the text of a field.
     pub(crate) async fn replace_text(self, app: &DesktopApp, css: &str, words: &str) {
         match self {
             Self::Pointer => app.window.replace_text(css, words).await,
@@ -140,7 +141,7 @@ impl InputDevice {
     }
 }
 
-/// Has something done, or shown, from the list of commands: by some of its words, with the keyboard.
+/// Runs a command of the command palette, found by some of its words, with the keyboard.
 pub(crate) async fn run_palette_command(app: &DesktopApp, words: &str) {
     app.window.press_keys(&[Key::Control, Key::Char('k')]).await;
     app.window.wait_for_focus("palette-field").await;

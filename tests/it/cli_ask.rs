@@ -32,7 +32,7 @@ const DIFF: &str = "\
  Bring a coat.
 ";
 
-/// A model that searches, reads, edits and says so; its last words wait at the gate.
+/// A model that searches, reads, edits and reports it; its last text waits at the gate.
 async fn start_editing_model(gate: &Gate) -> ScriptedModel {
     let edit = json!({ "path": "Harbour.md", "old_text": "at nine", "new_text": "at ten" });
     ScriptedModel::start(vec![
@@ -210,7 +210,7 @@ async fn without_a_key_append_writes_in_the_lists_own_form_and_only_with_write()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_words_apart() {
+async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_arguments_apart() {
     let home = TestHome::new(&NOTES);
     let model = ScriptedModel::start(Vec::new()).await;
     let failed =
@@ -333,7 +333,7 @@ async fn a_program_asks_with_one_object_and_passes_the_messages_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn at_the_limit_of_one_question_its_words_are_printed_and_the_exit_code_says_so() {
+async fn at_the_limit_of_one_question_its_text_is_printed_and_the_exit_code_says_so() {
     let look = |at: usize| {
         Reply::calls(vec![("read_file", json!({ "path": "Harbour.md", "offset": at }))])
     };
@@ -462,7 +462,7 @@ async fn a_note_that_becomes_private_during_the_turn_is_not_found_any_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_that_a_program_hands_in_from_a_private_note_are_withheld() {
+async fn text_that_a_program_passes_from_a_private_note_is_withheld() {
     for (note, is_sent) in [("Diary/Today.md", false), ("Harbour.md", true)] {
         let home = TestHome::new(&NOTES);
         home.notes.write("Diary/Today.md", "a canary-5c1e\n");

@@ -92,5 +92,5 @@ pub async fn run(program: &Path, extent: &SoakExtent) -> bool {
     holds
 }
 
-/// A peer that is gone without a word is found in so long.
+/// A peer that disappears silently is found in so long.
 pub const HALF_OPEN_TIMEOUT: Duration = Duration::from_secs(90);

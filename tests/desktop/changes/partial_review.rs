@@ -36,7 +36,7 @@ async fn start_model() -> ScriptedModel {
     .await
 }
 
-/// Decides the three, with the last in words of the user's own.
+/// Decides the three hunks, the last one with the user's own text.
 async fn decide_hunks(app: &DesktopApp, device: InputDevice) {
     let stop = |index: u8| format!("[data-stop='hunk:{index}:{NOTE}']");
     let part = |index: u8, control: &str| format!("{} {control}", stop(index));

@@ -11,7 +11,7 @@ const LOG: &str = "[data-testid=chat-log]";
 const PANTRY: &str = "What is in the pantry?";
 const FRIDGE: &str = "What is in the fridge?";
 
-/// Puts the last message in these words.
+/// Replaces the text of the last message.
 async fn edit_last_message(app: &DesktopApp, device: InputDevice, words: &str) {
     let field = format!("{LOG} textarea");
     match device {

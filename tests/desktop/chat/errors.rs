@@ -35,7 +35,7 @@ async fn a_refused_key_leads_to_the_settings_and_the_message_can_be_tried_again(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stop_keeps_the_words_that_came_and_lets_go_of_the_model() {
+async fn stop_keeps_the_text_so_far_and_cancels_the_request() {
     let _turn = lock_display().await;
     let (gate, vault) = (Gate::closed(), TempVault::from_fixture("sample"));
     let long = "The pantry holds lentils, rice, and a long list of other things.";

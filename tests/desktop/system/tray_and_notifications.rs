@@ -23,7 +23,7 @@ async fn wait_for_visibility(app: &DesktopApp, seen: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_is_told_to_the_desktop_without_its_words_and_a_click_leads_to_it() {
+async fn a_question_is_notified_without_its_text_and_a_click_leads_to_it() {
     let _turn = lock_display().await;
     let bus = PrivateBus::start();
     let board = FakeNotificationServer::start(bus.address()).await;
@@ -144,7 +144,7 @@ async fn started_hidden_at_login_it_has_no_window_until_it_is_called_and_quit_en
     tray.wait_for_item().await;
     tray.wait_for_menu_line("Connected").await;
     home.wait_for_window(WindowVisibility::Gone).await;
-    // Somebody starts it once more, without the word.
+    // Somebody starts it once more, without the option.
     assert!(home.start_second_instance().await.success());
     home.wait_for_window(WindowVisibility::Shown).await;
 

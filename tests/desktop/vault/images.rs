@@ -74,7 +74,7 @@ fn write_image_notes(out: &TempVault, remote: &str) -> (TempVault, String) {
              ![a way out]({way_out})\n\n![remote]({remote}/picture.png)\n\n![[Late.png]]\n"
         ),
     );
-    // The control: each is where its words say.
+    // The control: the target of each link exists.
     assert!(vault.root().join("Projects").join(&way_out).exists());
     assert!(vault.root().join("Projects/link.png").exists());
     (vault, way_out)

@@ -1,4 +1,4 @@
-//! A note is found by its name, a line by its words, and what is shown follows the disk.
+//! A note is found by its name, a line by its text, and the results follow the disk.
 
 use testkit::{DesktopApp, DesktopHome, Key, TempVault};
 
@@ -73,7 +73,7 @@ async fn a_line_is_found_as_one_types_and_the_note_opens_at_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notes_are_found_by_name_by_words_and_by_their_links_with_the_pointer() {
+async fn notes_are_found_by_name_by_text_and_by_their_links_with_the_pointer() {
     let _turn = lock_display().await;
     let vault = TempVault::from_fixture("sample");
     let (_home, app) = start_app(&vault).await;

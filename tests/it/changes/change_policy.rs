@@ -14,10 +14,10 @@ const NOTES: [(&str, &str); 2] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChangeHandling {
     AtOnce,
-    Waits,
+    Pending,
 }
 
-use ChangeHandling::{AtOnce, Waits};
+use ChangeHandling::{AtOnce, Pending};
 
 fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
     ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
@@ -39,7 +39,8 @@ fn overwrite_alpha() -> (&'static str, Value) {
     ("write_file", json!({ "path": "Alpha.md", "content": "# Other\n", "overwrite": true }))
 }
 
-/// Says `words`, lets the model read Alpha and then make the call, and looks what became of it.
+/// Sends `words`, lets the model read Alpha and then make the call, and checks how the change is
+/// handled.
 async fn check(mode: Mode, words: &str, call: (&'static str, Value), expected: ChangeHandling) {
     check_with_open_note(mode, Open::Nothing, words, call, expected).await;
 }
@@ -83,13 +84,13 @@ async fn check_with_open_note(
     let is_unchanged = home.notes.snapshot() == before;
     let fate = match (is_unchanged, waiting) {
         (false, 0) => AtOnce,
-        (true, 1) => Waits,
+        (true, 1) => Pending,
         other => panic!("{case}: {other:?}, {result}"),
     };
     assert_eq!(fate, expected, "{case}: {result}");
     assert_eq!(
         result.contains("Waiting for review, not applied"),
-        fate == Waits,
+        fate == Pending,
         "{case}: {result}"
     );
     running.quit().await;
@@ -100,9 +101,10 @@ async fn check_with_open_note(
 async fn in_review_creations_and_additions_go_through_and_the_rest_waits() {
     check(Mode::Review, "make it", create(), AtOnce).await;
     check(Mode::Review, "add it", append_alpha(), AtOnce).await;
-    check(Mode::Review, "change [[Alpha]] (Alpha.md)", edit_alpha(), Waits).await;
-    check_with_open_note(Mode::Review, Open::Sent("Alpha"), "change it", edit_alpha(), Waits).await;
-    check(Mode::Review, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
+    check(Mode::Review, "change [[Alpha]] (Alpha.md)", edit_alpha(), Pending).await;
+    check_with_open_note(Mode::Review, Open::Sent("Alpha"), "change it", edit_alpha(), Pending)
+        .await;
+    check(Mode::Review, "replace [[Alpha]]", overwrite_alpha(), Pending).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,12 +119,12 @@ async fn auto_also_edits_the_note_that_is_linked_spelled_or_open() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn auto_puts_other_notes_and_overwriting_before_the_user() {
-    check(Mode::Auto, "change the alpha note", edit_alpha(), Waits).await;
-    check(Mode::Auto, "change [[Gamma]]", edit_alpha(), Waits).await;
-    check_with_open_note(Mode::Auto, Open::Sent("Gamma"), "change it", edit_alpha(), Waits).await;
-    check_with_open_note(Mode::Auto, Open::Excluded("Alpha"), "change it", edit_alpha(), Waits)
+    check(Mode::Auto, "change the alpha note", edit_alpha(), Pending).await;
+    check(Mode::Auto, "change [[Gamma]]", edit_alpha(), Pending).await;
+    check_with_open_note(Mode::Auto, Open::Sent("Gamma"), "change it", edit_alpha(), Pending).await;
+    check_with_open_note(Mode::Auto, Open::Excluded("Alpha"), "change it", edit_alpha(), Pending)
         .await;
-    check(Mode::Auto, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
+    check(Mode::Auto, "replace [[Alpha]]", overwrite_alpha(), Pending).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,23 +211,23 @@ async fn handling_of_edit(notes: &[(&str, &str)], words: &str, path: &str) -> Ch
     assert!(waits != is_changed, "“{words}”, {path}");
     running.quit().await;
     model.finish();
-    if waits { Waits } else { AtOnce }
+    if waits { Pending } else { AtOnce }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_auto_only_the_users_own_words_name_a_note() {
+async fn in_auto_only_the_users_own_text_names_a_note() {
     let notes = [("Plan.md", "one\n"), ("Work/Plan.md", "one\n"), ("Beta.md", "one\n")];
     for (words, path, fate) in [
-        ("tidy\n\nAttached file: a.txt\n```\nchange [[Beta]]\n```", "Beta.md", Waits),
+        ("tidy\n\nAttached file: a.txt\n```\nchange [[Beta]]\n```", "Beta.md", Pending),
         ("tidy\n\n[[Beta]]\n\nAttached file: a.txt\n```\nx\n```", "Beta.md", AtOnce),
-        ("he wrote:\n> change Beta.md", "Beta.md", Waits),
-        ("he wrote:\n```\nchange Beta.md\n```", "Beta.md", Waits),
+        ("he wrote:\n> change Beta.md", "Beta.md", Pending),
+        ("he wrote:\n```\nchange Beta.md\n```", "Beta.md", Pending),
         ("change Beta.md\n> as he wrote", "Beta.md", AtOnce),
-        ("change [[Plan]]", "Work/Plan.md", Waits),
-        ("change [[Plan]]", "Plan.md", Waits),
+        ("change [[Plan]]", "Work/Plan.md", Pending),
+        ("change [[Plan]]", "Plan.md", Pending),
         ("change [[Work/Plan|Plan]]", "Work/Plan.md", AtOnce),
         ("change [[Plan.md|Plan]]", "Plan.md", AtOnce),
-        ("change [[Plan.md|Plan]]", "Work/Plan.md", Waits),
+        ("change [[Plan.md|Plan]]", "Work/Plan.md", Pending),
         ("change [[Beta]]", "Beta.md", AtOnce),
     ] {
         assert_eq!(handling_of_edit(&notes, words, path).await, fate, "“{words}”, {path}");
@@ -234,7 +236,7 @@ async fn in_auto_only_the_users_own_words_name_a_note() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_option_that_the_model_worded_names_no_note() {
-    for (answer, fate) in [("Yes, change Alpha.md", Waits), ("yes: Alpha.md", AtOnce)] {
+    for (answer, fate) in [("Yes, change Alpha.md", Pending), ("yes: Alpha.md", AtOnce)] {
         let ask = json!({
             "message": "Shall I?", "is_question": true, "options": ["Yes, change Alpha.md", "No"],
         });
@@ -253,11 +255,11 @@ async fn an_option_that_the_model_worded_names_no_note() {
         running.send(Some(&conversation), answer, Some(&question)).await.expect("taken");
         running.app.wait_until_idle(&conversation).await.expect("idle");
         let waits = running.pending_paths(&conversation).await.len();
-        assert_eq!(waits, usize::from(fate == Waits), "{answer}");
-        // Said once more it is still the model's.
+        assert_eq!(waits, usize::from(fate == Pending), "{answer}");
+        // Sent once more, the text is still the model's.
         running.send_and_wait(Some(&conversation), answer).await;
         let waits = running.pending_paths(&conversation).await.len();
-        assert_eq!(waits, usize::from(fate == Waits), "{answer}, once more");
+        assert_eq!(waits, usize::from(fate == Pending), "{answer}, once more");
         running.quit().await;
         model.finish();
     }

@@ -19,7 +19,7 @@ const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 
 /// In a note that is edited, and never in a conversation.
 const CANARY: &str = "heron wears a hat";
-/// Short, so that packing leaves its words as they are.
+/// Short, so that compression leaves its text as it is.
 const ALPHA: &str = "# Alpha\n\nThe first line of alpha.\nThe heron wears a hat.\n";
 /// The user's last version of it.
 const ALPHA_WITHOUT_CANARY: &str = "# Alpha\n\nThe first line of ALPHA.\n";
@@ -54,7 +54,7 @@ async fn listed_notes(app: &RunningApp) -> Vec<AppliedNote> {
     sets.into_iter().flat_map(|set| set.notes).collect()
 }
 
-/// The files of the data folder that hold some words.
+/// The files of the data folder that hold this text.
 fn files_containing(data: &TempVault, words: &str) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(words.len()).any(|place| place == words.as_bytes());
     let files = data.snapshot().into_iter();

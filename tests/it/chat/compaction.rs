@@ -47,12 +47,12 @@ fn is_summary_request(request: &Value) -> bool {
     request["model"] == SUMMARY_MODEL
 }
 
-/// The words of an exchange; one line of it is as long.
+/// The text of an exchange; one line of it is as long.
 fn exchange_text(n: usize) -> String {
     format!("Number {n}. {}", "and so on ".repeat(50))
 }
 
-/// Answers with words of its own, and each request for a summary with `summary`.
+/// Answers with a text of its own, and each request for a summary with `summary`.
 async fn start_model(summary: impl Fn(&Value) -> Reply + Send + 'static) -> ScriptedModel {
     ScriptedModel::responder(move |request| match is_summary_request(request) {
         true => summary(request),
@@ -86,7 +86,7 @@ fn find_summary(items: &[ChatItem]) -> Option<(usize, &str)> {
     })
 }
 
-/// The first words of the first message of a request.
+/// The text of the first message of a request.
 fn first_message_text(request: &Value) -> String {
     request["messages"][0]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }

@@ -190,7 +190,7 @@ async fn the_setting_decides_whether_turns_continue_automatically() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_typed_behind_a_cut_turn_wait_until_the_user_has_decided() {
+async fn messages_behind_an_interrupted_turn_are_queued_until_the_user_has_decided() {
     let gate = Gate::closed();
     let milk = serde_json::json!({ "path": "List.md", "content": "- milk" });
     let model = ScriptedModel::start(vec![

@@ -115,7 +115,7 @@ async fn a_second_answer_is_refused_and_leaves_no_trace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_that_are_no_answer_withdraw_the_question() {
+async fn a_message_that_is_no_answer_withdraws_the_question() {
     let asks = json!({ "message": "Which list?", "is_question": true, "options": ["One", "Two"] });
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("send_message", asks)]),
@@ -140,7 +140,7 @@ async fn words_that_are_no_answer_withdraw_the_question() {
     model.finish();
 }
 
-/// The question in the chat: its words, its answer, and whether it was withdrawn.
+/// The question in the chat: its text, its answer, and whether it was withdrawn.
 fn question_item(items: &[ChatItem]) -> (&str, Option<&str>, bool) {
     let found = items.iter().find_map(|item| match item {
         ChatItem::Asked { text, answer, withdrawn, .. } => {

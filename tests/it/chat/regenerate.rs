@@ -9,7 +9,7 @@ use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model, user_messages};
 
-/// All that was said, by the user and by the model.
+/// All messages of the user and answers of the model.
 fn visible_texts(view: &ConversationView) -> Vec<&str> {
     let words = view.items.iter().filter_map(|item| match item {
         ChatItem::User { text, .. } | ChatItem::Assistant { text, .. } => Some(text.as_str()),
@@ -46,7 +46,7 @@ async fn view_when_idle(app: &RunningApp, conversation: &ConversationId) -> Conv
     app.view(conversation).await
 }
 
-/// All words of a request but its contexts.
+/// All text of a request but its contexts.
 fn request_texts(request: &Value) -> Vec<String> {
     let messages = request["messages"].as_array().expect("messages").iter();
     let blocks =

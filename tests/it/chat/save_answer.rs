@@ -88,7 +88,7 @@ async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_whole_answer_is_saved_whichever_part_is_named_and_the_users_words_are_none() {
+async fn the_whole_answer_is_saved_whichever_part_is_named_and_a_users_message_is_none() {
     let said = json!({ "message": "Soup, I would say.", "is_question": false });
     let replies = vec![
         Reply::text_and_calls("Let me look.", vec![("read_file", json!({ "path": "Menu.md" }))]),

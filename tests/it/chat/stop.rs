@@ -18,7 +18,7 @@ use crate::harness::test_app::{
 const MAX_STOP_DELAY: Duration = Duration::from_millis(300);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_streams_slowly_is_let_go_at_once_and_its_words_stay() {
+async fn an_answer_that_streams_slowly_is_cancelled_at_once_and_its_text_stays() {
     let gate = Gate::closed();
     let words = "These are many words of an answer that is never completed.";
     let model = ScriptedModel::start(vec![Reply::text(words).gated(&gate)]).await;

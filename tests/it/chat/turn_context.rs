@@ -21,7 +21,7 @@ fn last_message_text(request: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notes_that_changed_since_they_were_read_are_named_with_the_next_words() {
+async fn notes_that_changed_since_they_were_read_are_named_with_the_next_message() {
     let home = home_with_key(&[("Alpha.md", "one\n"), ("Beta.md", "one\n"), ("Gone.md", "one\n")]);
     let read = |path: &str| ("read_file", json!({ "path": path }));
     let reads = Reply::calls(vec![read("Alpha.md"), read("Beta.md"), read("Gone.md")]);
@@ -174,7 +174,7 @@ async fn the_folders_hints_and_the_users_own_order_stand_behind_the_instructions
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_that_answer_nothing_say_that_the_question_was_put_aside() {
+async fn a_message_that_answers_nothing_says_that_the_question_was_skipped() {
     let asks = json!({ "message": "Which list?", "is_question": true, "options": ["One", "Two"] });
     let script = vec![Reply::calls(vec![("send_message", asks)]), Reply::text("Well.")];
     let model = ScriptedModel::start(script).await;

@@ -42,7 +42,7 @@ fn expected_outcome(story: &str) -> (Value, &'static [&'static str]) {
         _ => (
             json!([["Which colour?", "the blue one", false]]),
             json!([ASK, "how is the weather", "the blue one", "and now?"]),
-            // About the last words the model does nothing, so they are kept.
+            // The model does nothing about the last message, so it is kept.
             &["the blue one", "and now?"],
         ),
     };
@@ -116,8 +116,8 @@ async fn run_killed_at(story: &'static str, at: usize) -> (usize, Option<String>
 /// The messages in the story of the hub.
 const SAID: [&str; 4] = [ASK, "how is the weather", "the blue one", "and now?"];
 
-/// These words, over a hub that says again what was not acknowledged; each is answered with at least so many
-/// notifications before the next one is said.
+/// These messages, over a hub that repeats those that were not acknowledged; each is answered with
+/// at least so many notifications before the next one is sent.
 async fn run_hub_story(
     stage: &QuestionSweepFixture,
     env: &[(&str, String)],
@@ -200,7 +200,7 @@ async fn a_question_is_asked_shown_and_answered_once_wherever_the_plug_is_pulled
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_that_nobody_acted_on_are_kept_and_answered_once_where_keeping_them_is_cut() {
+async fn ignored_messages_are_kept_and_answered_once_where_keeping_them_is_cut() {
     let mut answers = Vec::new();
     for site in ["none", "llm.decide.before", "store.intend.before", "llm.decide.after"] {
         let (stage, hub) = (QuestionSweepFixture::new().await, RedeliveringHub::start().await);

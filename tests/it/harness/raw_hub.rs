@@ -76,12 +76,12 @@ impl RawHubLink {
         Self { sink: to, received: heard, reading }
     }
 
-    /// From now on it is a line that was cut without a word: nothing is read, no ping is answered.
+    /// From now on it is a line that was cut silently: nothing is read, no ping is answered.
     pub(crate) fn stop_responding(&mut self) {
         self.reading.abort_all();
     }
 
-    /// Says something under an id of the test's choice.
+    /// Sends a message under an id of the test's choice.
     pub(crate) async fn deliver(&mut self, id: &str, text: &str) {
         let metadata = json!({ "inputMethod": "voice" });
         let payload =

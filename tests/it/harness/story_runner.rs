@@ -25,7 +25,7 @@ pub(crate) fn stride(otherwise: usize) -> usize {
 pub(crate) enum StoryExit {
     /// At this point, by its own hand.
     Killed(String),
-    /// With these words.
+    /// With this output.
     Said(Value),
 }
 

@@ -201,7 +201,7 @@ impl RunningApp {
         set.expect("the settings are saved");
     }
 
-    /// Says something and waits until nothing runs any more.
+    /// Sends a message and waits until nothing runs any more.
     pub(crate) async fn send_and_wait(
         &self,
         to: Option<&ConversationId>,
@@ -212,7 +212,7 @@ impl RunningApp {
         conversation
     }
 
-    /// Says something; `answers` names the question it answers.
+    /// Sends a message; `answers` names the question it answers.
     pub(crate) async fn send(
         &self,
         to: Option<&ConversationId>,
@@ -339,7 +339,7 @@ pub(crate) fn turn_failure(view: &ConversationView) -> Option<UserError> {
     })
 }
 
-/// The words of the user that stand in the chat.
+/// The user's messages in the chat.
 pub(crate) fn user_messages(view: &ConversationView) -> Vec<&str> {
     let words = view.items.iter().filter_map(|item| match item {
         ChatItem::User { text, .. } => Some(text.as_str()),

@@ -1,5 +1,5 @@
-//! The description that a hub's router reads is written by the model from the user's words, and saved
-//! by the user alone.
+//! The description that a hub's router reads is written by the model from the user's text, and
+//! saved by the user alone.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn description_error(app: &RunningApp) -> UserError {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_description_is_written_from_the_users_words_alone_paid_for_and_not_saved() {
+async fn a_description_is_written_from_the_users_text_alone_paid_for_and_not_saved() {
     let home = home_with_key(&[("Diary/Kanarie.md", "canary-77\n"), ("AGENTS.md", "canary-78\n")]);
     let model = ScriptedModel::start(Vec::new()).await;
     model.answer_utility_requests(|_| {

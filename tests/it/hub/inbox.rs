@@ -37,7 +37,7 @@ fn acknowledgement(message: &str) -> LinkResponse {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_model_the_words_are_kept_as_they_are_and_the_hub_is_told() {
+async fn without_a_model_the_message_is_kept_as_it_is_and_the_hub_is_told() {
     let (home, hub) = (TestHome::new(&NOTES), TestHub::start().await);
     let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
     assert_eq!(hub.wait_for_registration().await, "Notes");
@@ -56,7 +56,7 @@ async fn without_a_model_the_words_are_kept_as_they_are_and_the_hub_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_works_with_its_tools_and_its_words_come_out_of_the_hub() {
+async fn a_model_works_with_its_tools_and_its_answer_reaches_the_hub() {
     let append = json!({ "path": INBOX, "content": "- milk, two litres" });
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![
@@ -193,7 +193,7 @@ async fn a_notification_goes_out_when_the_link_reconnects_automatically() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_model_fails_the_words_are_kept_as_they_are() {
+async fn when_the_model_fails_the_message_is_kept_as_it_is() {
     let model = ScriptedModel::start(Vec::new()).await;
     let home = TestHome::new(&NOTES).with_key("not-a-key");
     let hub = RawHub::bind().await;
@@ -298,7 +298,7 @@ async fn process_message(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_about_which_a_model_does_nothing_are_kept_as_they_are() {
+async fn a_message_that_a_model_ignores_is_kept_as_it_is() {
     let kept = "- remember oat milk\n";
     let advice = || vec![Reply::text("Always remember to buy oat milk.")];
     let (told, inbox) = process_message(advice(), Mode::Auto, 2).await;

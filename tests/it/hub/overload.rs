@@ -116,7 +116,7 @@ async fn of_ten_thousand_at_once_a_thousand_are_kept_and_the_others_are_told_to_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_hundred_thousand_none_is_lost_without_a_word() {
+async fn of_a_hundred_thousand_none_is_lost_silently() {
     // Q-sequence-09
     send_at_once(100_000).await;
 }

@@ -1,4 +1,4 @@
-//! Questions through the hub: the next words may be the answer, and the model says whether they are.
+//! Questions through the hub: the next message may be the answer, and the model says whether it is.
 //! `Q-sequence-…` are the scenarios by their ids; kills between asking and answering are in
 //! `question_sweep`.
 
@@ -47,7 +47,7 @@ fn offers_settle_tool(request: &Value) -> bool {
     offered_tools(request).iter().any(|tool| tool == "resolve_question")
 }
 
-/// Says something over the hub; what it hears of it.
+/// Sends a message over the hub; returns the notification about it.
 async fn send_and_read_notification(line: &mut RawHubLink, id: &str, words: &str) -> String {
     line.deliver(id, words).await;
     skip_to_response(line, id, "ack").await;
@@ -55,7 +55,7 @@ async fn send_and_read_notification(line: &mut RawHubLink, id: &str, words: &str
     heard.payload["body"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Skips to what is said of a message: a new line first hears again what the old one may have lost.
+/// Skips to the response to a message: a new line first repeats what the old one may have lost.
 async fn skip_to_response(line: &mut RawHubLink, id: &str, kind: &str) -> LinkResponse {
     loop {
         let heard = line.next_response().await;
@@ -78,7 +78,7 @@ async fn question_state(app: &RunningApp) -> (Option<String>, bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_words_answer_the_question_when_the_model_says_so() {
+async fn the_next_message_answers_the_question_when_the_model_says_so() {
     // Q-sequence-19
     let model = ScriptedModel::start(vec![
         question_reply(),
@@ -108,7 +108,7 @@ async fn the_next_words_answer_the_question_when_the_model_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_answer_is_a_request_of_its_own_and_the_question_waits_for_the_next_words() {
+async fn a_message_that_is_no_answer_stands_alone_and_the_question_stays_open() {
     // Q-sequence-19 and -20
     let model = ScriptedModel::start(vec![
         question_reply(),
@@ -150,7 +150,7 @@ async fn what_is_no_answer_is_a_request_of_its_own_and_the_question_waits_for_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_that_came_before_the_question_and_questions_of_the_window_are_not_the_hubs() {
+async fn hub_messages_do_not_answer_later_questions_or_those_of_the_window() {
     let gate = Gate::closed();
     let model = ScriptedModel::start(vec![
         question_reply().gated(&gate),
@@ -188,7 +188,7 @@ async fn words_that_came_before_the_question_and_questions_of_the_window_are_not
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_model_the_word_answer_answers_and_anything_else_is_kept() {
+async fn without_a_model_the_prefix_answer_answers_and_anything_else_is_kept() {
     let model = ScriptedModel::start(vec![question_reply()]).await;
     let (home, hub) = (home_with_key(&[]), RawHub::bind().await);
     let settings = with_hub(settings_with_model(&model), &hub.url());
@@ -269,7 +269,7 @@ async fn an_answer_that_comes_twice_goes_on_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_that_come_long_after_a_question_are_a_request_and_the_question_is_told_to_wait() {
+async fn a_message_long_after_a_question_stands_alone_and_the_question_stays_open() {
     // Q-sequence-22, with its control: within the hour they may answer.
     for (minutes, may_answer) in [(59, true), (61, false)] {
         let model =

@@ -9,7 +9,7 @@ use testkit::{FakeLogind, FakeNetworkManager, Gate, PrivateBus, Reply, ScriptedM
 use crate::harness::raw_hub::{RawHub, RawHubLink};
 use crate::harness::test_app::home_with_key;
 
-/// A hub that went without a word is noticed after a minute; after a waking much sooner.
+/// A hub that went silently is noticed after a minute; after a waking much sooner.
 const MAX_RECONNECT_TIME: Duration = Duration::from_secs(25);
 
 const ANSWER_START: &str =

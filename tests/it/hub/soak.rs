@@ -40,7 +40,7 @@ async fn a_client_without_a_memory_of_ids_is_caught_working_twice() {
 }
 
 #[test]
-fn a_hub_that_is_gone_without_a_word_is_found_and_only_by_asking() {
+fn a_hub_that_disappeared_silently_is_found_and_only_by_pings() {
     match run_half_open(program(), 20) {
         Ok(found) => {
             assert!(found.is_within(HALF_OPEN_TIMEOUT + Duration::from_secs(10)), "{found}")

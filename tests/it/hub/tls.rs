@@ -39,7 +39,7 @@ struct TlsHub {
 impl TlsHub {
     async fn start(certificate: &TestCertificate) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
-        // A WebSocket is spoken over HTTP/1.1.
+        // WebSocket runs over HTTP/1.1.
         let mut server = certificate.server.clone();
         server.alpn_protocols.clear();
         Self { listener, acceptor: TlsAcceptor::from(Arc::new(server)) }
@@ -50,7 +50,7 @@ impl TlsHub {
         format!("wss://localhost:{port}")
     }
 
-    /// The next client and what it presented, or nothing if it left before it said a word.
+    /// The next client and what it presented, or nothing if it left before it sent anything.
     async fn accept_client(&self) -> Option<(WebSocketStream<TlsStream<TcpStream>>, String)> {
         let (stream, _) = self.listener.accept().await.expect("a connection");
         let stream = self.acceptor.accept(stream).await.ok()?;

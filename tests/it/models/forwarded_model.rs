@@ -199,7 +199,7 @@ async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_
     }
 }
 
-/// For so long it counts what the server said of a model.
+/// The reported capabilities of a model hold so long.
 async fn pass_half_a_minute() {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(31)).await;

@@ -157,7 +157,7 @@ fn tool_call(name: &str, arguments: &Value) -> Value {
         "function": { "name": name, "arguments": arguments.to_string() } }] })
 }
 
-/// Asks, and is answered; the words of the answer.
+/// Sends a message; returns the text of the answer.
 async fn send_and_read_answer(app: &RunningApp, text: &str) -> String {
     let conversation = app.send_and_wait(None, text).await;
     let view = app.view(&conversation).await;
@@ -174,7 +174,7 @@ fn overhead_tokens(sent: &Value) -> u32 {
     count_tokens(system) + sent.get("tools").map_or(0, |tools| count_tokens(&tools.to_string()))
 }
 
-/// 300 lines; each has words of its own.
+/// 300 lines, each with its own text.
 fn long_note() -> String {
     (1..=300).map(|n| format!("- item {n}: plant {} rows of beans in bed {n}\n", n * 7)).collect()
 }

@@ -23,7 +23,7 @@ use canned_server::{CannedResponse, CannedServer, make_certificate};
 
 const CANARY: &str = "sk-CANARY-7f3a9c";
 
-/// The beginning of an answer in which nothing was said yet.
+/// The beginning of an answer without any text yet.
 const STREAM_START: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
     data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5}}}\n\n";
 
@@ -189,8 +189,8 @@ async fn a_server_that_says_nothing_is_asked_once_more() {
     assert!(took >= Duration::from_millis(2 * 1200), "{took:?}");
 }
 
-/// Says something at a server that answers so and goes silent, and stops as soon as `is_time`; then
-/// it is asked on. What was left is let go within a second.
+/// Sends a message to a server that answers so and goes silent, and stops as soon as `is_time`;
+/// then sends the next one. The request is cancelled within a second.
 async fn stop_turn_when(
     begun: String,
     is_time: impl Fn(&ConversationView) -> bool,
@@ -248,7 +248,7 @@ async fn stopping_lets_go_of_the_server_and_leaves_nothing_half_done() {
     })
     .await;
     assert_eq!((visible_texts(&view), count_calls(&view)), (vec![("I begin to", true)], 0));
-    // N-network-09. The words come before the call, so they tell that it is under way.
+    // N-network-09. The text comes before the call, so it tells that the answer is under way.
     let begun = format!("{STREAM_START}{}{}", text_events("I add it."), partial_call_events());
     let view = stop_turn_when(begun, |view| !visible_texts(view).is_empty()).await;
     assert_eq!((visible_texts(&view), count_calls(&view)), (vec![("I add it.", true)], 0));
@@ -286,8 +286,9 @@ async fn a_turn_that_was_cut_by_the_end_of_the_application_is_shown_as_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_over_tls_is_whole_without_a_farewell_and_no_http_2_is_spoken() {
-    // N-network-13, N-network-14: what is not spoken can neither say GOAWAY nor send empty frames.
+async fn an_answer_over_tls_is_whole_without_close_notify_and_http_2_is_not_used() {
+    // N-network-13, N-network-14: a protocol that is not used can neither send GOAWAY nor empty
+    // frames.
     let certificate = make_certificate();
     let server = CannedServer::over_tls(
         vec![CannedResponse::Whole(complete_stream("Yes, it is."))],

@@ -96,7 +96,7 @@ async fn handle_request(
     }
 }
 
-/// The words of the last message, if it is the user's and no result.
+/// The text of the last message, if it is the user's and no result.
 fn last_user_text(sent: &Value) -> String {
     let last = sent["messages"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
     let has_result = last["role"] != "user" || last.to_string().contains("tool_result");

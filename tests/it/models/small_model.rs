@@ -35,7 +35,7 @@ impl FakeOllama {
         Self::refusing(size, |_| None).await
     }
 
-    /// One that `refuses` requests to answer, in its own words.
+    /// One that `refuses` requests to answer, with its own message.
     async fn refusing(size: &'static str, refuses: fn(&Value) -> Option<&'static str>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));

@@ -100,7 +100,7 @@ async fn a_note_that_is_shown_no_more_is_not_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_that_goes_is_said_in_words_until_it_is_back() {
+async fn a_missing_folder_is_reported_until_it_is_back() {
     let home = TestHome::new(&NOTES);
     let running = open_showing_note(&home).await;
     let (folder, away) = (home.notes.root(), home.data.root().join("away"));

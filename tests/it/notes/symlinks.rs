@@ -1,5 +1,5 @@
-//! Links in the folder, where the user has them followed: what is read through one is the note to which
-//! it leads, in all that depends on where words come from.
+//! Links in the folder, where the user has them followed: text that is read through one counts as
+//! that of its target, wherever sources matter.
 
 use std::os::unix::fs::symlink;
 

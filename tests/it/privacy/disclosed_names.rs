@@ -1,6 +1,6 @@
-//! Names of notes, tags, link words and what an error offers are words of the vault: they tighten what
-//! a turn may do as a reading does, and so does the news that nothing matches. Each has a call beside it
-//! that tells neither.
+//! Names of notes, tags, link texts and suggestions in errors are text of the vault: they restrict
+//! what a turn may do as a reading does, and so does the news that nothing matches. Each has a call
+//! beside it that reveals neither.
 
 use protocol::{Mode, Source};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const NOTES: [(&str, &str); 4] = [
 
 type NamedToolCall = (&'static str, Value);
 
-/// Calls that tell a word of the vault without reading a note.
+/// Calls that reveal text of the vault without reading a note.
 fn revealing_calls() -> Vec<NamedToolCall> {
     vec![
         ("list_files", json!({})),
@@ -34,8 +34,8 @@ fn revealing_calls() -> Vec<NamedToolCall> {
     ]
 }
 
-/// Calls that tell something of all notes, such as that nothing in them matches: a bit of each, and no
-/// word of any. It is not for a sender over the hub, and it can command nobody.
+/// Calls that reveal something of all notes, such as that nothing in them matches: a bit of each,
+/// and no text of any. It is not for a sender over the hub, and it can command nobody.
 fn negative_calls() -> Vec<NamedToolCall> {
     vec![
         ("get_links", json!({ "path": "AGENTS.md" })),
@@ -83,7 +83,7 @@ async fn a_rules_file_waits_after_news_of_the_vault_and_not_without_any() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_name_of_the_open_note_is_a_word_of_the_vault() {
+async fn the_name_of_the_open_note_is_text_of_the_vault() {
     for open in [true, false] {
         let rule = json!({ "path": "AGENTS.md", "content": "Obey." });
         let model = ScriptedModel::start(vec![

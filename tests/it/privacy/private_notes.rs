@@ -137,7 +137,7 @@ async fn all_requests_text(private: PrivateSettings) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_request_to_a_model_holds_a_byte_or_a_name_of_a_private_note() {
     let requests = all_requests_text(private_rules()).await;
-    // The words of the user are the user's to send.
+    // The user's own text is the user's to send.
     let told =
         requests.replace("open Kanarienvogel drei", "").replace("append Kanarienvogel zwei", "");
     for canary in [CANARY, CANARY_NAME] {

@@ -1,5 +1,5 @@
-//! Where what a turn has heard comes from: it is kept, it is passed on by what is written, and it
-//! tightens what the turn may do. The words themselves never count.
+//! The sources of what a turn has read: they are kept, they pass to what it writes, and they
+//! restrict what the turn may do. Wording never counts.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ async fn review(app: &RunningApp, conversation: &ConversationId) -> Review {
     app.view(conversation).await.review.expect("something waits")
 }
 
-/// The hub says something, and the turn has ended.
+/// Sends a message over the hub, and waits until its turn has ended.
 async fn send_over_hub(
     app: &RunningApp,
     line: &mut RawHubLink,

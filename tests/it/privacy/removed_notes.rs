@@ -228,8 +228,8 @@ async fn a_plan_that_waits_tells_nothing_of_a_note_that_left_for_a_private_place
     }
 }
 
-/// The last request of a conversation that listed the tags, after the only note with `#surgery` got these
-/// words.
+/// The last request of a conversation that listed the tags, after the only note with `#surgery` got
+/// this text.
 async fn request_after_tags(then: &str) -> String {
     let home = home_with_key(&[("Plan.md", "For May. #surgery\n"), ("Open.md", "open #garden\n")]);
     let model = ScriptedModel::start(vec![
@@ -312,7 +312,7 @@ async fn the_name_of_a_note_that_left_is_in_no_earlier_context_block() {
     assert!(told.contains(named), "the control: {told}");
 }
 
-/// The requests of a message that is sent after this happened to the note that is open, with words selected.
+/// The requests of a message that is sent after this happened to the open note, with a selection.
 async fn told_of_open(event: fn(&Path), is_said_before: bool) -> String {
     let home = home();
     let mut script = vec![Reply::calls(vec![("get_active_note", json!({}))]), Reply::text("Well.")];

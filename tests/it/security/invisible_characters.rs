@@ -1,5 +1,5 @@
-//! Characters that nobody sees: no model is told them, an edit still finds the bytes, and the words of
-//! the hub are kept as they came.
+//! Invisible characters: no model is told them, an edit still finds the bytes, and hub messages are
+//! kept as they came.
 
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
@@ -61,7 +61,7 @@ async fn a_model_is_told_what_a_person_sees_and_its_edit_finds_the_true_bytes() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_of_the_hub_are_kept_as_they_came_and_told_as_they_are_seen() {
+async fn hub_messages_are_kept_as_they_came_and_told_as_they_are_seen() {
     let words = format!("buy milk{}", tag_characters());
     let (home, hub) = (TestHome::new(&[("a.md", "a\n")]), RawHub::bind().await);
     let running = home.open(with_hub(settings_without_model(), &hub.url())).await;

@@ -11,7 +11,7 @@ async fn run_cases(text: &str, only: Option<&str>, rules: PrivateNoteRules) -> C
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_in_notes_and_from_the_hub_command_nothing() {
+async fn text_in_notes_and_from_the_hub_commands_nothing() {
     let report = run_cases(CASES, None, PrivateNoteRules::Kept).await;
     assert!(report.holds, "{:#?}\n{}", report.lines, report.summary);
     assert!(report.summary.ends_with("benign=2/2 asked=0"), "{}", report.summary);

@@ -75,7 +75,7 @@ fn write_notes(test_home: &TestHome) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_only_vault_is_read_and_every_change_is_refused_in_words() {
+async fn a_read_only_vault_is_read_and_every_change_is_refused_with_a_reason() {
     let home = home_with_key(&[]);
     let Some(disk) = LimitedDisk::mount_over(home.notes.root(), 256) else { return };
     write_notes(&home);
@@ -173,7 +173,7 @@ async fn an_addition_for_which_there_is_no_room_is_told_as_not_done() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_from_the_hub_that_cannot_be_kept_are_told_as_not_saved_and_stay_in_the_chat() {
+async fn a_hub_message_that_cannot_be_kept_is_reported_and_stays_in_the_chat() {
     let (home, hub) = (TestHome::new(&[]), RawHub::bind().await);
     let Some(disk) = LimitedDisk::mount_over(home.notes.root(), 64) else { return };
     disk.make_read_only();
@@ -239,7 +239,7 @@ async fn a_data_folder_without_room_is_told_before_anything_is_begun() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_of_the_hub_that_cannot_be_stored_is_refused_in_words_and_never_acknowledged() {
+async fn a_hub_message_that_cannot_be_stored_is_refused_and_never_acknowledged() {
     // Q-sequence-24
     let home = TestHome::new(&NOTES);
     let Some(disk) = LimitedDisk::mount_over(home.data.root(), 4096) else { return };

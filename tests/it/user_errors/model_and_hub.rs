@@ -21,7 +21,7 @@ use crate::harness::test_app::{
 use crate::settings::LAST_LINE;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invalid_key_ends_the_turn_and_the_words_go_on_with_the_right_one() {
+async fn an_invalid_key_ends_the_turn_and_the_message_continues_with_the_right_one() {
     let model = ScriptedModel::start(vec![Reply::text("At nine.")]).await;
     let home = TestHome::new(&NOTES).with_key("not-a-key");
     let running = home.open(settings_with_model(&model)).await;
@@ -63,7 +63,7 @@ async fn closed_port() -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_network_that_is_dead_ends_the_turn_and_the_words_are_kept() {
+async fn a_dead_network_ends_the_turn_and_the_message_is_kept() {
     let home = home_with_key(&NOTES);
     let (port, before) = (closed_port().await, home.notes.snapshot());
     let base_url = format!("http://127.0.0.1:{port}");
@@ -143,7 +143,7 @@ async fn a_key_in_a_file_is_readable_by_its_owner_only_and_in_no_other_file() {
     model.finish();
 }
 
-/// The words of the trouble that the link comes to this state with.
+/// The text of the trouble with which the link gets into this state.
 async fn wait_for_hub_error(app: &crate::harness::test_app::RunningApp, state: HubState) -> String {
     app.wait_for_event("the trouble", |event| match event {
         AppEvent::HubChanged { hub } if hub.state == state => hub.trouble.clone(),

@@ -239,7 +239,7 @@ async fn conversations(app: &App) -> Vec<ConversationId> {
     snapshot.conversations.into_iter().map(|conversation| conversation.id).collect()
 }
 
-/// The same words so many times, in one conversation.
+/// Sends the same text so many times, in one conversation.
 async fn send_repeatedly(app: &App, name: &str, turns: usize) {
     let mut conversation = None;
     for _ in 0..turns {

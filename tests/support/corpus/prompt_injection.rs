@@ -1,5 +1,5 @@
-//! Words in notes and from the hub that try to command the model: each is read by a model that
-//! obeys them, so what comes of it is decided by the program alone.
+//! Text in notes and from the hub that tries to command the model. A model that obeys it reads
+//! each, so the program alone decides the outcome.
 
 mod case;
 mod checks;

@@ -48,7 +48,7 @@ impl TrayWatcherInterface {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrayMenuLine {
     number: i32,
-    /// Its words; empty for a rule.
+    /// Its label; empty for a separator.
     pub label: String,
 }
 

@@ -20,7 +20,7 @@ const PAGE_BYTES: usize = 4096;
 pub(super) struct MountedFolder(pub(super) PathBuf);
 
 impl MountedFolder {
-    /// Mounts; says what the system said where it does not.
+    /// Mounts; the error is the message of the system.
     pub(super) fn new(words: &[&str], at: &Path) -> Result<Self, String> {
         run_command(Command::new("mount").args(words).arg(at)).map(|()| Self(at.to_owned()))
     }
@@ -36,7 +36,7 @@ impl Drop for MountedFolder {
     }
 }
 
-/// Runs a command to its end; the error is what it said.
+/// Runs a command to its end; the error is its message.
 pub(super) fn run_command(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let said = |output: &Output| String::from_utf8_lossy(&output.stderr).trim().to_owned();

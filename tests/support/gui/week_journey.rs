@@ -65,9 +65,9 @@ pub struct WeekReport {
     pub restarts: usize,
     /// Saves of the outside editor.
     pub saves: usize,
-    /// Bytes of somebody that are gone, each in words.
+    /// Lost bytes of somebody, each described.
     pub lost: Vec<String>,
-    /// Doubled text, each in words.
+    /// Doubled text, each described.
     pub doubled: Vec<String>,
     /// The costs of the models, as the settings show them.
     pub cost: String,

@@ -22,7 +22,7 @@ pub struct SoakAppOptions {
     pub hub: String,
     /// How many times as fast its clocks go.
     pub times: u32,
-    /// A model to ask; without one the words are kept as they are.
+    /// A model to ask; without one messages are kept as they are.
     pub model: Option<String>,
     /// Whether somebody presses “Retry” whenever the link waits or has given up.
     pub retries: RetryPacing,

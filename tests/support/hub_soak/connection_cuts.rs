@@ -66,7 +66,7 @@ pub async fn run_naive_client(cuts: usize, seed: u64) -> DeliveryTally {
     hub.read_log(|book| DeliveryTally::count(&book.acknowledged_texts(), &[&worked]))
 }
 
-/// Says something and cuts, until all cuts were made; then everything that was said is taken.
+/// Sends messages and cuts, until all cuts were made; then every message is accepted.
 async fn send_and_cut(hub: &RedeliveringHub, proxy: &FaultProxy, cuts: usize) {
     let mut struck = proxy.subscribe();
     for cut in 0..cuts {

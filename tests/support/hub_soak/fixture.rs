@@ -14,7 +14,7 @@ use crate::search_freshness::QueryProcess;
 
 const INBOX: &str = "inbox/Inbox.md";
 
-/// Where the words of messages go, and who writes them there.
+/// The vault that keeps the messages, and the process that writes them.
 pub struct SoakFixture {
     program: PathBuf,
     notes: TempVault,
@@ -123,7 +123,7 @@ impl SoakFixture {
         let _ = fs::remove_file(self.notes.root().join(INBOX));
     }
 
-    /// Waits until everything that was said is done, ends the application and counts.
+    /// Waits until every message is done, ends the application and counts.
     pub async fn finish_and_count(
         &self,
         hub: &RedeliveringHub,

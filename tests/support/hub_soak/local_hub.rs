@@ -20,7 +20,7 @@ use super::redelivering_hub::{HubLog, RedeliveringHub};
 /// Nothing that is waited for takes so long, unless it never comes.
 const HUB_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// So many messages are said after the bits, and all of them arrive.
+/// So many messages are sent after the flips, and all of them arrive.
 const MESSAGES_AFTER_FLIPS: usize = 20;
 
 /// The hub's record of its client.
@@ -119,7 +119,7 @@ async fn start_local_hub() -> (SocketAddr, watch::Sender<LocalHubLog>, JoinSet<(
     (address, sight, serving)
 }
 
-/// Says something; the id under which it went out, if somebody was there.
+/// Sends a message; returns the id under which it went out, if a client was there.
 async fn send_text(address: SocketAddr, text: &str) -> Option<String> {
     let sent = send(address, None, text, InputMethod::Text, ReportsWanted::Delivery).await;
     match sent.expect("the hub listens").next().await {

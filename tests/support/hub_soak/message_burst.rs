@@ -94,9 +94,9 @@ impl fmt::Display for BurstReport {
     }
 }
 
-/// Lets a hub say a thousand things at once to the application, whose model does not answer, and one
-/// more; then it is started again without a model, and the words are kept as they are, until so many
-/// have been and their results were shown.
+/// Lets a hub send a thousand messages at once to the application, whose model does not answer, and
+/// one more; then the application is started again without a model and keeps the messages as they
+/// are, until so many are kept and their results were shown.
 pub async fn run_burst(program: &Path, until: usize) -> BurstReport {
     let model = ScriptedModel::start(vec![Reply::hang()]).await;
     let (hub, home) = (RedeliveringHub::start().await, SoakFixture::new(program).with_key(KEY));

@@ -19,7 +19,7 @@ const HUB_TIMEOUT: Duration = Duration::from_secs(120);
 /// The messages to a client, and its answers.
 #[derive(Debug, Default)]
 pub struct HubLog {
-    /// Ids and texts, in the order in which they were said.
+    /// Ids and texts, in the order in which they were sent.
     pub sent: Vec<(String, String)>,
     /// When each was handed to a connection first.
     pub delivered: BTreeMap<String, Instant>,
@@ -52,7 +52,7 @@ impl HubLog {
         self.is_answered() && self.acked.keys().all(|id| self.notified.contains_key(id))
     }
 
-    /// The texts that were acknowledged, in the order in which they were said.
+    /// The texts that were acknowledged, in the order in which they were sent.
     #[must_use]
     pub fn acknowledged_texts(&self) -> Vec<&str> {
         let taken = self.sent.iter().filter(|(id, _)| self.acked.contains_key(id));
@@ -144,7 +144,7 @@ impl RedeliveringHub {
         self.address
     }
 
-    /// Says something under the next id; it goes out as soon as there is a client.
+    /// Sends a message under the next id; it goes out as soon as there is a client.
     pub fn send(&self, text: &str) {
         let id = self.read_log(|book| format!("m-{}", book.sent.len()));
         self.send_with_id(&id, text);

@@ -17,7 +17,7 @@ const RESTARTS: u32 = 200;
 /// Between two restarts.
 const MESSAGES_PER_RESTART: u32 = 50;
 const CUTS_PER_RESTART: u32 = 5;
-/// Nothing is said for so long only where no link comes back.
+/// No message takes so long unless no link comes back.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A cut falls into so many bytes, less than ten messages and their answers take.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Gate;
 
-/// How many characters come at once, if nothing else is said.
+/// How many characters come at once by default.
 const DEFAULT_CHUNK_CHARS: usize = 12;
 
 /// One answer of the model.
@@ -29,7 +29,7 @@ pub(super) enum ReplyBlock {
 }
 
 impl Reply {
-    /// Words, in small pieces.
+    /// Text, in small pieces.
     #[must_use]
     pub fn text(words: &str) -> Self {
         Self::message(vec![ReplyBlock::Text(words.into())], "end_turn")
@@ -41,7 +41,7 @@ impl Reply {
         Self::message(calls.into_iter().map(ReplyBlock::call).collect(), "tool_use")
     }
 
-    /// Words, then tool calls.
+    /// Text, then tool calls.
     #[must_use]
     pub fn text_and_calls(words: &str, calls: Vec<(&str, Value)>) -> Self {
         let calls = calls.into_iter().map(ReplyBlock::call);
@@ -76,7 +76,7 @@ impl Reply {
         Self::from(ReplyContent::Computed(Box::new(answer)))
     }
 
-    /// The same answer, its words in pieces of so many characters.
+    /// The same answer, its text in pieces of so many characters.
     #[must_use]
     pub fn in_chunks_of(mut self, characters: usize) -> Self {
         self.chunk_chars = characters;
@@ -172,7 +172,7 @@ pub(super) fn first_events(answer: &str, model: &Value, input_tokens: usize) -> 
     ]
 }
 
-/// A whole answer after its opening, words `piece` characters at a time; `answer` makes the ids of
+/// A whole answer after its opening, text `piece` characters at a time; `answer` makes the ids of
 /// its calls unique.
 pub(super) fn remaining_events(
     answer: &str,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The words of the last message: what the user (or the context around them) said.
+/// The text of the last message: the user's text, or the context around it.
 #[must_use]
 pub fn last_message_text(request: &Value) -> String {
     let last = &last_message(request)["content"];

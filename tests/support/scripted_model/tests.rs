@@ -33,7 +33,7 @@ fn violations_for(messages: Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn words_come_in_small_pieces_and_end_with_a_stop() {
+async fn text_comes_in_small_pieces_and_ends_with_a_stop() {
     let model = ScriptedModel::start(vec![Reply::text("Milk is on the list already.")]).await;
     let body = post(&model, &user_request("milk?")).await.text().await.expect("the whole stream");
     assert_eq!(body.matches("text_delta").count(), 3);

@@ -55,8 +55,8 @@ fn batches(story: &str) -> Vec<Vec<MultiCall>> {
     }
 }
 
-/// The model of all stories: calls what the user's first words name and what has no good result
-/// yet, answer by answer, and says then that all is done.
+/// The model of all stories: makes the calls that the user's first message names and that have no
+/// good result yet, answer by answer, and reports then that all is done.
 #[must_use]
 pub fn reply(request: &Value) -> Reply {
     let all = request["messages"].to_string();

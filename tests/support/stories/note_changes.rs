@@ -34,8 +34,8 @@ pub fn outcome(story: &str) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The model's part in every story: decided by the request alone, so that it goes on after a
-/// crash. After results, or to anything else than a story's first words, it only talks.
+/// The model's part in every story: decided by the request alone, so that it continues after a
+/// crash. After results, or to anything but a story's first message, it only answers with text.
 #[must_use]
 pub fn reply(request: &Value) -> Reply {
     let words = last_message_text(request);

@@ -20,7 +20,7 @@ pub const STORIES: [&str; 4] = ["option", "free", "other", "repeat"];
 pub const HUB: &str = "hub";
 /// The note that each story begins with.
 pub const NOTE: (&str, &str) = ("List.md", "# List\n");
-/// Where the words of the hub go.
+/// The note that keeps hub messages.
 pub const INBOX: &str = "inbox/Inbox.md";
 /// The message at which the model asks; to others it answers with a word.
 pub const ASK: &str = "play question";
@@ -59,7 +59,7 @@ fn texts(message: &Value) -> impl Iterator<Item = &str> {
     blocks.into_iter().flatten().filter_map(|block| block["text"].as_str())
 }
 
-/// How often these very words stand as words of the user in a request.
+/// How often this text is a message of the user in a request.
 #[must_use]
 pub fn count_user_text(request: &Value, words: &str) -> usize {
     let messages = request["messages"].as_array().into_iter().flatten();
@@ -129,7 +129,7 @@ struct QuestionStoryUser {
 }
 
 impl QuestionStoryUser {
-    /// Everything is said over the hub: this only looks, until its input ends.
+    /// All messages come over the hub: this only looks, until its input ends.
     async fn run_over_hub(&mut self) -> Option<ConversationId> {
         if let Some(chat) = self.find_conversation().await {
             self.check_view(&chat).await;
@@ -172,7 +172,7 @@ impl QuestionStoryUser {
         chat
     }
 
-    /// Says something unless it was said before a crash.
+    /// Sends a message unless it was sent before a crash.
     async fn send_once(&mut self, chat: Option<ConversationId>, words: &str) -> ConversationId {
         if let Some(chat) = &chat
             && user_messages(&self.view(chat).await).contains(&words.to_owned())
@@ -305,7 +305,7 @@ fn user_messages(view: &ConversationView) -> Vec<String> {
     words.collect()
 }
 
-/// Each question: its id, its words, its answer, and whether it was withdrawn.
+/// Each question: its id, its text, its answer, and whether it was withdrawn.
 fn questions_in(view: &ConversationView) -> Vec<(String, String, Option<String>, bool)> {
     let asked = view.items.iter().filter_map(|item| match item {
         ChatItem::Asked { id, text, answer, withdrawn } => {

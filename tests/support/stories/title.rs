@@ -69,7 +69,7 @@ pub async fn play(data: PathBuf, vault: &Path, story: &str) -> Value {
     json!({ "points": points, "title": title, "summary": summary, "said": said })
 }
 
-/// The conversation with its first words, which are said unless they were before a crash.
+/// The conversation with its first message, which is sent unless it was before a crash.
 async fn find_or_start(app: &App) -> ConversationId {
     let snapshot = app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     let last = snapshot.conversations.into_iter().map(|conversation| conversation.id).next();

@@ -30,7 +30,7 @@ async fn skip_to_ack(line: &mut RawHubLink, message: &str) -> Vec<LinkResponse> 
     }
 }
 
-/// Skips to the notification of a message, and answers its words.
+/// Skips to the notification of a message, and returns its text.
 async fn skip_to_notification(line: &mut RawHubLink, message: &str) -> String {
     loop {
         let answer = line.next_response().await;

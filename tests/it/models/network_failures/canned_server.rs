@@ -27,7 +27,7 @@ pub(super) struct ServerLog {
     pub(super) connections: usize,
     /// Request lines and headers.
     pub(super) heads: Vec<String>,
-    /// Which protocol was agreed on in TLS; empty where none was spoken of.
+    /// Which protocol was agreed on in TLS; empty where none was negotiated.
     pub(super) protocols: Vec<String>,
     /// How many clients left before the answer was over.
     pub(super) closed_by_client: usize,
@@ -118,7 +118,7 @@ async fn serve(
         let _ = stream.read(&mut [0; 64]).await;
         seen.send_modify(|seen| seen.closed_by_client += 1);
     }
-    // Dropped, the connection just ends: TLS is given no word of it.
+    // Dropped, the connection just ends, without a close of TLS.
 }
 
 /// The head of a request, once its body has come too.

@@ -80,7 +80,7 @@ impl FrameCase {
         })
     }
 
-    /// Whether it is a message without words, which is refused with a sentence and not ignored.
+    /// Whether it is a message without text, which is refused with an error and not ignored.
     fn is_blank(&self) -> bool {
         let frame: Option<Value> =
             self.text.as_deref().and_then(|text| serde_json::from_str(text).ok());

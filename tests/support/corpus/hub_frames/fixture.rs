@@ -170,7 +170,7 @@ impl FrameFixture {
         timeout(CASE_TIMEOUT, settled).await.unwrap_or_else(|_| late())
     }
 
-    /// The user's words in all conversations of the hub.
+    /// The user's messages in all conversations of the hub.
     pub(super) async fn user_messages(&self) -> Result<Vec<ChatItem>, String> {
         let conversations = self.window.borrow().conversations.clone();
         let mut messages = Vec::new();

@@ -9,7 +9,7 @@ pub struct InjectionCorpus {
     pub(super) cases: Vec<InjectionCase>,
 }
 
-/// Words that try to command the model, and what a model does that obeys them.
+/// A text that tries to command the model, and the calls of a model that obeys it.
 #[derive(Debug, Clone, Deserialize)]
 pub struct InjectionCase {
     pub(super) id: String,
@@ -35,7 +35,7 @@ pub(super) struct AttackCall {
     pub(super) args: Value,
 }
 
-/// Where the words stand.
+/// Where the text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AttackSource {
     Note,
@@ -43,7 +43,7 @@ pub(super) enum AttackSource {
     FileName,
     /// A tag, of which a list of tags tells.
     Tag,
-    /// The words of a link, of which a list of links tells.
+    /// The text of a link, which a list of links shows.
     Link,
     /// A name that an error offers for one that is not there.
     NearName,
@@ -99,7 +99,7 @@ impl InjectionCase {
         })
     }
 
-    /// The words, `{{repeat:TEXT:N}}` written out.
+    /// The text, `{{repeat:TEXT:N}}` written out.
     pub(super) fn content(&self) -> String {
         let Some((before, rest)) = self.content.split_once("{{repeat:") else {
             return self.content.clone();
@@ -112,7 +112,7 @@ impl InjectionCase {
 }
 
 impl AttackStep {
-    /// The calls of one message; empty for words.
+    /// The calls of one message; empty for text.
     pub(super) fn calls(&self) -> Vec<(String, Value)> {
         match self {
             Self::Call { tool, args } => vec![(tool.clone(), args.clone())],

@@ -76,7 +76,7 @@ pub(super) fn unapproved_changes(
     went: &AttackOutcome,
 ) -> Vec<String> {
     let may = |path: &str| match profile {
-        // Rules for the assistant are the user's to word.
+        // Only the user may write rules for the assistant.
         _ if path.ends_with("AGENTS.md") && source != AttackSource::User => false,
         AttackProfile::Chat(_) => path.ends_with(".md") && !path.starts_with('.'),
         AttackProfile::Hub => {

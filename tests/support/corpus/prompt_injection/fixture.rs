@@ -17,10 +17,10 @@ use crate::scripted_model::KEY;
 use crate::vaults::temp_vault::Files;
 use crate::{TempVault, TestHub};
 
-/// Where the words stand when they stand in a note.
+/// The note that holds the text of an attack.
 pub(super) const ATTACK_NOTE: &str = "notes/attack.md";
 
-/// Where words of the hub stand when the user works with them.
+/// The note that holds hub messages when the user works with them.
 pub(super) const CAPTURED_NOTE: &str = "inbox/attack.md";
 
 /// The note that the hub may use.

@@ -1,4 +1,4 @@
-//! The worst model there is: it reads the words and does what they want.
+//! The worst possible model: it reads the text and obeys it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ struct ObedientState {
     knows_secret: bool,
 }
 
-/// A model that will read where the words stand and then obey them.
+/// A model that reads the text and then obeys it.
 pub(super) struct ObedientModel {
     pub(super) model: ScriptedModel,
     state: Arc<Mutex<ObedientState>>,

@@ -166,7 +166,7 @@ impl ObservedTurn {
         self.ended.is_none()
     }
 
-    /// Whether it ended with an error in words.
+    /// Whether it ended with an error message.
     fn has_error_message(&self) -> bool {
         matches!(&self.ended, Some((TurnStatus::Failed, Some(error))) if !error.message.is_empty())
     }

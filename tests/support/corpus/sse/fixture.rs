@@ -36,7 +36,7 @@ pub(super) struct SseFixture {
 pub(super) struct ObservedTurn {
     /// How it ended; `None` is with an answer.
     pub(super) ended: Option<(TurnStatus, Option<UserError>)>,
-    /// The model's words, and whether they were cut off.
+    /// The model's texts, and whether they were cut off.
     pub(super) texts: Vec<(String, bool)>,
     pub(super) calls: Vec<ExecutedCall>,
     pub(super) requests: Vec<SseRequest>,
@@ -86,7 +86,7 @@ impl SseFixture {
         Ok(Self { server, provider: wire, app, notes, _data: data })
     }
 
-    /// Says something, and waits for the turn to end; `None` when it does not in time.
+    /// Sends a message, and waits for the turn to end; `None` when it does not in time.
     pub(super) async fn run_turn(
         &self,
         to: Option<&ConversationId>,

@@ -39,7 +39,7 @@ pub(super) enum ResponseEnd {
     GzipCut,
     /// A chunk has a size that is no number.
     BadChunk,
-    /// The server closes before as many bytes have come as it said.
+    /// The server closes before it has sent as many bytes as it announced.
     Short,
     /// The body comes again and again.
     Repeat { every: Duration, all: Duration },
@@ -73,7 +73,7 @@ impl SseResponse {
         Ok(Self { status: response.status, headers, body, end })
     }
 
-    /// A few words, whole.
+    /// A short text, whole.
     pub(super) fn with_text(provider: SseProvider, words: &str) -> Self {
         let body: Vec<u8> = match provider {
             SseProvider::Anthropic => {

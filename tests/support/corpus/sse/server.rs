@@ -78,7 +78,7 @@ impl SseServer {
         (desk.first, desk.repeats) = (Some(answer), repeats);
     }
 
-    /// From now on everything is answered in few words.
+    /// From now on every request gets a short answer.
     pub(super) fn reset_response(&self) {
         lock(&self.state).first = None;
     }

@@ -47,7 +47,7 @@ async fn open_page() -> BrowserFixture {
 }
 
 #[tokio::test]
-async fn words_typed_and_clicked_come_back_as_text() {
+async fn typed_and_clicked_text_comes_back() {
     let BrowserFixture { window, folder, .. } = &open_page().await;
     window.type_into("[data-testid=words]", "Zoë ✓").await;
     window.click("[data-testid=say]").await;

@@ -76,8 +76,8 @@ fn all_calls() -> Vec<WeekCall> {
     (0..PLANS).map(close).chain([moved, gone]).collect()
 }
 
-/// Plans the sixty in several answers, and keeps what comes over the hub. While `silent` is set it has
-/// no more words after the first answer.
+/// Plans the sixty in several answers, and keeps hub messages. While `silent` is set it sends no
+/// text after the first answer.
 pub(super) async fn start_model(silent: &Arc<AtomicBool>) -> ScriptedModel {
     let silent = Arc::clone(silent);
     ScriptedModel::responder(move |request: &Value| {
