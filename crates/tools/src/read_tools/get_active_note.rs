@@ -22,8 +22,8 @@ pub(crate) struct GetActiveNoteInput {}
 const NONE_OPEN: &str =
     "No note is open. Ask the user which note is meant, or look for it with find_notes.";
 
-const NOTE_EXCLUDED: &str = "The user did not send the open note with this message. Ask which note is \
-     meant, or look for it with find_notes.";
+const NOTE_EXCLUDED: &str = "The user did not send the open note with this message. Ask which \
+                             note is meant, or look for it with find_notes.";
 
 pub(crate) struct GetActiveNote {
     pub(crate) notes: NotesView,
