@@ -58,6 +58,6 @@ impl QuestionResolver for StubToolDeps {
         _: &QuestionId,
         _: QuestionResolution,
     ) -> Result<(), UnresolvedQuestion> {
-        Err(UnresolvedQuestion("No question waits.".to_owned()))
+        Err(UnresolvedQuestion("No question is open.".to_owned()))
     }
 }

@@ -1,4 +1,5 @@
-//! Who may see what: the private rules in force, the running turns, and the filter over the history.
+//! The privacy guard: the private rules in force, the running turns, and the filter over the
+//! history.
 //!
 //! Tools read through a privacy filter, so a private note does not exist for them; it shows what the strictest running turn
 //! may see. Text that was read under other rules, or by another provider, is filtered out of the history on its way to a

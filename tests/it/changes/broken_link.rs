@@ -40,7 +40,7 @@ async fn undo(app: &RunningApp, change_set: protocol::ChangeSetId) -> Result<(),
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_link_leads_to_the_nearest_note_wherever_it_stands_and_undo_brings_it_back() {
+async fn a_broken_link_is_repaired_wherever_it_stands_and_undo_restores_it() {
     let home = TestHome::new(&NOTES);
     let running = home.open(settings_without_model()).await;
     let offered = repairs(&running, "Luca Feri").await;

@@ -98,7 +98,7 @@ async fn check_with_open_note(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_review_creations_and_additions_go_through_and_the_rest_waits() {
+async fn in_review_creations_and_additions_go_through_and_the_rest_is_pending() {
     check(Mode::Review, "make it", create(), AtOnce).await;
     check(Mode::Review, "add it", append_alpha(), AtOnce).await;
     check(Mode::Review, "change [[Alpha]] (Alpha.md)", edit_alpha(), Pending).await;
@@ -155,7 +155,7 @@ async fn read_only_offers_no_changing_tool_and_refuses_one_that_is_called_anyway
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn from_the_eleventh_note_of_a_turn_on_everything_waits() {
+async fn from_the_eleventh_note_of_a_turn_on_every_change_is_pending() {
     let path = |n: usize| format!("Many/Note {n:02}.md");
     let calls = (1..=12).map(|n| ("write_file", json!({ "path": path(n), "content": "x\n" })));
     let model =
@@ -172,7 +172,7 @@ async fn from_the_eleventh_note_of_a_turn_on_everything_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_builds_on_a_waiting_change_waits_with_it() {
+async fn a_change_on_a_pending_one_is_pending_with_it() {
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![edit_alpha(), append_alpha()]),
         Reply::text("Both wait."),
@@ -190,7 +190,7 @@ async fn what_builds_on_a_waiting_change_waits_with_it() {
 }
 
 async fn accept_all(app: &RunningApp, conversation: &protocol::ConversationId) {
-    let review = app.view(conversation).await.review.expect("something waits");
+    let review = app.view(conversation).await.review.expect("something is pending");
     let accepted: Vec<NotePath> = review.notes.into_iter().map(|note| note.path).collect();
     let paths: Vec<&str> = accepted.iter().map(NotePath::as_str).collect();
     app.decide(conversation, &paths, &[]).await.expect("applied");
@@ -251,7 +251,7 @@ async fn an_option_that_the_model_worded_names_no_note() {
         let home = home_with_key(&NOTES);
         let running = home.open(with_mode(settings_with_model(&model), Mode::Auto)).await;
         let conversation = running.send_and_wait(None, "tidy up").await;
-        let question = running.view(&conversation).await.question.expect("it waits").id;
+        let question = running.view(&conversation).await.question.expect("it is open").id;
         running.send(Some(&conversation), answer, Some(&question)).await.expect("taken");
         running.app.wait_until_idle(&conversation).await.expect("idle");
         let waits = running.pending_paths(&conversation).await.len();

@@ -37,7 +37,7 @@ fn decide_each_hunk(review: &Review) -> DecideReview {
 }
 
 async fn review(app: &RunningApp, conversation: &ConversationId) -> Review {
-    app.view(conversation).await.review.expect("something waits")
+    app.view(conversation).await.review.expect("something is pending")
 }
 
 /// The last hunk is pending; it is accepted, and all of it is undone.

@@ -18,7 +18,7 @@ fn edited_text(path: &str) -> &'static str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn waiting_edits_survive_a_kill_and_are_decided_note_by_note() {
+async fn pending_edits_survive_a_kill_and_are_decided_note_by_note() {
     let (home, model) =
         (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
     let before = home.notes.snapshot();

@@ -24,7 +24,7 @@ async fn app_after_call(
     let home = home_with_key(notes);
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "Please").await;
-    let review = running.view(&conversation).await.review.expect("it waits");
+    let review = running.view(&conversation).await.review.expect("it is pending");
     let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
     running.decide(&conversation, &paths, &[]).await.expect("applied");
     (home, running)
@@ -134,7 +134,7 @@ async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
     let home = home_with_key(&notes);
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "Please").await;
-    let review = running.view(&conversation).await.review.expect("it waits");
+    let review = running.view(&conversation).await.review.expect("it is pending");
     let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
     running.decide(&conversation, &paths, &[]).await.expect("applied");
     assert_eq!(home.notes.read("New/x.md"), "x\n");
@@ -172,7 +172,7 @@ async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does(
     let home = home_with_key(&notes);
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "Please").await;
-    let review = running.view(&conversation).await.review.expect("it waits");
+    let review = running.view(&conversation).await.review.expect("it is pending");
     let lines = review.notes[0].hunks.iter().flat_map(|hunk| &hunk.lines);
     let shown: Vec<String> =
         lines.map(|line| line.words.iter().map(|words| words.text.as_str()).collect()).collect();
@@ -180,7 +180,7 @@ async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does(
 
     home.notes.write("A/Theirs.md", "theirs\n");
     let _told_in_the_review = running.decide(&conversation, &["A"], &[]).await;
-    let review = running.view(&conversation).await.review.expect("it waits still");
+    let review = running.view(&conversation).await.review.expect("it is still pending");
     let problem = review.notes[0].problem.as_deref().unwrap_or_default();
     assert!(problem.contains("does not hold what it held"), "{problem}");
     for (note, text) in notes.iter().chain(&[("A/Theirs.md", "theirs\n")]) {

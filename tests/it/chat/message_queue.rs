@@ -108,7 +108,7 @@ async fn a_queued_message_is_never_the_answer_to_a_question() {
     gate.open();
     running.app.wait_until_idle(&conversation).await.expect("idle");
     let view = running.view(&conversation).await;
-    let question = view.question.clone().expect("it waits").id;
+    let question = view.question.clone().expect("it is open").id;
     assert_eq!(queued_messages(&view).len(), 3, "all are held: {:#?}", view.items);
     assert!(!view.conversation.working, "nothing works while the user is asked");
     assert_eq!(model.requests().len(), 1);

@@ -39,7 +39,7 @@ async fn a_question_survives_a_kill_with_the_facts_to_go_on() {
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.only_conversation().await;
     let view = running.view(&conversation).await;
-    let question = view.question.expect("the question waits");
+    let question = view.question.expect("the question is open");
     let Some(ChatItem::User { id, text, .. }) = view.items.first() else {
         panic!("{:?}", view.items)
     };
@@ -62,7 +62,7 @@ async fn the_answer_reaches_the_model_behind_the_call_and_its_result() {
 
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.only_conversation().await;
-    let question = running.view(&conversation).await.question.expect("the question waits").id;
+    let question = running.view(&conversation).await.question.expect("the question is open").id;
     running.send(Some(&conversation), "b", Some(&question)).await.expect("the answer is taken");
     running.app.wait_until_idle(&conversation).await.expect("idle");
 

@@ -40,7 +40,7 @@ async fn an_answer_that_streams_slowly_is_cancelled_at_once_and_its_text_stays()
     model.finish();
 }
 
-/// Sixty notes, and a change of each that waits in a conversation.
+/// Sixty notes, and a pending change of each in a conversation.
 async fn app_with_sixty_pending()
 -> (TestHome, ScriptedModel, RunningApp, ConversationId, Vec<String>) {
     let names: Vec<String> = (0..60).map(|n| format!("Note {n:02}.md")).collect();

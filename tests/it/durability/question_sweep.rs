@@ -1,6 +1,6 @@
-//! The plug is pulled at every durable step of stories with a question in them, and between the answer
-//! and what follows from it: there is one question for each that was asked, it is shown while it
-//! waits, the first answer that was taken is heard once, and what was typed before keeps its order.
+//! The process is killed at every durable step of stories with a question in them, and between the
+//! answer and its consequences: there is one question for each that was asked, it is shown while it
+//! is open, the first answer that was taken counts once, and earlier messages keep their order.
 //!
 //! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
 

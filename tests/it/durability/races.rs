@@ -104,7 +104,7 @@ async fn of_two_concurrent_decisions_one_counts_and_the_other_is_refused() {
     let home = home_with_key(&NOTES);
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "shout").await;
-    let review = running.view(&conversation).await.review.expect("it waits");
+    let review = running.view(&conversation).await.review.expect("it is pending");
     let decision = review.decide_request(&note_paths(&["Alpha.md"]), &[]);
     let (one, other) =
         tokio::join!(running.app.decide_review(&decision), running.app.decide_review(&decision));

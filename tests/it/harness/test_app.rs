@@ -256,14 +256,14 @@ impl RunningApp {
         one.id.clone()
     }
 
-    /// Decides about waiting changes by path.
+    /// Decides about pending changes by path.
     pub(crate) async fn decide(
         &self,
         conversation: &ConversationId,
         accepted: &[&str],
         rejected: &[&str],
     ) -> Result<(), UserError> {
-        let review = self.view(conversation).await.review.expect("something waits");
+        let review = self.view(conversation).await.review.expect("something is pending");
         let decision = review.decide_request(&note_paths(accepted), &note_paths(rejected));
         self.app.decide_review(&decision).await
     }

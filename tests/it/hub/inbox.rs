@@ -90,7 +90,7 @@ async fn a_model_works_with_its_tools_and_its_answer_reaches_the_hub() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_hub_adds_in_the_inbox_and_all_else_waits_for_the_user() {
+async fn the_hub_adds_in_the_inbox_and_everything_else_needs_the_user() {
     let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![

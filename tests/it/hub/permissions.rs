@@ -111,7 +111,7 @@ async fn next_notification_body(line: &mut RawHubLink) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
+async fn an_answer_from_outside_its_places_needs_approval_over_a_restart() {
     let read = |path: &str| Reply::calls(vec![("read_file", json!({ "path": path }))]);
     let model = ScriptedModel::start(vec![
         read("Lists/Shopping.md"),

@@ -65,7 +65,7 @@ async fn skip_to_response(line: &mut RawHubLink, id: &str, kind: &str) -> LinkRe
     }
 }
 
-/// The question in the chat, its answer, and whether it waits still.
+/// The question in the chat, its answer, and whether it is still open.
 async fn question_state(app: &RunningApp) -> (Option<String>, bool) {
     let view = app.view(&app.only_conversation().await).await;
     let answers = view.items.iter().filter_map(|item| match item {
@@ -92,7 +92,7 @@ async fn the_next_message_answers_the_question_when_the_model_says_so() {
     assert_eq!(send_and_read_notification(&mut line, "m-1", "paint the boat").await, "Which boat?");
     assert_eq!(send_and_read_notification(&mut line, "m-2", "the blue one").await, "Painted blue.");
     let requests = model.requests();
-    assert!(!offers_settle_tool(&requests[0]), "only when a question waits");
+    assert!(!offers_settle_tool(&requests[0]), "only when a question is open");
     assert!(offers_settle_tool(&requests[1]));
     let context = last_message_text(&requests[1]);
     assert!(context.contains("this message may be it: “Which boat?” (Red / Blue)"), "{context}");
@@ -102,7 +102,7 @@ async fn the_next_message_answers_the_question_when_the_model_says_so() {
         AppEvent::QuestionChanged { question: None, .. } => Some(()),
         _ => None,
     };
-    running.wait_for_event("that it waits no more", gone).await;
+    running.wait_for_event("that it is closed", gone).await;
     running.quit().await;
     model.finish();
 }
@@ -175,7 +175,7 @@ async fn hub_messages_do_not_answer_later_questions_or_those_of_the_window() {
 
     let chat = running.only_conversation().await;
     running.send_and_wait(Some(&chat), "ask me something").await;
-    let question = running.view(&chat).await.question.expect("it waits");
+    let question = running.view(&chat).await.question.expect("it is open");
     assert_eq!(send_and_read_notification(&mut line, "m-3", "the blue one").await, "Heard.");
     let request = model.requests().pop().expect("a request");
     assert!(
@@ -206,7 +206,7 @@ async fn without_a_model_the_prefix_answer_answers_and_anything_else_is_kept() {
     assert!(noted.starts_with("Noted as the answer to “Which boat?”."), "{noted}");
     assert_eq!(question_state(&running).await, (Some("Answer: the blue one".into()), false));
     let again = send_and_read_notification(&mut line, "m-4", "answer: red").await;
-    assert_eq!(again, format!("Saved to {INBOX}."), "nothing waits any more");
+    assert_eq!(again, format!("Saved to {INBOX}."), "no question is open any more");
     assert_eq!(home.notes.read(INBOX), "- the blue one\n- answer: red\n");
     running.quit().await;
     model.finish();

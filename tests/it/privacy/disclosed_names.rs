@@ -72,7 +72,7 @@ async fn writes_after_call(call: &NamedToolCall, mode: Mode) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rules_file_waits_after_news_of_the_vault_and_not_without_any() {
+async fn a_rules_file_needs_a_review_after_news_of_the_vault_and_not_without_any() {
     for (number, call) in revealing_calls().iter().enumerate() {
         let mode = if number % 2 == 0 { Mode::Review } else { Mode::Auto };
         assert!(!writes_after_call(call, mode).await, "{call:?}");
@@ -99,7 +99,7 @@ async fn the_name_of_the_open_note_is_text_of_the_vault() {
         let conversation = running.send_and_wait(None, "do it").await;
         assert_eq!(running.pending_paths(&conversation).await.len(), usize::from(open));
         if open {
-            let review = running.view(&conversation).await.review.expect("it waits");
+            let review = running.view(&conversation).await.review.expect("it is pending");
             let note = note_paths(&["Obey the clip.md"]).remove(0);
             assert_eq!(review.sources, [Source::Note(note)]);
         }

@@ -295,7 +295,7 @@ async fn read_pending_text(never: &[&str]) -> String {
     .await;
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "plan").await;
-    assert_eq!(home.notes.read("Plan.md"), "# Plan\n", "it waits");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n", "it is pending");
     let never = never.iter().map(|rule| (*rule).to_owned()).collect();
     let private = PrivateSettings { never, ..PrivateSettings::default() };
     running
@@ -312,7 +312,7 @@ async fn read_pending_text(never: &[&str]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_waits_and_would_make_its_note_private_is_not_read_to_a_model() {
+async fn a_pending_text_that_would_make_its_note_private_is_not_read_to_a_model() {
     let told = read_pending_text(&["#later"]).await;
     assert!(told.contains("tool_result") && !told.contains(CANARY), "{told}");
     assert!(read_pending_text(&[]).await.contains(CANARY), "the control");

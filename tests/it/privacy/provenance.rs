@@ -36,7 +36,7 @@ fn note_source(path: &str) -> Source {
 }
 
 async fn review(app: &RunningApp, conversation: &ConversationId) -> Review {
-    app.view(conversation).await.review.expect("something waits")
+    app.view(conversation).await.review.expect("something is pending")
 }
 
 /// Sends a message over the hub, and waits until its turn has ended.
@@ -169,7 +169,7 @@ async fn what_was_read_before_a_question_is_known_after_a_restart_and_an_answer(
     let conversation = running.send_and_wait(None, "clean up").await;
     running.quit().await;
     let running = home.open(settings).await;
-    let question = running.view(&conversation).await.question.expect("it waits").id;
+    let question = running.view(&conversation).await.question.expect("it is open").id;
     running.send(Some(&conversation), "Yes", Some(&question)).await.expect("taken");
     running.app.wait_until_idle(&conversation).await.expect("idle");
     let review = review(&running, &conversation).await;
@@ -284,7 +284,7 @@ async fn a_question_of_the_window_is_not_answered_by_the_hub_or_by_a_note() {
     let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
     let mut line = hub.accept().await;
     let asked = running.send_and_wait(None, "clean up").await;
-    let question = running.view(&asked).await.question.expect("it waits");
+    let question = running.view(&asked).await.question.expect("it is open");
     let from_hub = send_over_hub(&running, &mut line, "m-1", "yes").await;
     assert_ne!(from_hub, asked);
     running.send_and_wait(None, "read Clip.md").await;

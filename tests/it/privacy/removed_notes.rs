@@ -151,7 +151,7 @@ async fn request_after_call(tool: &'static str, call: Value) -> String {
     let running = home.open(settings(&model, &["Diary/", "#private"])).await;
     let conversation = running.send_and_wait(None, "what does it say?").await;
     running.send_and_wait(Some(&conversation), "please").await;
-    let review = running.view(&conversation).await.review.expect("it waits");
+    let review = running.view(&conversation).await.review.expect("it is pending");
     let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
     running.decide(&conversation, &paths, &[]).await.expect("applied");
     assert!(!home.notes.root().join("Work/Kanarienvogel.md").exists());
@@ -210,7 +210,7 @@ async fn request_after_plan(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_that_waits_tells_nothing_of_a_note_that_left_for_a_private_place() {
+async fn a_pending_plan_tells_nothing_of_a_note_that_left_for_a_private_place() {
     let note = "Work/Kanarienvogel.md";
     for (tool, call) in [
         ("append_file", json!({ "path": note, "content": "- more" })),
@@ -354,9 +354,9 @@ async fn neither_name_nor_selection_is_told_of_an_open_note_that_left() {
     }
 }
 
-/// Accepts the first hunk of the note that waits, and rejects the others.
+/// Accepts the first hunk of the note with pending changes, and rejects the others.
 async fn takes_the_first(app: &RunningApp, conversation: &ConversationId) {
-    let review = app.view(conversation).await.review.expect("it waits");
+    let review = app.view(conversation).await.review.expect("it is pending");
     let note = &review.notes[0];
     let one = |at: usize| if at == 0 { HunkDecision::Accept } else { HunkDecision::Reject };
     let hunks: Vec<HunkDecision> = (0..note.hunks.len()).map(one).collect();

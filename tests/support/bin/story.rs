@@ -291,8 +291,8 @@ async fn resume_after_crash(app: &App, last: Option<ConversationId>) {
 /// Of the four hunks of a note one is accepted, one rejected, one edited, one left pending.
 async fn decide_by_hunk(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
-    let review = view.review.expect("a note waits");
-    let note = review.notes.first().expect("a note waits");
+    let review = view.review.expect("a note is pending");
+    let note = review.notes.first().expect("a note is pending");
     let edit = HunkDecision::Edit { text: "mine\nand more".into() };
     let hunks = vec![HunkDecision::Accept, HunkDecision::Reject, edit, HunkDecision::Wait];
     let (path, seen) = (note.path.clone(), note.seen.clone());
@@ -300,7 +300,7 @@ async fn decide_by_hunk(app: &App, conversation: &ConversationId) {
     app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
 }
 
-/// Accepts everything that waits.
+/// Accepts every pending change.
 async fn accept_pending(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     if let Some(review) = view.review {
@@ -310,7 +310,7 @@ async fn accept_pending(app: &App, conversation: &ConversationId) {
     }
 }
 
-/// Answers the question that waits.
+/// Answers the open question.
 async fn answer_question(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     if let Some(question) = view.question {

@@ -25,8 +25,8 @@ use fake_clock::FakeClock;
 pub struct WeekExtent {
     /// Notes in the folder beside the sixty.
     pub notes: usize,
-    /// How many days after the first one the program is started again; on the last one all is taken
-    /// back.
+    /// How many days after the first one the program is started again; on the last one everything
+    /// is undone.
     pub days: Vec<u32>,
     /// Captures of the hub on each of them.
     pub captures: usize,

@@ -99,7 +99,7 @@ impl HubLog {
         }
     }
 
-    /// The next one that waits, at or behind this place.
+    /// The next undelivered one, at or behind this place.
     fn next_undelivered(&self, place: &mut usize) -> Option<(String, String)> {
         loop {
             let (id, text) = self.sent.get(*place)?;

@@ -1,4 +1,4 @@
-//! Times that were taken, and what is said about them.
+//! Measured times, and their summary.
 
 use std::fmt;
 use std::time::Duration;

@@ -221,7 +221,7 @@ async fn apply_accepted(
     Ok(())
 }
 
-/// The text under a note that could not be changed. It speaks to the user, not to a model.
+/// The text under a note that could not be changed. It is for the user, not for a model.
 fn review_problem(error: &VaultError) -> String {
     match error {
         VaultError::Stale { .. } => {

@@ -37,7 +37,7 @@ pub struct OneShotQuestion {
     pub note: Option<String>,
     /// Whether changes are written; else they are returned as a diff and discarded.
     pub write: bool,
-    /// What the caller tells the model about the user's situation.
+    /// Information about the user's situation, for the model.
     pub context: Option<SourcedText>,
     /// The messages before, oldest first. Nothing else is remembered between questions.
     pub history: Vec<PriorMessage>,

@@ -52,7 +52,7 @@ pub enum NotificationChange {
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppNotification {
-    /// What.
+    /// The event.
     pub happened: NotificationKind,
     /// Where.
     pub conversation: Option<ConversationId>,

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_looks_changes_and_talks_and_cannot_look_into_the_window_or_the_past() {
+    fn the_hub_reads_changes_and_talks_and_cannot_read_the_window_or_the_history() {
         let tools = [
             registered("read_file", false),
             registered("edit_file", true),

@@ -48,8 +48,8 @@ impl PrivacyGuard {
         }
         let mut notes: BTreeSet<NotePath> =
             sources.values().flatten().filter_map(source_note).collect();
-        // A note that is to be made is not there yet, and says nothing that its turn did not write. One that is
-        // to be changed was there.
+        // A note with a pending creation is not there yet, and says nothing that its turn did not
+        // write. A note with a pending change was there.
         if let (Some(ledger), Some(row)) = (self.effect_history.get(), rows.first()) {
             let open = ledger.open_change_set(&row.conversation).await.map_err(store_error)?;
             let planned = open.into_iter().flat_map(|set| set.planned);

@@ -139,7 +139,7 @@ fn nameless(turn: &str) -> Vec<Message> {
     ]
 }
 
-/// What a model gets of turn `two`, which was told text of this note.
+/// The history that a model gets of turn `two`, which was told text of this note.
 async fn heard_from(guard: &PrivacyGuard, note: &str) -> String {
     let turn = TurnId::from("three");
     guard.begin(&turn, Privacy::Open).await.expect("begun");

@@ -25,7 +25,7 @@ pub struct ChangeOutcome {
     pub sources: Vec<Source>,
 }
 
-/// What tools of a conversation see beside the files.
+/// The view of a conversation's tools on the notes, beside the files.
 #[derive(Debug, Clone, Default)]
 pub struct NoteOverlay {
     /// Pending changes.

@@ -27,7 +27,7 @@ pub(super) fn title_and_summary(words: &str, wanted: TitleRequest) -> Option<Gen
     Some(GeneratedTitle { title, summary })
 }
 
-/// All of it as one paragraph, cut behind so many characters; `None` when nothing is said.
+/// All of it as one paragraph, cut behind so many characters; `None` when it is empty.
 pub(crate) fn paragraph(words: &str, most: usize) -> Option<String> {
     let words = without_thoughts(words)?;
     let text =

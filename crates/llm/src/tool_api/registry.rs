@@ -75,7 +75,7 @@ impl ToolRegistry {
         self.tools.iter().map(|tool| tool.spec.name.as_str()).collect()
     }
 
-    /// What a tool may do; `None` for a changing tool, whose plan says it, and for a name that is
+    /// The effect of a tool; `None` for a changing tool, whose plan says it, and for a name that is
     /// not registered.
     #[must_use]
     pub fn effect(&self, name: &str) -> Option<ToolEffect> {

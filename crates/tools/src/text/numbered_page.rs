@@ -95,8 +95,8 @@ impl NumberedPage<'_> {
     }
 }
 
-/// Prints until a limit is reached; how many lines that were. One line that is too long by itself
-/// is cut inside, so that reading always moves on.
+/// Prints until a limit is reached; returns the number of lines. One line that alone is too long is
+/// cut inside, so that reading always moves on.
 fn print_lines(lines: &[&str], first: usize, most: usize, out: &mut String) -> usize {
     let begun = out.len();
     let mut shown = 0;

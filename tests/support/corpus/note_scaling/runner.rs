@@ -36,7 +36,7 @@ const MAX_GROWTH_PERCENT: u32 = 250;
 const NEGLIGIBLE_COST: OperationCost =
     OperationCost { time: Duration::from_millis(60), memory: 8 << 20 };
 
-/// So often a pair is measured before it is said to be too dear: other programs disturb.
+/// How often a pair is measured before it counts as too slow: other programs disturb.
 const MEASUREMENT_ATTEMPTS: usize = 3;
 
 /// Tries all shapes, or the one called `only`; `program` is one that calls [`run_child`].

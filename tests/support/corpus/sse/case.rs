@@ -17,7 +17,7 @@ pub struct SseCase {
     pub(super) expect: String,
     pub(super) wire: String,
     pub(super) response: ResponseSpec,
-    /// How the connection ends; whole when nothing is said.
+    /// How the connection ends; by default after the whole answer.
     pub(super) end: Option<String>,
     /// How the bytes are cut.
     pub(super) chunking: Option<String>,

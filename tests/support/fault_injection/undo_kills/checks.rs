@@ -35,7 +35,7 @@ impl UndoCase {
     }
 
     /// After a kill at `site`: `found` in the moment, `said` by the application started again,
-    /// which then did the deed again, and its opposite.
+    /// which then did the action again, and its opposite.
     pub(super) fn check_after_kill(
         &self,
         site: &str,

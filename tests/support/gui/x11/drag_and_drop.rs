@@ -31,9 +31,9 @@ pub enum DragSourceBehavior {
 /// The result of the drag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropOutcome {
-    /// The window said that it may be dropped there.
+    /// The window accepts the drop there.
     Yes,
-    /// It said that it may not.
+    /// It refuses it.
     No,
 }
 

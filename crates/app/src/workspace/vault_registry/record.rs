@@ -102,8 +102,9 @@ pub(super) struct VaultRecord {
 }
 
 impl VaultRecord {
-    /// Three lines: the id; card, mark, data folder's mark and card file's mark; the place, whatever bytes it has. Before
-    /// there were times in it the second said whether the id was carried, and the inode.
+    /// Three lines: the id; card, mark, data folder's mark and card file's mark; the path, in any
+    /// bytes. Before records had times, the second line told whether the id was carried, and the
+    /// inode.
     pub(super) fn read(dir: PathBuf) -> Option<Self> {
         let bytes = fs::read(dir.join(RECORD_FILE)).ok()?;
         let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
