@@ -164,8 +164,8 @@ impl Provider for TextToolProvider {
 
     async fn capabilities(&self, model: &str) -> Capabilities {
         let capabilities = self.inner.capabilities(model).await;
-        let mut said = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        said.insert(model.to_owned(), capabilities.tools);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.insert(model.to_owned(), capabilities.tools);
         capabilities
     }
 }
@@ -181,7 +181,7 @@ pub(crate) fn find_call(
     found.extend(scan.end());
     found.into_iter().find_map(|found| match found {
         extract::ExtractedPart::Call { tool, parameters } => Some((tool, parameters)),
-        extract::ExtractedPart::Words(_) | extract::ExtractedPart::NoCall { .. } => None,
+        extract::ExtractedPart::Text(_) | extract::ExtractedPart::NoCall { .. } => None,
     })
 }
 

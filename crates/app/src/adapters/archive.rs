@@ -61,8 +61,8 @@ impl ConversationArchive for StoreArchive {
             return Ok(None);
         }
         let (history, _) = self.visible_messages(id).await?;
-        let said = history.iter().filter_map(to_archive_message).collect();
-        Ok(Some(ArchivedTranscript { messages: said, sources: self.sources(id).await? }))
+        let messages = history.iter().filter_map(to_archive_message).collect();
+        Ok(Some(ArchivedTranscript { messages, sources: self.sources(id).await? }))
     }
 }
 
@@ -125,8 +125,7 @@ fn to_archive_entry(
     history: &[Message],
     withheld: Redaction,
 ) -> ArchivedConversation {
-    let EndedConversation { conversation, excerpt: words, named_by_user, titled_until: told_until } =
-        row;
+    let EndedConversation { conversation, excerpt, named_by_user, titled_until: told_until } = row;
     let is_whole = withheld == Redaction::Nothing;
     let holds = is_whole
         && told_until.as_ref().is_none_or(|told| history.iter().any(|row| row.turn == *told));
@@ -139,7 +138,7 @@ fn to_archive_entry(
     };
     let gist = match conversation.summary.filter(|_| holds) {
         Some(summary) => summary,
-        None if is_whole => words,
+        None if is_whole => excerpt,
         None => "Withheld: it may tell of notes that are private.".to_owned(),
     };
     let (id, ended_at) = (conversation.id, conversation.updated_at);

@@ -151,8 +151,8 @@ impl VaultChanges {
         }
         let mut planned = BTreeMap::new();
         for row in waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create) {
-            let said = self.store.messages_of_turn(&row.turn).await.map_err(store_error)?;
-            planned.extend(said.last().map(|last| (row.change.path.clone(), last.at)));
+            let messages = self.store.messages_of_turn(&row.turn).await.map_err(store_error)?;
+            planned.extend(messages.last().map(|last| (row.change.path.clone(), last.at)));
         }
         self.privacy_guard.replaced_for_any(planned).await
     }
@@ -209,19 +209,19 @@ impl VaultChanges {
         if others.is_empty() {
             return Ok(true);
         }
-        let said = message.as_ref().map(Message::text).unwrap_or_default();
+        let text = message.as_ref().map(Message::text).unwrap_or_default();
         let options = self.store.offered_options(&turn.conversation).await.map_err(store_error)?;
-        if options.iter().any(|option| option.trim() == said.trim()) {
+        if options.iter().any(|option| option.trim() == text.trim()) {
             return Ok(false);
         }
-        let (words, vault) = (user_authored_text(&said), self.vault.unfiltered());
+        let (own_text, vault) = (user_authored_text(&text), self.vault.unfiltered());
         let are_named = move || -> Result<bool, VaultError> {
-            if !others.iter().all(|path| mentions_note(&words, path, &[])) {
+            if !others.iter().all(|path| mentions_note(&own_text, path, &[])) {
                 return Ok(false);
             }
             let files = vault.list()?.entries.into_iter().map(|entry| entry.path);
             let files: Vec<NotePath> = files.collect();
-            Ok(others.iter().all(|path| mentions_note(&words, path, &files)))
+            Ok(others.iter().all(|path| mentions_note(&own_text, path, &files)))
         };
         run_blocking(are_named).await?.map_err(|error| note_error(&error))
     }

@@ -360,10 +360,10 @@ impl AppTurnPolicy {
         };
         Ok(match row {
             Some(row) => {
-                let (provider, words) = (Arc::clone(provider), row.text);
+                let (provider, message) = (Arc::clone(provider), row.text);
                 let inbox = writable_notes::inbox_path(&who.settings.hub)?;
                 let undone = self.ineffective_calls(turn).await?;
-                Arc::new(CaptureIfIgnored { provider, inbox, ineffective_calls: undone, words })
+                Arc::new(CaptureIfIgnored { provider, inbox, ineffective_calls: undone, message })
                     as _
             }
             None => Arc::clone(provider),

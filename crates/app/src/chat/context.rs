@@ -89,7 +89,7 @@ impl VaultSession {
         &self,
         decisions: &[DecisionRow],
     ) -> Result<(Vec<String>, Vec<NotePath>), UserError> {
-        let mut words = Vec::with_capacity(decisions.len());
+        let mut texts = Vec::with_capacity(decisions.len());
         let mut quoted = Vec::new();
         for decision in decisions {
             let mut declined = self.store.rejected_parts(decision).await.map_err(store_error)?;
@@ -99,17 +99,17 @@ impl VaultSession {
             let (vault, decision) = (self.privacy_guard.vault_for_any_model(), decision.clone());
             let in_words = move || {
                 let shown = || declined.iter().filter(|change| !vault.hides(&change.path));
-                let words = prompt::decision_text(
+                let text = prompt::decision_text(
                     &decision,
                     &shown().map(unified_diff).collect::<Vec<_>>(),
                 );
-                (words, shown().map(|change| change.path.clone()).collect::<Vec<_>>())
+                (text, shown().map(|change| change.path.clone()).collect::<Vec<_>>())
             };
             let (told, notes) = run_blocking(in_words).await?;
-            words.push(told);
+            texts.push(told);
             quoted.extend(notes);
         }
-        Ok((words, quoted))
+        Ok((texts, quoted))
     }
 
     /// Notes that have changed since the conversation read or wrote them. Notes with pending

@@ -143,8 +143,8 @@ async fn run_one_shot(
         turn_policy::effective_privacy(&*app.services().model_selector.selected().await).await;
     let history = redact_history(&open, most, question.history).await?;
     store_history(&open.store, &conversation, history).await?;
-    let words = UserMessage::new(question.text, Origin::Cli, WithNote::OnDesk);
-    let mut prepared = open.prepare_turn(&conversation, &words).await?;
+    let message = UserMessage::new(question.text, Origin::Cli, WithNote::OnDesk);
+    let mut prepared = open.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
         let SourcedText { text, sources } = redact_private(&open, most, context).await?;
         prepared.new.message.parts.insert(0, MessagePart::Context { text });

@@ -55,8 +55,8 @@ impl App {
             Some(OldChanges::TakeBack) => self.undo_old_answer(&turns, changed, waiting).await?,
             None | Some(OldChanges::Keep) => {}
         }
-        let words = UserMessage::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));
-        let prepared = open.prepare_turn(&found.conversation, &words).await?;
+        let message = UserMessage::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));
+        let prepared = open.prepare_turn(&found.conversation, &message).await?;
         open.submit_instead_of(prepared, Some(&found.turn)).await?;
         Ok(RegenerateOutcome::Begun)
     }

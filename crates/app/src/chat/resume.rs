@@ -64,8 +64,8 @@ impl App {
         }
         let last = open.store.last_turn(conversation).await.map_err(store_error)?;
         let open_note = last.map_or(WithNote::Shown(None), WithNote::AsIn);
-        let words = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
-        let prepared = open.prepare_turn(conversation, &words).await?;
+        let message = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
+        let prepared = open.prepare_turn(conversation, &message).await?;
         open.submit(prepared).await
     }
 

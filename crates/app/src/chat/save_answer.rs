@@ -30,14 +30,14 @@ impl App {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
         let answered = open.store.answer_by_id(answer).await.map_err(store_error)?;
-        let Some((turn, words)) = answered else {
+        let Some((turn, text)) = answered else {
             return Err(UserError::other("This answer no longer exists."));
         };
         let path = match answer_path(&open, name).await? {
             AnswerPath::Free(path) => path,
             AnswerPath::Taken(taken) => return Ok(taken),
         };
-        let change = Change::create(path.clone(), format!("{}\n", words.trim()));
+        let change = Change::create(path.clone(), format!("{}\n", text.trim()));
         open.store.propagate_taint(&[(turn.clone(), &change)]).await.map_err(store_error)?;
         let (set, taken) =
             (new_id(), UndoPlan { changes: ChangeSet::one(change), ..UndoPlan::default() });

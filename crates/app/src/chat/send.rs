@@ -77,11 +77,11 @@ impl VaultSession {
             None => self.new_conversation(&text).await?,
         };
         let open_note = WithNote::Shown(request.open_note);
-        let words = UserMessage {
+        let message = UserMessage {
             answers: request.answers,
             ..UserMessage::new(text, Origin::Window, open_note)
         };
-        let prepared = self.prepare_turn(&conversation, &words).await?;
+        let prepared = self.prepare_turn(&conversation, &message).await?;
         self.submit(prepared).await?;
         Ok(conversation)
     }
@@ -100,18 +100,18 @@ impl VaultSession {
     pub(crate) async fn prepare_turn(
         &self,
         conversation: &ConversationId,
-        words: &UserMessage,
+        sent: &UserMessage,
     ) -> Result<PreparedTurn, UserError> {
         let told = self.store.unreported_decisions(conversation).await.map_err(store_error)?;
         let TurnContext { mut parts, sources: shown } =
-            self.turn_context(conversation, words, &told).await?;
-        if let Some(question) = &words.answers {
+            self.turn_context(conversation, sent, &told).await?;
+        if let Some(question) = &sent.answers {
             parts.push(MessagePart::Answers { question: question.clone() });
         }
-        if words.age == MessageAge::Before {
+        if sent.age == MessageAge::Before {
             parts.push(MessagePart::Repeated);
         }
-        parts.push(MessagePart::Text { text: words.text.clone() });
+        parts.push(MessagePart::Text { text: sent.text.clone() });
         let turn = new_id();
         let message = Message {
             id: new_id(),
@@ -124,8 +124,8 @@ impl VaultSession {
         let new = NewTurn {
             turn: message.turn.clone(),
             message,
-            origin: words.origin,
-            answers: words.answers.clone(),
+            origin: sent.origin,
+            answers: sent.answers.clone(),
             shown,
         };
         Ok(PreparedTurn { new, told_decisions: told })

@@ -263,9 +263,9 @@ impl EventPublisher {
             let key = (turn.turn.clone(), result.call.clone());
             let Some(called) = self.running_calls.remove(&key) else { continue };
             let RunningCall { tool, arguments, .. } = &called;
-            let said = arguments.get("message").and_then(serde_json::Value::as_str);
+            let text = arguments.get("message").and_then(serde_json::Value::as_str);
             let asks = arguments.get("is_question").and_then(serde_json::Value::as_bool);
-            match said {
+            match text {
                 Some(_) if tool == "send_message" && asks == Some(true) && !result.is_error => {}
                 Some(text) if tool == "send_message" && !result.is_error => {
                     let id = store::chat_view::sent_message_id(&turn.turn, &result.call);

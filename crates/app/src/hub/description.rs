@@ -72,9 +72,9 @@ impl App {
                  Spending.",
             ));
         }
-        let DescriptionAnswer { text: words, usage: asked } = describe(&by, organisation).await?;
+        let DescriptionAnswer { text, usage: asked } = describe(&by, organisation).await?;
         session.store.record_standalone_usage(&asked).await.map_err(store_error)?;
-        words.ok_or_else(|| {
+        text.ok_or_else(|| {
             UserError::other(
                 "The model didn’t return a usable description. Try again, or choose another \
                  summary model in Settings.",

@@ -81,7 +81,7 @@ pub(crate) struct CaptureIfIgnored {
     /// Calls that an interruption kept from doing anything: such a capture is made again.
     pub(crate) ineffective_calls: Vec<CallId>,
     /// The text of the message.
-    pub(crate) words: String,
+    pub(crate) message: String,
 }
 
 /// Tools that do nothing about a message.
@@ -105,7 +105,7 @@ impl Provider for CaptureIfIgnored {
                 if was_cut_without_effect(&request, &self.ineffective_calls)
                     && !request.tools.is_empty() =>
             {
-                let call = append(&request, &self.inbox, &self.words);
+                let call = append(&request, &self.inbox, &self.message);
                 return Ok(Box::pin(stream::iter(call.into_iter().map(Ok))));
             }
             Some((call, true, why)) if is_capture_call(&call.id) => {
@@ -120,14 +120,14 @@ impl Provider for CaptureIfIgnored {
             }
             _ => {}
         }
-        if has_acted(&request, &self.words) {
+        if has_acted(&request, &self.message) {
             return self.provider.stream(request).await;
         }
         let ending = match request.tools.is_empty() {
             // The model was told to close, and no call is run any more: the next try keeps the
             // message.
             true => vec![Err(ModelError::InvalidRequest(DID_NOTHING.to_owned()))],
-            false => append(&request, &self.inbox, &self.words).into_iter().map(Ok).collect(),
+            false => append(&request, &self.inbox, &self.message).into_iter().map(Ok).collect(),
         };
         let answer = self.provider.stream(request).await?;
         Ok(replace_end_unless_called(answer, ending))
@@ -180,17 +180,17 @@ fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
 
 /// Whether a call since the message did something about it: changed or planned to change a note, found or
 /// read something, or settled the question that waited.
-fn has_acted(request: &ModelRequest, words: &str) -> bool {
-    let is_words =
-        |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if text == words);
+fn has_acted(request: &ModelRequest, message: &str) -> bool {
+    let is_message =
+        |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if text == message);
     let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
     let last = |is: &dyn Fn(&ContentBlock) -> bool| {
         let is_said =
             |message: &ModelMessage| message.role == Role::User && message.blocks.iter().any(is);
         request.messages.iter().rposition(is_said)
     };
-    let said = last(&is_words).or_else(|| last(&is_text));
-    let own = request.messages.get(said.unwrap_or_default()..).unwrap_or_default();
+    let sent = last(&is_message).or_else(|| last(&is_text));
+    let own = request.messages.get(sent.unwrap_or_default()..).unwrap_or_default();
     let blocks = || own.iter().flat_map(|message| &message.blocks);
     let does = |call: &ToolCall| !SPEECH_TOOLS.contains(&call.tool.as_str());
     blocks().any(|block| match block {
@@ -246,8 +246,8 @@ fn last_call(request: &ModelRequest) -> Option<(&ToolCall, bool, &str)> {
 
 /// The last message of the user.
 fn last_user_text(request: &ModelRequest) -> String {
-    let said = request.messages.iter().rev().filter(|message| message.role == Role::User);
-    let blocks = said.flat_map(|message| message.blocks.iter().rev());
+    let own = request.messages.iter().rev().filter(|message| message.role == Role::User);
+    let blocks = own.flat_map(|message| message.blocks.iter().rev());
     let mut texts = blocks.filter_map(|block| match block {
         ContentBlock::Text(text) => Some(text),
         _ => None,
@@ -255,8 +255,8 @@ fn last_user_text(request: &ModelRequest) -> String {
     texts.next().cloned().unwrap_or_default()
 }
 
-fn is_answer(words: &str) -> bool {
-    let start = words.trim_start().get(..ANSWER_PREFIX.len());
+fn is_answer(text: &str) -> bool {
+    let start = text.trim_start().get(..ANSWER_PREFIX.len());
     start.is_some_and(|start| start.eq_ignore_ascii_case(ANSWER_PREFIX))
 }
 
@@ -273,8 +273,8 @@ fn call_events(request: &ModelRequest, tool: &str, arguments: Value) -> Vec<Mode
 }
 
 /// The call that adds the message to the inbox note.
-fn append(request: &ModelRequest, inbox: &NotePath, words: &str) -> Vec<ModelEvent> {
-    call_events(request, APPEND_TOOL, json!({ "path": inbox, "content": list_item(words) }))
+fn append(request: &ModelRequest, inbox: &NotePath, message: &str) -> Vec<ModelEvent> {
+    call_events(request, APPEND_TOOL, json!({ "path": inbox, "content": list_item(message) }))
 }
 
 /// A list item; further lines are indented so that they stay part of it.
@@ -329,10 +329,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_message_is_appended_verbatim_as_one_item_and_then_called_saved() {
-        let words = ContentBlock::Text("remember milk\nand eggs".into());
+        let text = ContentBlock::Text("remember milk\nand eggs".into());
         let user = ModelMessage {
             role: Role::User,
-            blocks: vec![ContentBlock::Text("<context>\n</context>".into()), words],
+            blocks: vec![ContentBlock::Text("<context>\n</context>".into()), text],
         };
         let events = answered(None, vec![user.clone()]).await;
         let Some(ModelEvent::Call(call)) = events.first() else { panic!("a call: {events:?}") };
@@ -420,13 +420,13 @@ mod tests {
             Some(ModelEvent::Call(call)) => call.clone(),
             other => panic!("a call: {other:?}"),
         };
-        for (asked, words, tool) in [
+        for (asked, text, tool) in [
             (Some(&asked), " Answer: the blue one", RESOLVE_QUESTION),
             (Some(&asked), "the blue one", APPEND_TOOL),
             (None, "answer: the blue one", APPEND_TOOL),
         ] {
-            let events = answered(asked.cloned(), vec![says(words)]).await;
-            assert_eq!(called(&events).tool, tool, "{words}");
+            let events = answered(asked.cloned(), vec![says(text)]).await;
+            assert_eq!(called(&events).tool, tool, "{text}");
         }
         let said = says("answer: blue");
         let call = called(&answered(Some(asked.clone()), vec![said.clone()]).await);

@@ -208,13 +208,13 @@ async fn begin_turns(vault: &Arc<VaultSession>) -> Result<(), UserError> {
 async fn submit(
     vault: &Arc<VaultSession>,
     row: &InboxRow,
-    said: MessageAge,
+    age: MessageAge,
 ) -> Result<(), UserError> {
     let conversation = conversation_of(vault, row).await?;
     let received_at = Some(row.received_at);
-    let words = UserMessage::new(row.text.clone(), row.origin, WithNote::Never);
-    let words = UserMessage { age: said, received_at, ..words };
-    let prepared = vault.prepare_turn(&conversation, &words).await?;
+    let message = UserMessage::new(row.text.clone(), row.origin, WithNote::Never);
+    let message = UserMessage { age, received_at, ..message };
+    let prepared = vault.prepare_turn(&conversation, &message).await?;
     vault
         .store
         .inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn)

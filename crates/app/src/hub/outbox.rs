@@ -99,7 +99,7 @@ pub(crate) fn turn_notifications(
 /// The messages that the model sent, and their priority.
 fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static str)> {
     let parts: Vec<&MessagePart> = own.iter().flat_map(|message| &message.parts).collect();
-    let mut said: Vec<(String, &'static str)> = Vec::new();
+    let mut messages: Vec<(String, &'static str)> = Vec::new();
     for part in &parts {
         if let MessagePart::Call { id, tool, arguments } = part
             && tool == "send_message"
@@ -107,21 +107,21 @@ fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static
             && arguments.get("is_question").and_then(serde_json::Value::as_bool) != Some(true)
             && let Some(text) = arguments.get("message").and_then(serde_json::Value::as_str)
         {
-            said.push((text.to_owned(), "normal"));
+            messages.push((text.to_owned(), "normal"));
         }
     }
     if let Some(question) = &ending.question {
-        said.push((question.text.clone(), "high"));
+        messages.push((question.text.clone(), "high"));
     }
     // Messages of the model before the inbox note took over.
     let kept = own.iter().filter(|message| message.parts.iter().any(is_fallback_capture));
     let texts = kept.map(Message::text).filter(|text| !text.trim().is_empty());
-    said.extend(texts.map(|text| (text, "normal")));
+    messages.extend(texts.map(|text| (text, "normal")));
     let last = ending.message.as_ref().map(Message::text).unwrap_or_default();
-    if !last.trim().is_empty() && !said.iter().any(|(text, _)| text.trim() == last.trim()) {
-        said.push((last, "normal"));
+    if !last.trim().is_empty() && !messages.iter().any(|(text, _)| text.trim() == last.trim()) {
+        messages.push((last, "normal"));
     }
-    said
+    messages
 }
 
 fn is_fallback_capture(part: &MessagePart) -> bool {

@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 32;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ExtractedPart {
     /// Text for the user.
-    Words(String),
+    Text(String),
     /// A call. Nothing is found after it.
     Call {
         /// The tool.
@@ -34,7 +34,7 @@ pub(super) enum ExtractedPart {
     /// Looks like a call and is none. Nothing is found after it.
     NoCall {
         /// As it came, with all that followed.
-        words: String,
+        text: String,
         /// The problem, in words for the model.
         problem: String,
     },
@@ -105,14 +105,14 @@ impl CallScanner {
     }
 
     /// Takes in more text and gives out what is certain.
-    pub(super) fn feed(&mut self, words: &str) -> Vec<ExtractedPart> {
+    pub(super) fn feed(&mut self, text: &str) -> Vec<ExtractedPart> {
         match self.over {
             ScanEnd::Called => return Vec::new(),
             ScanEnd::NoCall { .. } => {
-                self.held.push_str(words);
+                self.held.push_str(text);
                 return Vec::new();
             }
-            ScanEnd::No => self.held.push_str(words),
+            ScanEnd::No => self.held.push_str(text),
         }
         let mut found = Vec::new();
         while matches!(self.over, ScanEnd::No)
@@ -144,10 +144,10 @@ impl CallScanner {
         match self.over {
             ScanEnd::Called => {}
             ScanEnd::NoCall { problem } => {
-                found.push(ExtractedPart::NoCall { words: self.held, problem })
+                found.push(ExtractedPart::NoCall { text: self.held, problem })
             }
             ScanEnd::No if self.held.is_empty() => {}
-            ScanEnd::No => found.push(ExtractedPart::Words(self.held)),
+            ScanEnd::No => found.push(ExtractedPart::Text(self.held)),
         }
         found
     }
@@ -252,7 +252,7 @@ impl CallScanner {
                     let before = self.held.get(..start).unwrap_or_default();
                     let before =
                         before.get(..trailing_marks(before)).unwrap_or_default().to_owned();
-                    found.extend((!before.is_empty()).then_some(ExtractedPart::Words(before)));
+                    found.extend((!before.is_empty()).then_some(ExtractedPart::Text(before)));
                     found.push(ExtractedPart::Call { tool, parameters });
                     self.over = ScanEnd::Called;
                     self.held.clear();
@@ -295,9 +295,9 @@ impl CallScanner {
             return;
         }
         let rest = self.held.split_off(until);
-        let words = std::mem::replace(&mut self.held, rest);
+        let text = std::mem::replace(&mut self.held, rest);
         self.looked = self.looked.saturating_sub(until);
-        found.push(ExtractedPart::Words(words));
+        found.push(ExtractedPart::Text(text));
     }
 }
 

@@ -77,7 +77,7 @@ impl NativeToolStream {
                 return None;
             }
             match self.answer.next().await {
-                Some(Ok(ModelEvent::Text(words))) => self.receive_text(words),
+                Some(Ok(ModelEvent::Text(text))) => self.receive_text(text),
                 Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
                 Some(Ok(event)) => {
                     self.confirm_support();
@@ -96,11 +96,11 @@ impl NativeToolStream {
         }
     }
 
-    fn receive_text(&mut self, words: String) {
+    fn receive_text(&mut self, text: String) {
         let Some(held) = &mut self.held else {
-            return self.ready.push_back(Ok(ModelEvent::Text(words)));
+            return self.ready.push_back(Ok(ModelEvent::Text(text)));
         };
-        held.push_str(&words);
+        held.push_str(&text);
         let may_be = held.len() <= MAX_HELD_BYTES && call_formats::may_be_calls(held);
         if !may_be && self.doubt.is_none() {
             self.flush_as_text();

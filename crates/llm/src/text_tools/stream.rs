@@ -70,8 +70,8 @@ impl TextToolStream {
                 return None;
             }
             match self.answer.next().await {
-                Some(Ok(ModelEvent::Text(words))) => {
-                    for found in self.scan.feed(&words) {
+                Some(Ok(ModelEvent::Text(text))) => {
+                    for found in self.scan.feed(&text) {
                         self.emit(found);
                     }
                 }
@@ -97,8 +97,8 @@ impl TextToolStream {
     fn flush_as_text(&mut self) {
         let scan = std::mem::replace(&mut self.scan, CallScanner::new(Vec::new()));
         for found in scan.end() {
-            if let ExtractedPart::Words(words) = found {
-                self.ready.push_back(Ok(ModelEvent::Text(words)));
+            if let ExtractedPart::Text(text) = found {
+                self.ready.push_back(Ok(ModelEvent::Text(text)));
             }
         }
     }
@@ -112,7 +112,7 @@ impl TextToolStream {
         let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
         for found in scan.end() {
             match found {
-                ExtractedPart::NoCall { words, problem } => {
+                ExtractedPart::NoCall { text, problem } => {
                     let repairs = std::mem::replace(&mut self.repairs, RepairAttempt::Done);
                     let RepairAttempt::May { provider, request } = repairs else {
                         return self.give_up(&problem);
@@ -120,7 +120,7 @@ impl TextToolStream {
                     if !whole {
                         return self.give_up("the answer was cut before its end");
                     }
-                    match provider.stream(repair_request(request, &words, &problem)).await {
+                    match provider.stream(repair_request(request, &text, &problem)).await {
                         Ok(answer) => self.answer = answer,
                         Err(error) => {
                             self.ready.push_back(Err(error));
@@ -145,8 +145,8 @@ impl TextToolStream {
 
     fn emit(&mut self, found: ExtractedPart) {
         let event = match found {
-            ExtractedPart::Words(words) | ExtractedPart::NoCall { words, .. } => {
-                ModelEvent::Text(words)
+            ExtractedPart::Text(text) | ExtractedPart::NoCall { text, .. } => {
+                ModelEvent::Text(text)
             }
             ExtractedPart::Call { tool, parameters: arguments } => {
                 self.called = true;

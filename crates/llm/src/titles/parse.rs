@@ -16,9 +16,9 @@ const MAX_SUMMARY_CHARS: usize = 600;
 const THOUGHT_TAGS: [&str; 2] = ["<think>", "</think>"];
 
 /// The title, and the summary if one was wanted; `None` when something of it is missing.
-pub(super) fn title_and_summary(words: &str, wanted: TitleRequest) -> Option<GeneratedTitle> {
-    let words = without_thoughts(words)?;
-    let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+pub(super) fn title_and_summary(text: &str, wanted: TitleRequest) -> Option<GeneratedTitle> {
+    let text = without_thoughts(text)?;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let title = title(lines.next()?)?;
     let summary = match wanted {
         TitleRequest::Title => None,
@@ -28,18 +28,18 @@ pub(super) fn title_and_summary(words: &str, wanted: TitleRequest) -> Option<Gen
 }
 
 /// All of it as one paragraph, cut behind so many characters; `None` when it is empty.
-pub(crate) fn paragraph(words: &str, most: usize) -> Option<String> {
-    let words = without_thoughts(words)?;
+pub(crate) fn paragraph(answer: &str, most: usize) -> Option<String> {
+    let answer = without_thoughts(answer)?;
     let text =
-        strip_label(words.trim_matches(is_decoration), "description").trim_matches(is_decoration);
+        strip_label(answer.trim_matches(is_decoration), "description").trim_matches(is_decoration);
     join_lines(text, most)
 }
 
 /// The text without a model's thoughts and without invisible characters; `None` while it only
 /// thinks.
-fn without_thoughts(words: &str) -> Option<Cow<'_, str>> {
-    let words = words.rsplit_once(THOUGHT_TAGS[1]).map_or(words, |(_, after)| after);
-    (!words.trim_start().starts_with(THOUGHT_TAGS[0])).then(|| without_invisible(words))
+fn without_thoughts(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.rsplit_once(THOUGHT_TAGS[1]).map_or(text, |(_, after)| after);
+    (!text.trim_start().starts_with(THOUGHT_TAGS[0])).then(|| without_invisible(text))
 }
 
 /// Without what a weak model puts around it: marks, quotes, a label, a full stop.

@@ -13,7 +13,7 @@ use crate::model::{ModelEvent, ToolCall};
 /// The answer of the model so far, in order.
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
-    said: Vec<AnswerPart>,
+    parts: Vec<AnswerPart>,
 }
 
 #[derive(Debug)]
@@ -30,24 +30,24 @@ impl PartialAnswer {
         match event {
             ModelEvent::Text(text) if text.is_empty() => None,
             ModelEvent::Text(text) => {
-                match self.said.last_mut() {
+                match self.parts.last_mut() {
                     Some(AnswerPart::Text(so_far)) => so_far.push_str(&text),
-                    _ => self.said.push(AnswerPart::Text(text.clone())),
+                    _ => self.parts.push(AnswerPart::Text(text.clone())),
                 }
                 Some(text)
             }
             ModelEvent::Verbatim(content) => {
-                self.said.push(AnswerPart::Verbatim(content));
+                self.parts.push(AnswerPart::Verbatim(content));
                 None
             }
             ModelEvent::Call(call) => {
-                self.said.push(AnswerPart::Call(call));
+                self.parts.push(AnswerPart::Call(call));
                 None
             }
             ModelEvent::BrokenCall { id, tool, problem } => {
                 let arguments = serde_json::Value::Object(serde_json::Map::new());
                 let call = ToolCall { id, tool, arguments };
-                self.said.push(AnswerPart::Broken { call, problem });
+                self.parts.push(AnswerPart::Broken { call, problem });
                 None
             }
             ModelEvent::Stopped { .. } => None,
@@ -56,22 +56,24 @@ impl PartialAnswer {
 
     /// Whether nothing of it has come yet.
     pub(super) fn is_empty(&self) -> bool {
-        self.said.is_empty()
+        self.parts.is_empty()
     }
 
     /// Whether text was shown: then the request is never sent again.
     pub(super) fn is_shown(&self) -> bool {
-        self.said.iter().any(|said| matches!(said, AnswerPart::Text(_)))
+        self.parts.iter().any(|part| matches!(part, AnswerPart::Text(_)))
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        self.said.iter().any(|said| matches!(said, AnswerPart::Call(_) | AnswerPart::Broken { .. }))
+        self.parts
+            .iter()
+            .any(|part| matches!(part, AnswerPart::Call(_) | AnswerPart::Broken { .. }))
     }
 
     /// The parts of a paused answer to send back: all but its calls, which the provider makes
     /// again.
     pub(super) fn parts_without_calls(&self, author: &AnswerAuthor) -> Vec<MessagePart> {
-        let parts = self.said.iter().filter_map(|said| match said {
+        let parts = self.parts.iter().filter_map(|part| match part {
             AnswerPart::Text(text) => Some(MessagePart::Text { text: text.clone() }),
             AnswerPart::Verbatim(content) => Some(verbatim(content, author)),
             AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
@@ -81,7 +83,7 @@ impl PartialAnswer {
 
     /// All text as it was shown; `None` when there is nothing to read.
     pub(super) fn text(&self) -> Option<String> {
-        let texts = self.said.iter().filter_map(|said| match said {
+        let texts = self.parts.iter().filter_map(|part| match part {
             AnswerPart::Text(text) => Some(text.as_str()),
             AnswerPart::Verbatim(_) | AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
         });
@@ -102,8 +104,8 @@ impl PartialAnswer {
         let mut parts = Vec::new();
         let mut given = BTreeSet::new();
         let mut runnable = 0;
-        for said in &self.said {
-            let (call, problem) = match said {
+        for part in &self.parts {
+            let (call, problem) = match part {
                 AnswerPart::Text(text) => {
                     parts.push(MessagePart::Text { text: text.clone() });
                     continue;

@@ -26,7 +26,7 @@ fn scan<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<ExtractedPart> {
     all.extend(scan.end());
     all.into_iter().fold(Vec::new(), |mut joined, found| {
         match (joined.last_mut(), found) {
-            (Some(ExtractedPart::Words(before)), ExtractedPart::Words(more)) => {
+            (Some(ExtractedPart::Text(before)), ExtractedPart::Text(more)) => {
                 before.push_str(&more)
             }
             (_, found) => joined.push(found),
@@ -36,7 +36,7 @@ fn scan<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<ExtractedPart> {
 }
 
 fn words(text: &str) -> ExtractedPart {
-    ExtractedPart::Words(text.into())
+    ExtractedPart::Text(text.into())
 }
 
 fn call(tool: &str, parameters: Value) -> ExtractedPart {
@@ -116,7 +116,7 @@ fn what_was_meant_as_a_call_is_told_with_what_is_wrong() {
         (r#"{"tool": "read", "parameters": {"path": "x""#, "the object does not end"),
     ] {
         let found = scan([format!("Now: {text}").as_str()]);
-        let [before, ExtractedPart::NoCall { words: said, problem: found }] = &found[..] else {
+        let [before, ExtractedPart::NoCall { text: said, problem: found }] = &found[..] else {
             panic!("{text}: {found:?}")
         };
         assert_eq!((before, said.as_str()), (&words("Now: "), text));
@@ -130,13 +130,13 @@ fn an_object_is_as_large_and_as_deep_as_is_honest() {
         format!(r#"{{"tool":"read","parameters":{{"path":"{}"}}}}"#, "x".repeat(length))
     };
     assert!(matches!(scan([of(60_000).as_str()])[..], [ExtractedPart::Call { .. }]));
-    assert!(matches!(scan([of(70_000).as_str()])[..], [ExtractedPart::Words(_)]));
+    assert!(matches!(scan([of(70_000).as_str()])[..], [ExtractedPart::Text(_)]));
     let deep = |depth: usize| {
         let (open, close) = ("{\"a\":".repeat(depth), "}".repeat(depth));
         format!(r#"{{"tool":"list","parameters":{open}1{close}}}"#)
     };
     assert!(matches!(scan([deep(31).as_str()])[..], [ExtractedPart::Call { .. }]));
-    assert!(matches!(scan([deep(32).as_str()])[..], [ExtractedPart::Words(_)]));
+    assert!(matches!(scan([deep(32).as_str()])[..], [ExtractedPart::Text(_)]));
 }
 
 #[test]
@@ -184,7 +184,7 @@ proptest! {
         let found = scan([text.as_str()]);
         if !found.iter().any(|found| matches!(found, ExtractedPart::Call { .. })) {
             let out: String = found.into_iter().map(|found| match found {
-                ExtractedPart::Words(words) | ExtractedPart::NoCall { words, .. } => words,
+                ExtractedPart::Text(text) | ExtractedPart::NoCall { text, .. } => text,
                 ExtractedPart::Call { .. } => String::new(),
             }).collect();
             prop_assert_eq!(out, text);
