@@ -26,7 +26,7 @@ fn message_with_text(view: &ConversationView, words: &str) -> MessageId {
     found.unwrap_or_else(|| panic!("{words} is not said in {:#?}", view.items))
 }
 
-/// Which variant of how many each message is that has some.
+/// The number and count of versions of each message that has several.
 fn variants(view: &ConversationView) -> Vec<(u32, u32)> {
     view.variants.iter().map(|variant| (variant.number, variant.count)).collect()
 }

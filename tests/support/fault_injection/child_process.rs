@@ -82,7 +82,7 @@ async fn apply_without_ledger(
     scene: &FaultScenario,
 ) -> Result<ChildReport, String> {
     let order = FaultScenario::change_batch(scene.changes(vault).await?);
-    apply_batch(vault, &ForgetfulLedger(StoreLedger(store.clone())), order).await
+    apply_batch(vault, &LossyLedger(StoreLedger(store.clone())), order).await
 }
 
 async fn apply_batch(
@@ -122,10 +122,10 @@ async fn with_ledger(said: ChildReport, store: &Store) -> Result<ChildReport, St
 }
 
 /// Stores what shall happen only after it has happened.
-struct ForgetfulLedger(StoreLedger);
+struct LossyLedger(StoreLedger);
 
 #[async_trait]
-impl Ledger for ForgetfulLedger {
+impl Ledger for LossyLedger {
     async fn record_intents(&self, _: &[Intent]) -> Result<(), LedgerError> {
         Ok(())
     }

@@ -30,7 +30,7 @@ impl MarkdownExport {
         }
         if !outline.branches.is_empty() {
             let shown = outline.shown + 1;
-            marks.push(format!("{} variants, {shown} is shown", outline.branches.len() + 1));
+            marks.push(format!("{} versions, {shown} is shown", outline.branches.len() + 1));
         }
         format!("# {}\n\n*{}*\n\n", row.title, marks.join(" · "))
     }
@@ -59,7 +59,7 @@ impl MarkdownExport {
             .map(|branch| (branch.parent + 1, branch.instead_of.to_string()))
             .unwrap_or_default();
         format!(
-            "## Variant {}\n\n*Goes on from variant {parent}, instead of turn {instead_of}.*\n\n",
+            "## Version {}\n\n*Continues version {parent}, instead of turn {instead_of}.*\n\n",
             self.branch + 1
         )
     }

@@ -206,13 +206,13 @@ async fn markdown_is_read_in_order_and_names_each_version() {
     let text = ExportFixture::text(&export);
     let order = [
         "# The boat\n",
-        "2 variants, 2 is shown",
+        "2 versions, 2 is shown",
         "### You\n",
         "Which red?",
         "`read_file`: {\"path\":\"Boat.md\"}\n\n````\n```\nred\n```\n````",
         "### Assistant",
         "Vermilion.",
-        "## Variant 2\n\n*Goes on from variant 1, instead of turn t1.*",
+        "## Version 2\n\n*Continues version 1, instead of turn t1.*",
         "Which green?",
         "Sea green.",
     ];
