@@ -1,4 +1,4 @@
-// What each vendor's own package says a request is.
+// The types of a request in each provider's own package.
 import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages';
 import type { ChatRequest, Tool } from 'ollama';
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
