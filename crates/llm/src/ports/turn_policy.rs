@@ -111,8 +111,7 @@ pub enum ContextCapacity {
     Window(u32),
     /// No model: everything is heard whole.
     Unlimited,
-    /// No model reads the history: only the turn itself is used, so its cost does not depend on
-    /// earlier messages.
+    /// No model: only the turn itself is used, so its cost does not depend on earlier messages.
     OwnTurn,
 }
 

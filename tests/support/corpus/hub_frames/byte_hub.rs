@@ -106,7 +106,7 @@ async fn run_reader(mut reading: OwnedReadHalf, told: watch::Sender<ReceivedFram
         });
     }
     told.send_modify(|heard| heard.ended = Some(Instant::now()));
-    // The last frames can still be read.
+    // Keeps the channel open until the last frames were read.
     told.closed().await;
 }
 
