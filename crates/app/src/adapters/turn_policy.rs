@@ -393,9 +393,10 @@ impl AppTurnPolicy {
         Ok(nobody || failed_before || is_too_long)
     }
 
-    /// The hints at the top of the folder; the first file that is there is read. A file of that name
-    /// deeper down is about something else. A link is no rules file, also where links are followed: it
-    /// leads to a note that anybody may change, and only a change of the rules file itself needs a review.
+    /// The hints at the top of the vault; the first file that is there is read. A file of that name
+    /// deeper down is about something else. A link is no rules file, also where links are followed:
+    /// it leads to a note that anybody may change, and only a change of the rules file itself needs
+    /// a review.
     async fn rules_file(&self) -> Result<Option<RulesFile>, UserError> {
         let vault = self.privacy_guard.vault_for_models();
         let read = move |file| {

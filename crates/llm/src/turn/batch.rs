@@ -56,8 +56,8 @@ impl CallBatch {
         self.slots.push(slot);
     }
 
-    /// Selects the calls to run next. A read that repeats one beside it waits, so that the guard can learn
-    /// from the first.
+    /// Selects the calls to run next. A read that repeats one beside it waits, so that the guard
+    /// can learn from the first.
     pub(super) fn advance(&mut self, guard: &mut LoopGuard) -> NextCalls {
         let mut side: Vec<ToolCall> = Vec::new();
         for slot in self.slots.iter_mut().skip(self.end) {
