@@ -164,7 +164,7 @@ export interface Host {
   writeDescription(organisation: string): Promise<string | null>;
   stopDescription(): Promise<void>;
   /** Sends an answer that waits to the hub, or discards it. */
-  decideHeld(number: number, verdict: ApprovalDecision): Promise<void>;
+  decideHeld(number: number, decision: ApprovalDecision): Promise<void>;
   /** Lets the user choose a folder in a dialog of the system and opens it as the vault; `false` when they
    * changed their mind. The feed brings `vault_changed`, and the window subscribes again. */
   chooseVault(): Promise<boolean>;

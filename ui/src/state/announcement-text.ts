@@ -11,11 +11,11 @@ export function announcementText(event: ChatEvent): string | null {
     case 'wait_changed':
       return event.wait && modelWaitText(event.wait);
     case 'question_changed':
-      return event.question && m.said_question({ question: questionText(event.question) });
+      return event.question && m.announce_question({ question: questionText(event.question) });
     case 'review_changed':
-      return event.review && m.said_review({ count: event.review.notes.length });
+      return event.review && m.announce_review({ count: event.review.notes.length });
     case 'held_changed':
-      return event.held.length > 0 ? m.held_title({ count: event.held.length }) : null;
+      return event.held.length > 0 ? m.approval_title({ count: event.held.length }) : null;
     case 'item_changed':
       return endsConversation(event.item) ? m.end_by_assistant() : null;
     case 'text_added':

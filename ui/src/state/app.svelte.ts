@@ -382,7 +382,7 @@ function titled(row: Conversation): Conversation {
 
 /** The words for the end of a turn, by what stands last; a question has its own. */
 function endOf(last: ChatItem | undefined): string | null {
-  if (last?.type !== 'ended') return last?.type === 'asked' ? null : m.said_answered();
+  if (last?.type !== 'ended') return last?.type === 'asked' ? null : m.announce_answered();
   switch (last.status) {
     case 'cancelled':
       return m.ended_cancelled();

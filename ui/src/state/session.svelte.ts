@@ -220,13 +220,13 @@ export class Session extends Stores {
     if (chat) await this.#ask(() => this.#host.stop(chat.id));
   }
 
-  /** Applies the verdicts, and goes back to the chat once the files are written. */
+  /** Applies the decisions, and returns to the conversation once the files are written. */
   async decide(): Promise<void> {
     const review = this.app.chat?.review;
-    const verdicts = this.app.chat?.verdicts;
-    if (!review || !verdicts?.count) return;
+    const reviewDecisions = this.app.chat?.reviewDecisions;
+    if (!review || !reviewDecisions?.count) return;
     await this.#ask(async () => {
-      await this.#host.decideReview({ review: review.id, notes: verdicts.told() });
+      await this.#host.decideReview({ review: review.id, notes: reviewDecisions.told() });
       if (this.place.name === 'review') this.backToChat();
     });
   }
@@ -263,8 +263,8 @@ export class Session extends Stores {
   }
 
   /** Sends an answer that waits to the hub, or discards it. */
-  async decideHeld(number: number, verdict: ApprovalDecision): Promise<void> {
-    await this.#ask(() => this.#host.decideHeld(number, verdict));
+  async decideHeld(number: number, decision: ApprovalDecision): Promise<void> {
+    await this.#ask(() => this.#host.decideHeld(number, decision));
   }
 
   /** Lets the user pick a folder and opens it as the vault. */

@@ -49,7 +49,7 @@ function going(session: Session, around: Around): Command[] {
       'Mod+P',
     ),
     one('search', () => m.command_search(), 'search', around.search, 'Mod+Shift+F'),
-    one('said', () => m.said_search(), 'chat', around.lookFor, 'Mod+Shift+K'),
+    one('said', () => m.conversation_search_field(), 'chat', around.lookFor, 'Mod+Shift+K'),
     {
       ...one(
         'review',
@@ -81,7 +81,7 @@ function going(session: Session, around: Around): Command[] {
     {
       ...one(
         'chat',
-        () => m.back_to_chat(),
+        () => m.back_to_conversation(),
         'back',
         () => session.backToChat(),
       ),
@@ -138,7 +138,7 @@ function talking(session: Session, around: Around): Command[] {
       applies: () => app.note?.removed === false,
     },
     {
-      ...one('retry', () => m.command_retry(), 'retry', retry, 'Mod+Shift+R'),
+      ...one('retry', () => m.command_regenerate(), 'retry', retry, 'Mod+Shift+R'),
       applies: () => inChat() && Boolean(app.chat?.lastWords) && !app.current?.working,
     },
   ];

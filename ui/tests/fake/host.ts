@@ -224,7 +224,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
     this.tell({ type: 'context_changed', conversation, context });
   }
 
-  /** Every verdict on a review. */
+  /** Every decision on a review. */
   decided(): readonly DecideReview[] {
     return this.#decided;
   }
@@ -238,7 +238,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
       const conversation = view.conversation.id;
       const review = notes.length > 0 ? { ...view.review, notes } : null;
       const { applied, rejected } = outcomeOf(request.notes);
-      const id = `verdict-${this.seq}`;
+      const id = `decision-${this.seq}`;
       const item = { type: 'verdict', id, applied, rejected, at: Date.now() } as const;
       this.#views.set(conversation, { ...view, review, items: [...view.items, item] });
       this.tell(
@@ -302,8 +302,8 @@ export class FakeHost extends FakeChangeCalls implements Host {
     });
   }
 
-  async decideHeld(number: number, verdict: ApprovalDecision): Promise<void> {
-    await this.called('decideHeld', { number, verdict });
+  async decideHeld(number: number, decision: ApprovalDecision): Promise<void> {
+    await this.called('decideHeld', { number, decision });
     for (const view of this.#views.values()) {
       if (!view.held.some((one) => one.number === number)) continue;
       const held = view.held.filter((one) => one.number !== number);

@@ -1,22 +1,22 @@
-/** What verdicts come to in the application in memory. */
+/** The outcome of decisions in the fake application. */
 import type { NoteDecision, NoteDiff, NotePath } from '../../src/ipc/bindings';
 
-/** What keeps waiting of a note after these verdicts. */
-export function remainingOf(note: NoteDiff, verdicts: readonly NoteDecision[]): NoteDiff[] {
-  const verdict = verdicts.find(({ path }) => path === note.path)?.verdict;
-  if (!verdict) return [note];
-  if (verdict.type !== 'hunks') return [];
-  const hunks = note.hunks.filter((_, index) => verdict.hunks[index]?.type === 'wait');
+/** The part of a note that is still pending after these decisions. */
+export function remainingOf(note: NoteDiff, decisions: readonly NoteDecision[]): NoteDiff[] {
+  const decision = decisions.find(({ path }) => path === note.path)?.verdict;
+  if (!decision) return [note];
+  if (decision.type !== 'hunks') return [];
+  const hunks = note.hunks.filter((_, index) => decision.hunks[index]?.type === 'wait');
   return hunks.length > 0 ? [{ ...note, hunks, seen: `${note.seen}+` }] : [];
 }
 
 /** The notes that were decided about. */
-export function outcomeOf(verdicts: readonly NoteDecision[]): {
+export function outcomeOf(decisions: readonly NoteDecision[]): {
   applied: NotePath[];
   rejected: NotePath[];
 } {
   const paths = (is: (type: string) => boolean): NotePath[] =>
-    verdicts
+    decisions
       .filter(({ verdict }) =>
         verdict.type === 'hunks' ? verdict.hunks.some(({ type }) => is(type)) : is(verdict.type),
       )

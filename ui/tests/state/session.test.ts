@@ -218,10 +218,10 @@ describe('a question', () => {
 describe('a review', () => {
   beforeEach(() => play('review'));
 
-  it('sends each verdict and leaves the undecided out', async () => {
+  it('sends each decision and omits undecided notes', async () => {
     session.openReview();
-    session.app.chat?.verdicts.decide('Projects/Harbour Library.md', 'accept');
-    session.app.chat?.verdicts.decide('Letters/Invitation.md', 'reject');
+    session.app.chat?.reviewDecisions.decide('Projects/Harbour Library.md', 'accept');
+    session.app.chat?.reviewDecisions.decide('Letters/Invitation.md', 'reject');
     await session.decide();
     expect(host.asked('decideReview')).toEqual([
       {
@@ -251,7 +251,7 @@ describe('a review', () => {
 
   it('stays open when it could not be applied', async () => {
     session.openReview();
-    session.app.chat?.verdicts.acceptAll();
+    session.app.chat?.reviewDecisions.acceptAll();
     host.refusals.set('decideReview', { code: 'write', message: 'No space left.' });
     await session.decide();
     expect(session.place).toEqual({ name: 'review' });

@@ -18,7 +18,7 @@ export function noteText({ path, to, kind }: NoteDiff): string {
     case 'make_folder':
       return m.review_folder_new();
     case 'restore_folder':
-      return m.review_folder_back();
+      return m.review_folder_restored();
     case 'trash':
       return m.review_to_trash();
     case 'trash_folder':
@@ -55,20 +55,20 @@ function placeWords(path: string, to: string): string {
   }
 }
 
-/** The two buttons, as they stand after this verdict. */
+/** The two buttons, as they stand after this decision. */
 export function decisionText(
   { group }: Decision,
-  verdict: Acceptance | 'part' | null,
+  acceptance: Acceptance | 'part' | null,
 ): [string, string] {
   if (group === 'removed') {
     return [
-      verdict === 'accept' ? m.review_trashed() : m.review_trash_it(),
-      verdict === 'reject' ? m.review_kept() : m.review_keep(),
+      acceptance === 'accept' ? m.review_trashed() : m.review_trash_it(),
+      acceptance === 'reject' ? m.review_kept() : m.review_keep(),
     ];
   }
   return [
-    verdict === 'accept' ? m.accepted() : m.accept(),
-    verdict === 'reject' ? m.rejected() : m.reject(),
+    acceptance === 'accept' ? m.accepted() : m.accept(),
+    acceptance === 'reject' ? m.rejected() : m.reject(),
   ];
 }
 
@@ -85,7 +85,7 @@ function acceptWords(accepted: readonly NoteDiff[]): string {
     return m.review_accept_notes({ count });
   }
   if (accepted.every(({ kind }) => kind === 'trash' || kind === 'trash_folder')) {
-    return m.review_accept_removals({ count });
+    return m.review_accept_deletions({ count });
   }
   return m.review_accept_changes({ count });
 }

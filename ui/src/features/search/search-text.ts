@@ -14,7 +14,7 @@ export function kindName(kind: SearchKind): string {
     case 'properties':
       return m.search_properties();
     case 'dead':
-      return m.search_dead();
+      return m.search_broken();
     default:
       return kind satisfies never;
   }
@@ -30,7 +30,7 @@ export function wordSearchText(into: WordSearch): string {
     case 'value':
       return m.search_value_notes({ property: into.property, word: into.value });
     case 'dead_link':
-      return m.search_dead_notes({ word: into.link });
+      return m.search_broken_notes({ word: into.link });
     default:
       return into satisfies never;
   }
@@ -45,7 +45,7 @@ export function summary(search: Search): string {
     case 'words':
       if (found.words.total === 0) return search.query ? noMatch(search) : noneOf(search);
       return [
-        m.search_found_words({ count: found.words.total }),
+        m.search_found_entries({ count: found.words.total }),
         ...shownOf(found.words.words.length, found.words.total),
       ].join(' · ');
     case 'notes':
@@ -92,7 +92,7 @@ function noneOf({ kind, into }: Search): string {
     case 'properties':
       return m.search_no_properties();
     case 'dead':
-      return m.search_no_dead();
+      return m.search_no_broken();
     case 'text':
     case 'tasks':
       return m.search_empty();

@@ -52,7 +52,7 @@ export function tooOldText({ standing }: AppliedNote): string {
   return standing === 'undone' ? m.standing_too_old_undone() : m.standing_too_old();
 }
 
-/** What was prepared for the user's verdict. */
+/** Changes that are proposed for review. */
 export function plannedText(done: readonly NoteEffect[]): Sentence {
   const { lead, paths } = told(done);
   if (lead?.to) return noteSentence(lead.path, 'move', plannedMove(lead.path, lead.to));
@@ -113,7 +113,7 @@ function single({ kind, added, removed }: NoteEffect): Message {
     case 'make_folder':
       return (note) => m.tool_folder_made({ note });
     case 'restore_folder':
-      return (note) => m.tool_folder_back({ note });
+      return (note) => m.tool_folder_restored({ note });
     case 'replace':
     case 'rename':
     case 'rename_folder':

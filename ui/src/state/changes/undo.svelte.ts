@@ -105,7 +105,7 @@ export class Undo {
     const undone = await this.#take(
       `undo ${JSON.stringify(scope)}`,
       () => this.#host.undo(scope),
-      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
+      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing_to_undo()),
     );
     return undone !== null;
   }
@@ -114,7 +114,7 @@ export class Undo {
     await this.#take(
       `redo ${JSON.stringify(scope)}`,
       () => this.#host.redo(scope),
-      (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
+      (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_to_redo()),
       'undo',
     );
   }
@@ -124,7 +124,7 @@ export class Undo {
     await this.#take(
       `reapply ${effect}`,
       () => this.#host.reapply(effect),
-      (count) => (count > 0 ? m.notice_reapplied({ count }) : m.notice_nothing_again()),
+      (count) => (count > 0 ? m.notice_reapplied({ count }) : m.notice_nothing_to_redo()),
       'undo',
     );
   }
@@ -150,7 +150,7 @@ export class Undo {
     const undone = await this.#take(
       `undo in ${effect}`,
       () => this.#host.undoIn({ effect, path }),
-      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
+      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing_to_undo()),
     );
     // Others that belong to it may still be asked about.
     if (undone && !undone.conflicts.some((left) => left.effect === effect)) this.keep(effect);
@@ -164,7 +164,7 @@ export class Undo {
     }
     const last = await this.#latest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
-    else this.notice = { words: m.notice_nothing, reverse: null, conflict: null };
+    else this.notice = { words: m.notice_nothing_to_undo, reverse: null, conflict: null };
   }
 
   /** The newest set that still stands, as far back as it takes. */
@@ -200,7 +200,7 @@ export class Undo {
       `reverse ${changeSet}`,
       () => this.#host.undo({ type: 'change_set', changeSet }),
       (count) => {
-        if (count === 0) return redoes ? m.notice_nothing_again() : m.notice_nothing();
+        if (count === 0) return redoes ? m.notice_nothing_to_redo() : m.notice_nothing_to_undo();
         return redoes ? m.notice_redone({ count }) : m.notice_undone({ count });
       },
       redoes ? 'undo' : 'redo',

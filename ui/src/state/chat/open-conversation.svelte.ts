@@ -67,14 +67,14 @@ export class OpenConversation {
   review = $state.raw<Review | null>(null);
   /** What the hub is not told before the user has said so. */
   held = $state.raw<readonly PendingApproval[]>([]);
-  readonly verdicts: ReviewDecisions;
+  readonly reviewDecisions: ReviewDecisions;
 
   /** Events up to this number are in the view already. */
   #seq = 0;
 
   constructor(view: ConversationView) {
     this.id = view.conversation.id;
-    this.verdicts = new ReviewDecisions(new StoredDecisions(this.id));
+    this.reviewDecisions = new ReviewDecisions(new StoredDecisions(this.id));
     this.renew(view);
   }
 
@@ -144,6 +144,6 @@ export class OpenConversation {
 
   #setReview(review: Review | null): void {
     this.review = review;
-    this.verdicts.follow(review);
+    this.reviewDecisions.follow(review);
   }
 }

@@ -48,21 +48,21 @@ export class ReviewDecisions {
     return this.#byNote.get(path)?.[index] ?? null;
   }
 
-  /** The verdict on these: accepted with some left out is accepted; `null` when some wait. */
+  /** The decision on these: accepted with some left out is accepted; `null` when some wait. */
   ofAll(places: readonly HunkPosition[]): Acceptance | null {
-    const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
+    const given = places.map(({ path, index }) => acceptanceOf(this.hunk(path, index)));
     if (given.includes(null)) return null;
     return given.includes('accept') ? 'accept' : 'reject';
   }
 
-  /** The notes of which all has this verdict. */
-  with(verdict: Acceptance): NotePath[] {
-    return [...this.#byNote.keys()].filter((path) => this.of(path) === verdict);
+  /** The notes of which all has this decision. */
+  with(acceptance: Acceptance): NotePath[] {
+    return [...this.#byNote.keys()].filter((path) => this.of(path) === acceptance);
   }
 
   /** The notes in which something is accepted. */
   get changing(): NotePath[] {
-    const changes = (choice: HunkChoice | null): boolean => verdictOf(choice) === 'accept';
+    const changes = (choice: HunkChoice | null): boolean => acceptanceOf(choice) === 'accept';
     return [...this.#byNote].filter(([, all]) => all.some(changes)).map(([path]) => path);
   }
 
@@ -71,17 +71,20 @@ export class ReviewDecisions {
     return this.#byNote.size;
   }
 
-  /** Gives a verdict, to all that belong together; giving the same one again takes it back. */
-  decide(path: NotePath, verdict: Acceptance): void {
-    const choice = this.of(path) === verdict ? null : verdict;
+  /** Gives a decision, to all that belong together; giving the same one again takes it back. */
+  decide(path: NotePath, acceptance: Acceptance): void {
+    const choice = this.of(path) === acceptance ? null : acceptance;
     for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
   }
 
   /** The same for single hunks, wherever they are. */
-  decideHunks(places: readonly Pick<HunkPosition, 'path' | 'index'>[], verdict: Acceptance): void {
-    const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
-    const has = given.every((one) => one === verdict);
-    for (const { path, index } of places) this.choose(path, index, has ? null : verdict);
+  decideHunks(
+    places: readonly Pick<HunkPosition, 'path' | 'index'>[],
+    acceptance: Acceptance,
+  ): void {
+    const given = places.map(({ path, index }) => acceptanceOf(this.hunk(path, index)));
+    const has = given.every((one) => one === acceptance);
+    for (const { path, index } of places) this.choose(path, index, has ? null : acceptance);
   }
 
   /** Decides one hunk of a note. */
@@ -94,7 +97,7 @@ export class ReviewDecisions {
     const removed = decisions(this.#notes).notes.filter(isRemoval);
     const kept = removed.flatMap(({ lead, others }) => [lead, ...others]);
     for (const { path } of this.#notes.filter((note) => !kept.includes(note))) {
-      this.#give(path, (before) => (verdictOf(before) === 'accept' ? before : 'accept'));
+      this.#give(path, (before) => (acceptanceOf(before) === 'accept' ? before : 'accept'));
     }
   }
 
@@ -110,7 +113,7 @@ export class ReviewDecisions {
     });
   }
 
-  /** Another review is before the user: a verdict stays only where nothing of it did change. */
+  /** Another review is before the user: a decision stays only where nothing of it did change. */
   follow(review: Review | null): void {
     const notes = review?.notes ?? [];
     const units = unitsOf(notes);
@@ -175,7 +178,7 @@ function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): str
   return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
 }
 
-function verdictOf(choice: HunkChoice | null): Acceptance | null {
+function acceptanceOf(choice: HunkChoice | null): Acceptance | null {
   return choice === null || choice === 'reject' ? choice : 'accept';
 }
 

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 
 import type { ToolItem } from '../../../src/features/chat/rows';
 import {
-  CallVerdicts,
+  CallDecisions,
   outcomeOf,
   type Outside,
   undoneSince,
 } from '../../../src/features/chat/tool-calls/change-outcome';
 import type { AppliedSet, ChangeStatus, ChatItem } from '../../../src/ipc/bindings';
 
-type Verdict = Extract<ChatItem, { type: 'verdict' }>;
+type DecisionItem = Extract<ChatItem, { type: 'verdict' }>;
 
 const path = 'Soup.md';
 
@@ -26,7 +26,7 @@ function call(id: string, turn: string, waiting = true): ToolItem {
   return { type: 'tool', tool: 'edit_file', turn, call: id, ...at, reactions: [reaction] };
 }
 
-function verdict(id: string, applied: string[], rejected: string[] = []): Verdict {
+function decision(id: string, applied: string[], rejected: string[] = []): DecisionItem {
   return { type: 'verdict', id, applied, rejected, at: 0 };
 }
 
@@ -38,8 +38,8 @@ function set(turn: string, standing: ChangeStatus): AppliedSet {
 
 /** The state of a call among these items. */
 function state(one: ToolItem, items: readonly ChatItem[], around: Partial<Outside> = {}) {
-  const verdicts = new CallVerdicts().read(items);
-  return outcomeOf([one], [path], { verdicts, waiting: [], applied: [], ...around });
+  const decisions = new CallDecisions().read(items);
+  return outcomeOf([one], [path], { decisions, waiting: [], applied: [], ...around });
 }
 
 const first = call('1', 't1');
@@ -48,18 +48,18 @@ const second = call('2', 't2');
 it.each<[string | null, ChatItem[], Partial<Outside>]>([
   [null, [first], {}],
   ['waits', [first], { waiting: [path] }],
-  ['applied', [first, verdict('v', [path])], {}],
-  ['rejected', [first, verdict('v', [], [path])], {}],
-  ['part', [first, verdict('v', [path], [path])], {}],
-  ['part', [first, verdict('v', [path]), verdict('w', [], [path])], {}],
-  ['waits', [first, verdict('v', [path])], { waiting: [path] }],
-  ['applied', [first, verdict('v', [path])], { applied: [set('t1', 'stands')] }],
-  ['undone', [first, verdict('v', [path])], { applied: [set('t1', 'undone')] }],
-  ['partly_undone', [first, verdict('v', [path])], { applied: [set('t1', 'partly_undone')] }],
-  ['applied', [first, verdict('v', [path])], { applied: [set('t2', 'undone')] }],
-  [null, [first, verdict('v', ['Other.md'])], {}],
-  ['applied', [first, verdict('v', [path]), second, verdict('w', [], [path])], {}],
-  ['rejected', [first, second, verdict('v', [], [path])], {}],
+  ['applied', [first, decision('v', [path])], {}],
+  ['rejected', [first, decision('v', [], [path])], {}],
+  ['part', [first, decision('v', [path], [path])], {}],
+  ['part', [first, decision('v', [path]), decision('w', [], [path])], {}],
+  ['waits', [first, decision('v', [path])], { waiting: [path] }],
+  ['applied', [first, decision('v', [path])], { applied: [set('t1', 'stands')] }],
+  ['undone', [first, decision('v', [path])], { applied: [set('t1', 'undone')] }],
+  ['partly_undone', [first, decision('v', [path])], { applied: [set('t1', 'partly_undone')] }],
+  ['applied', [first, decision('v', [path])], { applied: [set('t2', 'undone')] }],
+  [null, [first, decision('v', ['Other.md'])], {}],
+  ['applied', [first, decision('v', [path]), second, decision('w', [], [path])], {}],
+  ['rejected', [first, second, decision('v', [], [path])], {}],
 ])('prepared changes are %s', (outcome, items, around) => {
   expect(state(first, items, around)).toBe(outcome);
 });
@@ -70,11 +70,11 @@ it('changes that were applied at once tell only that they were undone', () => {
   expect(state(once, [once], { applied: [set('t1', 'undone')], waiting: [path] })).toBe('undone');
 });
 
-it('verdicts are found once for the same calls, however an answer grows', () => {
-  const found = new CallVerdicts();
+it('decisions are found once for the same calls, however an answer grows', () => {
+  const found = new CallDecisions();
   const answer = { type: 'assistant', id: 'a', text: 'x', streaming: true, cut: false } as const;
-  const before = found.read([first, verdict('v', [path])]);
-  expect(found.read([first, verdict('v', [path])])).not.toBe(before);
+  const before = found.read([first, decision('v', [path])]);
+  expect(found.read([first, decision('v', [path])])).not.toBe(before);
   const items = [first, second];
   expect(found.read([...items, answer])).toBe(found.read([...items, { ...answer, text: 'xy' }]));
 });
@@ -84,9 +84,9 @@ it.each<[ChangeStatus, string, ReturnType<typeof undoneSince>]>([
   ['undone', 't1', { undone: [path], partly: [] }],
   ['partly_undone', 't1', { undone: [], partly: [path] }],
   ['undone', 't2', { undone: [], partly: [] }],
-])('a verdict knows what of it was undone: %s in %s', (standing, turn, since) => {
-  const mixed = verdict('v', [path], [path]);
+])('a decision knows which of its changes were undone: %s in %s', (standing, turn, since) => {
+  const mixed = decision('v', [path], [path]);
   const items = [first, mixed];
-  const verdicts = new CallVerdicts().read(items);
-  expect(undoneSince(mixed, items, { verdicts, applied: [set(turn, standing)] })).toEqual(since);
+  const decisions = new CallDecisions().read(items);
+  expect(undoneSince(mixed, items, { decisions, applied: [set(turn, standing)] })).toEqual(since);
 });

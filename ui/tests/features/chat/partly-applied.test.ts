@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { ToolItem } from '../../../src/features/chat/rows';
-import { CallVerdicts, outcomeOf } from '../../../src/features/chat/tool-calls/change-outcome';
+import { CallDecisions, outcomeOf } from '../../../src/features/chat/tool-calls/change-outcome';
 import {
   callOutcomes,
   effectsOf,
@@ -50,10 +50,10 @@ function said(
   standing: ChangeStatus,
 ) {
   const items = [...calls, mixed];
-  const verdicts = new CallVerdicts().read(items);
+  const decisions = new CallDecisions().read(items);
   const sets = applied(standing);
-  const places = callOutcomes(mixedIn(items, verdicts), sets, known);
-  const outside = { verdicts, places, waiting: [], applied: sets };
+  const places = callOutcomes(mixedIn(items, decisions), sets, known);
+  const outside = { decisions, places, waiting: [], applied: sets };
   return calls.map((call) => outcomeOf([call], [path], outside));
 }
 
@@ -84,9 +84,9 @@ it.each<[string, ToolItem]>([
 });
 
 it('a single call is accepted in part itself, and needs no hunks', () => {
-  const verdicts = new CallVerdicts().read([leek, mixed]);
-  expect(mixedIn([leek, mixed], verdicts)).toEqual([]);
-  const both = new CallVerdicts().read([leek, salt, mixed]);
+  const decisions = new CallDecisions().read([leek, mixed]);
+  expect(mixedIn([leek, mixed], decisions)).toEqual([]);
+  const both = new CallDecisions().read([leek, salt, mixed]);
   const [one] = mixedIn([leek, salt, mixed], both);
   if (!one) throw new Error('no note in part');
   expect(effectsOf(one, applied('stands'))).toEqual(['e']);

@@ -14,11 +14,11 @@ function waiting(): Review {
 }
 
 const [library = '', plan = '', invitation = ''] = waiting().notes.map((note) => note.path);
-let verdicts: ReviewDecisions;
+let reviewDecisions: ReviewDecisions;
 
 beforeEach(() => {
-  verdicts = new ReviewDecisions();
-  verdicts.follow(waiting());
+  reviewDecisions = new ReviewDecisions();
+  reviewDecisions.follow(waiting());
 });
 
 function changeFirst(change: Partial<NoteDiff>): Review {
@@ -26,48 +26,50 @@ function changeFirst(change: Partial<NoteDiff>): Review {
   return { ...review, notes: review.notes.map((note, at) => (at ? note : { ...note, ...change })) };
 }
 
-describe('verdicts', () => {
+describe('decisions of a review', () => {
   it('begin undecided for every note', () => {
-    expect([library, plan, invitation].map((path) => verdicts.of(path))).toEqual([
+    expect([library, plan, invitation].map((path) => reviewDecisions.of(path))).toEqual([
       null,
       null,
       null,
     ]);
-    expect(verdicts.count).toBe(0);
+    expect(reviewDecisions.count).toBe(0);
   });
 
   it('change from one to the other, and are taken back by giving them again', () => {
-    verdicts.decide(library, 'accept');
-    verdicts.decide(library, 'reject');
-    expect(verdicts.of(library)).toBe('reject');
-    verdicts.decide(library, 'reject');
-    expect(verdicts.of(library)).toBeNull();
+    reviewDecisions.decide(library, 'accept');
+    reviewDecisions.decide(library, 'reject');
+    expect(reviewDecisions.of(library)).toBe('reject');
+    reviewDecisions.decide(library, 'reject');
+    expect(reviewDecisions.of(library)).toBeNull();
   });
 
   it('are given to all notes at once', () => {
-    verdicts.decide(plan, 'reject');
-    verdicts.acceptAll();
-    expect(verdicts.with('accept').toSorted()).toEqual([library, plan, invitation].toSorted());
-    expect(verdicts.with('reject')).toEqual([]);
+    reviewDecisions.decide(plan, 'reject');
+    reviewDecisions.acceptAll();
+    expect(reviewDecisions.with('accept').toSorted()).toEqual(
+      [library, plan, invitation].toSorted(),
+    );
+    expect(reviewDecisions.with('reject')).toEqual([]);
   });
 
   it('stay when the same review is told again', () => {
-    verdicts.decide(library, 'accept');
-    verdicts.follow(waiting());
-    expect(verdicts.of(library)).toBe('accept');
+    reviewDecisions.decide(library, 'accept');
+    reviewDecisions.follow(waiting());
+    expect(reviewDecisions.of(library)).toBe('accept');
   });
 
   it('do not stand for a diff that the user has not seen', () => {
-    verdicts.acceptAll();
-    verdicts.follow(changeFirst({ seen: 'other' }));
-    expect(verdicts.of(library)).toBeNull();
-    expect(verdicts.of(plan)).toBe('accept');
+    reviewDecisions.acceptAll();
+    reviewDecisions.follow(changeFirst({ seen: 'other' }));
+    expect(reviewDecisions.of(library)).toBeNull();
+    expect(reviewDecisions.of(plan)).toBe('accept');
   });
 
   it('are gone with the notes that were decided', () => {
-    verdicts.acceptAll();
-    verdicts.follow(null);
-    expect(verdicts.count).toBe(0);
+    reviewDecisions.acceptAll();
+    reviewDecisions.follow(null);
+    expect(reviewDecisions.count).toBe(0);
   });
 });
 
@@ -76,7 +78,7 @@ describe('what belongs together', () => {
   const follower = 'Diary/2026-11-03.md';
   const move = 'Projects/Reading room/Minutes, November.md';
 
-  beforeEach(() => verdicts.follow(waits));
+  beforeEach(() => reviewDecisions.follow(waits));
 
   it('is one decision, led by the move', () => {
     const [found] = decisions(waits?.notes ?? []).notes.filter(({ lead }) => lead.path === move);
@@ -86,23 +88,23 @@ describe('what belongs together', () => {
   });
 
   it('is accepted, rejected and taken back as one, whichever part is named', () => {
-    verdicts.decide(follower, 'accept');
-    expect(verdicts.of(move)).toBe('accept');
-    expect(verdicts.count).toBe(5);
-    verdicts.decide(move, 'reject');
-    expect(verdicts.with('reject')).toHaveLength(5);
-    verdicts.decide(follower, 'reject');
-    expect(verdicts.count).toBe(0);
+    reviewDecisions.decide(follower, 'accept');
+    expect(reviewDecisions.of(move)).toBe('accept');
+    expect(reviewDecisions.count).toBe(5);
+    reviewDecisions.decide(move, 'reject');
+    expect(reviewDecisions.with('reject')).toHaveLength(5);
+    reviewDecisions.decide(follower, 'reject');
+    expect(reviewDecisions.count).toBe(0);
   });
 
-  it('loses its verdict when one part of it is another', () => {
-    verdicts.acceptAll();
+  it('loses its decision when a part of it is replaced', () => {
+    reviewDecisions.acceptAll();
     const notes = waits?.notes.map((note) =>
       note.path === follower ? { ...note, seen: 'other' } : note,
     );
-    verdicts.follow(waits && { ...waits, notes: notes ?? [] });
-    expect(verdicts.of(move)).toBeNull();
-    expect(verdicts.of('Groceries.md')).toBe('accept');
+    reviewDecisions.follow(waits && { ...waits, notes: notes ?? [] });
+    expect(reviewDecisions.of(move)).toBeNull();
+    expect(reviewDecisions.of('Groceries.md')).toBe('accept');
   });
 
   it('stands in its group, with what goes away last', () => {
@@ -119,12 +121,12 @@ describe('what belongs together', () => {
   });
 
   it('is accepted with all others, but nothing that takes something away is', () => {
-    verdicts.acceptAll();
-    expect(verdicts.of('Projects/Reading room.md.bak.md')).toBeNull();
-    expect(verdicts.of('Untitled folder')).toBeNull();
-    expect(verdicts.with('accept')).toHaveLength(8);
-    verdicts.rejectAll();
-    expect(verdicts.with('reject')).toHaveLength(10);
+    reviewDecisions.acceptAll();
+    expect(reviewDecisions.of('Projects/Reading room.md.bak.md')).toBeNull();
+    expect(reviewDecisions.of('Untitled folder')).toBeNull();
+    expect(reviewDecisions.with('accept')).toHaveLength(8);
+    reviewDecisions.rejectAll();
+    expect(reviewDecisions.with('reject')).toHaveLength(10);
   });
 });
 

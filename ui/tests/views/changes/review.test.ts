@@ -63,9 +63,9 @@ describe('a note on its way to the trash', () => {
 const place = () => document.activeElement?.getAttribute('data-stop');
 
 describe('the keys of a review', () => {
-  it('go to the next undecided place after a verdict, and stay at the last one', async () => {
+  it('go to the next undecided place after a decision, and stay at the last one', async () => {
     const { keys, session } = await openReview('moves');
-    const verdicts = session.app.chat?.verdicts;
+    const reviewDecisions = session.app.chat?.reviewDecisions;
     const stops = [...document.querySelectorAll('[data-stop]')].map((one) =>
       one.getAttribute('data-stop'),
     );
@@ -85,9 +85,9 @@ describe('the keys of a review', () => {
     for (let left = stops.length - 2; left > 0; left -= 1) await keys.keyboard('r');
     await waitFor(() => expect(place()).toBe(stops.at(-1)));
     expect(screen.getByText(`${stops.length} of ${stops.length} reviewed`)).toBeVisible();
-    const rejected = verdicts?.with('reject').length;
+    const rejected = reviewDecisions?.with('reject').length;
     await keys.keyboard('r');
-    expect(verdicts?.with('reject').length).toBe(rejected);
+    expect(reviewDecisions?.with('reject').length).toBe(rejected);
   });
 
   it('begin again at the first undecided place behind the last one', async () => {

@@ -187,10 +187,10 @@ describe('an answer that the hub is not told by itself', () => {
     await keys.click(discard);
     await keys.click(screen.getByTestId('held-discard'));
     expect(host.asked('decideHeld')).toEqual([
-      { number: 4, verdict: 'send' },
-      { number: 1, verdict: 'send' },
-      { number: 2, verdict: 'discard' },
-      { number: 3, verdict: 'discard' },
+      { number: 4, decision: 'send' },
+      { number: 1, decision: 'send' },
+      { number: 2, decision: 'discard' },
+      { number: 3, decision: 'discard' },
     ]);
     expect(screen.queryByTestId('held-card')).toBeNull();
   });

@@ -5,7 +5,7 @@ import { m } from '../../../messages/messages';
 export function turnChangesText({ changed, waiting }: Interruption): string {
   const parts = [
     changed > 0 ? m.interrupted_changed({ count: changed }) : '',
-    waiting > 0 ? m.interrupted_waiting({ count: waiting }) : '',
+    waiting > 0 ? m.interrupted_to_review({ count: waiting }) : '',
   ].filter((part) => part !== '');
   return parts.length > 0 ? parts.join(', ') : m.interrupted_nothing();
 }

@@ -4,15 +4,15 @@ import { itemKey } from '../../../state/chat/open-conversation.svelte';
 import type { ToolItem } from '../rows';
 import type { Places } from './partly-applied';
 
-export type Verdict = Extract<ChatItem, { type: 'verdict' }>;
+export type DecisionItem = Extract<ChatItem, { type: 'verdict' }>;
 
 /** `null` where the call itself told the state. */
 export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
 
 /** Facts outside of the call. */
 export interface Outside {
-  /** The user's verdicts on what a call prepared, by the key of the call. */
-  readonly verdicts: ReadonlyMap<string, readonly Verdict[]>;
+  /** The user's decisions on what a call prepared, by the key of the call. */
+  readonly decisions: ReadonlyMap<string, readonly DecisionItem[]>;
   /** Notes whose changes wait for the user. */
   readonly waiting: readonly NotePath[];
   readonly applied: readonly AppliedSet[];
@@ -24,7 +24,7 @@ export interface Outside {
 export function outcomeOf(
   calls: readonly ToolItem[],
   paths: readonly NotePath[],
-  { verdicts, waiting, applied, places }: Outside,
+  { decisions, waiting, applied, places }: Outside,
 ): Outcome {
   const prepared = calls.some(isPrepared);
   if (prepared && paths.some((path) => waiting.includes(path))) return 'waits';
@@ -35,30 +35,30 @@ export function outcomeOf(
   const undone = undoneIn(turns, paths, applied);
   if (undone !== null) return undone;
   if (!prepared || certain !== null) return certain;
-  const given = calls.flatMap((call) => verdicts.get(itemKey(call)) ?? []);
+  const given = calls.flatMap((call) => decisions.get(itemKey(call)) ?? []);
   const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
   const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
   if (accepted) return rejected ? 'part' : 'applied';
   return rejected ? 'rejected' : null;
 }
 
-/** The notes of a verdict in which it was undone since. */
+/** The notes of a decision in which it was undone since. */
 export interface UndoneSince {
   readonly undone: readonly NotePath[];
   readonly partly: readonly NotePath[];
 }
 
-/** The notes of a verdict in which the accepted changes were undone since, wholly or in part. */
+/** The notes of a decision in which the accepted changes were undone since, wholly or in part. */
 export function undoneSince(
-  verdict: Verdict,
+  decision: DecisionItem,
   items: readonly ChatItem[],
-  { verdicts, applied }: Pick<Outside, 'verdicts' | 'applied'>,
+  { decisions, applied }: Pick<Outside, 'decisions' | 'applied'>,
 ): UndoneSince {
   const turns = items.flatMap((item) =>
-    item.type === 'tool' && verdicts.get(itemKey(item))?.includes(verdict) ? [item.turn] : [],
+    item.type === 'tool' && decisions.get(itemKey(item))?.includes(decision) ? [item.turn] : [],
   );
   const those = (wanted: 'undone' | 'partly_undone'): NotePath[] =>
-    verdict.applied.filter((path) => undoneIn(turns, [path], applied) === wanted);
+    decision.applied.filter((path) => undoneIn(turns, [path], applied) === wanted);
   return { undone: those('undone'), partly: those('partly_undone') };
 }
 
@@ -77,43 +77,43 @@ function undoneIn(
   return some ? 'partly_undone' : null;
 }
 
-/** Finds the verdicts on each call; for the same calls and verdicts the same map. */
-export class CallVerdicts {
+/** Finds the decisions on each call; for the same calls and decisions the same map. */
+export class CallDecisions {
   #items: readonly ChatItem[] = [];
-  #verdicts: ReadonlyMap<string, readonly Verdict[]> = new Map();
+  #decisions: ReadonlyMap<string, readonly DecisionItem[]> = new Map();
 
-  read(items: readonly ChatItem[]): ReadonlyMap<string, readonly Verdict[]> {
+  read(items: readonly ChatItem[]): ReadonlyMap<string, readonly DecisionItem[]> {
     const told = items.filter((item) => item.type === 'verdict' || isPrepared(item));
     const same =
       told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
     if (!same) {
       this.#items = told;
-      this.#verdicts = verdictsIn(told);
+      this.#decisions = decisionsIn(told);
     }
-    return this.#verdicts;
+    return this.#decisions;
   }
 }
 
-/** A verdict on a note is about the calls before it that prepared changes there and were not decided when
+/** A decision on a note is about the calls before it that prepared changes there and were not decided when
  * a later turn prepared others. */
-function verdictsIn(items: readonly ChatItem[]): Map<string, Verdict[]> {
-  const verdicts = new Map<string, Verdict[]>();
+function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
+  const decisions = new Map<string, DecisionItem[]>();
   const open = new Map<NotePath, ToolItem[]>();
   for (const item of items) {
     if (item.type === 'tool') {
       for (const path of preparedPaths(item)) {
         const before = open.get(path) ?? [];
-        const undecided = before.filter((call) => !verdicts.has(itemKey(call)));
+        const undecided = before.filter((call) => !decisions.has(itemKey(call)));
         open.set(path, [...undecided, item]);
       }
     } else if (item.type === 'verdict') {
       const calls = [...item.applied, ...item.rejected].flatMap((path) => open.get(path) ?? []);
       for (const key of new Set(calls.map(itemKey))) {
-        verdicts.set(key, [...(verdicts.get(key) ?? []), item]);
+        decisions.set(key, [...(decisions.get(key) ?? []), item]);
       }
     }
   }
-  return verdicts;
+  return decisions;
 }
 
 function isPrepared(item: ChatItem): item is ToolItem {

@@ -1,6 +1,6 @@
 /**
  * Of several calls that changed one note, of which a review accepted some places and rejected others: those of which all
- * was accepted, and those of which nothing was. A verdict names notes only, so what was applied is compared with what
+ * was accepted, and those of which nothing was. A decision names notes only, so what was applied is compared with what
  * each call was given; where that is not certain a call is left out.
  */
 import type {
@@ -14,9 +14,9 @@ import type {
 import { itemKey } from '../../../state/chat/open-conversation.svelte';
 import type { ToolItem } from '../rows';
 import { argumentsOf } from './call-arguments';
-import { preparedPaths, type Verdict } from './change-outcome';
+import { preparedPaths, type DecisionItem } from './change-outcome';
 
-/** One note that a verdict accepted in part, and the calls that prepared its changes. */
+/** One note that a decision accepted in part, and the calls that prepared its changes. */
 interface Mixed {
   readonly path: NotePath;
   readonly calls: readonly ToolItem[];
@@ -27,28 +27,28 @@ export type Places = ReadonlyMap<string, 'applied' | 'rejected'>;
 
 export function mixedIn(
   items: readonly ChatItem[],
-  verdicts: ReadonlyMap<string, readonly Verdict[]>,
+  decisions: ReadonlyMap<string, readonly DecisionItem[]>,
 ): readonly Mixed[] {
   const mixed = items.flatMap((item) => {
     if (item.type !== 'verdict') return [];
     return item.applied
       .filter((path) => item.rejected.includes(path))
-      .map((path) => ({ path, calls: callsOf(item, path, items, verdicts) }));
+      .map((path) => ({ path, calls: callsOf(item, path, items, decisions) }));
   });
   return mixed.filter(({ calls }) => calls.length > 1);
 }
 
-/** The calls about which this was the only verdict. */
+/** The calls about which this was the only decision. */
 function callsOf(
-  verdict: Verdict,
+  decision: DecisionItem,
   path: NotePath,
   items: readonly ChatItem[],
-  verdicts: ReadonlyMap<string, readonly Verdict[]>,
+  decisions: ReadonlyMap<string, readonly DecisionItem[]>,
 ): readonly ToolItem[] {
   return items.flatMap((item) => {
     if (item.type !== 'tool' || !preparedPaths(item).includes(path)) return [];
-    const given = verdicts.get(itemKey(item)) ?? [];
-    return given.length === 1 && given[0] === verdict ? [item] : [];
+    const given = decisions.get(itemKey(item)) ?? [];
+    return given.length === 1 && given[0] === decision ? [item] : [];
   });
 }
 

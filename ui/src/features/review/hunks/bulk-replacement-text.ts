@@ -21,7 +21,7 @@ export function bulkReplacementText(change: EqualChange): SameWords {
       const link = change.old.startsWith('[[');
       return {
         ...{ icon: link ? 'link' : 'pen', name: change.old },
-        title: link ? m.review_same_link() : m.review_same_words(),
+        title: link ? m.review_same_link() : m.review_same_text(),
         below: m.review_same_everywhere({ new: change.new }),
         ...{ removed: [change.old], added: [change.new] },
       };

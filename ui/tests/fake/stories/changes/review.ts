@@ -1,4 +1,4 @@
-/** Changes to three notes that wait for a verdict. */
+/** Pending changes to three notes. */
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { line, noteDiff } from './diff';
