@@ -1,5 +1,5 @@
 /**
- * Pictures of every screen (tests/screens/list.ts): wide, some narrow, all at 200 %, each light, dark, from right to left and
+ * Images of every screen (tests/screens/list.ts): wide, some narrow, all at 200 %, each light, dark, from right to left and
  * in German, each looked through by axe: `npm run screens -- DIR [NAME…]`.
  * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
  */
@@ -59,7 +59,7 @@ async function crowded(page) {
     // Only parts of it move: what makes the page higher would move its bars out of sight.
     if (scrollHeight > clientHeight + 1)
       found.push(`higher than the window by ${scrollHeight - clientHeight}`);
-    for (const button of document.querySelectorAll('.btn, .say, .kind, .pick, .k')) {
+    for (const button of document.querySelectorAll('.btn, .say, .kind, .menu-button, .k')) {
       const text = button.textContent.trim();
       if (button.scrollWidth > button.clientWidth + 1 && button.clientWidth > 0) {
         found.push(`“${text}” is wider than its place`);
@@ -152,7 +152,7 @@ async function unheard(page, reads) {
   return found;
 }
 
-/** Whether any text becomes HTML: then the policy is not in force, and the pictures show nothing of it. */
+/** Whether any text becomes HTML: then the policy is not in force, and the screenshots show nothing of it. */
 async function trusting(page) {
   return page.evaluate(() => {
     try {
@@ -183,7 +183,7 @@ async function cutOff(page) {
 }
 
 /** Light, dark, from right to left, and in German, from one moment to the next. */
-async function pictures(page, name, directory, reads) {
+async function screenshots(page, name, directory, reads) {
   const failures = (await unheard(page, reads)).map((found) => `accessibility tree: ${found}`);
   const file = (look) => ({ path: join(directory, `${name}-${look}.png`), animations: 'disabled' });
   await page.evaluate(axe);
@@ -207,7 +207,7 @@ async function pictures(page, name, directory, reads) {
   return failures.map((failure) => `${name} ${failure}`);
 }
 
-async function picture({ browser, base, directory, begun, find }, screen) {
+async function capture({ browser, base, directory, begun, find }, screen) {
   const failures = [];
   for (const size of ['wide', ...screen.sizes, 'zoomed']) {
     const name = `${screen.name}-${size}`;
@@ -224,7 +224,7 @@ async function picture({ browser, base, directory, begun, find }, screen) {
       const after = screen.still.length > 0 ? await places(page) : before;
       if (after !== before) failures.push(`${name}: a step moved from ${before} to ${after}`);
       failures.push(
-        ...(await pictures(page, name, directory, size === 'wide' ? screen.reads : [])),
+        ...(await screenshots(page, name, directory, size === 'wide' ? screen.reads : [])),
       );
     } catch (error) {
       failures.push(`${name}: ${error.message}`);
@@ -252,7 +252,7 @@ const browser = await chromium.launch({
 const studio = { browser, base: server.resolvedUrls.local[0], directory, begun, find };
 const failures = [];
 const wanted = screens.filter(({ name }) => !names.length || names.includes(name));
-for (const screen of wanted) failures.push(...(await picture(studio, screen)));
+for (const screen of wanted) failures.push(...(await capture(studio, screen)));
 await browser.close();
 await server.close();
 // A few of them in the engine of the window, which says itself what is wrong.

@@ -12,7 +12,7 @@ import { inWebKit, noWebKit } from './webkit-driver.mjs';
 
 const looked = [
   ...['chat', 'commands', 'question', 'review', 'palette', 'search'],
-  ...['search-dead', 'note-marks', 'settings', 'first-run'],
+  ...['search-broken', 'note-marks', 'settings', 'first-run'],
 ];
 /** Where a link that leads nowhere must be seen, so that its mark is not looked for in vain. */
 const marked = 'note-marks';
@@ -32,7 +32,7 @@ const barriers = `async (within) => {
 
 /** How many links lead nowhere, and those that have no mark for it. */
 const marks = `() => {
-  const links = [...document.querySelectorAll('[data-dead], [data-undrawn]:not(a)')];
+  const links = [...document.querySelectorAll('[data-broken], [data-undrawn]:not(a)')];
   const bare = links.filter((link) => {
     const { textDecorationLine, textDecorationStyle } = getComputedStyle(link);
     return textDecorationLine !== 'underline' || textDecorationStyle !== 'dashed';
@@ -46,7 +46,7 @@ const control = `() => {
   shown.id = 'control';
   shown.style = 'position: fixed; inset: 0; z-index: 9999; background: #fff';
   shown.innerHTML = '<p style="color: #bbb; background: #fff">faint</p>' +
-    '<a data-dead style="text-decoration: underline dashed #777">refused</a>';
+    '<a data-broken style="text-decoration: underline dashed #777">refused</a>';
   document.body.append(shown);
 }`;
 

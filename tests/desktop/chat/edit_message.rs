@@ -34,10 +34,10 @@ async fn edit_last_message(app: &DesktopApp, device: InputDevice, words: &str) {
 
 /// The log shows this question with this answer, as the one of two.
 async fn expect_variant(app: &DesktopApp, number: u8, question: &str, answer: &str) {
-    app.window.find_text(&format!("{LOG} .variants"), &format!("{number}/2")).await;
+    app.window.find_text(&format!("{LOG} .versions"), &format!("{number}/2")).await;
     app.window.find_text(&format!("{LOG} .me"), question).await;
     app.window.find_text(LOG, answer).await;
-    let others = "return document.querySelectorAll('[data-testid=chat-log] .variants').length";
+    let others = "return document.querySelectorAll('[data-testid=chat-log] .versions').length";
     assert_eq!(app.window.execute(others, &Value::Array(Vec::new())).await, 1);
 }
 
@@ -56,7 +56,7 @@ async fn edit_and_return(device: InputDevice) {
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.save_screenshot("fork").await;
-    device.press(&app, &format!("{LOG} .variants button"), "Previous version").await;
+    device.press(&app, &format!("{LOG} .versions button"), "Previous version").await;
     expect_variant(&app, 1, PANTRY, answers[0]).await;
     device.focus_composer(&app).await;
     device.send_message(&app, "What else?").await;
@@ -68,7 +68,7 @@ async fn edit_and_return(device: InputDevice) {
     // It is so after a restart, and the other one is there still.
     let app = home.start().await;
     expect_variant(&app, 1, PANTRY, answers[2]).await;
-    device.press(&app, &format!("{LOG} .variants button"), "Next version").await;
+    device.press(&app, &format!("{LOG} .versions button"), "Next version").await;
     expect_variant(&app, 2, FRIDGE, answers[1]).await;
     app.quit().await;
     model.finish();

@@ -114,13 +114,13 @@ async fn notify_and_approve(device: InputDevice) {
     let all = format!("{:?}", board.shown());
     assert!(!all.contains("Carrots") && !all.contains("still need"), "{all}");
     board.click(held.id).await;
-    app.window.find_text("[data-testid=held-card]", "Carrots and two lemons.").await;
+    app.window.find_text("[data-testid=approval-card]", "Carrots and two lemons.").await;
     app.save_screenshot("hub-held").await;
     let heard = format!("{:?}", hub.events());
     assert!(!heard.contains("Carrots"), "the hub heard it already: {heard}");
-    device.press(&app, "[data-testid=held-send]", "Send").await;
+    device.press(&app, "[data-testid=approval-send]", "Send").await;
     hub.wait_for_notification_text(&message, "Carrots and two lemons.").await;
-    app.window.wait_until_gone("[data-testid=held-card]").await;
+    app.window.wait_until_gone("[data-testid=approval-card]").await;
     app.quit().await;
 }
 

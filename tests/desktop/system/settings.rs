@@ -50,7 +50,7 @@ async fn change_each_setting(device: InputDevice) {
     switch_model(&app, device, &model).await;
     app.quit().await;
     let app = home.start().await;
-    app.window.find_text(".composer .pick", "Read only · Opus").await;
+    app.window.find_text(".composer .menu-button", "Read only · Opus").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
     app.quit().await;
 }
@@ -69,7 +69,7 @@ async fn set_private_and_read_only(app: &DesktopApp, device: InputDevice) {
     device.choose_setting(app, "answering", "Read only").await;
     app.save_screenshot("settings-answering").await;
     device.close_settings(app).await;
-    app.window.find_text(".composer .pick", "Read only").await;
+    app.window.find_text(".composer .menu-button", "Read only").await;
 }
 
 /// While models are paused nothing is sent; afterwards it is.
@@ -99,7 +99,7 @@ async fn pause_and_resume_models(app: &DesktopApp, device: InputDevice, model: &
 /// Another model is chosen where messages are written, and answers the next one.
 async fn switch_model(app: &DesktopApp, device: InputDevice, model: &ScriptedModel) {
     device.start_conversation(app).await;
-    device.press(app, ".composer .pick", "Read only").await;
+    device.press(app, ".composer .menu-button", "Read only").await;
     let choices = "[role=menu] [role=menuitemradio]";
     app.window.find_text(choices, "claude-opus-4-5").await;
     match device {
@@ -111,7 +111,7 @@ async fn switch_model(app: &DesktopApp, device: InputDevice, model: &ScriptedMod
             app.window.press_keys(&[Key::Enter]).await;
         }
     }
-    app.window.find_text(".composer .pick", "Read only · Opus").await;
+    app.window.find_text(".composer .menu-button", "Read only · Opus").await;
     device.focus_composer(app).await;
     device.send_message(app, "Who are you?").await;
     app.window.find_text(LOG, "I only look.").await;

@@ -17,7 +17,7 @@ const SAMPLE_IMAGE_WIDTH: u32 = 480;
 /// and its width or a mark.
 async fn wait_for_image_states(app: &DesktopApp, part: &str, expected: &Value) {
     let script = format!(
-        "const places = document.querySelectorAll('{part} [data-picture], {part} [data-undrawn]');
+        "const places = document.querySelectorAll('{part} [data-image], {part} [data-undrawn]');
          const states = [...places].map((place) => {{
              const image = place.querySelector('img');
              if (!image) return [place.textContent, 'mark'];

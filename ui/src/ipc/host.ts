@@ -24,7 +24,7 @@ export interface Host {
   searchSaid(query: string): Promise<ConversationHits>;
   renameConversation(conversation: ConversationId, name: string): Promise<void>;
   /** Puts it away, or takes it out again. */
-  putConversation(conversation: ConversationId, shelf: ArchiveState): Promise<void>;
+  setArchiveState(conversation: ConversationId, state: ArchiveState): Promise<void>;
   /** Ends it; writing in it reopens it. */
   endConversation(conversation: ConversationId): Promise<void>;
   /** Deletes it; for a while it can be brought back as it was. */
@@ -56,13 +56,13 @@ export interface Host {
   /** Removes a message that waits for its turn: it is never heard. */
   removeQueued(message: MessageId): Promise<void>;
   /** Answers a message anew, in a branch of its own; asks first what becomes of old changes. */
-  askAnew(request: RegenerateRequest): Promise<RegenerateOutcome>;
+  regenerate(request: RegenerateRequest): Promise<RegenerateOutcome>;
   /** Shows the conversation as it went on from another variant of a message, counted from 1. */
   showVariant(message: MessageId, number: number): Promise<void>;
   /** Leaves a turn that was cut as it is. */
   leaveTurn(turn: TurnId): Promise<void>;
   /** Puts the earlier messages of a conversation together: the model hears less from now on. */
-  sumUp(conversation: ConversationId): Promise<void>;
+  summarize(conversation: ConversationId): Promise<void>;
   /** What each turn of a conversation cost; those that asked no model are left out. */
   spentIn(conversation: ConversationId): Promise<TurnCost[]>;
   /** What the latest months cost, newest first. */
@@ -91,7 +91,7 @@ export interface Host {
   history(): Promise<HistoryStats>;
   /** Forgets the earlier versions of an age; resolves when nothing of them is left. */
   stopWork(work: number): Promise<void>;
-  forgetHistory(age: HistoryAge): Promise<DeletedHistory>;
+  deleteHistory(age: HistoryAge): Promise<DeletedHistory>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. */
   showNote(path: NotePath): Promise<NoteContent>;
   /** No note is shown any more. */
@@ -103,11 +103,11 @@ export interface Host {
   /** Opens a note of the vault with the program that the user has for such files. */
   openInEditor(path: NotePath): Promise<void>;
   openInObsidian(path: NotePath): Promise<void>;
-  /** Where the page finds the picture that `link` means in a note, or in an answer. Nothing is there
-   * where the vault has no picture that is shown. */
-  pictureAddress(link: string, note: NotePath | null): string;
-  /** Opens that picture with the program that the user has for such files. */
-  openPicture(link: string, note: NotePath | null): Promise<void>;
+  /** Where the page finds the image that `link` means in a note, or in an answer. Nothing is there
+   * where the vault has no image that is shown. */
+  imageUrl(link: string, note: NotePath | null): string;
+  /** Opens that image with the program that the user has for such files. */
+  openImage(link: string, note: NotePath | null): Promise<void>;
   /** Notes by some letters of their names; without any, those shown lately first. */
   findNames(query: string): Promise<NameMatches>;
   /** Lines that match. Refused with code `pattern` when it is no regular expression. */
@@ -126,7 +126,7 @@ export interface Host {
   /** Has every link with this name, which is not there, lead to a note. */
   replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink>;
   /** Those of these links, paths as an answer names them, that lead nowhere. */
-  deadLinks(links: string[]): Promise<string[] | null>;
+  brokenLinks(links: string[]): Promise<string[] | null>;
   listTags(query: string): Promise<CountedValues | null>;
   listProperties(query: string): Promise<CountedValues | null>;
   propertyValues(property: string, query: string): Promise<CountedValues | null>;

@@ -65,7 +65,8 @@ export const tauriHost: Host = {
   searchSaid: (query) => inVault<ConversationHits>('search_said', { query }),
   renameConversation: (conversation, name) =>
     inVault('rename_conversation', { conversation, name }),
-  putConversation: (conversation, shelf) => inVault('put_conversation', { conversation, shelf }),
+  setArchiveState: (conversation, state) =>
+    inVault('put_conversation', { conversation, shelf: state }),
   endConversation: (conversation) => inVault('end_conversation', { conversation }),
   deleteConversation: (conversation) => inVault('delete_conversation', { conversation }),
   restoreConversation: (conversation) => inVault('restore_conversation', { conversation }),
@@ -79,10 +80,10 @@ export const tauriHost: Host = {
   continueTurn: (conversation) => inVault('continue_turn', { conversation }),
   editQueued: (message, text) => inVault('edit_queued', { message, text }),
   removeQueued: (message) => inVault('remove_queued', { message }),
-  askAnew: (request) => inVault<RegenerateOutcome>('ask_anew', { request }),
+  regenerate: (request) => inVault<RegenerateOutcome>('ask_anew', { request }),
   showVariant: (message, number) => inVault('show_variant', { message, number }),
   leaveTurn: (turn) => inVault('leave_turn', { turn }),
-  sumUp: (conversation) => inVault('sum_up', { conversation }),
+  summarize: (conversation) => inVault('sum_up', { conversation }),
   spentIn: (conversation) => inVault<TurnCost[]>('spent_in', { conversation }),
   spentByMonth: () => inVault<MonthCost[]>('spent_by_month'),
   decideReview: (request) => inVault('decide_review', { request }),
@@ -97,18 +98,18 @@ export const tauriHost: Host = {
   settleConflict: (conflict) => inVault<UndoResult>('settle_conflict', { conflict }),
   stopWork: (work) => invoke('stop_work', { work }),
   history: () => inVault<HistoryStats>('history'),
-  forgetHistory: (age) => inVault<DeletedHistory>('forget_history', { age }),
+  deleteHistory: (age) => inVault<DeletedHistory>('forget_history', { age }),
   showNote: (path) => inVault<NoteContent>('show_note', { path }),
   closeNote: () => inVault('close_note'),
   selectInNote: (selected, heading) => inVault('select_in_note', { selected, heading }),
   saveAnswer: (answer, name) => inVault<SavedAnswer>('save_answer', { answer, name }),
   openInEditor: (path) => inVault('open_in_editor', { path }),
   openInObsidian: (path) => inVault('open_in_obsidian', { path }),
-  pictureAddress(link, note) {
+  imageUrl(link, note) {
     const asked = new URLSearchParams(note === null ? { link } : { link, note });
     return `${convertFileSrc('', 'vault-picture')}?${asked}`;
   },
-  openPicture: (link, note) => inVault('open_picture', { link, note }),
+  openImage: (link, note) => inVault('open_picture', { link, note }),
   findNames: (query) => inVault<NameMatches>('find_names', { query }),
   searchText: (request) => inVault<LineMatches>('search_text', { request }),
   noteLinks: (path) => inVault<NoteLinks | null>('note_links', { path }),
@@ -116,7 +117,7 @@ export const tauriHost: Host = {
   linkRepairs: (link) => inVault<LinkRepairs | null>('link_repairs', { link }),
   createLinkedNote: (link) => inVault<RepairedLink>('create_linked_note', { link }),
   replaceBrokenLink: (link, note) => inVault<RepairedLink>('replace_broken_link', { link, note }),
-  deadLinks: (links) => inVault<string[] | null>('dead_links', { links }),
+  brokenLinks: (links) => inVault<string[] | null>('dead_links', { links }),
   unresolvedLinks: (query) => inVault<CountedValues | null>('unresolved_links', { query }),
   listTags: (query) => inVault<CountedValues | null>('list_tags', { query }),
   listProperties: (query) => inVault<CountedValues | null>('list_properties', { query }),

@@ -268,7 +268,7 @@ export class Session extends Stores {
   }
 
   /** Lets the user pick a folder and opens it as the vault. */
-  async pickVault(): Promise<void> {
+  async chooseVault(): Promise<void> {
     await this.#ask(async () => {
       if (await this.#host.chooseVault()) await this.start();
     });
@@ -308,7 +308,7 @@ export class Session extends Stores {
       await this.settingsQueue.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
-      this.note.sent.beginAnew();
+      this.note.sent.includeAgain();
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
@@ -347,7 +347,7 @@ export class Session extends Stores {
     this.conversationActions.clear();
     this.switcher.close();
     this.palette.close();
-    this.drafts.forgetMentions();
+    this.drafts.dropMentions();
     void this.start();
   }
 
@@ -369,7 +369,7 @@ export class Session extends Stores {
   #lookAgain(): void {
     this.switcher.again();
     void this.answerLinks.look();
-    this.pictures.look();
+    this.images.look();
     if (this.place.name === 'search') void this.search.again();
     if (this.app.note) this.note.look();
   }

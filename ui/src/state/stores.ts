@@ -15,7 +15,7 @@ import { HubDescription } from './hub/hub-description.svelte';
 import { HubToken } from './hub/hub-token.svelte';
 import { Jobs } from './jobs.svelte';
 import { OpenNote } from './notes/open-note.svelte';
-import { VaultPictures } from './notes/pictures.svelte';
+import { VaultImages } from './notes/images.svelte';
 import { TrashedNotes } from './review/trashed-notes.svelte';
 import { Palette } from './search/palette.svelte';
 import { Search } from './search/search.svelte';
@@ -48,7 +48,7 @@ export class Stores {
   readonly answerSaver: AnswerSaver;
   readonly note: OpenNote;
   readonly answerLinks: AnswerLinks;
-  readonly pictures: VaultPictures;
+  readonly images: VaultImages;
   protected readonly settingsQueue: SettingsQueue;
 
   constructor(host: Host) {
@@ -74,6 +74,6 @@ export class Stores {
     this.answerSaver = new AnswerSaver(host, this.app, this.conversationActions, this.undo);
     this.note = new OpenNote(host, this.app);
     this.answerLinks = new AnswerLinks(host, this.app);
-    this.pictures = new VaultPictures(host, this.app);
+    this.images = new VaultImages(host, this.app);
   }
 }

@@ -101,8 +101,8 @@ function talking(session: Session, around: Around): Command[] {
   const openIn = (program: 'obsidian' | 'editor') => (): void =>
     void session.note.links.openIn(program);
   const retry = (): void => {
-    const last = app.chat?.lastWords;
-    if (last) void session.turnActions.askAnew(last.id, null);
+    const last = app.chat?.lastMessage;
+    if (last) void session.turnActions.regenerate(last.id, null);
   };
   const save = (): void => {
     if (session.answerSaver.last !== null) session.answerSaver.begin(session.answerSaver.last);
@@ -139,7 +139,7 @@ function talking(session: Session, around: Around): Command[] {
     },
     {
       ...one('retry', () => m.command_regenerate(), 'retry', retry, 'Mod+Shift+R'),
-      applies: () => inChat() && Boolean(app.chat?.lastWords) && !app.current?.working,
+      applies: () => inChat() && Boolean(app.chat?.lastMessage) && !app.current?.working,
     },
   ];
 }
@@ -152,13 +152,13 @@ function keeping(session: Session, around: Around): Command[] {
     ...one(id, name, icon, run),
     applies: () => row !== null && session.place.name !== 'settings',
   });
-  const shelf = row?.archived ? 'archived' : 'open';
+  const state = row?.archived ? 'archived' : 'open';
   const rename = async (): Promise<void> => {
-    void keep.show(shelf);
+    void keep.show(state);
     await around.list();
     if (row) keep.rename(row.id);
   };
-  const other = shelf === 'open' ? 'archived' : 'open';
+  const other = state === 'open' ? 'archived' : 'open';
   return [
     {
       ...of(
@@ -180,9 +180,9 @@ function keeping(session: Session, around: Around): Command[] {
     },
     of(
       'put',
-      () => (shelf === 'open' ? m.command_archive() : m.command_unarchive()),
+      () => (state === 'open' ? m.command_archive() : m.command_unarchive()),
       'box',
-      () => row && void keep.put(row, other),
+      () => row && void keep.setArchiveState(row, other),
     ),
     of(
       'export',

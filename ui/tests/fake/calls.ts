@@ -179,12 +179,12 @@ export abstract class FakeCalls {
     await this.called('openInObsidian', path);
   }
 
-  pictureAddress(link: string): string {
-    return this.queries.picture(link);
+  imageUrl(link: string): string {
+    return this.queries.image(link);
   }
 
-  async openPicture(link: string, note: NotePath | null): Promise<void> {
-    await this.called('openPicture', { link, note });
+  async openImage(link: string, note: NotePath | null): Promise<void> {
+    await this.called('openImage', { link, note });
   }
 
   async findNames(query: string): Promise<NameMatches> {
@@ -214,7 +214,7 @@ export abstract class FakeCalls {
 
   async unresolvedLinks(query: string): Promise<CountedValues | null> {
     await this.called('unresolvedLinks', query);
-    return this.queries.words('dead', query);
+    return this.queries.words('broken', query);
   }
 
   /** Notes are changed so that a broken link leads somewhere. */
@@ -240,9 +240,9 @@ export abstract class FakeCalls {
     return { note, changeSet: this.repaired(rewritten, 'replace'), rewritten, left: [] };
   }
 
-  async deadLinks(links: string[]): Promise<string[] | null> {
-    await this.called('deadLinks', links);
-    return this.queries.deadAmong(links);
+  async brokenLinks(links: string[]): Promise<string[] | null> {
+    await this.called('brokenLinks', links);
+    return this.queries.brokenAmong(links);
   }
 
   async listTags(query: string): Promise<CountedValues | null> {

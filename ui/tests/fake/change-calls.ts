@@ -86,11 +86,11 @@ export abstract class FakeChangeCalls extends FakeCalls {
     return this.changes.kept();
   }
 
-  async forgetHistory(age: HistoryAge): Promise<DeletedHistory> {
-    await this.called('forgetHistory', age);
-    const forgotten = this.changes.forget(age);
+  async deleteHistory(age: HistoryAge): Promise<DeletedHistory> {
+    await this.called('deleteHistory', age);
+    const deleted = this.changes.deleteHistory(age);
     this.tell({ type: 'history_changed' });
-    return forgotten;
+    return deleted;
   }
 
   protected repaired(paths: readonly NotePath[], kind: 'create' | 'replace'): ChangeSetId {

@@ -165,7 +165,7 @@ export class FakeChanges {
     return { bytes: kept.length * bytesEach, since, older };
   }
 
-  forget(age: HistoryAge): DeletedHistory {
+  deleteHistory(age: HistoryAge): DeletedHistory {
     const changes = this.#older(age).length;
     const from = Date.now() - days[age] * 86_400_000;
     this.#sets = this.#sets.map((set) => {

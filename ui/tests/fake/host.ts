@@ -1,4 +1,4 @@
-/** An application in memory: plays a story to the window, for tests and pictures. */
+/** An application in memory: plays a story to the window, for tests and images. */
 import type {
   AppEvent,
   ApprovalDecision,
@@ -29,7 +29,7 @@ import { FakeChangeCalls } from './change-calls';
 import { nothingApplied } from './changes';
 import { FakeConversations } from './conversations';
 import { FakeQueries, nothingKnown } from './queries';
-import { noAnswer, noConversation, noNote, nothingToSumUp } from './refusals';
+import { noAnswer, noConversation, noNote, nothingToSummarize } from './refusals';
 import { outcomeOf, remainingOf } from './review';
 import type { Story } from './story';
 import { afterSummary, answerOf, chosenFolder, isUserMessage, newView, vaultAt } from './view';
@@ -101,9 +101,9 @@ export class FakeHost extends FakeChangeCalls implements Host {
     this.#rework(conversation, { title: name });
   }
 
-  async putConversation(conversation: ConversationId, shelf: ArchiveState): Promise<void> {
-    await this.called('putConversation', { conversation, shelf });
-    this.#rework(conversation, { archived: shelf === 'archived' });
+  async setArchiveState(conversation: ConversationId, state: ArchiveState): Promise<void> {
+    await this.called('setArchiveState', { conversation, state });
+    this.#rework(conversation, { archived: state === 'archived' });
   }
 
   async endConversation(conversation: ConversationId): Promise<void> {
@@ -166,8 +166,8 @@ export class FakeHost extends FakeChangeCalls implements Host {
     this.#change((item) => (isUserMessage(item, message) ? null : item));
   }
 
-  async askAnew(request: RegenerateRequest): Promise<RegenerateOutcome> {
-    await this.called('askAnew', request);
+  async regenerate(request: RegenerateRequest): Promise<RegenerateOutcome> {
+    await this.called('regenerate', request);
     const old = this.#story.old ?? null;
     if (old && request.old === null) return { type: 'asks', ...old };
     for (const [id, view] of this.#views) {
@@ -175,12 +175,12 @@ export class FakeHost extends FakeChangeCalls implements Host {
       const message = view.items[at];
       if (message?.type !== 'user') continue;
       this.#count += 1;
-      const anew = `anew-${this.#count}`;
+      const edited = `edited-${this.#count}`;
       const text = request.text ?? message.text;
-      const items: ChatItem[] = [...view.items.slice(0, at), { ...message, id: anew, text }];
-      this.#branches.set(anew, { first: view.items, second: items });
+      const items: ChatItem[] = [...view.items.slice(0, at), { ...message, id: edited, text }];
+      this.#branches.set(edited, { first: view.items, second: items });
       this.#branches.set(request.message, { first: view.items, second: items });
-      this.#views.set(id, { ...view, items, variants: [{ message: anew, number: 2, count: 2 }] });
+      this.#views.set(id, { ...view, items, variants: [{ message: edited, number: 2, count: 2 }] });
       this.#rework(id, { working: true });
       this.tell({ type: 'chat_changed', conversation: id });
     }
@@ -206,17 +206,17 @@ export class FakeHost extends FakeChangeCalls implements Host {
     this.#withdrawOffers();
   }
 
-  async sumUp(conversation: ConversationId): Promise<void> {
-    await this.called('sumUp', conversation);
+  async summarize(conversation: ConversationId): Promise<void> {
+    await this.called('summarize', conversation);
     const view = this.#views.get(conversation);
     const beginnings = (view?.items ?? []).flatMap((item, at) =>
       item.type === 'user' ? [at] : [],
     );
     const at = beginnings.at(-6);
     if (!view || at === undefined || at === 0) {
-      throw nothingToSumUp;
+      throw nothingToSummarize;
     }
-    const line: ChatItem = { type: 'summed_up', id: 'summed-up', text: 'They talked.' };
+    const line: ChatItem = { type: 'summed_up', id: 'summary-line', text: 'They talked.' };
     const items = view.items.toSpliced(at, 0, line);
     const context = afterSummary(view.context);
     this.#views.set(conversation, { ...view, items, context });

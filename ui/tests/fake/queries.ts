@@ -26,12 +26,12 @@ export interface QueryStory {
   readonly tags: readonly CountedValue[];
   readonly properties: readonly CountedValue[];
   readonly values: readonly CountedValue[];
-  readonly dead: readonly CountedValue[];
+  readonly broken: readonly CountedValue[];
   /** The notes whose names are nearest to those of broken links. */
   readonly near?: Readonly<Record<string, NotePath>>;
   readonly links: Readonly<Record<NotePath, NoteLinks>>;
-  /** Pictures by the names of their files, as addresses that hold them. */
-  readonly pictures?: Readonly<Record<string, string>>;
+  /** Images by the names of their files, as addresses that hold them. */
+  readonly images?: Readonly<Record<string, string>>;
   /** Lines that the assistant wrote. */
   readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
   /** Notes that are kept from the model that answers. */
@@ -44,7 +44,7 @@ export const nothingKnown: QueryStory = {
   tags: [],
   properties: [],
   values: [],
-  dead: [],
+  broken: [],
   links: {},
 };
 
@@ -119,12 +119,12 @@ export class FakeQueries {
     return this.#found(/^(?=.)/gu, wanted);
   }
 
-  words(list: 'tags' | 'properties' | 'values' | 'dead', query: string): CountedValues | null {
+  words(list: 'tags' | 'properties' | 'values' | 'broken', query: string): CountedValues | null {
     if (!this.#story.stands) return null;
     const part = query.replace(/^#/, '').toLowerCase();
     const words = this.#story[list].filter(
       ({ word }) =>
-        word.toLowerCase().includes(part) && !(list === 'dead' && this.#repaired.has(word)),
+        word.toLowerCase().includes(part) && !(list === 'broken' && this.#repaired.has(word)),
     );
     return { words, total: words.length };
   }
@@ -151,16 +151,16 @@ export class FakeQueries {
   }
 
   /** The story names those that lead nowhere, until somebody writes the note. */
-  deadAmong(links: readonly string[]): string[] | null {
+  brokenAmong(links: readonly string[]): string[] | null {
     const there = Object.keys(this.#notes).map(nameOf);
-    const named = this.#story.dead.map(({ word }) => word);
-    const dead = named.filter((name) => !there.includes(name));
-    return this.#story.stands ? links.filter((link) => dead.includes(nameOf(link))) : null;
+    const named = this.#story.broken.map(({ word }) => word);
+    const broken = named.filter((name) => !there.includes(name));
+    return this.#story.stands ? links.filter((link) => broken.includes(nameOf(link))) : null;
   }
 
-  /** Of one that is not there: an address that holds no picture. */
-  picture(link: string): string {
-    return this.#story.pictures?.[link.slice(link.lastIndexOf('/') + 1)] ?? 'data:,';
+  /** Of one that is not there: an address that holds no image. */
+  image(link: string): string {
+    return this.#story.images?.[link.slice(link.lastIndexOf('/') + 1)] ?? 'data:,';
   }
 
   privateNote(path: NotePath): PrivateNote | null {

@@ -3,7 +3,7 @@ import type { NotePath, UserError } from '../../src/ipc/bindings';
 
 export const noConversation = other('This conversation no longer exists.');
 export const noAnswer = other('This answer no longer exists.');
-export const nothingToSumUp = other(
+export const nothingToSummarize = other(
   'There’s nothing to summarize yet. The last six exchanges are never summarized.',
 );
 

@@ -7,7 +7,7 @@ import {
   paused,
   refused,
   removed,
-  shelf,
+  archived,
   summed,
   vaultTrouble,
 } from './stories/around';
@@ -27,13 +27,13 @@ import {
   lostVault,
   unknownKeyring,
 } from './stories/first-run';
-import { pictures } from './stories/pictures';
+import { images } from './stories/images';
 import { indexing, search } from './stories/search';
 import { settingsCutOff, trouble, working } from './stories/trouble';
 import type { Story } from './story';
 
 export const stories: Readonly<Record<string, () => Story>> = {
-  anew: regenerated,
+  regenerated,
   changes,
   'changes-unsure': unsureChanges,
   chat,
@@ -58,7 +58,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   offered,
   over,
   paused,
-  pictures,
+  images,
   question,
   queue,
   refused,
@@ -66,7 +66,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   retired,
   review,
   search,
-  shelf,
+  archived,
   sixty,
   summed,
   'settings-cut-off': settingsCutOff,

@@ -31,12 +31,12 @@ const tags = new Set(
   ),
 );
 const attributes = new Set(
-  'class dir role tabindex data-note data-web data-task data-here start align aria-hidden title data-picture data-size data-undrawn data-drawn type src alt loading decoding width height'.split(
+  'class dir role tabindex data-note data-web data-task data-here start align aria-hidden title data-image data-size data-undrawn data-drawn type src alt loading decoding width height'.split(
     ' ',
   ),
 );
-/** What stands for every picture of the vault: no other may be shown, whatever is written. */
-const picture = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=';
+/** What stands for every image of the vault: no other may be shown, whatever is written. */
+const image = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=';
 const outside = ['http:', 'https:', 'mailto:'];
 const isEngine = !navigator.userAgent.includes('jsdom');
 /** In milliseconds: no case may take longer to be drawn by an engine that people use. */
@@ -54,8 +54,8 @@ export const ours: Show = (target, text, streaming) => {
     const plain = /^[\x20-\x7e]*$/.test(host) && outside.includes(new URL(address).protocol);
     if (!plain) done.push(`leads to ${address}, called ${host}`);
   };
-  const pictures = { addressOf: () => picture, open: () => undefined };
-  const props = { text, streaming, pictures, onnote: () => undefined, onweb: followed };
+  const images = { urlOf: () => image, open: () => undefined };
+  const props = { text, streaming, images, onnote: () => undefined, onweb: followed };
   const shown = mount(Markdown, { target, props });
   flushSync();
   return () => void unmount(shown);
@@ -115,7 +115,7 @@ function strangers(root: Element): string[] {
   for (const element of root.querySelectorAll('*')) {
     if (!tags.has(element.localName)) found.push(`shows <${element.localName}>`);
     const source = element.getAttribute('src');
-    if (source !== null && source !== picture) found.push(`loads ${source}`);
+    if (source !== null && source !== image) found.push(`loads ${source}`);
     for (const { name } of element.attributes) {
       if (!attributes.has(name)) found.push(`shows ${element.localName}[${name}]`);
     }
@@ -169,5 +169,5 @@ function requests(): string[] {
   return performance
     .getEntriesByType('resource')
     .map(({ name }) => name)
-    .filter((name) => !known.test(name) && name !== picture);
+    .filter((name) => !known.test(name) && name !== image);
 }

@@ -58,7 +58,7 @@ const privateName = [
   ...[...press('Enter'), seeAt('dialog[open]')],
 ];
 const saving = [click('^Save as note'), see('save-answer')];
-const said = [drawer, clickOn('said-field')];
+const said = [drawer, clickOn('conversation-search-field')];
 const mentioning = [
   ...[clickOn('composer'), write('@house'), seeAt('[role=option]'), ...press('Enter')],
   ...[write(': is the offer fair, by @he'), seeAt('[role=option]')],
@@ -77,7 +77,7 @@ const chat: readonly Screen[] = [
   screen('chat-tool', 'chat', [click('^Read 4 notes'), click('^Tool call details')], 'small'),
   screen('chat-note', 'chat', [click('^Pantry'), see('note-pane')], 'narrow'),
   screen('chat-note-gone', 'chat', [click('^Luca Ferri'), see('note-pane')]),
-  screen('chat-menu', 'chat', [clickAt('.pick')], 'small'),
+  screen('chat-menu', 'chat', [clickAt('.menu-button')], 'small'),
   screen('chat-drawer', 'question', [drawer], 'narrow', 'small'),
   screen('long', 'long-chat', [click('^Couldn’t edit'), show('.me')], 'small'),
   screen('link', 'long-chat', [click('example.org')], 'small'),
@@ -104,8 +104,8 @@ const chat: readonly Screen[] = [
     ],
   ),
   screen('held', 'held', [], 'small'),
-  screen('anew', 'anew', [click('^Cost', -1)], 'small'),
-  screen('anew-editing', 'anew', [click('^Edit$', -1)], 'small'),
+  screen('regenerated', 'regenerated', [click('^Cost', -1)], 'small'),
+  screen('regenerated-editing', 'regenerated', [click('^Edit$', -1)], 'small'),
   screen('queue', 'queue', [], 'small'),
   screen('queue-editing', 'queue', [click('^Edit$', -1)], 'small'),
   screen('commands', 'commands', [], 'small'),
@@ -139,7 +139,7 @@ const chat: readonly Screen[] = [
 const list: readonly Screen[] = [
   screen('list-menu', 'chat', bookMenu, 'small'),
   screen('list-archive-empty', 'chat', [drawer, clickOn('open-archive'), see('archive-empty')]),
-  screen('list-archive', 'shelf', [drawer, clickOn('open-archive'), see('leave-archive')]),
+  screen('list-archive', 'archived', [drawer, clickOn('open-archive'), see('leave-archive')]),
   screen('list-archived', 'chat', [...bookMenu, click('^Archive'), see('kept-notice')], 'small'),
   screen('list-deleted', 'chat', [...bookMenu, click('^Delete'), see('kept-notice')]),
   screen(
@@ -149,7 +149,12 @@ const list: readonly Screen[] = [
     'small',
   ),
   screen('list-rename', 'chat', [...bookMenu, click('^Rename'), see('conversation-name')]),
-  screen('said', 'search', [...said, write('boiler'), see('said-found', '\\S')], 'small'),
+  screen(
+    'said',
+    'search',
+    [...said, write('boiler'), see('conversation-search-results', '\\S')],
+    'small',
+  ),
   screen('said-none', 'search', [...said, write('xyz'), seeAt('.none[role=status]', '\\w')]),
 ];
 
@@ -309,11 +314,11 @@ const looking: readonly Screen[] = [
     ...press('Enter'),
     see('search-into'),
   ]),
-  screen('search-dead', 'search', [...search, clickOn('search-dead'), seeAt('[role=option]')]),
+  screen('search-broken', 'search', [...search, clickOn('search-broken'), seeAt('[role=option]')]),
   screen(
-    'search-dead-notes',
+    'search-broken-notes',
     'search',
-    [...search, clickOn('search-dead'), click('^Household contact\\b'), see('broken-link')],
+    [...search, clickOn('search-broken'), click('^Household contact\\b'), see('broken-link')],
     'narrow',
     'small',
   ),
@@ -339,11 +344,11 @@ const looking: readonly Screen[] = [
     'narrow',
     'small',
   ),
-  screen('answer-picture', 'pictures', [seeAt('.says [data-picture]')], 'small'),
+  screen('answer-image', 'images', [seeAt('.says [data-image]')], 'small'),
   screen(
-    'note-pictures',
-    'pictures',
-    [click('^Allotment$'), seeAt('[data-testid=note-pane] [data-picture]')],
+    'note-images',
+    'images',
+    [click('^Allotment$'), seeAt('[data-testid=note-pane] [data-image]')],
     'narrow',
     'small',
   ),
@@ -383,48 +388,48 @@ const around: readonly Screen[] = [
     'small',
   ),
   screen('settings-history', 'changes', part('history'), 'small'),
-  screen('settings-forget', 'changes', [
+  screen('settings-delete-history', 'changes', [
     ...part('history'),
     click('^Delete history'),
     seeAt('dialog'),
   ]),
-  screen('settings-private', 'anew', part('private')),
-  screen('settings-answering', 'anew', part('answering'), 'small', 'phone'),
+  screen('settings-private', 'regenerated', part('private')),
+  screen('settings-answering', 'regenerated', part('answering'), 'small', 'phone'),
   screen(
     'settings-default',
     'search',
     [
       ...part('answering'),
-      clickOn('organisation-default'),
-      show('[data-testid=organisation-default]'),
+      clickOn('organization-default'),
+      show('[data-testid=organization-default]'),
     ],
     'narrow',
     'small',
   ),
   screen(
     'settings-models',
-    'anew',
+    'regenerated',
     [...part('answering'), clickAt('[data-field=model]'), seeAt('[role=option]')],
     'small',
     'phone',
   ),
-  screen('settings-key', 'anew', [...part('answering'), click('^Replace')], 'small'),
-  screen('settings-tested', 'anew', [
+  screen('settings-key', 'regenerated', [...part('answering'), click('^Replace')], 'small'),
+  screen('settings-tested', 'regenerated', [
     ...part('answering'),
     click('^Test$'),
     seeAt('.outcome .row'),
   ]),
   screen(
     'settings-parameters',
-    'anew',
+    'regenerated',
     [...part('answering'), click('^Parameters for'), show('[id$=extra]')],
     'small',
   ),
-  screen('settings-spending', 'anew', part('spending'), 'small', 'phone'),
+  screen('settings-spending', 'regenerated', part('spending'), 'small', 'phone'),
   screen('settings-hub', 'trouble', part('hub'), 'small', 'phone'),
   screen(
     'settings-description',
-    'anew',
+    'regenerated',
     [...part('hub'), clickOn('description-write'), seeAt('.proposed'), show('.proposed')],
     'narrow',
     'small',

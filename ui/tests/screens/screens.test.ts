@@ -36,7 +36,7 @@ const given = [
 
 afterEach(() => speakPseudo(false));
 
-/** Contrast needs a layout: the pictures look at it. */
+/** Contrast needs a layout: the images look at it. */
 const rules = { 'color-contrast': { enabled: false } };
 
 describe.each(screens)('the screen $name', ({ story, steps, still }) => {

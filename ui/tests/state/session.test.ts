@@ -44,7 +44,7 @@ describe('starting', () => {
 
   it('subscribes again when another vault was opened', async () => {
     const before = host.asked('subscribe').length;
-    await session.pickVault();
+    await session.chooseVault();
     expect(session.app.vault?.folder).toBe('Documents/Notebook');
     expect(host.asked('subscribe').length).toBeGreaterThan(before);
   });
@@ -393,10 +393,10 @@ describe('settings that are changed', () => {
   });
 
   it.each<[string, keyof Host, (conversation: ConversationId) => Promise<void>]>([
-    ['is said', 'sendMessage', () => session.send()],
-    ['is asked anew', 'askAnew', () => session.turnActions.askAnew('m-1', null)],
+    ['is sent', 'sendMessage', () => session.send()],
+    ['is regenerated', 'regenerate', () => session.turnActions.regenerate('m-1', null)],
     ['goes on', 'continueTurn', () => session.turnActions.goOn()],
-    ['is summed up', 'sumUp', (conversation) => session.turnActions.sumUp(conversation)],
+    ['is summarized', 'summarize', (conversation) => session.turnActions.summarize(conversation)],
     ['is described', 'writeDescription', () => session.hubDescription.write()],
   ])('count for what %s after them, however long they take', async (_, call, act) => {
     const [row] = session.app.conversations;

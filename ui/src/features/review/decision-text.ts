@@ -14,7 +14,7 @@ export function noteText({ path, to, kind }: NoteDiff): string {
       return noteFolder(path);
     case 'rename':
     case 'rename_folder':
-      return to === null ? '' : m.review_to_place({ place: placeWords(path, to) });
+      return to === null ? '' : m.review_to_place({ place: placeText(path, to) });
     case 'make_folder':
       return m.review_folder_new();
     case 'restore_folder':
@@ -41,7 +41,7 @@ export function belowText({ lead, others }: Pick<Decision, 'lead' | 'others'>): 
   return [words, follow].filter((part) => part !== '').join(', ');
 }
 
-function placeWords(path: string, to: string): string {
+function placeText(path: string, to: string): string {
   const move = moveOf(path, to);
   switch (move.type) {
     case 'name':
@@ -74,12 +74,12 @@ export function decisionText(
 
 /** What the last button will do. */
 export function applyText(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
-  if (accepted.length === 0) return rejectWords(rejected);
-  const words = acceptWords(accepted);
+  if (accepted.length === 0) return rejectText(rejected);
+  const words = acceptText(accepted);
   return rejected.length > 0 ? m.review_and_reject({ words, rejected: rejected.length }) : words;
 }
 
-function acceptWords(accepted: readonly NoteDiff[]): string {
+function acceptText(accepted: readonly NoteDiff[]): string {
   const count = accepted.length;
   if (accepted.every(({ kind }) => kind === 'replace' || kind === 'create')) {
     return m.review_accept_notes({ count });
@@ -90,7 +90,7 @@ function acceptWords(accepted: readonly NoteDiff[]): string {
   return m.review_accept_changes({ count });
 }
 
-function rejectWords(rejected: readonly NoteDiff[]): string {
+function rejectText(rejected: readonly NoteDiff[]): string {
   const count = rejected.length;
   if (count === 0) return m.review_nothing();
   return areNotes(rejected) ? m.review_reject({ count }) : m.review_reject_changes({ count });

@@ -13,7 +13,7 @@ export function kindName(kind: SearchKind): string {
       return m.search_tasks();
     case 'properties':
       return m.search_properties();
-    case 'dead':
+    case 'broken':
       return m.search_broken();
     default:
       return kind satisfies never;
@@ -91,7 +91,7 @@ function noneOf({ kind, into }: Search): string {
       return m.search_no_tags();
     case 'properties':
       return m.search_no_properties();
-    case 'dead':
+    case 'broken':
       return m.search_no_broken();
     case 'text':
     case 'tasks':

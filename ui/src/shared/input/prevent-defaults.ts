@@ -14,7 +14,7 @@ export function preventDropNavigation(event: DragEvent): void {
 export function preventEngineMenu(event: MouseEvent): void {
   const { target } = event;
   if (isWritten(target)) return;
-  const leads = target instanceof Element && target.closest('a, img, [data-picture]') !== null;
+  const leads = target instanceof Element && target.closest('a, img, [data-image]') !== null;
   if (leads || (getSelection()?.isCollapsed ?? true)) event.preventDefault();
 }
 

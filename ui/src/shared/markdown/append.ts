@@ -55,7 +55,7 @@ export class AppendableBlock {
   }
 
   /** Takes away what was put there. */
-  takeBack(): void {
+  revert(): void {
     this.#text.data = this.#before + this.#after;
   }
 }

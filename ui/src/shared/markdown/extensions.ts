@@ -3,7 +3,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 
 import { escapeHtml } from './escape';
 import { linkTarget } from './link';
-import { embedLocation, fileName, pictureLocation, sized } from './picture-reference';
+import { embedLocation, fileName, imageLocation, sized } from './image-reference';
 
 interface NoteLink extends Tokens.Generic {
   readonly type: 'noteLink';
@@ -40,14 +40,14 @@ marked.use({
   renderer: {
     link({ href, tokens }) {
       // A link cannot stand in another one: of the two it is the outer one that leads somewhere.
-      const inner = tokens.map((token) => (isRemote(token) ? asWords(token) : token));
+      const inner = tokens.map((token) => (isRemote(token) ? asText(token) : token));
       const words = this.parser.parseInline(inner);
       const target = linkTarget(href);
       return target ? anchor(target.kind, target.to, words) : words;
     },
     // A long line scrolls inside its box, so the box can be reached with the keyboard.
     code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`,
-    image: ({ href, text }) => picture(pictureLocation(href), href, text),
+    image: ({ href, text }) => imageHtml(imageLocation(href), href, text),
     checkbox: ({ checked }) => `<span data-task="${checked ? 'done' : 'open'}"></span>`,
   },
 });
@@ -58,13 +58,13 @@ function isNoteLink(token: Tokens.Generic): token is NoteLink {
 
 function noteLink({ target, label, embeds }: NoteLink): string {
   const place = embeds ? embedLocation(target) : undefined;
-  if (place !== undefined) return picture(place, target, label ?? '');
+  if (place !== undefined) return imageHtml(place, target, label ?? '');
   return anchor('note', target, escapeHtml(label ?? target.replace('#', ' › ')));
 }
 
-/** Only names it: it is put there by `pictures.ts`, and nothing is loaded from anywhere else. */
-function picture(
-  place: ReturnType<typeof pictureLocation>,
+/** Only names it: it is put there by `images.ts`, and nothing is loaded from anywhere else. */
+function imageHtml(
+  place: ReturnType<typeof imageLocation>,
   written: string,
   label: string,
 ): string {
@@ -73,19 +73,19 @@ function picture(
   const called = escapeHtml(words || fileName(place?.at ?? written));
   if (!place) return `<span data-undrawn="">${called}</span>`;
   const large = size ? ` data-size="${size}"` : '';
-  return `<span data-picture="${escapeHtml(place.at)}"${large}>${called}</span>`;
+  return `<span data-image="${escapeHtml(place.at)}"${large}>${called}</span>`;
 }
 
 function isRemote(token: Token): token is Tokens.Image {
-  return token.type === 'image' && pictureLocation(token.href)?.kind === 'web';
+  return token.type === 'image' && imageLocation(token.href)?.kind === 'web';
 }
 
-function asWords({ raw, text }: Tokens.Image): Tokens.Text {
+function asText({ raw, text }: Tokens.Image): Tokens.Text {
   return { type: 'text', raw, text: escapeHtml(sized(text).words), escaped: true };
 }
 
 /** No `href`: the webview itself must have nowhere to go. */
-function anchor(kind: 'note' | 'web', to: string, words: string, isPicture = false): string {
-  const undrawn = isPicture ? ' data-undrawn=""' : '';
+function anchor(kind: 'note' | 'web', to: string, words: string, isImage = false): string {
+  const undrawn = isImage ? ' data-undrawn=""' : '';
   return `<a role="link" tabindex="0" data-${kind}="${escapeHtml(to)}"${undrawn}>${words}</a>`;
 }

@@ -15,7 +15,7 @@ const tags = [
 ];
 const attributes = [
   ...['role', 'tabindex', 'data-note', 'data-web', 'data-task', 'start', 'align'],
-  ...['data-picture', 'data-size', 'data-undrawn'],
+  ...['data-image', 'data-size', 'data-undrawn'],
 ];
 
 /** No block that a person reads is longer; what is, is shown as it is written. */

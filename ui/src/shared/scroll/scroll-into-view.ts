@@ -9,10 +9,10 @@ export function scrollIntoView(part: HTMLElement): void {
 
 /** What a user does ends it. */
 const acts = ['wheel', 'pointerdown', 'keydown'];
-/** Pictures come after the words, and say so only where they are. */
+/** Images come after the words, and say so only where they are. */
 const arrivals = ['load', 'error'];
 
-/** The same, and again when pictures in `root` have moved it meanwhile. Returns what ends that. */
+/** The same, and again when images in `root` have moved it meanwhile. Returns what ends that. */
 export function keepInView(part: HTMLElement, root: HTMLElement): () => void {
   const again = (): void => scrollIntoView(part);
   const end = (): void => {

@@ -36,12 +36,12 @@ export function splitInvisible(text: string): string[] {
 }
 
 function isNeeded(sign: string, before: string, base: string, after: string): boolean {
-  if (sign === joiner && isIn(pictures, base) && before !== joiner) {
-    return isIn(pictures, after);
+  if (sign === joiner && isIn(pictographs, base) && before !== joiner) {
+    return isIn(pictographs, after);
   }
   if (sign === joiner || sign === nonJoiner) return isJoined(before) && isJoined(after);
   if (sign === textStyle || sign === emojiStyle) {
-    return isIn(pictures, before) || /^[0-9#*]$/.test(before);
+    return isIn(pictographs, before) || /^[0-9#*]$/.test(before);
   }
   if (isIn(mongolianStyles, sign)) return isIn(mongolian, before);
   return sign === '\u2028' || sign === '\u2029';
@@ -67,7 +67,7 @@ const unseen = ranges(
   'ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 2028-202e 2060-206f 3164 fe00-fe0f feff ffa0 ' +
     'fff0-fffb 1bca0-1bca3 1d173-1d17a e0000-e0fff',
 );
-const pictures = ranges(
+const pictographs = ranges(
   'a9 ae 203c 2049 2122 2139 2190-21ff 2300-23ff 24c2 25a0-27bf 2900-297f 2b00-2bff 3030 303d 3297 ' +
     '3299 1f000-1faff',
 );

@@ -7,8 +7,8 @@ import { userError } from '../user-error';
 export class StoredHistory {
   /** What is kept; `null` until it was looked at. */
   kept = $state.raw<HistoryStats | null>(null);
-  /** What was forgotten last, since the settings were opened. */
-  forgotten = $state.raw<DeletedHistory | null>(null);
+  /** The history that was deleted last, since the settings were opened. */
+  deleted = $state.raw<DeletedHistory | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
@@ -23,15 +23,15 @@ export class StoredHistory {
   /** Looks anew. */
   async look(): Promise<void> {
     this.kept = null;
-    this.forgotten = null;
+    this.deleted = null;
     if (this.#app.vault) await this.#ask(() => this.#look());
   }
 
-  /** Forgets what is of an age, for good. */
-  async forget(age: HistoryAge): Promise<void> {
-    this.forgotten = null;
+  /** Deletes the history of an age permanently. */
+  async delete(age: HistoryAge): Promise<void> {
+    this.deleted = null;
     await this.#ask(async () => {
-      this.forgotten = await this.#host.forgetHistory(age);
+      this.deleted = await this.#host.deleteHistory(age);
     });
     await this.#ask(() => this.#look());
   }

@@ -11,7 +11,7 @@ import { userError } from '../user-error';
 
 export class AnswerLinks {
   /** What they name; links that were not asked about yet are not among them. */
-  dead = $state.raw<readonly string[]>([]);
+  broken = $state.raw<readonly string[]>([]);
 
   readonly #host: Host;
   readonly #app: AppState;
@@ -48,7 +48,7 @@ export class AnswerLinks {
     this.#of = conversation;
     this.#met.clear();
     this.#asked.clear();
-    this.dead = [];
+    this.broken = [];
   }
 
   async #ask(): Promise<void> {
@@ -57,8 +57,8 @@ export class AnswerLinks {
       await Promise.resolve();
       const links = [...this.#met].filter((name) => !this.#asked.has(name));
       try {
-        const dead = await this.#host.deadLinks(links);
-        return () => this.#know(links, dead);
+        const broken = await this.#host.brokenLinks(links);
+        return () => this.#know(links, broken);
       } catch (thrown) {
         return () => this.#app.report(userError(thrown));
       }
@@ -66,9 +66,9 @@ export class AnswerLinks {
   }
 
   /** `null`: it is not known yet. */
-  #know(links: readonly string[], dead: readonly string[] | null): void {
-    if (dead === null) return;
+  #know(links: readonly string[], broken: readonly string[] | null): void {
+    if (broken === null) return;
     for (const link of links) this.#asked.add(link);
-    this.dead = [...this.dead.filter((name) => !links.includes(name)), ...dead];
+    this.broken = [...this.broken.filter((name) => !links.includes(name)), ...broken];
   }
 }

@@ -79,7 +79,7 @@ export class OpenConversation {
   }
 
   /** What the user said last, if anything. */
-  get lastWords(): Extract<ChatItem, { type: 'user' }> | null {
+  get lastMessage(): Extract<ChatItem, { type: 'user' }> | null {
     return this.items.findLast((item) => item.type === 'user') ?? null;
   }
 

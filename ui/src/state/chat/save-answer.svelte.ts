@@ -92,9 +92,9 @@ export class AnswerSaver {
 function wholeAnswer(items: readonly ChatItem[], answer: MessageId): string | null {
   const at = items.findIndex((item) => isAnswer(item) && item.id === answer);
   if (at < 0) return null;
-  const isWords = (item: ChatItem): boolean => item.type === 'user' && !item.queued;
-  const begun = items.slice(0, at).findLastIndex(isWords) + 1;
-  const length = items.slice(begun).findIndex(isWords);
+  const isMessage = (item: ChatItem): boolean => item.type === 'user' && !item.queued;
+  const begun = items.slice(0, at).findLastIndex(isMessage) + 1;
+  const length = items.slice(begun).findIndex(isMessage);
   const parts = items.slice(begun, length < 0 ? undefined : begun + length).filter(isAnswer);
   return parts.map(({ text }) => text).join('\n\n');
 }

@@ -1,6 +1,6 @@
 /**
- * What the user decides about turns: those that wait, and those that were cut. Where a model is asked, what was set
- * before counts, like a private note.
+ * The actions of the user on turns: on queued ones, and on interrupted ones. An action that asks a model takes
+ * effect after the settings that were changed before it, such as a rule for private notes.
  */
 import type { ConversationId, MessageId, RegenerateRequest, TurnId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
@@ -9,7 +9,7 @@ import type { Undo } from '../changes/undo.svelte';
 import type { SettingsQueue } from '../settings/settings-queue';
 import { userError } from '../user-error';
 
-/** A message that is to be answered anew, while the user is asked about the old answer. */
+/** A message to regenerate the answer to, while the user is asked about the changes of the old answer. */
 interface Old {
   readonly request: RegenerateRequest;
   readonly conversation: ConversationId | null;
@@ -19,7 +19,7 @@ interface Old {
 
 export class TurnActions {
   old = $state.raw<Old | null>(null);
-  /** The message whose words are being changed. */
+  /** The message that is being edited. */
   editing = $state<MessageId | null>(null);
 
   readonly #host: Host;
@@ -34,18 +34,18 @@ export class TurnActions {
     this.#undo = undo;
   }
 
-  /** Whether the last message can be put in other words now: it waits, or it was answered. */
+  /** Whether the last message can be edited now: it is queued, or it was answered. */
   get canEditLast(): boolean {
-    const last = this.#app.chat?.lastWords;
+    const last = this.#app.chat?.lastMessage;
     return Boolean(last && (last.queued || !this.#app.current?.working));
   }
 
-  /** Begins to put the last message in other words. */
+  /** Begins to edit the last message. */
   editLast(): void {
-    if (this.canEditLast) this.editing = this.#app.chat?.lastWords?.id ?? null;
+    if (this.canEditLast) this.editing = this.#app.chat?.lastMessage?.id ?? null;
   }
 
-  /** Gives a message that waits for its turn other words. */
+  /** Replaces the text of a queued message. */
   async editQueued(message: MessageId, text: string): Promise<void> {
     await this.#ask(() => this.#host.editQueued(message, text));
   }
@@ -54,41 +54,41 @@ export class TurnActions {
     await this.#ask(() => this.#host.removeQueued(message));
   }
 
-  /** Tries a message again, or with other words; asks first what becomes of what was changed. */
-  async askAnew(message: MessageId, text: string | null): Promise<void> {
-    await this.#anew({ message, text, old: null });
+  /** Regenerates the answer to a message, or to a new version of it; asks first about the changes of the old answer. */
+  async regenerate(message: MessageId, text: string | null): Promise<void> {
+    await this.#regenerate({ message, text, old: null });
   }
 
-  /** Goes on with what waits for the user's word. */
+  /** Regenerates after the user decided about the changes of the old answer. */
   async decideOld(old: 'keep' | 'take_back' | null): Promise<void> {
     const asked = this.old;
     this.old = null;
-    if (asked && old !== null) await this.#anew({ ...asked.request, old });
+    if (asked && old !== null) await this.#regenerate({ ...asked.request, old });
   }
 
   async showVariant(message: MessageId, number: number): Promise<void> {
     await this.#ask(() => this.#host.showVariant(message, number));
   }
 
-  async #anew(request: RegenerateRequest): Promise<void> {
+  async #regenerate(request: RegenerateRequest): Promise<void> {
     await this.#ask(async () => {
       await this.#settingsQueue.done;
-      const asked = await this.#host.askAnew(request);
+      const asked = await this.#host.regenerate(request);
       if (asked.type === 'begun') return;
       const conversation = this.#app.chat?.id ?? null;
       this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
     });
   }
 
-  /** Puts the earlier messages together, so that the model hears less. */
-  async sumUp(conversation: ConversationId): Promise<void> {
+  /** Summarizes the earlier messages, so that the model is sent less. */
+  async summarize(conversation: ConversationId): Promise<void> {
     await this.#ask(async () => {
       await this.#settingsQueue.done;
-      await this.#host.sumUp(conversation);
+      await this.#host.summarize(conversation);
     });
   }
 
-  /** Goes on with a turn that was cut. */
+  /** Continues an interrupted turn. */
   async goOn(): Promise<void> {
     const chat = this.#app.chat;
     if (!chat) return;
@@ -98,12 +98,12 @@ export class TurnActions {
     });
   }
 
-  /** Leaves a turn that was cut as it is. */
+  /** Leaves an interrupted turn as it is. */
   async leave(turn: TurnId): Promise<void> {
     await this.#ask(() => this.#host.leaveTurn(turn));
   }
 
-  /** Takes back what a cut turn changed, and leaves the rest of it. */
+  /** Undoes the changes of an interrupted turn, and leaves the rest of it. */
   async undoCut(turn: TurnId): Promise<void> {
     if (await this.#undo.undo({ type: 'turn', turn })) await this.leave(turn);
   }

@@ -43,7 +43,7 @@ export class Drafts {
 
   /** All that is sent with the text: its mentions, then the attachments. */
   get mentions(): readonly Mention[] {
-    return [...this.#inWords, ...this.#behind];
+    return [...this.#inText, ...this.#behind];
   }
 
   /** Something was chosen from the list, and its text put where it was typed. */
@@ -78,12 +78,12 @@ export class Drafts {
    * `null` where nothing was written. */
   ready(question: Question | null, openNote: NotePath | null): Sending | null {
     const written = this.text;
-    const [inWords, attached] = [this.#inWords, this.#behind];
+    const [inText, attached] = [this.#inText, this.#behind];
     if (!written.trim() && attached.length === 0) return null;
     const words = (question && chosenOption(question, written)) ?? written.trim();
     const request = {
       conversation: this.#here,
-      text: withMentions(words, inWords, attached),
+      text: withMentions(words, inText, attached),
       answers: question?.id ?? null,
       openNote,
     };
@@ -105,7 +105,7 @@ export class Drafts {
   }
 
   /** What was mentioned is of another vault. */
-  forgetMentions(): void {
+  dropMentions(): void {
     this.#attached.clear();
     this.#chosen.clear();
   }
@@ -114,7 +114,7 @@ export class Drafts {
     return this.#app.chat?.id ?? null;
   }
 
-  get #inWords(): readonly Mention[] {
+  get #inText(): readonly Mention[] {
     const { text } = this;
     const chosen = this.#chosen.get(this.#here) ?? [];
     return chosen.filter((one) => findMentionText(text, mentionText(one)) >= 0);
@@ -122,7 +122,7 @@ export class Drafts {
 
   /** Attachments that the sentence does not mention as well. */
   get #behind(): readonly Mention[] {
-    const said = this.#inWords.map(mentionKey);
+    const said = this.#inText.map(mentionKey);
     const attached = this.#attached.get(this.#here) ?? [];
     return attached.filter((one) => !said.includes(mentionKey(one)));
   }

@@ -99,12 +99,12 @@ export function findMentionText(text: string, part: string): number {
  * attached: named behind the words, files whole at the end. */
 export function withMentions(
   words: string,
-  inWords: readonly Mention[],
+  inText: readonly Mention[],
   attached: readonly Mention[],
 ): string {
-  const notes = inWords.filter(({ type }) => type === 'note').map(mentionText);
+  const notes = inText.filter(({ type }) => type === 'note').map(mentionText);
   // A model looks a conversation up by its id.
-  const said = inWords.reduce((text, one) => {
+  const said = inText.reduce((text, one) => {
     const label = mentionText(one);
     const isClear = one.type === 'conversation' && !notes.includes(label);
     return isClear ? text.replaceAll(label, () => reference(one)) : text;

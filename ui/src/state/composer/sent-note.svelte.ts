@@ -19,7 +19,7 @@ export class SentNote {
   readonly #app: AppState;
   readonly #latest = new LatestOnly();
   #selected = $state.raw<NotePath | null>(null);
-  #leftOut = $state.raw<NotePath | null>(null);
+  #excluded = $state.raw<NotePath | null>(null);
   #private = $state.raw<{ readonly path: NotePath; readonly rule: PrivateNote | null } | null>(
     null,
   );
@@ -32,7 +32,7 @@ export class SentNote {
   /** `null` where no note is open, the user left it out, or no model answers: then none is sent. */
   get chip(): OpenNoteChip | null {
     const { note, provider } = this.#app;
-    if (!note || note.removed || !provider.hasModel || note.path === this.#leftOut) return null;
+    if (!note || note.removed || !provider.hasModel || note.path === this.#excluded) return null;
     const { path } = note;
     const rule = this.#private?.path === path ? this.#private.rule : null;
     return { path, selected: path === this.#selected, private: rule };
@@ -45,19 +45,19 @@ export class SentNote {
   }
 
   /** The next message is sent without it. */
-  leaveOut(): void {
-    this.#leftOut = this.#app.note?.path ?? null;
+  exclude(): void {
+    this.#excluded = this.#app.note?.path ?? null;
   }
 
   /** A message was sent: the one after it is a choice of its own. */
-  beginAnew(): void {
-    this.#leftOut = null;
+  includeAgain(): void {
+    this.#excluded = null;
   }
 
   /** Another note is open, or the same one anew. */
   opened(): void {
     this.#selected = null;
-    this.#leftOut = null;
+    this.#excluded = null;
   }
 
   select(words: string): void {

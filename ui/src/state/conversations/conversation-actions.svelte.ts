@@ -5,17 +5,17 @@ import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
-/** What was done last, and the way back from it. */
+/** The last action, and how to undo it. */
 interface Notice {
   readonly words: () => string;
-  /** `null` where nothing has to be taken back. */
+  /** `null` where there is nothing to undo. */
   readonly undo: (() => Promise<boolean>) | null;
 }
 
 export class ConversationActions {
   /** Which conversations the list shows. */
-  shelf = $state<ArchiveState>('open');
-  /** The one whose name is being written. */
+  archiveState = $state<ArchiveState>('open');
+  /** The conversation that is being renamed. */
   renaming = $state<ConversationId | null>(null);
   notice = $state.raw<Notice | null>(null);
   /** Whether a page is on its way. */
@@ -23,7 +23,7 @@ export class ConversationActions {
 
   readonly #host: Host;
   readonly #app: AppState;
-  /** The archived ones go on behind this one; `undefined` before the first page. */
+  /** The archived conversations continue after this one; `undefined` before the first page. */
   #behind = $state.raw<ConversationId | null | undefined>(undefined);
 
   constructor(host: Host, app: AppState) {
@@ -31,30 +31,30 @@ export class ConversationActions {
     this.#app = app;
   }
 
-  /** Whether the list goes on behind what it shows. */
+  /** Whether there are more conversations than the list shows. */
   get more(): boolean {
-    return this.shelf === 'open' ? this.#app.behind !== null : Boolean(this.#behind);
+    return this.archiveState === 'open' ? this.#app.behind !== null : Boolean(this.#behind);
   }
 
   /** Another vault has other conversations. */
   clear(): void {
-    this.shelf = 'open';
+    this.archiveState = 'open';
     this.renaming = null;
     this.notice = null;
     this.#behind = undefined;
   }
 
-  async show(shelf: ArchiveState): Promise<void> {
-    this.shelf = shelf;
+  async show(state: ArchiveState): Promise<void> {
+    this.archiveState = state;
     this.renaming = null;
-    if (shelf === 'archived' && this.#behind === undefined) await this.listMore();
+    if (state === 'archived' && this.#behind === undefined) await this.listMore();
   }
 
   /** The next page of what the list shows. */
   async listMore(): Promise<void> {
     if (this.listing) return;
     this.listing = true;
-    const { shelf } = this;
+    const { archiveState: shelf } = this;
     const before = shelf === 'open' ? this.#app.behind : (this.#behind ?? null);
     await this.#ask(async () => {
       const page = await this.#host.listConversations({ shelf, before });
@@ -65,23 +65,23 @@ export class ConversationActions {
     this.listing = false;
   }
 
-  /** Begins to write another name. */
+  /** Begins to rename a conversation. */
   rename(conversation: ConversationId): void {
     this.renaming = conversation;
   }
 
-  /** Takes the name that was written; an empty one, or the same, changes nothing. */
+  /** Stores the written name; an empty or unchanged one has no effect. */
   async name({ id, title }: Conversation, written: string): Promise<void> {
     this.renaming = null;
     const name = written.trim();
     if (name && name !== title) await this.#ask(() => this.#host.renameConversation(id, name));
   }
 
-  async put({ id, title }: Conversation, shelf: ArchiveState): Promise<void> {
-    const other = shelf === 'open' ? 'archived' : 'open';
-    const say = shelf === 'open' ? m.kept_unarchived : m.kept_archived;
-    if (!(await this.#ask(() => this.#host.putConversation(id, shelf)))) return;
-    const undo = (): Promise<boolean> => this.#ask(() => this.#host.putConversation(id, other));
+  async setArchiveState({ id, title }: Conversation, state: ArchiveState): Promise<void> {
+    const other = state === 'open' ? 'archived' : 'open';
+    const say = state === 'open' ? m.kept_unarchived : m.kept_archived;
+    if (!(await this.#ask(() => this.#host.setArchiveState(id, state)))) return;
+    const undo = (): Promise<boolean> => this.#ask(() => this.#host.setArchiveState(id, other));
     this.notice = { words: () => say({ title }), undo };
   }
 
@@ -95,7 +95,7 @@ export class ConversationActions {
     this.notice = { words: () => m.kept_deleted({ title }), undo };
   }
 
-  /** Writes one conversation, or all, into a file that the user picks. */
+  /** Writes one conversation, or all, into a file that the user chooses. */
   async export(row: Conversation | null, format: ExportFormat): Promise<void> {
     const name = fileName(row?.title ?? m.export_all_name());
     await this.#ask(async () => {
@@ -106,7 +106,7 @@ export class ConversationActions {
     });
   }
 
-  /** Takes back what the notice tells of. */
+  /** Undoes the action of the notice. */
   async undoLast(): Promise<void> {
     const done = this.notice;
     this.notice = null;

@@ -52,7 +52,7 @@ export class LinkRepair {
 
   /** Has the link lead to another note wherever it stands; whether it does now. */
   async replace(link: string, note: NotePath): Promise<boolean> {
-    return await this.#repair(() => this.#host.replaceBrokenLink(link, note), replacedWords);
+    return await this.#repair(() => this.#host.replaceBrokenLink(link, note), replacedText);
   }
 
   async #repair(
@@ -78,7 +78,7 @@ export class LinkRepair {
   }
 }
 
-function replacedWords({ note, rewritten, left }: RepairedLink): string {
+function replacedText({ note, rewritten, left }: RepairedLink): string {
   const done = m.repair_replaced({ count: rewritten.length, note: noteName(note) });
   if (left.length === 0) return done;
   return `${done} · ${m.repair_left({ count: left.length })}`;

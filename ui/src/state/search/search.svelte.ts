@@ -22,7 +22,7 @@ import { noteLabel } from '../notes/note-path';
 import { userError } from '../user-error';
 
 /** What is looked through. */
-export const searchKinds = ['text', 'tags', 'tasks', 'properties', 'dead'] as const;
+export const searchKinds = ['text', 'tags', 'tasks', 'properties', 'broken'] as const;
 export type SearchKind = (typeof searchKinds)[number];
 
 /** What of a list was gone into. */
@@ -47,7 +47,7 @@ export interface Preview {
   /** The line it is about, 1-based. */
   readonly at: { readonly line: number } | null;
   /** The names in its links that lead to no note. */
-  readonly dead: readonly string[];
+  readonly broken: readonly string[];
   /** What was found in it, as it stands there. */
   readonly words: readonly string[];
 }
@@ -89,7 +89,7 @@ export class Search {
   /** The broken link that was gone into, or the chosen one in the list of them. */
   get brokenLink(): string | null {
     if (this.into) return this.into.type === 'dead_link' ? this.into.link : null;
-    return this.kind === 'dead' && this.chosen?.type === 'word' ? this.chosen.word : null;
+    return this.kind === 'broken' && this.chosen?.type === 'word' ? this.chosen.word : null;
   }
 
   async type(query: string): Promise<void> {
@@ -122,7 +122,7 @@ export class Search {
     await this.again();
   }
 
-  /** Goes into a tag, a property, a value or a dead link. */
+  /** Goes into a tag, a property, a value or a broken link. */
   async enter(word: string): Promise<void> {
     const into = intoOf(this.kind, this.into, word);
     if (into) await this.#go(into, '');
@@ -211,7 +211,7 @@ export class Search {
         return words(await this.#host.listProperties(query));
       case 'tasks':
         return lines(await this.#host.listTasks(query));
-      case 'dead':
+      case 'broken':
         return words(await this.#host.unresolvedLinks(query));
       default:
         return kind satisfies never;
@@ -219,7 +219,7 @@ export class Search {
   }
 
   /** A note is shown also where nobody knows its links. */
-  async #deadIn(path: NotePath): Promise<readonly string[]> {
+  async #brokenIn(path: NotePath): Promise<readonly string[]> {
     try {
       return brokenNames(await this.#host.noteLinks(path));
     } catch {
@@ -234,13 +234,13 @@ export class Search {
       if (!row || row.type === 'word') return () => (this.preview = null);
       const { into } = this;
       try {
-        const [note, dead] = await Promise.all([
+        const [note, broken] = await Promise.all([
           this.#host.readNote(row.path),
-          this.#deadIn(row.path),
+          this.#brokenIn(row.path),
         ]);
         const line = lineOf(row, into, note.text);
         const words = wordsIn(this.rows, row.path);
-        return () => (this.preview = { note, at: line === null ? null : { line }, dead, words });
+        return () => (this.preview = { note, at: line === null ? null : { line }, broken, words });
       } catch (thrown) {
         return () => {
           this.preview = null;
@@ -270,7 +270,7 @@ function intoOf(kind: SearchKind, into: WordSearch | null, word: string): WordSe
       return { type: 'tag', tag: word };
     case 'properties':
       return { type: 'property', property: word };
-    case 'dead':
+    case 'broken':
       return { type: 'dead_link', link: word };
     case 'text':
     case 'tasks':

@@ -33,7 +33,7 @@ export class Spending {
   }
 
   /** How much of this month's ceiling is spent, in percent; `null` where there is none. */
-  get ofCeiling(): number | null {
+  get ofLimit(): number | null {
     const { monthCents } = this.#app.settings.spending;
     const [newest] = this.months ?? [];
     if (monthCents === 0 || newest?.month !== thisMonth()) return null;

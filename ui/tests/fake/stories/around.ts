@@ -46,8 +46,8 @@ export function removed(): Story {
   return { ...chat(), removedOnceShown: 'Pantry.md' };
 }
 
-/** Conversations that were put away. */
-export function shelf(): Story {
+/** Archived conversations. */
+export function archived(): Story {
   const story = chat();
   const archived = [
     row('loft', 'Insulating the loft: three offers compared', { archived: true }),
@@ -87,7 +87,7 @@ export function fullWorking(): Story {
   return full(true);
 }
 
-/** A long conversation whose beginning was summed up for the model. */
+/** A long conversation whose beginning was summarized for the model. */
 export function summed(): Story {
   const conversation = row('roof', 'The roof of the shed');
   const items = [

@@ -62,7 +62,7 @@ const queries: QueryStory = {
     { word: 'status', notes: 3 },
   ],
   values: [{ word: '4 March 2026', notes: 1 }],
-  dead: [
+  broken: [
     { word: 'Tool cupboard', notes: 3 },
     { word: 'Minutes 2019', notes: 1 },
     { word: 'Household contact', notes: 1 },

@@ -17,7 +17,7 @@ function show(change: Record<string, unknown> = {}) {
     onmention: vi.fn(),
     ondropmention: vi.fn(),
     openNote: null,
-    onleaveout: vi.fn(),
+    onexclude: vi.fn(),
     onattach: vi.fn(),
     working: false,
     wait: null,

@@ -17,7 +17,7 @@ const blocks = [
   '```js\nconst left = seeds filter more;\nconsole.log(left);\n```',
   'A [link with words](https://example.org/some/path) and www.example.org and anna@example.org too',
   'Words<br>and <b>tags</b> and &amp; entities &copy; here &nbsp and there',
-  'A footnote[^1] and ![a picture of it](some/where.png) and ==marked words== here',
+  'A footnote[^1] and ![an image of it](some/where.png) and ==marked words== here',
   'Grüße aus Köln, Ærøskøbing und 東京 都 and a ⁠hidden sign, ﬁn',
   'Setext words\n===\n',
   'Two spaces  \nand a new line\\\nand another',
@@ -27,11 +27,11 @@ const blocks = [
   '2024. Then words.\nIn 7. more.\n3) third (of them).',
   'See www.example.org. Then http://example.org: more, a.b.c and (http://example.org) and e.g. www.',
   '**bold (and more) of it.** then *a "word"* and _an end-word._ and ~~gone (quite) -- so~~ &amp: x',
-  '`code (in it): "x"` and a | b. and [words (with) "signs".](there.md) and ![a "picture".](x.png)!',
+  '`code (in it): "x"` and a | b. and [words (with) "signs".](there.md) and ![a "image".](x.png)!',
 ];
 
-/** Without a vault whose links could be dead. */
-const alone = { dead: new Set<string>(), onlinks: () => undefined };
+/** Without a vault whose links could be broken. */
+const alone = { broken: new Set<string>(), onlinks: () => undefined };
 
 /** What stands in the page for a text that comes in such pieces, after each piece. */
 function streamed(text: string, cut: () => number, look: (drawn: string, so_far: string) => void) {

@@ -100,7 +100,7 @@ describe('text that no person writes', () => {
   it.each([
     ['deep quotations', '>'.repeat(100_000)],
     ['deep elements', '<div>'.repeat(100_000)],
-    ['half pictures', '!['.repeat(50_000)],
+    ['half images', '!['.repeat(50_000)],
     ['emphasis without end', '*a '.repeat(100_000)],
     ['one line of a megabyte', 'x'.repeat(1_048_576)],
   ])('is shown as it is instead of stopping the window: %s', (_, hostile) => {

@@ -16,7 +16,7 @@ const attributes = new Set([
   'data-task',
   'start',
   'align',
-  'data-picture',
+  'data-image',
   'data-size',
   'data-undrawn',
 ]);

@@ -234,7 +234,7 @@ describe('undoing', () => {
 
   it('forgets everything with the vault', async () => {
     await session.undo.undo({ type: 'change_set', changeSet: 's7' });
-    await session.pickVault();
+    await session.chooseVault();
     expect(session.app.changes.conflicts.size).toBe(0);
     expect(session.undo.notice).toBeNull();
   });

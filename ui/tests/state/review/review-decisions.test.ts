@@ -133,9 +133,9 @@ describe('what belongs together', () => {
 describe('decisions that were not submitted', () => {
   /** The window begins anew, with the review as it is now. */
   function reload(review: Review | null): ReviewDecisions {
-    const anew = new ReviewDecisions(new StoredDecisions('c'));
-    anew.follow(review);
-    return anew;
+    const reloaded = new ReviewDecisions(new StoredDecisions('c'));
+    reloaded.follow(review);
+    return reloaded;
   }
 
   beforeEach(() => {
@@ -145,17 +145,17 @@ describe('decisions that were not submitted', () => {
   });
 
   it('stand again after a restart', () => {
-    const anew = reload(waiting());
-    expect(anew.of(plan)).toBe('reject');
-    expect(anew.hunk(library, 0)).toEqual({ edit: 'my words' });
-    expect(anew.count).toBe(2);
+    const reloaded = reload(waiting());
+    expect(reloaded.of(plan)).toBe('reject');
+    expect(reloaded.hunk(library, 0)).toEqual({ edit: 'my words' });
+    expect(reloaded.count).toBe(2);
   });
 
   it('are gone for a note of which the changes are others', () => {
     expect(reload(changeFirst({ seen: 'other' })).of(library)).toBeNull();
-    const anew = reload(waiting());
-    expect(anew.of(library)).toBeNull();
-    expect(anew.of(plan)).toBe('reject');
+    const reloaded = reload(waiting());
+    expect(reloaded.of(library)).toBeNull();
+    expect(reloaded.of(plan)).toBe('reject');
   });
 
   it('are gone with their change set, and once they were submitted', () => {

@@ -35,9 +35,9 @@ function changed(host: FakeHost): void {
 describe('a link in an answer', () => {
   it('to nothing is words with a mark, which lead nowhere', async () => {
     const { host, log, keys } = await open();
-    const dead = await log.findAllByTitle('broken link');
-    expect(dead.map(({ textContent }) => textContent)).toEqual(['cupboard', 'another one']);
-    for (const link of dead) {
+    const broken = await log.findAllByTitle('broken link');
+    expect(broken.map(({ textContent }) => textContent)).toEqual(['cupboard', 'another one']);
+    for (const link of broken) {
       expect(link).not.toHaveAttribute('role');
       expect(link).not.toHaveAttribute('tabindex');
       await keys.click(link);
@@ -47,7 +47,7 @@ describe('a link in an answer', () => {
       'House/Heating',
       'what was said',
     ]);
-    expect(host.asked('deadLinks')[0]).toEqual([
+    expect(host.asked('brokenLinks')[0]).toEqual([
       'Tool cupboard',
       'House/Heating',
       'Tool cupboard.md',
@@ -68,7 +68,7 @@ describe('a link in an answer', () => {
     const story = search();
     const { queries } = story;
     const { log, host } = await open(queries && { queries: { ...queries, stands: false } });
-    await waitFor(() => expect(host.asked('deadLinks')).not.toEqual([]));
+    await waitFor(() => expect(host.asked('brokenLinks')).not.toEqual([]));
     expect(log.getAllByRole('link')).toHaveLength(4);
     expect(log.queryByTitle('broken link')).toBeNull();
   });
@@ -91,6 +91,6 @@ describe('a link in an answer', () => {
     await log.findByText(/and so on/);
     expect(log.getAllByTitle('broken link')).toHaveLength(3);
     const about = host.calls.filter(([, named]) => JSON.stringify(named)?.includes('Minutes 2019'));
-    expect(about).toEqual([['deadLinks', ['Minutes 2019']]]);
+    expect(about).toEqual([['brokenLinks', ['Minutes 2019']]]);
   });
 });

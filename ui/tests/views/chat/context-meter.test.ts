@@ -69,7 +69,7 @@ describe('the context meter', () => {
       'Tool results: 124,900',
     ]);
     await keys.click(button);
-    expect(host.asked('sumUp')).toEqual(['archive']);
+    expect(host.asked('summarize')).toEqual(['archive']);
     await waitFor(() => expect(screen.queryByTestId('context-meter')).toBeNull());
   });
 
@@ -91,10 +91,10 @@ describe('the context meter', () => {
       expect(button).toHaveAccessibleDescription(/^The last six exchanges are never/),
     );
     await keys.click(button);
-    expect(host.asked('sumUp')).toEqual([]);
+    expect(host.asked('summarize')).toEqual([]);
     host.tell({ type: 'context_changed', conversation: 'archive', context: used(900) });
     await waitFor(() => expect(button).not.toHaveAccessibleDescription());
     await keys.click(button);
-    expect(host.asked('sumUp')).toEqual(['archive']);
+    expect(host.asked('summarize')).toEqual(['archive']);
   });
 });

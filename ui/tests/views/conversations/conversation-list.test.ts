@@ -196,10 +196,10 @@ describe('looking for what was said', () => {
   it('finds words from anywhere, marks them, and opens the place', async () => {
     const { host, session, keys } = await open();
     await keys.keyboard('{Control>}{Shift>}k{/Shift}{/Control}');
-    const field = screen.getByTestId('said-field');
+    const field = screen.getByTestId('conversation-search-field');
     await waitFor(() => expect(field).toHaveFocus());
     await keys.keyboard('red');
-    const found = await screen.findByTestId('said-found');
+    const found = await screen.findByTestId('conversation-search-results');
     await waitFor(() => expect(within(found).getAllByRole('button')).toHaveLength(2));
     expect(found.querySelectorAll('mark')[0]).toHaveTextContent(/red/i);
     expect(screen.queryByTestId('conversation-list')).toBeNull();
@@ -216,11 +216,11 @@ describe('looking for what was said', () => {
 
   it('says that nothing was found, and Esc brings the list back', async () => {
     const { keys } = await open();
-    await keys.click(screen.getByTestId('said-field'));
+    await keys.click(screen.getByTestId('conversation-search-field'));
     await keys.keyboard('zeppelin');
     await screen.findByText('No matching conversations');
     await keys.keyboard('{Escape}');
     expect(screen.getByTestId('conversation-list')).toBeInTheDocument();
-    expect(screen.getByTestId('said-field')).toHaveValue('');
+    expect(screen.getByTestId('conversation-search-field')).toHaveValue('');
   });
 });

@@ -44,10 +44,10 @@ describe('the note pane', () => {
   it('shows a link to nothing as words with a mark, which lead nowhere', async () => {
     const { host, session, keys } = await open();
     await session.showNote('House/Heating');
-    const dead = await screen.findByTitle('broken link');
-    expect(dead).toHaveTextContent('Tool cupboard');
-    expect(dead).not.toHaveAttribute('role');
-    await keys.click(dead);
+    const broken = await screen.findByTitle('broken link');
+    expect(broken).toHaveTextContent('Tool cupboard');
+    expect(broken).not.toHaveAttribute('role');
+    await keys.click(broken);
     expect(host.asked('showNote')).toEqual(['House/Heating.md']);
     const pane = screen.getByTestId('note-pane');
     await keys.click(within(pane).getByRole('link', { name: 'Household contacts' }));

@@ -54,7 +54,7 @@ describe('the open note', () => {
     await chip();
     await keys.keyboard('And now?{Enter}');
     await waitFor(() => expect(sent(host)).toEqual([null, heating]));
-    session.note.sent.leaveOut();
+    session.note.sent.exclude();
     await session.showNote(offer);
     expect(await chip()).toHaveTextContent('Offers, heating 2026 open note');
   });

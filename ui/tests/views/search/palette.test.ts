@@ -39,7 +39,7 @@ describe('the ways to find something', () => {
     expect(new Set(all).size, 'each its own').toBe(4);
     await keys.keyboard('{Escape}');
     expect(drawing(screen.getByTestId('open-switcher'))).toBe(note);
-    expect(drawing(screen.getByTestId('said-field').parentElement)).toBe(said);
+    expect(drawing(screen.getByTestId('conversation-search-field').parentElement)).toBe(said);
     await keys.keyboard('{Control>}p{/Control}');
     expect(drawing(await screen.findByTestId('switcher'))).toBe(note);
     await keys.keyboard('{Escape}{Control>}{Shift>}f{/Shift}{/Control}');
@@ -157,7 +157,7 @@ describe('the last message', () => {
     expect(words).toHaveFocus();
     expect(words).toHaveValue('What do I know about the boiler?');
     await keys.keyboard(' Briefly.{Enter}');
-    expect(host.asked('askAnew')).toEqual([
+    expect(host.asked('regenerate')).toEqual([
       { message: 's1', text: 'What do I know about the boiler? Briefly.', old: null },
     ]);
     expect(await screen.findByRole('group', { name: 'Versions of this message' })).toBeVisible();
@@ -171,7 +171,7 @@ describe('the last message', () => {
     expect(screen.queryByRole('textbox', { name: 'Your message' })).toBeNull();
     expect(screen.getByTestId('composer')).toHaveFocus();
     expect(screen.getByTestId('note-pane')).toBeVisible();
-    expect(host.asked('askAnew')).toEqual([]);
+    expect(host.asked('regenerate')).toEqual([]);
     await keys.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByTestId('note-pane')).toBeNull());
   });

@@ -186,7 +186,7 @@ describe('lists of the vault', () => {
     for (const [list, words, into] of [
       ['tags', /#house 41/, 'Notes with #house'],
       ['properties', /serviced 7/, 'Values of “serviced”'],
-      ['dead', /Tool cupboard 3/, 'Notes that link to “Tool cupboard”'],
+      ['broken', /Tool cupboard 3/, 'Notes that link to “Tool cupboard”'],
     ] as const) {
       await keys.click(screen.getByTestId(`search-${list}`));
       await keys.click(await screen.findByRole('option', { name: words }));
@@ -218,14 +218,14 @@ describe('lists of the vault', () => {
     }
   });
 
-  it('show open tasks and dead links', async () => {
+  it('show open tasks and broken links', async () => {
     const { keys } = await open();
     await keys.keyboard(find);
     await keys.click(await screen.findByTestId('search-tasks'));
     expect(await screen.findByRole('option', { name: /ask Bruno for the pump/ })).toBeVisible();
     expect(screen.getByTestId('search-summary')).toHaveTextContent('3 open tasks in 2 notes');
     expect(screen.queryByRole('option', { name: /buy a second key/ })).toBeNull();
-    await keys.click(screen.getByTestId('search-dead'));
+    await keys.click(screen.getByTestId('search-broken'));
     expect(await screen.findByRole('option', { name: /Tool cupboard 3/ })).toBeVisible();
   });
 
@@ -274,7 +274,7 @@ describe('repairing a broken link', () => {
   async function broken(link: RegExp) {
     const opened = await open();
     await opened.keys.keyboard(find);
-    await opened.keys.click(await screen.findByTestId('search-dead'));
+    await opened.keys.click(await screen.findByTestId('search-broken'));
     await opened.keys.click(await screen.findByRole('option', { name: link }));
     await waitFor(() => expect(opened.host.asked('linkRepairs').length).toBeGreaterThan(1));
     const repairs = await screen.findByTestId('broken-link');
@@ -326,7 +326,7 @@ describe('repairing a broken link', () => {
 describe('a word typed into a list', () => {
   it('filters the list, says so, and is looked for in all notes with one click', async () => {
     const { host, session, keys } = await open();
-    session.openSearch('dead');
+    session.openSearch('broken');
     const field = await screen.findByRole('combobox', { name: 'Filter “Broken links”' });
     await keys.type(field, 'vessel');
     await waitFor(() =>
@@ -349,14 +349,14 @@ describe('the note beside what was found', () => {
     const link = await within(await screen.findByTestId('search-preview')).findByText(
       'Tool cupboard',
     );
-    await waitFor(() => expect(link.closest('[data-dead]')).not.toBeNull());
+    await waitFor(() => expect(link.closest('[data-broken]')).not.toBeNull());
   });
 });
 
 describe('the notice of a repair', () => {
   it('has a place of its own in a search, where controls stand everywhere', async () => {
     const { session, keys } = await open();
-    session.openSearch('dead');
+    session.openSearch('broken');
     await keys.click(await screen.findByRole('option', { name: /Minutes 2019/ }));
     await keys.click(await screen.findByRole('button', { name: /^Create/ }));
     const notice = await screen.findByTestId('kept-notice');

@@ -15,9 +15,9 @@ async function openSettings() {
   await session.start();
   session.openSettings('history');
   const section = await screen.findByRole('region', { name: 'History' });
-  const forget = within(section).getByRole('button', { name: 'Delete history…' });
-  await waitFor(() => expect(forget).toHaveAttribute('aria-disabled', 'false'));
-  return { host, session, section, forget, keys: userEvent.setup() };
+  const remove = within(section).getByRole('button', { name: 'Delete history…' });
+  await waitFor(() => expect(remove).toHaveAttribute('aria-disabled', 'false'));
+  return { host, session, section, remove, keys: userEvent.setup() };
 }
 
 describe('the history', () => {
@@ -26,48 +26,48 @@ describe('the history', () => {
     expect(within(section).getByTestId('history-kept')).toHaveTextContent(/MB, since .* 20\d\d/);
   });
 
-  it('is forgotten only after a word on what is lost, and says what went', async () => {
-    const { host, section, forget, keys } = await openSettings();
+  it('is deleted only after a warning of what is lost, and reports what was deleted', async () => {
+    const { host, section, remove, keys } = await openSettings();
     await keys.selectOptions(within(section).getByLabelText('Delete'), 'Everything');
-    await keys.click(forget);
+    await keys.click(remove);
     const dialog = screen.getByRole('dialog', { name: 'Delete all history?' });
     expect(dialog).toHaveTextContent(/\d+ changes can no longer be undone/);
     expect(dialog).toHaveTextContent('Your notes and conversations aren’t affected');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
-    expect(host.asked('forgetHistory')).toEqual([]);
-    expect(forget).toHaveFocus();
+    expect(host.asked('deleteHistory')).toEqual([]);
+    expect(remove).toHaveFocus();
 
     await keys.keyboard('{Enter}');
     await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
-    expect(host.asked('forgetHistory')).toEqual(['any']);
+    expect(host.asked('deleteHistory')).toEqual(['any']);
     const news = within(section).getByTestId('history-news');
     await waitFor(() =>
       expect(news).toHaveTextContent(/^Deleted the history of \d+ changes \([\d.]+ MB\)$/),
     );
     expect(within(section).getByTestId('history-kept')).toHaveTextContent('Nothing yet');
-    expect(forget).toHaveFocus();
+    expect(remove).toHaveFocus();
   });
 
-  it('is forgotten by the age that was chosen, with the words for it', async () => {
-    const { host, section, forget, keys } = await openSettings();
-    await keys.click(forget);
+  it('is deleted by the chosen age, with the text for it', async () => {
+    const { host, section, remove, keys } = await openSettings();
+    await keys.click(remove);
     await screen.findByRole('dialog', { name: 'Delete history older than 90 days?' });
     await keys.click(screen.getByRole('button', { name: 'Cancel' }));
     await keys.selectOptions(within(section).getByLabelText('Delete'), 'Older than 30 days');
-    await keys.click(forget);
+    await keys.click(remove);
     await screen.findByRole('dialog', { name: 'Delete history older than 30 days?' });
     await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
-    expect(host.asked('forgetHistory')).toEqual(['thirty_days']);
+    expect(host.asked('deleteHistory')).toEqual(['thirty_days']);
   });
 
-  it('that could not be forgotten is a problem in words, and can be tried again', async () => {
-    const { host, forget, keys } = await openSettings();
+  it('that could not be deleted shows a problem, and can be deleted again', async () => {
+    const { host, remove, keys } = await openSettings();
     const refusal = { code: 'other', message: 'The disk is full.' };
-    host.refusals.set('forgetHistory', refusal);
-    await keys.click(forget);
+    host.refusals.set('deleteHistory', refusal);
+    await keys.click(remove);
     await keys.click(screen.getByRole('button', { name: 'Delete permanently' }));
     expect(await screen.findByTestId('problem')).toHaveTextContent('The disk is full.');
-    await waitFor(() => expect(forget).toHaveAttribute('aria-disabled', 'false'));
+    await waitFor(() => expect(remove).toHaveAttribute('aria-disabled', 'false'));
   });
 
   it('leaves changes in the list that say they are too old, without a way back', async () => {
@@ -76,7 +76,7 @@ describe('the history', () => {
     const rows = await screen.findAllByTestId('change');
     const buttons = screen.getAllByTestId('change-undo').length;
     expect(buttons).toBe(rows.length);
-    await session.history.forget('any');
+    await session.history.delete('any');
     await waitFor(() => expect(screen.queryAllByTestId('change-undo')).toEqual([]));
     const [first] = await screen.findAllByTestId('change');
     if (!first) throw new Error('no change is listed');

@@ -27,7 +27,7 @@ const proposal =
 
 describe('the description that a hub reads', () => {
   it('is proposed by the model, and becomes the hub’s when the user keeps it', async () => {
-    const { host, session, hub, keys } = await open('anew');
+    const { host, session, hub, keys } = await open('regenerated');
     const field = hub.getByRole('textbox', named('Description'));
     const before = session.app.settings.hub.description;
     expect(field).toHaveValue(before);
@@ -52,7 +52,7 @@ describe('the description that a hub reads', () => {
   });
 
   it('stays what it was when the proposal is discarded', async () => {
-    const { host, session, hub, keys } = await open('anew');
+    const { host, session, hub, keys } = await open('regenerated');
     await keys.click(hub.getByRole('button', write));
     await keys.click(await hub.findByRole('button', named('Discard')));
     const field = hub.getByRole('textbox', named('Description'));
@@ -74,7 +74,7 @@ describe('the description that a hub reads', () => {
   });
 
   it('says why nothing was written', async () => {
-    const { host, hub, keys } = await open('anew');
+    const { host, hub, keys } = await open('regenerated');
     host.refusals.set('writeDescription', { code: 'spending', message: 'Models are paused.' });
     await keys.click(hub.getByRole('button', write));
     await waitFor(() =>

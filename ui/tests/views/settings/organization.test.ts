@@ -40,6 +40,6 @@ describe('how the notes are organised', () => {
 
   it('is never written over', async () => {
     await open('search', 'Beds are in Garden/.');
-    expect(screen.queryByTestId('organisation-default')).toBeNull();
+    expect(screen.queryByTestId('organization-default')).toBeNull();
   });
 });

@@ -24,7 +24,7 @@ const looks = '.btn, .ib, .it, .opt';
 
 describe('a button', () => {
   it.each(settingsSections)('looks like one in the settings of %s', async (section) => {
-    const { session } = await open('anew');
+    const { session } = await open('regenerated');
     session.openSettings(section);
     const page = await screen.findByTestId('settings');
     const bare = within(page)

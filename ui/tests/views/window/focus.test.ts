@@ -71,7 +71,7 @@ describe('the keyboard', () => {
   });
 
   it('is somewhere after another branch is shown', async () => {
-    const { keys } = await open('anew');
+    const { keys } = await open('regenerated');
     screen.getByRole('button', { name: 'Previous version' }).focus();
     await keys.keyboard('{Enter}');
     await inComposer();

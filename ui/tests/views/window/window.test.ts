@@ -178,21 +178,22 @@ describe('an answer that the hub is not told by itself', () => {
   it('needs the user, and is sent or discarded one by one', async () => {
     const { host, keys } = await open('held');
     expect(await screen.findByText('Needs attention')).toBeInTheDocument();
-    expect(screen.getByTestId('held-card')).toHaveTextContent('And the way back is at seven.');
-    expect(screen.getByTestId('held-card')).toHaveTextContent('The disk is full');
+    expect(screen.getByTestId('approval-card')).toHaveTextContent('And the way back is at seven.');
+    expect(screen.getByTestId('approval-card')).toHaveTextContent('The disk is full');
     await keys.click(screen.getByRole('button', { name: 'Try again' }));
-    for (const button of screen.getAllByTestId('held-send').slice(0, 1)) await keys.click(button);
-    const [discard] = screen.getAllByTestId('held-discard');
+    for (const button of screen.getAllByTestId('approval-send').slice(0, 1))
+      await keys.click(button);
+    const [discard] = screen.getAllByTestId('approval-discard');
     if (!discard) throw new Error('nothing is left');
     await keys.click(discard);
-    await keys.click(screen.getByTestId('held-discard'));
+    await keys.click(screen.getByTestId('approval-discard'));
     expect(host.asked('decideHeld')).toEqual([
       { number: 4, decision: 'send' },
       { number: 1, decision: 'send' },
       { number: 2, decision: 'discard' },
       { number: 3, decision: 'discard' },
     ]);
-    expect(screen.queryByTestId('held-card')).toBeNull();
+    expect(screen.queryByTestId('approval-card')).toBeNull();
   });
 });
 
@@ -245,7 +246,7 @@ describe('what goes wrong', () => {
   it('a message that failed is tried again as it is, and the failure goes', async () => {
     const { host, keys } = await open('failed');
     await keys.click(await screen.findByRole('button', { name: 'Try again' }));
-    expect(host.asked('askAnew')).toEqual([{ message: 'u1', text: null, old: null }]);
+    expect(host.asked('regenerate')).toEqual([{ message: 'u1', text: null, old: null }]);
     expect(host.asked('continueTurn')).toEqual([]);
     await waitFor(() => expect(screen.queryByText('Couldn’t finish the answer')).toBeNull());
     expect(screen.getAllByText(/^Go through the diary/, { selector: '.me' })).toHaveLength(1);
@@ -261,7 +262,7 @@ describe('what goes wrong', () => {
     await keys.keyboard('Only the diary of July.{Enter}');
     await screen.findByText('Only the diary of July.', { selector: '.me' });
     expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('2/2');
-    expect(host.asked('askAnew')).toEqual([
+    expect(host.asked('regenerate')).toEqual([
       { message: 'u1', text: 'Only the diary of July.', old: null },
     ]);
     // While it is answered nothing forks.
@@ -286,7 +287,7 @@ describe('what goes wrong', () => {
     expect(card.getByText('3 notes changed, 4 changes to review')).toBeVisible();
     await keys.click(card.getByRole('button', { name: word }));
     await waitFor(() => expect(screen.queryByTestId('old-changes')).toBeNull());
-    expect(host.asked('askAnew')).toEqual([
+    expect(host.asked('regenerate')).toEqual([
       { message: 'u1', text: null, old: null },
       { message: 'u1', text: null, old },
     ]);

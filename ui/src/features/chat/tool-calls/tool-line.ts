@@ -145,7 +145,7 @@ function found(reactions: readonly ToolEvent[], tool: string): Words | null {
   if (first?.type !== 'passages') return null;
   const notes = [...new Set(first.passages.map(({ path }) => path))];
   // Without words notes are listed by their tags, properties, links or folder.
-  if (first.query.trim() === '') return line(sentence('search', hitWords('', first.total)), notes);
+  if (first.query.trim() === '') return line(sentence('search', hitText('', first.total)), notes);
   const text = first.total > 0 ? m.tool_passages({ count: first.total, query: first.query }) : null;
   return line(sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes);
 }
@@ -155,7 +155,7 @@ function searched({ query, hits }: Extract<ToolEvent, { type: 'searched' }>, too
     return line(noteSentence(query, 'link', (note) => m.tool_links({ count: hits, note })));
   }
   // Which pattern the files were listed by is in the details.
-  return line(sentence('search', hitWords(tool === 'list_files' ? '' : query, hits)));
+  return line(sentence('search', hitText(tool === 'list_files' ? '' : query, hits)));
 }
 
 function reads(paths: readonly NotePath[]): Words {
@@ -169,7 +169,7 @@ function reads(paths: readonly NotePath[]): Words {
   return line(sentence('book', m.tool_read_many({ count: paths.length })), paths);
 }
 
-function hitWords(query: string, hits: number): string {
+function hitText(query: string, hits: number): string {
   if (hits === 0 && query) return m.tool_found_nothing({ query });
   return query ? m.tool_found({ count: hits, query }) : m.tool_listed({ count: hits });
 }

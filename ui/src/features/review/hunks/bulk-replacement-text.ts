@@ -3,7 +3,7 @@ import { m } from '../../../messages/messages';
 import type { IconName } from '../../../shared/components/icons';
 import type { EqualChange } from '../../../state/review/equal-change';
 
-interface SameWords {
+interface ReplacementText {
   readonly icon: IconName;
   /** Its kind. */
   readonly title: string;
@@ -15,7 +15,7 @@ interface SameWords {
   readonly added: readonly string[];
 }
 
-export function bulkReplacementText(change: EqualChange): SameWords {
+export function bulkReplacementText(change: EqualChange): ReplacementText {
   switch (change.type) {
     case 'swap': {
       const link = change.old.startsWith('[[');
@@ -34,29 +34,29 @@ export function bulkReplacementText(change: EqualChange): SameWords {
     case 'values': {
       const line = (value: string): string => `${change.name}: ${value}`;
       const [removed, added] = [change.removed.map(line), change.added.map(line)];
-      return exchangedWords('list', m.review_same_property(), removed, added);
+      return exchangeText('list', m.review_same_property(), removed, added);
     }
     case 'lines': {
       const { properties, removed, added } = change;
-      if (!properties) return exchangedWords('pen', m.review_same_lines(), removed, added);
-      return exchangedWords('list', m.review_same_property(), removed, added);
+      if (!properties) return exchangeText('pen', m.review_same_lines(), removed, added);
+      return exchangeText('list', m.review_same_property(), removed, added);
     }
     default:
       return change satisfies never;
   }
 }
 
-function exchangedWords(
+function exchangeText(
   icon: IconName,
   title: string,
   removed: readonly string[],
   added: readonly string[],
-): SameWords {
+): ReplacementText {
   const name = (added[0] ?? removed[0] ?? '').trim();
-  return { icon, title, name, below: belowWords(removed, added), removed, added };
+  return { icon, title, name, below: summaryLine(removed, added), removed, added };
 }
 
-function belowWords(removed: readonly string[], added: readonly string[]): string {
+function summaryLine(removed: readonly string[], added: readonly string[]): string {
   if (removed.length === 0) return m.review_same_added();
   return added.length === 0 ? m.review_same_removed() : m.review_same_changed();
 }

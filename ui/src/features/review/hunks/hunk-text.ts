@@ -3,13 +3,13 @@ import type { DiffLine, NoteHunk } from '../../../ipc/bindings';
 import { m } from '../../../messages/messages';
 import type { IconName } from '../../../shared/components/icons';
 
-interface HunkWords {
+interface HunkText {
   readonly where: string;
   readonly icon: IconName;
 }
 
 /** The heading it stands under, else its line; what kind of lines they are shows as a sign. */
-export function hunkText(hunk: NoteHunk): HunkWords {
+export function hunkText(hunk: NoteHunk): HunkText {
   if (hunk.properties) return { where: m.review_properties(), icon: 'list' };
   const where = hunk.heading ?? m.review_line({ line: hunk.newStart });
   const changed = hunk.lines.filter(({ sign }) => sign !== 'same').map(text);

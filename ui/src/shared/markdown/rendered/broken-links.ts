@@ -1,7 +1,7 @@
 /** Marks broken links in rendered Markdown: they cannot be followed by pointer or keyboard. */
 
-/** All links into the vault, alive or dead. */
-const links = 'a[data-note], a[data-dead]';
+/** All links into the vault, alive or broken. */
+const links = 'a[data-note], a[data-broken]';
 
 /** What the drawn links name, as it is written. */
 export function renderedLinks(root: HTMLElement): string[] {
@@ -13,22 +13,26 @@ export function brokenNames(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.map(noteOf));
 }
 
-/** Marks those of the drawn links whose target is among the `dead` ones, and makes the others links
+/** Marks those of the drawn links whose target is among the `broken` ones, and makes the others links
  * again. */
-export function markBrokenLinks(root: HTMLElement, dead: ReadonlySet<string>, words: string): void {
+export function markBrokenLinks(
+  root: HTMLElement,
+  broken: ReadonlySet<string>,
+  words: string,
+): void {
   for (const link of root.querySelectorAll<HTMLElement>(links)) {
-    const was = link.dataset['dead'] !== undefined;
+    const was = link.dataset['broken'] !== undefined;
     const target = targetOf(link);
-    const isDead = dead.has(noteOf(target));
-    if (isDead) link.title = words;
-    if (isDead === was) continue;
-    if (isDead) {
+    const isBroken = broken.has(noteOf(target));
+    if (isBroken) link.title = words;
+    if (isBroken === was) continue;
+    if (isBroken) {
       delete link.dataset['note'];
-      link.dataset['dead'] = target;
+      link.dataset['broken'] = target;
       link.removeAttribute('role');
       link.removeAttribute('tabindex');
     } else {
-      delete link.dataset['dead'];
+      delete link.dataset['broken'];
       link.dataset['note'] = target;
       link.removeAttribute('title');
       link.setAttribute('role', 'link');
@@ -38,7 +42,7 @@ export function markBrokenLinks(root: HTMLElement, dead: ReadonlySet<string>, wo
 }
 
 function targetOf({ dataset }: HTMLElement): string {
-  return dataset['note'] ?? dataset['dead'] ?? '';
+  return dataset['note'] ?? dataset['broken'] ?? '';
 }
 
 /** The note of a target, however it is spelled: no heading, block or ending. */

@@ -1,8 +1,8 @@
 /** Finds the rendered element of a line of Markdown. */
 
-import { embedLocation } from '../picture-reference';
+import { embedLocation } from '../image-reference';
 
-const pictures = '[data-picture], [data-undrawn]';
+const images = '[data-image], [data-undrawn]';
 const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
 
 /**
@@ -34,7 +34,7 @@ export function blockElement(
 ): HTMLElement {
   const wanted = letters(lines[line] ?? '');
   const holding = [...drawn.querySelectorAll<HTMLElement>(parts)].filter((part) =>
-    letters(wordsOf(part)).includes(wanted),
+    letters(textOf(part)).includes(wanted),
   );
   const smallest = holding.filter(
     (part) => !holding.some((in_) => in_ !== part && part.contains(in_)),
@@ -44,19 +44,19 @@ export function blockElement(
   return wanted === '' ? drawn : (smallest[before] ?? smallest.at(-1) ?? drawn);
 }
 
-/** The words of a part; those of pictures may stand there or not. */
-function wordsOf(part: HTMLElement): string {
-  if (!part.querySelector(pictures)) return part.textContent;
+/** The words of a part; those of images may stand there or not. */
+function textOf(part: HTMLElement): string {
+  if (!part.querySelector(images)) return part.textContent;
   const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
   let words = '';
   while (walker.nextNode()) {
     const { parentElement, textContent } = walker.currentNode;
-    if (!parentElement?.closest(pictures)) words += textContent ?? '';
+    if (!parentElement?.closest(images)) words += textContent ?? '';
   }
   return words;
 }
 
-/** What is left of a line when it is drawn: no signs, no task's box, no picture, no target of a link. */
+/** What is left of a line when it is drawn: no signs, no task's box, no image, no target of a link. */
 function letters(words: string): string {
   return words
     .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')

@@ -134,7 +134,7 @@ export function longChat(): Story {
         '',
         '---',
         '',
-        '![a picture](https://example.org/p.png) and a task list:',
+        '![an image](https://example.org/p.png) and a task list:',
         '',
         '- [x] done',
         '- [ ] open',

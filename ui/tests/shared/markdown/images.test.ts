@@ -5,57 +5,57 @@ import { describe, expect, it, vi } from 'vitest';
 import Markdown from '../../../src/shared/markdown/Markdown.svelte';
 import { renderClosed } from '../../../src/shared/markdown/render';
 
-/** What stands for the first picture in the HTML: its place, or the link to it. */
+/** What stands for the first image in the HTML: its place, or the link to it. */
 function place(markdown: string): Record<string, string | undefined> {
   const root = document.createElement('div');
   root.innerHTML = renderClosed(markdown);
   expect(root.querySelector('img')).toBeNull();
-  const found = root.querySelector<HTMLElement>('[data-picture], [data-undrawn], a');
+  const found = root.querySelector<HTMLElement>('[data-image], [data-undrawn], a');
   return { ...found?.dataset, words: root.textContent.trim() };
 }
 
-/** The text in the window; the vault's pictures are at `picture:…`. */
+/** The text in the window; the vault's images are at `image:…`. */
 function show(text: string, streaming = false) {
   const open = vi.fn();
   const [onnote, onweb] = [vi.fn(), vi.fn()];
-  const pictures = { addressOf: (target: string) => `picture:${target}`, open };
-  const view = render(Markdown, { text, streaming, pictures, onnote, onweb });
-  return { ...view, pictures, open, onnote, onweb };
+  const images = { urlOf: (target: string) => `image:${target}`, open };
+  const view = render(Markdown, { text, streaming, images, onnote, onweb });
+  return { ...view, images, open, onnote, onweb };
 }
 
-describe('a picture of the vault is named in the HTML', () => {
+describe('an image of the vault is named in the HTML', () => {
   it.each([
-    ['![[Plum.png]]', { picture: 'Plum.png', words: 'Plum.png' }],
+    ['![[Plum.png]]', { image: 'Plum.png', words: 'Plum.png' }],
     [
       '![[img/Plum tree.JPEG|300]]',
-      { picture: 'img/Plum tree.JPEG', size: '300', words: 'Plum tree.JPEG' },
+      { image: 'img/Plum tree.JPEG', size: '300', words: 'Plum tree.JPEG' },
     ],
-    ['![[Plum.webp|100x80]]', { picture: 'Plum.webp', size: '100x80', words: 'Plum.webp' }],
-    ['![[Plum.gif|In spring|300]]', { picture: 'Plum.gif', size: '300', words: 'In spring' }],
-    ['![[Plum.bmp|In spring]]', { picture: 'Plum.bmp', words: 'In spring' }],
-    ['![[Plum.avif#left]]', { picture: 'Plum.avif', words: 'Plum.avif' }],
-    ['![a tree](img/pic%20one.png)', { picture: 'img/pic one.png', words: 'a tree' }],
+    ['![[Plum.webp|100x80]]', { image: 'Plum.webp', size: '100x80', words: 'Plum.webp' }],
+    ['![[Plum.gif|In spring|300]]', { image: 'Plum.gif', size: '300', words: 'In spring' }],
+    ['![[Plum.bmp|In spring]]', { image: 'Plum.bmp', words: 'In spring' }],
+    ['![[Plum.avif#left]]', { image: 'Plum.avif', words: 'Plum.avif' }],
+    ['![a tree](img/pic%20one.png)', { image: 'img/pic one.png', words: 'a tree' }],
     [
       '![a tree|100x80](img/pic.png "title")',
-      { picture: 'img/pic.png', size: '100x80', words: 'a tree' },
+      { image: 'img/pic.png', size: '100x80', words: 'a tree' },
     ],
-    ['![|300](pic.png)', { picture: 'pic.png', size: '300', words: 'pic.png' }],
-    ['![300](pic.png)', { picture: 'pic.png', size: '300', words: 'pic.png' }],
-    ['![](../img/pic.png)', { picture: '../img/pic.png', words: 'pic.png' }],
-    ['![x](/img/pic.png)', { picture: '/img/pic.png', words: 'x' }],
-    ['![x](<img/a (1).png>)', { picture: 'img/a (1).png', words: 'x' }],
-    ['![x][r]\n\n[r]: pic.png', { picture: 'pic.png', words: 'x' }],
-    ['![x](no-ending)', { picture: 'no-ending', words: 'x' }],
-    ['![room 12](pic.png)', { picture: 'pic.png', words: 'room 12' }],
-    ['![x|0](pic.png)', { picture: 'pic.png', words: 'x|0' }],
-    ['![x|99999](pic.png)', { picture: 'pic.png', words: 'x|99999' }],
+    ['![|300](pic.png)', { image: 'pic.png', size: '300', words: 'pic.png' }],
+    ['![300](pic.png)', { image: 'pic.png', size: '300', words: 'pic.png' }],
+    ['![](../img/pic.png)', { image: '../img/pic.png', words: 'pic.png' }],
+    ['![x](/img/pic.png)', { image: '/img/pic.png', words: 'x' }],
+    ['![x](<img/a (1).png>)', { image: 'img/a (1).png', words: 'x' }],
+    ['![x][r]\n\n[r]: pic.png', { image: 'pic.png', words: 'x' }],
+    ['![x](no-ending)', { image: 'no-ending', words: 'x' }],
+    ['![room 12](pic.png)', { image: 'pic.png', words: 'room 12' }],
+    ['![x|0](pic.png)', { image: 'pic.png', words: 'x|0' }],
+    ['![x|99999](pic.png)', { image: 'pic.png', words: 'x|99999' }],
   ])('%s', (markdown, expected) => {
     expect(place(markdown)).toEqual(expected);
   });
 
   it('in a table too', () => {
     expect(place('| a |\n|---|\n| ![[Plum.png\\|40]] |')).toMatchObject({
-      picture: 'Plum.png',
+      image: 'Plum.png',
       size: '40',
     });
   });
@@ -86,7 +86,7 @@ describe('what is not drawn is words with a mark', () => {
     expect(place(markdown)).toEqual({ web, undrawn: '', words });
   });
 
-  it('a picture of the web in a link leaves the link whole', () => {
+  it('an image of the web in a link leaves the link whole', () => {
     const root = document.createElement('div');
     root.innerHTML = renderClosed('[![state](https://example.org/p.png)](https://example.com/)');
     expect([...root.querySelectorAll('a')].map((a) => [a.dataset.web, a.textContent])).toEqual([
@@ -100,10 +100,10 @@ describe('what is not drawn is words with a mark', () => {
 });
 
 describe('in the window', () => {
-  it('a picture is drawn when it is near, with its words and its size', () => {
+  it('an image is drawn when it is near, with its words and its size', () => {
     const { container } = show('![a tree|100x80](img/Plum.png) and ![[Roof.png|300]]');
     const [tree, roof] = container.querySelectorAll('img');
-    expect(tree?.getAttribute('src')).toBe('picture:img/Plum.png');
+    expect(tree?.getAttribute('src')).toBe('image:img/Plum.png');
     expect([
       tree?.alt,
       tree?.loading,
@@ -125,9 +125,9 @@ describe('in the window', () => {
   });
 
   it('one that does not come is its words with a mark, until it is there', async () => {
-    const { container, rerender, pictures } = show('See ![a tree|40](Plum.png).');
+    const { container, rerender, images } = show('See ![a tree|40](Plum.png).');
     const img = container.querySelector('img');
-    if (!img) throw new Error('no picture');
+    if (!img) throw new Error('no image');
     await fireEvent.error(img);
     const undrawn = container.querySelector<HTMLElement>('[data-undrawn]');
     expect([container.textContent.trim(), undrawn?.title]).toEqual([
@@ -143,7 +143,7 @@ describe('in the window', () => {
       if (element instanceof HTMLImageElement) made.push(element);
       return element;
     });
-    await rerender({ pictures: { ...pictures } });
+    await rerender({ images: { ...images } });
     vi.restoreAllMocks();
     const [again] = made;
     if (!again) throw new Error('not tried again');
@@ -155,9 +155,9 @@ describe('in the window', () => {
   });
 
   it('stays when others are tried again', async () => {
-    const { container, rerender, pictures } = show('![tree](Plum.png)');
+    const { container, rerender, images } = show('![tree](Plum.png)');
     const before = container.querySelector('img');
-    await rerender({ pictures: { ...pictures } });
+    await rerender({ images: { ...images } });
     expect(container.querySelector('img')).toBe(before);
   });
 
@@ -169,22 +169,22 @@ describe('in the window', () => {
     expect(container.querySelector('img')?.alt).toBe('tree');
   });
 
-  it('no text reaches an address but as the name of a picture', () => {
+  it('no text reaches an address but as the name of an image', () => {
     const { container } = show(
       [
-        '<span data-picture="https://exfil.test/p.png">x</span>',
+        '<span data-image="https://exfil.test/p.png">x</span>',
         '<img src="https://exfil.test/p.png">',
         '![" onerror=1 x="](a.png)',
-        `<span data-picture="${'a'.repeat(70_000)}">long</span>`,
+        `<span data-image="${'a'.repeat(70_000)}">long</span>`,
       ].join('\n\n'),
     );
     const sources = [...container.querySelectorAll('img')].map((img) => img.getAttribute('src'));
-    expect(sources.slice(0, 2)).toEqual(['picture:https://exfil.test/p.png', 'picture:a.png']);
+    expect(sources.slice(0, 2)).toEqual(['image:https://exfil.test/p.png', 'image:a.png']);
     expect(container.querySelectorAll('[onerror]')).toHaveLength(0);
     for (const source of sources) expect(source?.length).toBeLessThan(2_000);
   });
 
-  it('without pictures of a vault there are words', () => {
+  it('without images of a vault there are words', () => {
     const { container } = render(Markdown, {
       text: '![tree](Plum.png)',
       onnote: vi.fn(),

@@ -1,15 +1,15 @@
-/** Parses a picture in Markdown: its path, its label and its size. */
+/** Parses an image in Markdown: its path, its label and its size. */
 import { linkTarget } from './link';
 
-/** Where a picture is: in the vault, to be drawn; on the web, where it stays; or nowhere that is shown. */
-type PicturePlace = { readonly kind: 'vault' | 'web'; readonly at: string } | null;
+/** Where an image is: in the vault, to be drawn; on the web, where it stays; or nowhere that is shown. */
+type ImageLocation = { readonly kind: 'vault' | 'web'; readonly at: string } | null;
 
 /** Kinds of files that Obsidian shows in place; the first ones are drawn here. */
 const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 const undrawn = /\.(?:svg|pdf|flac|m4a|mp3|ogg|wav|webm|3gp|mkv|mov|mp4|ogv)$/i;
 
 /** That of `![…](href)`. */
-export function pictureLocation(href: string): PicturePlace {
+export function imageLocation(href: string): ImageLocation {
   const written = href.trim().replace(/(?<!&)#.*$/, '');
   // From the top of the vault.
   const top = /^\/[^/\\]/.test(written) ? '/' : '';
@@ -22,22 +22,22 @@ export function pictureLocation(href: string): PicturePlace {
 }
 
 /** That of `![[target]]`; `undefined` where it names a note. */
-export function embedLocation(target: string): PicturePlace | undefined {
+export function embedLocation(target: string): ImageLocation | undefined {
   const [path = ''] = target.split('#', 1);
   return drawn.test(path) || undrawn.test(path) ? inVault(path.trim()) : undefined;
 }
 
-/** The words and the size in the label of a picture: `words|300`, `words|300x80`, `300`. */
+/** The words and the size in the label of an image: `words|300`, `words|300x80`, `300`. */
 export function sized(label: string): { readonly words: string; readonly size: string | null } {
   const match = /^(?:(.*)\|)?\s*([1-9]\d{0,3}(?:x[1-9]\d{0,3})?)\s*$/s.exec(label);
   return { words: (match ? (match[1] ?? '') : label).trim(), size: match?.[2] ?? null };
 }
 
-/** What a picture is called that nobody described: the name of its file. */
+/** What an image is called that nobody described: the name of its file. */
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function inVault(path: string): PicturePlace {
+function inVault(path: string): ImageLocation {
   return undrawn.test(path) ? null : { kind: 'vault', at: path };
 }

@@ -1,13 +1,13 @@
-/** Pictures of the vault in notes and answers. */
+/** Images of the vault in notes and answers. */
 import type { NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
-import type { Pictures } from '../../shared/markdown/rendered/pictures';
+import type { Images } from '../../shared/markdown/rendered/images';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
-export class VaultPictures {
+export class VaultImages {
   /** Those of answers, which stand in no note. */
-  readonly answers: Pictures = $derived(this.of(null));
+  readonly answers: Images = $derived(this.of(null));
 
   readonly #host: Host;
   readonly #app: AppState;
@@ -19,10 +19,10 @@ export class VaultPictures {
   }
 
   /** Those of a note; others again when files changed, for what failed may be there now. */
-  of(note: NotePath | null): Pictures {
+  of(note: NotePath | null): Images {
     void this.#looked;
     return {
-      addressOf: (target) => this.#host.pictureAddress(target, note),
+      urlOf: (target) => this.#host.imageUrl(target, note),
       open: (target) => void this.#open(target, note),
     };
   }
@@ -34,7 +34,7 @@ export class VaultPictures {
 
   async #open(target: string, note: NotePath | null): Promise<void> {
     try {
-      await this.#host.openPicture(target, note);
+      await this.#host.openImage(target, note);
     } catch (thrown) {
       this.#app.report(userError(thrown));
     }

@@ -1,9 +1,9 @@
-/** A note with pictures and an answer with one; some of them cannot be shown. */
+/** A note with images and an answer with one; some of them cannot be shown. */
 import { nothingKnown } from '../queries';
 import type { Story } from '../story';
 import { answered, healthy, row, said, view } from './base';
 
-/** In memory a drawing stands for the picture. */
+/** In memory a drawing stands for the image. */
 const beds = drawing(`
   <rect width="480" height="300" rx="10" fill="#f4efe2"/>
   <path d="M125 0V300" stroke="#ddd3bd" stroke-width="26"/>
@@ -35,7 +35,7 @@ const allotment = [
   'The plan of 2019 is ![[Plot.svg|a drawing]], the lease is ![[Lease 2019.pdf]], and a photo of the plum tree was ![the plum tree in flower](img/plum.jpg). The map hangs ![at the gate](https://example.org/map.png).',
 ].join('\n');
 
-export function pictures(): Story {
+export function images(): Story {
   const conversation = row('beds', 'What grows where');
   const items = [
     said('p1', 'Where did I put the onions this year?'),
@@ -48,7 +48,7 @@ export function pictures(): Story {
     snapshot: healthy([conversation]),
     views: [view(conversation, items)],
     notes: { 'Allotment.md': allotment },
-    queries: { ...nothingKnown, pictures: { 'Beds.png': beds } },
+    queries: { ...nothingKnown, images: { 'Beds.png': beds } },
   };
 }
 
