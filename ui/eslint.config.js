@@ -5,7 +5,7 @@ import ts from 'typescript-eslint';
 
 import svelteConfig from './svelte.config.js';
 
-/** Who may import what: `shared` knows no domain, a feature knows no other feature. */
+/** Rules for imports: `shared` knows no domain, a feature knows no other feature. */
 const doors = (files, group, message) => ({
   files,
   rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] },

@@ -7,7 +7,7 @@ export default defineConfig({
   plugins: [svelte({ compilerOptions: { runes: true } }), svelteTesting()],
   build: {
     target: ['safari16.4', 'chrome120'],
-    // The content policy allows no data: address but for images of the vault.
+    // The content policy allows no data: URL but for images of the vault.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

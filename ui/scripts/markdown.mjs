@@ -10,7 +10,7 @@ import { createServer } from 'vite';
 
 import { inWebKit, noWebKit } from './webkit-driver.mjs';
 
-/** So many cases are tried in one call of a driver, which waits no longer than minutes for its end. */
+/** The number of cases in one call of a driver, which waits no longer than minutes for its end. */
 const portion = 8;
 
 /** Runs in a page: the trial, and with a renderer that cleans nothing, which must be caught. */

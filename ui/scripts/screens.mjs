@@ -43,7 +43,7 @@ async function act(page, find, step) {
   return undefined;
 }
 
-/** What would keep somebody out, by axe's rules; contrast in the theme at hand included. */
+/** Accessibility problems by axe's rules; contrast in the theme at hand included. */
 async function barriers(page) {
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   return violations.map(
@@ -51,7 +51,7 @@ async function barriers(page) {
   );
 }
 
-/** What does not find its room. */
+/** Content that does not fit its space. */
 async function crowded(page) {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.documentElement;
@@ -69,7 +69,7 @@ async function crowded(page) {
     }
     return found;
 
-    /** Whether words that belong together stand on two lines. */
+    /** Whether a text that belongs together stands on two lines. */
     function isWrapped(element) {
       const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
       const words = document.createRange();
@@ -120,7 +120,7 @@ const controls = new Set(
   ),
 );
 
-/** What a screen reader comes by, in order: each part that is not ignored, as “role name”. */
+/** The page as a screen reader reads it, in order: each part that is not ignored, as “role name”. */
 async function heard(page) {
   const client = await page.context().newCDPSession(page);
   const { nodes } = await client.send('Accessibility.getFullAXTree');
@@ -164,7 +164,7 @@ async function trusting(page) {
   });
 }
 
-/** What has no room where lines run from right to left: cut off at the edge of the window. */
+/** Content without room where lines run from right to left: cut off at the edge of the window. */
 async function cutOff(page) {
   return page.evaluate(() => {
     const found = [];
@@ -236,7 +236,7 @@ async function capture({ browser, base, directory, begun, find }, screen) {
 
 const [directory = 'screens', ...names] = process.argv.slice(2);
 await mkdir(directory, { recursive: true });
-// What changes meanwhile comes with the next run: a module that is there twice speaks two languages.
+// Files that change meanwhile come with the next run: a module that is loaded twice would use two languages.
 const headers = { 'Content-Security-Policy': trusted };
 const server = await createServer({
   logLevel: 'error',

@@ -53,7 +53,7 @@ class Page {
     return new Page(session);
   }
 
-  /** Shows what is at an address, once it is loaded. */
+  /** Shows the page at a URL, once it is loaded. */
   async show(url) {
     await ask(`${this.#session}/url`, { url });
   }

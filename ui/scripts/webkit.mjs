@@ -1,7 +1,7 @@
 /**
  * Ten screens (tests/screens/list.ts) in WebKit, the engine of the window, light and dark: looked through by
- * axe, and for the marks of links that lead nowhere: `npm run webkit -- [NAME…]`. What must be found, a low
- * contrast and a mark that the engine refuses, is shown to it first. The last line is the sum.
+ * axe, and for the marks of broken links: `npm run webkit -- [NAME…]`. Two faults that must be found, a low
+ * contrast and a mark that the engine refuses, are shown to it first. The last line is the sum.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const looked = [
   ...['chat', 'commands', 'question', 'review', 'palette', 'search'],
   ...['search-broken', 'note-marks', 'settings', 'first-run'],
 ];
-/** Where a link that leads nowhere must be seen, so that its mark is not looked for in vain. */
+/** The screen on which a broken link must be seen, so that the search for its mark finds one. */
 const marked = 'note-marks';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -22,7 +22,7 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 /** As WebDriver names keys. */
 const keys = { Control: '\uE009', Shift: '\uE008', Enter: '\uE007', ArrowDown: '\uE015' };
 
-/** What would keep somebody out of what is below `within`, by axe's rules in the theme at hand. */
+/** Accessibility problems below `within`, by axe's rules in the theme at hand. */
 const barriers = `async (within) => {
   const { violations, passes } = await globalThis.axe.run(within ?? document);
   const found = violations.map(({ id, nodes }) => id + ' at ' + nodes.map(({ target }) => target).join(' · '));
@@ -30,7 +30,7 @@ const barriers = `async (within) => {
   return isSeen ? found : [...found, 'no contrast could be seen'];
 }`;
 
-/** How many links lead nowhere, and those that have no mark for it. */
+/** How many links are broken, and those that have no mark for it. */
 const marks = `() => {
   const links = [...document.querySelectorAll('[data-broken], [data-undrawn]:not(a)')];
   const bare = links.filter((link) => {
@@ -69,7 +69,7 @@ async function act(page, find, step) {
   else if (step.do !== 'drawer') throw new Error(`“${step.do}” is not done in WebKit yet`);
 }
 
-/** What is wrong with a screen, in both themes. */
+/** The faults of a screen, in both themes. */
 async function look(page, { base, begun, find }, screen) {
   await page.show(`${base}?fake=${screen.story}`);
   await settled(page, find, begun);

@@ -59,7 +59,7 @@ const meant: readonly string[] = [
   ...['status_budget', 'status_budget_spent'],
 ];
 
-/** What a message says in each of its forms, without its arguments. */
+/** The text of a message in each of its forms, without its arguments. */
 function said(message: unknown): string[] {
   if (typeof message === 'string') return [message.replaceAll(/\{\w+\}/g, '…')];
   if (Array.isArray(message)) return message.flatMap(said);

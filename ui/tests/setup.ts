@@ -1,4 +1,4 @@
-/** What jsdom lacks of a browser, as far as the window uses it. */
+/** The parts of a browser that jsdom lacks, as far as the window uses them. */
 import '@testing-library/jest-dom/vitest';
 
 import { afterEach } from 'vitest';

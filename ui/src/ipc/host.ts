@@ -1,4 +1,4 @@
-/** The one door between the window and the application. */
+/** The one port between the window and the application. */
 import type {
   HistoryAge, AutostartMode, AppliedHunks, AppliedPage, RegenerateRequest, RegenerateOutcome, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedValues, DecideReview,
   DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, RepairedLink,
@@ -16,28 +16,28 @@ export interface Host {
   /** Everything the chat shows of one conversation. */
   /** Of a long one its end alone, unless the whole of it is asked for: `earlier` tells. */
   openConversation(conversation: ConversationId, whole: boolean): Promise<ConversationView>;
-  /** The same, in a variant of it in which a turn stands. */
+  /** The same, in the version of it that contains a turn. */
   openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView>;
   /** A page of the list, newest first. */
   listConversations(request: ListConversations): Promise<ConversationPage>;
-  /** What was said and changed by some words, newest first. */
+  /** Searches titles, messages and changes, newest first. */
   searchSaid(query: string): Promise<ConversationHits>;
   renameConversation(conversation: ConversationId, name: string): Promise<void>;
   /** Puts it away, or takes it out again. */
   setArchiveState(conversation: ConversationId, state: ArchiveState): Promise<void>;
   /** Ends it; writing in it reopens it. */
   endConversation(conversation: ConversationId): Promise<void>;
-  /** Deletes it; for a while it can be brought back as it was. */
+  /** Deletes it; for a while it can be restored. */
   deleteConversation(conversation: ConversationId): Promise<void>;
   restoreConversation(conversation: ConversationId): Promise<void>;
-  /** How many there are, and how many that were deleted can be brought back. */
+  /** How many there are, and how many deleted ones can be restored. */
   keptConversations(): Promise<ConversationCounts>;
   /** Deletes all but those that are worked on, and says what is left; for a while they can be brought
    * back as they were. */
   deleteConversations(): Promise<ConversationCounts>;
-  /** Brings back all that still can be; the list as it begins then. */
+  /** Restores all that can be restored; returns the first page of the list. */
   restoreConversations(): Promise<ConversationPage>;
-  /** Writes one conversation, or all, into a file that the user picks under a name to begin with;
+  /** Exports one conversation, or all, to a file that the user chooses; `name` is proposed;
    * `null` when they changed their mind. */
   exportConversations(
     conversation: ConversationId | null,
@@ -51,35 +51,35 @@ export interface Host {
   stop(conversation: ConversationId): Promise<void>;
   /** Goes on after a limit, a failure or an interruption. */
   continueTurn(conversation: ConversationId): Promise<void>;
-  /** Gives a message that waits for its turn other words. */
+  /** Replaces the text of a queued message. */
   editQueued(message: MessageId, text: string): Promise<void>;
-  /** Removes a message that waits for its turn: it is never heard. */
+  /** Removes a queued message: no model gets it. */
   removeQueued(message: MessageId): Promise<void>;
-  /** Answers a message anew, in a branch of its own; asks first what becomes of old changes. */
+  /** Regenerates the answer to a message, in a branch of its own; asks first about the changes of the old answer. */
   regenerate(request: RegenerateRequest): Promise<RegenerateOutcome>;
-  /** Shows the conversation as it went on from another variant of a message, counted from 1. */
+  /** Shows the conversation as it continued from another version of a message, counted from 1. */
   showVariant(message: MessageId, number: number): Promise<void>;
-  /** Leaves a turn that was cut as it is. */
+  /** Leaves an interrupted turn as it is. */
   leaveTurn(turn: TurnId): Promise<void>;
   /** Puts the earlier messages of a conversation together: the model hears less from now on. */
   summarize(conversation: ConversationId): Promise<void>;
-  /** What each turn of a conversation cost; those that asked no model are left out. */
+  /** The cost of each turn of a conversation; turns without a model are omitted. */
   spentIn(conversation: ConversationId): Promise<TurnCost[]>;
-  /** What the latest months cost, newest first. */
+  /** The cost of the latest months, newest first. */
   spentByMonth(): Promise<MonthCost[]>;
-  /** Applies and rejects waiting changes; resolves when the files are written. */
+  /** Applies and rejects pending changes; resolves when the files are written. */
   decideReview(request: DecideReview): Promise<void>;
   /** A page of applied changes, newest first. */
   listApplied(request: ListApplied): Promise<AppliedPage>;
-  /** What an applied change did inside its note. */
+  /** The effect of an applied change inside its note. */
   appliedHunks(effect: EffectId): Promise<AppliedHunks>;
-  /** What changed in the note since an applied change of it, wherever the note is now. */
+  /** The changes in the note since an applied change of it, wherever the note is now. */
   changedSince(effect: EffectId): Promise<ChangedSince>;
   /** The lines of a note that stand as the assistant left them, and the text that they are of. */
   noteMarks(path: NotePath): Promise<NoteAttribution>;
   /** Takes changes back, as far as that needs no guess; resolves when the files are written. */
   undo(scope: UndoScope): Promise<UndoResult>;
-  /** Puts back what was taken back of these changes. */
+  /** Redoes these changes, as far as they were undone. */
   redo(scope: UndoScope): Promise<UndoResult>;
   /** Puts in again what another program has overwritten. */
   reapply(effect: EffectId): Promise<UndoResult>;
@@ -87,9 +87,9 @@ export interface Host {
   /** Undoes a change in the note that the user says it is about. */
   undoIn(identified: UndoTarget): Promise<UndoResult>;
   settleConflict(conflict: UndoConflict): Promise<UndoResult>;
-  /** What is kept of earlier versions, and what would be lost by age. */
+  /** The size of the stored history, and how much would be lost by age. */
   history(): Promise<HistoryStats>;
-  /** Forgets the earlier versions of an age; resolves when nothing of them is left. */
+  /** Deletes the history of an age; resolves when nothing of it is left. */
   stopWork(work: number): Promise<void>;
   deleteHistory(age: HistoryAge): Promise<DeletedHistory>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. */
@@ -98,7 +98,7 @@ export interface Host {
   closeNote(): Promise<void>;
   /** Writes an answer as a new note with this name; what has the name already is told. */
   saveAnswer(answer: MessageId, name: string): Promise<SavedAnswer>;
-  /** Tells which words are selected in the shown note, and the heading above them. */
+  /** Reports the text that is selected in the shown note, and the heading above it. */
   selectInNote(selected: string, heading: string | null): Promise<void>;
   /** Opens a note of the vault with the program that the user has for such files. */
   openInEditor(path: NotePath): Promise<void>;
@@ -117,7 +117,7 @@ export interface Host {
   /** Which rule keeps a note from the model that answers now; `null` where it may see the note, and where
    * no model answers. */
   privateNote(path: NotePath): Promise<PrivateNote | null>;
-  /** What links name that is not there, where `query` is part of it. */
+  /** Targets of broken links that contain `query`. */
   unresolvedLinks(query: string): Promise<CountedValues | null>;
   /** The repairs on offer for links to this name, which does not exist. */
   linkRepairs(link: string): Promise<LinkRepairs | null>;
@@ -125,14 +125,14 @@ export interface Host {
   createLinkedNote(link: string): Promise<RepairedLink>;
   /** Has every link with this name, which is not there, lead to a note. */
   replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink>;
-  /** Those of these links, paths as an answer names them, that lead nowhere. */
+  /** The broken ones of these links, which are paths as an answer names them. */
   brokenLinks(links: string[]): Promise<string[] | null>;
   listTags(query: string): Promise<CountedValues | null>;
   listProperties(query: string): Promise<CountedValues | null>;
   propertyValues(property: string, query: string): Promise<CountedValues | null>;
   /** Notes that have something in common. */
   notesHaving(having: NoteCriterion): Promise<NoteList | null>;
-  /** Open tasks, by the words in them. */
+  /** Open tasks that contain a text. */
   listTasks(query: string): Promise<LineMatches | null>;
   /** A note's text, to look at; the shown note stays what it is. */
   readNote(path: NotePath): Promise<NoteContent>;
@@ -141,7 +141,7 @@ export interface Host {
   saveSettings(settings: Settings, before: Settings): Promise<Settings>;
   /** Decides which settings count while their file does not. */
   settleSettings(choice: SettingsChoice): Promise<void>;
-  /** Has the provider try a key, which is stored nowhere. */
+  /** Has the provider try a key, which is not stored. */
   tryKey(key: string): Promise<KeyTrial>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:
    * then the user may choose the file. */
@@ -157,18 +157,18 @@ export interface Host {
   stopUnlocking(): Promise<void>;
   /** Where the token comes from that the hub is shown. */
   hubTokenSource(): Promise<TokenStatus>;
-  /** Keeps that token and links anew; an empty one removes it. Refused as `setKey`. */
+  /** Stores that token and connects again; an empty one removes it. Refused as `setKey`. */
   setHubToken(token: string, place: KeyStorage): Promise<void>;
-  /** Has a model write a description for the hub from how the notes are organised. It is not saved;
+  /** Has a model write a description for the hub from how the notes are organized. It is not saved;
    * `null` when it was stopped. */
   writeDescription(organisation: string): Promise<string | null>;
   stopDescription(): Promise<void>;
-  /** Sends an answer that waits to the hub, or discards it. */
+  /** Sends an answer that needs approval to the hub, or discards it. */
   decideHeld(number: number, decision: ApprovalDecision): Promise<void>;
   /** Lets the user choose a folder in a dialog of the system and opens it as the vault; `false` when they
    * changed their mind. The feed brings `vault_changed`, and the window subscribes again. */
   chooseVault(): Promise<boolean>;
-  /** The same for a folder beside the vault; the feed then brings `settings_changed`. */
+  /** The same for an additional folder; the feed then brings `settings_changed`. */
   addExtraRoot(): Promise<boolean>;
   /** Opens a writable copy of the sample vault. */
   openSample(): Promise<void>;

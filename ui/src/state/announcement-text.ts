@@ -5,7 +5,7 @@ import { questionText } from './chat/builtin-replies';
 import { modelWaitText } from './chat/model-wait-text';
 import type { ChatEvent } from './chat/open-conversation.svelte';
 
-/** The words for an event that a screen reader should hear of; never for single tokens. */
+/** The announcement of an event for a screen reader; never for single tokens. */
 export function announcementText(event: ChatEvent): string | null {
   switch (event.type) {
     case 'wait_changed':

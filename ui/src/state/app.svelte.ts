@@ -41,13 +41,13 @@ interface Expected {
   readonly events: [ChatEvent, number][];
 }
 
-/** Words that a screen reader reads once. */
+/** A text that a screen reader reads once. */
 interface Announcement {
   readonly id: number;
   readonly words: string;
 }
 
-/** What was told before these is heard by now. */
+/** Announcements before these were heard by now. */
 const announced = 4;
 
 /** The note beside the chat. */
@@ -70,7 +70,7 @@ export class AppState {
   settingsTrouble = $state.raw<SettingsProblem | null>(null);
   provider = $state.raw<ProviderStatus>(unknownProvider);
   hub = $state.raw<HubStatus>({ state: 'off', trouble: null, retryAt: null, ignored: 0 });
-  /** Newest first; those that were put away stand among them as far as they are known. */
+  /** Newest first; archived ones are among them as far as they are known. */
   conversations = $state.raw<readonly Conversation[]>([]);
   /** The list goes on behind this one; `null` when all of it is known. */
   behind = $state.raw<ConversationId | null>(null);
@@ -82,9 +82,9 @@ export class AppState {
   readonly changes = new Changes();
   /** Whether the user is asked what closing the window means. */
   closing = $state(false);
-  /** What is under way and may take long, the oldest first. */
+  /** Jobs that are under way and may take long, the oldest first. */
   jobs = $state.raw<readonly JobProgress[]>([]);
-  /** What a screen reader is told, at boundaries only; the newest last. */
+  /** Announcements for a screen reader, at boundaries only; the newest last. */
   announcements = $state.raw<readonly Announcement[]>([]);
 
   /** The settings as the application has them, as far as it is known. */
@@ -162,7 +162,7 @@ export class AppState {
         this.provider = event.provider;
         return;
       case 'history_changed':
-        // What is known of changes may stand differently now.
+        // Known changes may have another state now.
         this.changes.clear();
         return;
       case 'work_changed':
@@ -198,7 +198,7 @@ export class AppState {
     for (const row of rows) if (!known.includes(row.id)) this.#putRow(row);
   }
 
-  /** From here on the events of this conversation are kept for `show`; a view of another one is not waited for. */
+  /** From here on the events of this conversation are kept for `show`; the view of another one is no longer expected. */
   expect(conversation: ConversationId): Expected {
     const expected = { conversation, events: [] };
     const others = this.#expected.filter((other) => other.conversation === conversation);
@@ -271,7 +271,7 @@ export class AppState {
     }
   }
 
-  /** Has a screen reader say what the eye sees by itself. */
+  /** Has a screen reader announce a change that only the eye would notice. */
   say(words: string): void {
     this.#announce(words);
   }
@@ -280,7 +280,7 @@ export class AppState {
     this.problems = this.problems.filter((problem) => problem.id !== id);
   }
 
-  /** The same words twice are one problem. */
+  /** The same text twice is one problem. */
   #addProblem(error: UserError, passes: boolean): void {
     if (this.problems.some((other) => other.error.message === error.message)) return;
     this.#problemCount += 1;
@@ -307,7 +307,7 @@ export class AppState {
 
   #knowSettings(settings: Settings): void {
     this.saved = settings;
-    // What was told before a change does not take it back while it is on its way.
+    // An event from before a change does not revert it while it is on its way.
     if (this.#unsaved === 0) this.settings = settings;
   }
 
@@ -328,7 +328,7 @@ export class AppState {
     this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, titled(row));
   }
 
-  /** What was in front of the user gives way to a new conversation. */
+  /** The open conversation gives way to a new one. */
   #dropRow(id: ConversationId): void {
     this.conversations = this.conversations.filter((row) => row.id !== id);
     this.#expected = this.#expected.filter(({ conversation }) => conversation !== id);
@@ -354,7 +354,7 @@ export class AppState {
     if (worked && !row.working) this.#tellEndWith(this.chat?.items.at(-1));
   }
 
-  /** What waited is answered now, so the answer before it has ended. */
+  /** The queued message is answered now, so the answer before it has ended. */
   #tellNext(before: MessageId | null): void {
     const now = this.chat?.answered ?? null;
     if (!this.#unheard || now === null || now === before) return;
@@ -375,12 +375,12 @@ export class AppState {
   }
 }
 
-/** A conversation with its title in words: it may come from a message or a model, in Markdown. */
+/** A conversation with its title as plain text: it may come from a message or a model, in Markdown. */
 function titled(row: Conversation): Conversation {
   return { ...row, title: plainText(row.title) };
 }
 
-/** The words for the end of a turn, by what stands last; a question has its own. */
+/** The announcement for the end of a turn, by its last item; a question has its own. */
 function endOf(last: ChatItem | undefined): string | null {
   if (last?.type !== 'ended') return last?.type === 'asked' ? null : m.announce_answered();
   switch (last.status) {

@@ -25,7 +25,7 @@ export function hasNewIndex(before: VaultInfo | null, now: VaultInfo | null): bo
   return before?.revision !== now?.revision || stood !== (now?.indexing === null);
 }
 
-/** Whether notes were changed in it, so that there may be something to take back. */
+/** Whether notes were changed in it, so that there may be something to undo. */
 export function hasChanged({ items }: ConversationView): boolean {
   return items.some((item) => {
     if (item.type === 'verdict') return item.applied.length > 0;

@@ -17,7 +17,7 @@ export class Jobs {
     this.#conversationActions = conversationActions;
   }
 
-  /** What is told below everything else; a review tells itself how far its changes are. */
+  /** Jobs that are shown below everything else; a review shows the progress of its own changes. */
   get told(): readonly JobProgress[] {
     return this.#app.jobs.filter(({ kind }) => kind !== 'applying');
   }

@@ -2,7 +2,7 @@
 import type { ChangeSetId, ConversationId } from '../ipc/bindings';
 import type { SettingsRoute } from './settings/settings-route';
 
-/** What fills the main column. */
+/** The content of the main column. */
 export type Route =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }

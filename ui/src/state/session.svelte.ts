@@ -41,9 +41,9 @@ export class Session extends Stores {
   notAnAnswer = $state(false);
   /** Whether a message is on its way to the store. */
   sending = $state(false);
-  /** What was found and is in front of the user. */
+  /** The search result in front of the user. */
   found = $state.raw<ConversationHit | null>(null);
-  /** Notes changed: what is looked up is asked anew. */
+  /** Notes changed: lookups are made again. */
   readonly #lookups = new Throttle(() => this.#lookAgain());
   readonly #toolViews = new ToolViews((what) => {
     if (what.type === 'show_changes') this.openChanges(what.conversation);
@@ -85,7 +85,7 @@ export class Session extends Stores {
     });
   }
 
-  /** What is in the composer, kept for each conversation. */
+  /** The content of the composer, kept for each conversation. */
   get draft(): string {
     return this.drafts.text;
   }
@@ -104,7 +104,7 @@ export class Session extends Stores {
     await this.#fetch(conversation, turn);
   }
 
-  /** Puts what was found in front of the user, in the variant of the conversation where it stands. */
+  /** Shows a search result, in the version of the conversation that contains it. */
   async openFound(found: ConversationHit): Promise<void> {
     const { conversation, place } = found;
     await this.open(conversation, place.type === 'whole' ? null : place.turn);
@@ -188,7 +188,7 @@ export class Session extends Stores {
     this.#go({ name: 'chat' });
   }
 
-  /** What went wrong in one view is not told in the next. */
+  /** A problem of one view is not shown in the next. */
   #go(place: Route): void {
     if (place.name !== this.place.name) this.app.leaveView();
     this.place = place;
@@ -262,19 +262,19 @@ export class Session extends Stores {
     await this.#ask(() => this.#host.retryHub());
   }
 
-  /** Sends an answer that waits to the hub, or discards it. */
+  /** Sends an answer that needs approval to the hub, or discards it. */
   async decideHeld(number: number, decision: ApprovalDecision): Promise<void> {
     await this.#ask(() => this.#host.decideHeld(number, decision));
   }
 
-  /** Lets the user pick a folder and opens it as the vault. */
+  /** Lets the user choose a folder and opens it as the vault. */
   async chooseVault(): Promise<void> {
     await this.#ask(async () => {
       if (await this.#host.chooseVault()) await this.start();
     });
   }
 
-  /** Lets the user pick a folder beside the vault, to be read as if it were in it. */
+  /** Lets the user choose an additional folder, to be read as if it were in the vault. */
   async addExtraRoot(): Promise<void> {
     await this.#ask(async () => {
       await this.#host.addExtraRoot();
@@ -304,7 +304,7 @@ export class Session extends Stores {
     const from = this.app.chat?.id ?? null;
     const vault = this.app.shown;
     await this.#ask(async () => {
-      // What was set before, like a private note, counts for what is said after it.
+      // Settings that were changed before, such as a rule for private notes, apply to this message.
       await this.settingsQueue.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
@@ -317,7 +317,7 @@ export class Session extends Stores {
     this.sending = false;
   }
 
-  /** Sends words that did not stand in the composer. */
+  /** Sends a message that did not stand in the composer. */
   async #say(request: SendMessageRequest): Promise<void> {
     await this.#send({ request, written: request.text, attached: [] });
   }
@@ -385,13 +385,13 @@ export class Session extends Stores {
   async #fetch(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
     const expected = this.app.expect(conversation);
     await this.#ask(async () => {
-      // What is shown already is not cut down to its end.
+      // A conversation that is shown already is not cut down to its end.
       const whole = this.app.chat?.id === conversation;
       const view =
         turn === null
           ? await this.#host.openConversation(conversation, whole)
           : await this.#host.openConversationAt(conversation, turn);
-      // What it changed stands below its answers: later it would move what is read by then.
+      // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
       this.notAnAnswer = false;
@@ -401,7 +401,7 @@ export class Session extends Stores {
     this.app.forgo(expected);
   }
 
-  /** Whether it was done; what the host refused is said in words instead. */
+  /** Whether it was done; a refusal of the host is reported instead. */
   async #ask(request: () => Promise<void>): Promise<boolean> {
     try {
       await request();

@@ -12,7 +12,7 @@ const codes: Readonly<Record<ErrorCode, SettingsTarget | null>> = {
   write: null,
   busy: null,
   spending: { section: 'spending' },
-  // What can be done stands above everything else for as long as it is so.
+  // A condition that the user can end stands above everything else for as long as it lasts.
   settings: null,
   too_large: { section: 'answering', field: 'model' },
   answered: null,
@@ -24,7 +24,7 @@ export function settingThatFixes(error: UserError | null): SettingsTarget | null
   return error ? codes[error.code] : null;
 }
 
-/** The refusal itself, or its words when it did not come from the application. */
+/** The refusal itself, or its text when it did not come from the application. */
 export function userError(thrown: unknown): UserError {
   if (isUserError(thrown)) return thrown;
   return { code: 'other', message: thrown instanceof Error ? thrown.message : String(thrown) };

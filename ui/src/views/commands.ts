@@ -9,13 +9,13 @@ import type { Session } from '../state/session.svelte';
 import { settingsSections } from '../state/settings/settings-route';
 import { sectionName } from './settings/section-names';
 
-/** What only the window around the session can do. */
+/** Actions that only the window around the session can do. */
 interface Around {
   readonly palette: () => void;
   readonly shortcuts: () => void;
   /** Begins another conversation; the keyboard is where one writes then. */
   readonly openNew: () => void;
-  /** Shows the list of conversations, and begins to look for what was said. */
+  /** Shows the list of conversations, and begins a search in them. */
   readonly lookFor: () => void;
   /** Shows the list with the open conversation in it. */
   readonly list: () => Promise<void>;
@@ -90,7 +90,7 @@ function going(session: Session, around: Around): Command[] {
   ];
 }
 
-/** What is done with the answer and the note in front of the user. */
+/** Commands on the answer and the note in front of the user. */
 function talking(session: Session, around: Around): Command[] {
   const { app } = session;
   const inChat = (): boolean => session.place.name === 'chat';
@@ -144,7 +144,7 @@ function talking(session: Session, around: Around): Command[] {
   ];
 }
 
-/** What is done with the conversation in front of the user. */
+/** Commands on the conversation in front of the user. */
 function keeping(session: Session, around: Around): Command[] {
   const row = session.app.current;
   const { conversationActions: keep } = session;
@@ -199,7 +199,7 @@ function keeping(session: Session, around: Around): Command[] {
   ];
 }
 
-/** Taking back and putting back. In a text field these keys belong to what is typed. */
+/** Undo and redo. In a text field these keys belong to the typed text. */
 function changing(session: Session): Command[] {
   const { undo: changes, conversationActions: keep } = session;
   const undo = (): void => {
@@ -217,7 +217,7 @@ function changing(session: Session): Command[] {
   ];
 }
 
-/** What is set without a look at the settings, and their parts. */
+/** Settings that can be changed without opening them, and their sections. */
 function setting(session: Session): Command[] {
   const { settings } = session.app;
   const modes: Readonly<Record<Mode, () => string>> = {

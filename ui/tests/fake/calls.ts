@@ -44,7 +44,7 @@ import { providerWithKey } from './view';
 /** Every call, in order, as the window made it. */
 type Call = readonly [name: keyof Host, argument?: unknown];
 
-/** What comes of testing the provider. */
+/** The result of testing the provider. */
 interface Tested {
   readonly listed: readonly ModelInfo[];
   readonly result: ProviderTestResult;
@@ -58,7 +58,7 @@ export interface SpentStory {
 
 export abstract class FakeCalls {
   readonly calls: Call[] = [];
-  /** What the next call of this name is refused with. */
+  /** The refusal of the next call of this name. */
   readonly refusals = new Map<string, unknown>();
   /** The vault that the window asks about. */
   vaultAsked: VaultId | null = null;
@@ -70,13 +70,13 @@ export abstract class FakeCalls {
   /** The outcome of asking the user to unlock the keyring, which has a key in it. */
   unlocked: () => Promise<Unlocking> = () => Promise.resolve('unlocked');
   #unlockingStopped = (): void => undefined;
-  /** What a model writes for the hub; `null` writes for ever. */
+  /** The draft that a model writes for the hub; `null` writes for ever. */
   described: string | null =
     'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
   #stopped = (): void => undefined;
   /** The outcome of trying a key. */
   tried: (key: string) => Promise<KeyTrial> = () => Promise.resolve({ type: 'works' });
-  /** What comes of testing the provider: the models that it lists, and whether it answers. */
+  /** The result of testing the provider: the models that it lists, and whether it answers. */
   tested: () => Promise<Tested> = () =>
     Promise.resolve({ listed: [], result: { ok: true, message: 'Connected.', unlisted: null } });
   #provider: ProviderStatus;
@@ -111,7 +111,7 @@ export abstract class FakeCalls {
     this.queries.write(path, text);
   }
 
-  /** What the window asked with calls of this name. */
+  /** The arguments of the window's calls of this name. */
   asked(name: keyof Host): unknown[] {
     return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
   }

@@ -1,4 +1,4 @@
-/** What was applied in a story, and taking it back, for the application in memory. */
+/** The applied changes of a story, and undoing them, in the fake application. */
 import type {
   AppliedNote,
   AppliedPage,
@@ -20,14 +20,14 @@ import type {
   UndoTarget,
 } from '../../src/ipc/bindings';
 
-/** What a story tells of applied changes. */
+/** A story's applied changes. */
 export interface AppliedStory {
   /** Newest first. */
   readonly sets: readonly AppliedSet[];
   readonly hunks: Readonly<Record<EffectId, readonly NoteHunk[]>>;
-  /** What stands in the way of taking a change back. */
+  /** The conflicts of undoing a change. */
   readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
-  /** What changed in notes since; in those that are not named nothing did. */
+  /** The changes in notes since; notes that are not named have none. */
   readonly since?: Readonly<Record<EffectId, Omit<ChangedSince, 'effect'>>>;
 }
 

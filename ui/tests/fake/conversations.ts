@@ -21,7 +21,7 @@ const page = 3;
 export class FakeConversations {
   readonly #rows: Map<ConversationId, Conversation>;
   readonly #deleted = new Map<ConversationId, Conversation>();
-  /** Until when those can be brought back. */
+  /** Until when the deleted ones can be restored. */
   readonly #until = Date.now() + 600_000;
 
   constructor(rows: readonly Conversation[]) {

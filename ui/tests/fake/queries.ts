@@ -1,4 +1,4 @@
-/** What can be looked up in a story, for the application in memory. */
+/** Lookups in a story, for the fake application. */
 import type {
   AssistantLines,
   CountedValue,
@@ -17,11 +17,11 @@ import type {
   TextSearch,
 } from '../../src/ipc/bindings';
 
-/** What a story knows beside the text of its notes. */
+/** A story's facts besides the text of its notes. */
 export interface QueryStory {
   /** Whether the index stands. */
   readonly stands: boolean;
-  /** Other names of notes. */
+  /** Aliases of notes. */
   readonly aliases: Readonly<Record<string, NotePath>>;
   readonly tags: readonly CountedValue[];
   readonly properties: readonly CountedValue[];
@@ -30,7 +30,7 @@ export interface QueryStory {
   /** The notes whose names are nearest to those of broken links. */
   readonly near?: Readonly<Record<string, NotePath>>;
   readonly links: Readonly<Record<NotePath, NoteLinks>>;
-  /** Images by the names of their files, as addresses that hold them. */
+  /** Images by the names of their files, as URLs that hold them. */
   readonly images?: Readonly<Record<string, string>>;
   /** Lines that the assistant wrote. */
   readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
@@ -150,7 +150,7 @@ export class FakeQueries {
     return this.#story.stands ? (this.#story.links[path] ?? noLinks) : null;
   }
 
-  /** The story names those that lead nowhere, until somebody writes the note. */
+  /** The story names the broken links, until somebody writes the note. */
   brokenAmong(links: readonly string[]): string[] | null {
     const there = Object.keys(this.#notes).map(nameOf);
     const named = this.#story.broken.map(({ word }) => word);
@@ -158,7 +158,7 @@ export class FakeQueries {
     return this.#story.stands ? links.filter((link) => broken.includes(nameOf(link))) : null;
   }
 
-  /** Of one that is not there: an address that holds no image. */
+  /** For a missing image: a URL that holds none. */
   image(link: string): string {
     return this.#story.images?.[link.slice(link.lastIndexOf('/') + 1)] ?? 'data:,';
   }

@@ -1,4 +1,4 @@
-/** What the application in memory refuses with, in the words of the true one. */
+/** The refusals of the fake application, in the text of the real one. */
 import type { NotePath, UserError } from '../../src/ipc/bindings';
 
 export const noConversation = other('This conversation no longer exists.');

@@ -17,15 +17,15 @@ export interface Story {
   readonly notes: Readonly<Record<NotePath, string>>;
   readonly applied?: AppliedStory;
   readonly queries?: QueryStory;
-  /** What the last answer did to notes. */
+  /** The changes of the last answer. */
   readonly old?: { readonly changed: number; readonly waiting: number };
-  /** What it is told once it is open. */
+  /** The events that it is sent once it is open. */
   readonly then?: readonly AppEvent[];
-  /** What calls are refused with, each once. */
+  /** The refusals of calls, each used once. */
   readonly refusals?: Partial<Record<keyof Host, UserError>>;
   /** A note that goes as soon as it is shown. */
   readonly removedOnceShown?: NotePath;
-  /** What a model writes for the hub; `null` writes for ever. */
+  /** The draft that a model writes for the hub; `null` writes for ever. */
   readonly described?: string | null;
   readonly spent?: SpentStory;
 }

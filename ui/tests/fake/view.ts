@@ -1,4 +1,4 @@
-/** What the application in memory shows of conversations, of the vault and of who answers. */
+/** The fake application's view of conversations, of the vault and of the provider. */
 import type {
   ChatItem,
   ContextUse,
@@ -10,7 +10,7 @@ import type {
   VaultInfo,
 } from '../../src/ipc/bindings';
 
-/** What the user chooses in a dialog. */
+/** The user's choice in a dialog. */
 export const chosenFolder = 'Documents/Notebook';
 
 /** Whether an item is this message of the user. */
@@ -71,7 +71,7 @@ export function answerOf(items: readonly ChatItem[], part: MessageId): string | 
   return found ? parts.join('\n\n') : null;
 }
 
-/** A folder of notes that was just opened. */
+/** A vault that was just opened. */
 export function vaultAt(folder: string, sample: boolean): VaultInfo {
   return {
     id: folder,
@@ -86,7 +86,7 @@ export function vaultAt(folder: string, sample: boolean): VaultInfo {
   };
 }
 
-/** Who answers once a key is there, or is removed. */
+/** The provider once a key is there, or is removed. */
 export function providerWithKey(key: string, place: KeyStorage): ProviderStatus {
   return {
     hasModel: key !== '',

@@ -1,6 +1,6 @@
 /** A renderer that cleans nothing: a trial of hostile HTML must find it out. */
 
-/** What a model wrote, as if it were the page's own. */
+/** A text of a model, as if it were the page's own. */
 export function careless(target: Element, text: string): () => void {
   target.innerHTML = text;
   return () => target.replaceChildren();

@@ -18,7 +18,7 @@ export interface Case {
 
 interface Outcome {
   readonly id: string;
-  /** What does not hold, in words. */
+  /** The rules that do not hold, as text. */
   readonly wrong: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const attributes = new Set(
     ' ',
   ),
 );
-/** What stands for every image of the vault: no other may be shown, whatever is written. */
+/** The placeholder for every image of the vault: no other may be shown, whatever is written. */
 const image = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=';
 const outside = ['http:', 'https:', 'mailto:'];
 const isEngine = !navigator.userAgent.includes('jsdom');
@@ -44,7 +44,7 @@ const slow = isEngine ? 2_000 : Infinity;
 /** A text that is no longer is also shown letter by letter, as it would come. */
 const streamed = 60;
 
-/** What the page did that it must not do. */
+/** Forbidden effects of the page. */
 const done: string[] = [];
 
 /** As the window shows it. */
@@ -66,7 +66,7 @@ export async function trial(cases: readonly Case[], show: Show): Promise<Outcome
   Object.assign(window, {
     __TAURI_INTERNALS__: { invoke: (command: string) => void done.push(`calls ${command}`) },
   });
-  // What it asks for is seen to the end, not only the first 250.
+  // Its requests are seen to the end, not only the first 250.
   if (isEngine) performance.setResourceTimingBufferSize(1_000_000);
   const outcomes: Outcome[] = [];
   for (const one of cases) outcomes.push({ id: one.id, wrong: await wrongIn(one, show) });
@@ -109,7 +109,7 @@ function written({ markdown, generate }: Case): string {
   return generate.rows ? `${line}\n`.repeat(2) + '|a\n'.repeat(generate.rows) : line;
 }
 
-/** What is not on the list of what may be shown, and what another reading would make of it. */
+/** Elements and attributes that are not on the list, and differences of another parse. */
 function strangers(root: Element): string[] {
   const found: string[] = [];
   for (const element of root.querySelectorAll('*')) {
@@ -128,7 +128,7 @@ function strangers(root: Element): string[] {
   return found;
 }
 
-/** The words of what is harmless stay. */
+/** The text of harmless parts stays. */
 function lost({ class: kind, markdown }: Case, root: Element): string[] {
   if (kind !== 'P-positive' || markdown === null) return [];
   const words = markdown.replaceAll(/\]\([^)]*\)|\[\[[^\]|]*\||```\w+/g, ' ').match(/\p{L}{2,}/gu);
@@ -164,7 +164,7 @@ async function moment(): Promise<void> {
 }
 
 function requests(): string[] {
-  // A browser asks for the icon of a page by itself.
+  // A browser asks for the icon of a page on its own.
   const known = /\/(src|node_modules|tests|@\w+)\/|^[^?]*\/favicon\.ico$/;
   return performance
     .getEntriesByType('resource')

@@ -21,7 +21,7 @@ interface Screen {
   readonly story: string;
   readonly steps: readonly Step[];
   readonly sizes: readonly Size[];
-  /** What a screen reader comes by in this order, as patterns of “role name”. */
+  /** The order of a screen reader, as patterns of “role name”. */
   readonly reads: readonly string[];
   /** After these no part that is marked as a step of the first run has moved. */
   readonly still: readonly Step[];

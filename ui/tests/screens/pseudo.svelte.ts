@@ -1,6 +1,6 @@
 /**
- * A language that nobody speaks: every letter of the catalogue carries an accent, each message stands in
- * marks and is longer. What has no accent then is data, or was never in the catalogue.
+ * A pseudo language: every letter of the catalogue carries an accent, each message stands in
+ * marks and is longer. A text without an accent is data, or was never in the catalogue.
  */
 import { type Locale, overwriteGetLocale } from '../../src/messages/runtime';
 // It answers for the locale as well, and first.
@@ -56,19 +56,19 @@ const markHoles = phrasebook(
 );
 const heard: string[] = [];
 
-/** What the application words, in the language while it is spoken. */
+/** A sentence of the application, in the pseudo language while it is on. */
 export function pseudoWorded(sentence: string): string {
   heard.push(sentence);
   return spoken ? sayPseudo(sentence) : sentence;
 }
 
-/** What stood in the sentences of the application that were shown: names, numbers, words of the system. */
+/** The contents of the holes of the shown sentences: names, numbers, texts of the system. */
 export function inHoles(): string[] {
   const hole = new RegExp(`${from}([^${from}${to}]*)${to}`, 'g');
   return heard.flatMap((text) => [...markHoles(text).matchAll(hole)].map(([, held = '']) => held));
 }
 
-/** What a value holds that the application has worded: it is to be said in the language. */
+/** The sentences of the application in a value: they are to be in the pseudo language. */
 export function wordedIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -97,7 +97,7 @@ function accented(message: string): string {
   return `⟦${letters.join('')} ~~~⟧`;
 }
 
-/** The words under `root` that are neither in the language nor among `data`. */
+/** The texts under `root` that are neither in the pseudo language nor among `data`. */
 export function outsideTheCatalogue(root: Element, data: readonly string[]): string[] {
   const known = data.map(even).join('\n');
   return texts(root)

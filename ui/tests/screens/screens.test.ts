@@ -25,7 +25,7 @@ vi.mock('../../src/shared/i18n/translate-sentence', async () => {
   return { translateSentence: pseudoWorded, translateAnswer: pseudoWorded };
 });
 
-/** What the application in memory words by itself, and names that no language changes. */
+/** Sentences of the fake application itself, and names that no language changes. */
 const given = [
   'Vaultmate',
   'English Deutsch',
@@ -59,7 +59,7 @@ describe.each(screens)('the screen $name', ({ story, steps, still }) => {
   });
 });
 
-/** What may be shown as it is: the words of a story that the application has not worded. */
+/** Texts that may be shown as they are: those of a story that the application has not worded. */
 function data(told: Story): string[] {
   const said = wordedIn(told);
   return [...strings(told).filter((text) => !said.includes(text)), ...given, ...inHoles()];

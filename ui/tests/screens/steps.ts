@@ -1,4 +1,4 @@
-/** What is done in a window before it is looked at, as data: a test's page and a browser's take the same. */
+/** The steps in a window before it is looked at, as data: a test's page and a browser's take the same. */
 
 interface Place {
   /** A selector. */
@@ -45,7 +45,7 @@ export const press = (...keys: readonly string[]): Step[] =>
 export const write = (text: string): Step => ({ do: 'write', text });
 export const drawer: Step = { do: 'drawer' };
 
-/** What is there when a window has begun. */
+/** The element that is there when a window has begun. */
 export const begun: Place = {
   css: `${byName('composer')}, ${byName('firstrun')}, .starting .btn`,
 };

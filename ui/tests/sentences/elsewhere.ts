@@ -1,4 +1,4 @@
-/** What of the Rust sources never stands in the window: every other sentence there has a translation. */
+/** Sentences of the Rust sources that never stand in the window: every other sentence there has a translation. */
 import type { Template } from './sources';
 
 /** Where sentences for the window are worded. What the terminal says is in `crates/cli`. */
@@ -7,12 +7,12 @@ export const folders = [
     (crate) => `crates/${crate}/src`,
   ),
   'src-tauri/src',
-  // What answers where there is no model.
+  // The replies where there is no model.
   'crates/tools/src/commands',
   'crates/tools/src/read_tools/find_notes.rs',
 ] as const;
 
-/** Files and folders whose words are for somebody else. */
+/** Files and folders whose texts are for another reader. */
 const files: Readonly<Record<string, readonly string[]>> = {
   models: [
     'crates/app/src/chat/prompt.rs',
@@ -66,7 +66,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   'whoever writes the program': ['crates/llm/src/tool_api/registry.rs'],
 };
 
-/** Words in other files that are for somebody else, or names that no language changes. */
+/** Texts in other files that are for another reader, or names that no language changes. */
 const words: readonly string[] = [
   // Models.
   "The user stopped in the middle. Done: {0}. The rest waits for the user's review.",
@@ -133,7 +133,7 @@ export function isForTheWindow({ file, text, says }: Template): boolean {
   return says && !isElsewhere && !words.includes(text);
 }
 
-/** What is named here and stands nowhere any more. */
+/** Entries that no source contains any more. */
 export function outdated(all: readonly Template[]): string[] {
   const paths = Object.values(files).flat();
   return [

@@ -11,7 +11,7 @@ const root = join(fileURLToPath(import.meta.url), '../../../..');
 const all = templatesIn(root, folders);
 const said = all.filter(isForTheWindow);
 
-/** What is missing and what is left over, as the one who wrote the Rust is told it. */
+/** Missing and surplus translations, as the author of the Rust code is told. */
 function compared(
   sentences: readonly { file: string; line: number; text: string }[],
   known: readonly { text: string }[],

@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A sentence, or words that stand in the hole of one. */
+/** A sentence, or a text that stands in the hole of one. */
 export interface Template {
   readonly file: string;
   readonly line: number;
   readonly text: string;
-  /** Whether it has words of its own: what has none only holds others together. */
+  /** Whether it has a text of its own: otherwise it only holds others together. */
   readonly says: boolean;
 }
 type Found = Omit<Template, 'file'>;
@@ -116,7 +116,7 @@ function pastItem(tokens: RegExp, source: string): void {
   }
 }
 
-/** What a literal says; null for what is none, or bytes. */
+/** The text of a literal; null for other tokens, or bytes. */
 function literal({ bytes, raw, b, string }: Record<string, string | undefined>): string | null {
   if (raw !== undefined) return bytes ? null : raw;
   if (string === undefined || b) return null;
@@ -139,7 +139,7 @@ function isProse(words: string): boolean {
   return / /.test(said) && /\p{L}{2}/u.test(said) && !sql.test(said);
 }
 
-/** Holes with names: `{}` has its number, and how a value is printed is left out. */
+/** Holes with names: `{}` has its number, and the format of a value is omitted. */
 function named(words: string): string {
   let number = 0;
   return words

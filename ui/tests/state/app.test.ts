@@ -28,7 +28,7 @@ function numbered(first: number, ...events: AppEvent[]): NumberedEvent[] {
   return events.map((event, index) => ({ seq: first + index, event }));
 }
 
-/** What a screen reader was told. */
+/** The announcements for a screen reader. */
 function said(): string[] {
   return app.announcements.map(({ words }) => words);
 }

@@ -11,9 +11,9 @@ export interface ChangeActions {
   undo(scope: UndoScope): void;
   redo(scope: UndoScope): void;
   reapply(effect: EffectId): void;
-  /** What the change did is wanted. */
+  /** Asks for the effect of a change. */
   open(effect: EffectId): void;
-  /** What changed in the note since is wanted, as it stands now; whether it can be told. */
+  /** Asks for the changes in the note since, as it is now; whether they can be told. */
   lookSince(effect: EffectId): Promise<boolean>;
   /** Leaves the note as it is. */
   keep(effect: EffectId): void;

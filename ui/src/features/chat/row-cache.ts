@@ -14,7 +14,7 @@ interface Read {
   readonly lastAnswer: MessageId | null;
 }
 
-/** What was read last. */
+/** The items of the last read. */
 interface Last extends Reading {
   readonly items: readonly ChatItem[];
   readonly read: Read;
@@ -87,7 +87,7 @@ function goneOn(last: Last | null, items: readonly ChatItem[], reading: Reading)
   return { ...last.read, rows: last.read.rows.with(row, { ...drawn, item }) };
 }
 
-/** Whether only words came behind it; by the first of them it is told who worded it. */
+/** Whether only text was appended; the beginning of a text tells who wrote it. */
 function hasGrown(before: Answer, item: Answer): boolean {
   const same = before.id === item.id && before.cut === item.cut;
   const told = before.text.length > 80 && item.text.startsWith(before.text);

@@ -17,7 +17,7 @@ export type Row =
     }
   | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }
   | {
-      /** A command was typed: what it did, and its reply. Nobody speaks. */
+      /** A typed command: its effect, and its reply. No model answers. */
       readonly kind: 'command';
       readonly key: string;
       readonly calls: readonly ToolItem[];
@@ -39,13 +39,13 @@ interface WholeAnswer {
 interface Reading {
   /** Without a model passages are the answer itself, else they lie inside their line. */
   readonly passagesAreAnswers: boolean;
-  /** Turns whose changes can be taken back, or were. */
+  /** Turns whose changes can be undone, or were. */
   readonly changed?: ReadonlySet<TurnId>;
   /** Whether the last turn goes on: then it has no end yet. */
   readonly working?: boolean;
 }
 
-/** What was said before the items was said on `before`, if anything was. */
+/** The messages before the items were sent on `before`, if there are any. */
 export function rows(items: readonly ChatItem[], reading: Reading, before = ''): Row[] {
   const drawn: Row[] = [];
   let day = before;
@@ -81,7 +81,7 @@ export function rows(items: readonly ChatItem[], reading: Reading, before = ''):
   return drawn;
 }
 
-/** What can be done with an answer stands below all of it: its words and what was done for it. */
+/** The actions on an answer stand below all of it: its text and its tool calls. */
 function putActions(drawn: Row[], begun: number): void {
   const isPart = ({ kind }: Row): boolean => kind === 'tools' || kind === 'passages';
   const said = drawn.slice(begun).flatMap((row) => {
@@ -124,7 +124,7 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
   }
 }
 
-/** Words that introduce passages come after them in time, and stand above them. */
+/** A text that introduces passages comes after them in time, and stands above them. */
 function pushItem(drawn: Row[], item: Exclude<ChatItem, ToolItem>, ours: boolean): void {
   const isOurs = item.type === 'assistant' ? isBuiltinReply(item.text, ours) : ours;
   const row: Row = { kind: 'item', key: itemKey(item), item, ours: isOurs };

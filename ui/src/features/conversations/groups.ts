@@ -11,14 +11,14 @@ interface Group {
 const order: readonly GroupName[] = ['needs', 'today', 'yesterday', 'week', 'older'];
 const dayLength = 24 * 60 * 60 * 1000;
 
-/** Whether a conversation waits for the user. */
+/** Whether a conversation needs attention. */
 export function needsUser(conversation: Conversation): boolean {
   const { waitingQuestion, waitingNotes, interrupted, held } = conversation;
   return waitingQuestion !== null || waitingNotes > 0 || interrupted || held > 0;
 }
 
-/** Groups that have something in them, in the order they are shown. What was put away is among them
- * only while it needs the user. */
+/** The groups that are not empty, in the order they are shown. Archived conversations are among them
+ * only while they need attention. */
 export function groups(conversations: readonly Conversation[], now: Date): Group[] {
   return order
     .map((name) => ({

@@ -5,7 +5,7 @@ import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
 import type { Decision } from '../../state/review/decisions';
 import type { Acceptance } from '../../state/review/review-decisions.svelte';
 
-/** What stands beside the name. */
+/** The text beside the name. */
 export function noteText({ path, to, kind }: NoteDiff): string {
   switch (kind) {
     case 'create':
@@ -28,13 +28,13 @@ export function noteText({ path, to, kind }: NoteDiff): string {
   }
 }
 
-/** What stands below the name in the list: where it is, or what becomes of it. */
+/** The text below the name in the list: the folder, or the effect. */
 export function listText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
   if (lead.kind === 'create' || lead.kind === 'replace') return noteFolder(lead.path);
   return belowText({ lead, others });
 }
 
-/** What becomes of it, and how much follows. */
+/** The effect, and how many links follow. */
 export function belowText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
   const words = lead.kind === 'replace' ? '' : noteText(lead);
   const follow = others.length > 0 ? m.review_links_follow({ count: others.length }) : '';
@@ -72,7 +72,7 @@ export function decisionText(
   ];
 }
 
-/** What the last button will do. */
+/** The label of the button that applies the decisions. */
 export function applyText(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
   if (accepted.length === 0) return rejectText(rejected);
   const words = acceptText(accepted);

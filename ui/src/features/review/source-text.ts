@@ -1,4 +1,4 @@
-/** A sentence about the sources that were read before changes were planned. */
+/** A sentence about the sources that were read before changes were proposed. */
 import type { Source } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { noteLabel } from '../../state/notes/note-path';

@@ -20,7 +20,7 @@ export function kindName(kind: SearchKind): string {
   }
 }
 
-/** What the list is of, once something was gone into. */
+/** The name of the list that is open. */
 export function wordSearchText(into: WordSearch): string {
   switch (into.type) {
     case 'tag':

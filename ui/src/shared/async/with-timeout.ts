@@ -1,6 +1,6 @@
 /** Waits for a promise for a short time. */
 
-/** Longer than this it is not waited for, in milliseconds: a moment that nobody notices. */
+/** The longest wait, in milliseconds: a moment that nobody notices. */
 const moment = 100;
 
 /** Resolves with it, or after a moment. */

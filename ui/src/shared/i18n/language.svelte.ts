@@ -5,18 +5,18 @@ import { getLocale, type Locale, overwriteGetLocale } from '../../messages/runti
 const system: Locale = getLocale();
 let spoken = $state<Locale>(system);
 
-// Messages ask at each call, so whatever shows one is drawn anew when the answer changes.
+// Messages ask at each call, so whatever shows one is drawn again when the language changes.
 overwriteGetLocale(() => spoken);
 
-/** Speaks the language from now on; `system` is the one that the system asks for. */
+/** Switches to a language; `system` is the one that the system asks for. */
 export function setLanguage(language: Locale | 'system'): void {
   const wanted = language === 'system' ? system : language;
   spoken = wanted;
-  // Not read from what is drawn by: whoever speaks does not follow it.
+  // Not read from the state that components depend on: setting the language does not follow it.
   document.documentElement.lang = wanted;
 }
 
-/** How dates and numbers are written: as the system's region does where it speaks the language. */
+/** How dates and numbers are written: as in the system's region, if the language is the same. */
 export function region(): string {
   const wanted = getLocale();
   return navigator.languages.find((tag) => tag.split('-')[0] === wanted) ?? wanted;

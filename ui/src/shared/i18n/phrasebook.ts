@@ -4,7 +4,7 @@
  */
 
 interface Template {
-  /** What stands before, between and behind the holes. */
+  /** The text before, between and behind the holes. */
   readonly parts: readonly string[];
   /** Their names, in order. */
   readonly holes: readonly string[];
@@ -13,7 +13,7 @@ interface Template {
 interface Entry {
   readonly from: Template;
   readonly to: Template;
-  /** How much of it is words, so that the most telling one is taken. */
+  /** How much of it is text, so that the most specific one is taken. */
   readonly letters: number;
 }
 
@@ -40,7 +40,7 @@ export function phrasebook(
     .map(([from, to]) => entry(from, to))
     .toSorted((a, b) => b.letters - a.letters);
   const telling = all.filter(({ letters }) => letters > 0);
-  /** They have no words, and only hold others together. */
+  /** Templates without a text, which only hold others together. */
   const joining = all.filter(({ letters }) => letters === 0);
 
   const say = (text: string, depth: number): string => {
@@ -93,7 +93,7 @@ function template(text: string): Template {
 
 type Shape = [text: string, back: (said: string) => string];
 
-/** The text, and as it was before words became a sentence: with a small letter, without a full stop. */
+/** The text, and as it was before it became a sentence: with a small letter, without a full stop. */
 function shapes(text: string, { parts }: Template): Shape[] {
   const [first = ''] = parts;
   const last = parts.at(-1) ?? '';
@@ -107,8 +107,8 @@ function shapes(text: string, { parts }: Template): Shape[] {
 }
 
 /**
- * What stands in the holes, if the text was made from the template. Each part is looked for once: what is
- * said behind another sentence from the end, as that one may hold the same signs.
+ * The content of the holes, if the text was made from the template. Each part is looked for once: a template that is
+ * put behind another sentence from the end, as that one may hold the same signs.
  */
 function match({ parts, holes }: Template, text: string): string[] | null {
   const [first = '', ...others] = parts;
@@ -163,7 +163,7 @@ function fill(
     .join('');
 }
 
-/** What stands in a hole, said as it is, or else without the spaces around it; line by line. */
+/** The translation of a hole's content, as it is, or else without the spaces around it; line by line. */
 function inside(text: string, say: (text: string) => string): string {
   const lines = text.split('\n');
   if (lines.length > 1) return lines.map((line) => inside(line, say)).join('\n');

@@ -4,7 +4,7 @@ import type { Keys } from './shortcut';
 
 export interface Command {
   readonly id: string;
-  /** What it does, in the language of the moment. */
+  /** The name of its action, in the current language. */
   readonly name: () => string;
   readonly icon: IconName;
   readonly keys?: Keys;

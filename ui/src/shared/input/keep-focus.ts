@@ -66,7 +66,7 @@ function trailOf(element: Element): Trail {
   return trail;
 }
 
-/** What takes the keyboard after the beginning of a trail is gone; `null` where nothing is near. */
+/** The element that takes the keyboard after the beginning of a trail is gone; `null` where nothing is near. */
 function follower(trail: Trail): HTMLElement | null {
   const [first] = trail;
   if (first?.element.isConnected) return asFocusable(first.element);

@@ -3,7 +3,7 @@ import type { Attachment } from 'svelte/attachments';
 
 /**
  * Shows it for as long as it is there. Esc and a press beside it ask to close it; a press that begins within it
- * does not, wherever it ends: words that are selected, an option that moved away under the pointer.
+ * does not, wherever it ends: text that is selected, an option that moved away under the pointer.
  */
 export function modal(onclose: () => void): Attachment<HTMLDialogElement> {
   return (dialog) => {

@@ -1,4 +1,4 @@
-/** What the engine itself would do with a drop, or offer in a menu of its own, must not take the place of
+/** The engine's own reaction to a drop, and its menus, must not take the place of
  * the page: a file that is dropped would be shown instead of it, and a link can be opened from the menu. */
 
 /** Leaves a drag alone that something of the page takes, and text that is dropped where one writes. */

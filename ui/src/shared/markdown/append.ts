@@ -1,26 +1,26 @@
-/** Appends plain words to a rendered block without parsing it again. */
+/** Appends plain text to a rendered block without parsing it again. */
 import { invisibleRanges } from '../text/invisible';
 
 /**
  * Letters, digits, spaces and commas, and signs as prose has them: at the end of a word of letters, in the
  * middle or before one. Behind a digit a full stop or a bracket may begin a list, and a full stop within
- * a word an address.
+ * a word a URL.
  */
 const words =
   /^(?:[\p{L}\p{N} ,]|(?<=\p{L})[.:!?)"']+(?= |$)|(?<=\p{L})['-](?=\p{L}|$)|(?<= )[("](?=\p{L}|$))*$/u;
 const lastWord = /[\p{L}\p{N}]+$/u;
-/** An address that goes on is not shown. */
+/** An unfinished URL is not shown. */
 const address = /\]\([^)\n]*$/;
 /** Where a text goes on as it began; a link or a mark may end with any sign. */
 const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2', 'H3', 'CODE']);
 
-/** Whether `more` behind `text` is more of its last word, or other words, whatever Markdown may hold. */
+/** Whether `more` behind `text` is more of its last word, or plain text, whatever Markdown may mean. */
 export function isPlainText(text: string, more: string): boolean {
   const last = lastWord.exec(text.slice(-2))?.[0];
   return last !== undefined && words.test(last + more) && invisibleRanges(more).length === 0;
 }
 
-/** The end of what is drawn for a source, where words can be put. */
+/** The end of the drawn text for a source, where text can be appended. */
 export class AppendableBlock {
   readonly #source: string;
   readonly #text: Text;
@@ -45,7 +45,7 @@ export class AppendableBlock {
     return text.data.endsWith(word + after) ? new AppendableBlock(source, text, after) : null;
   }
 
-  /** Draws what `source` has more than the one before, if it is words; whether it was. */
+  /** Appends the text that `source` has more than the one before, if it is plain; whether it was. */
   goOn(source: string): boolean {
     if (!source.startsWith(this.#source)) return false;
     const more = source.slice(this.#source.length);

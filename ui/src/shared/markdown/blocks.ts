@@ -8,7 +8,7 @@ import { isTooDeep } from './nesting-depth';
  * is: only what begins a line makes a block of it.
  */
 const settled = /^[ \t]*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])[ \t]+)*\p{L}/u;
-/** Where it does so later it is looked at anew each time. */
+/** Where it does so later, it is parsed again each time. */
 const longestBeginning = 80;
 
 export class Blocks {
@@ -72,7 +72,7 @@ function lex(text: string): string[] {
   return blocks;
 }
 
-/** The outermost tokens only: words are looked at when a block is drawn. */
+/** The outermost tokens only: inline text is parsed when a block is drawn. */
 function tokens(text: string): { type: string; length: number }[] {
   if (isTooDeep(text)) return [];
   try {

@@ -34,7 +34,7 @@ marked.use({
     },
   ],
   tokenizer: {
-    // A footnote is words: taken for the address of a link it would not be shown.
+    // A footnote is text: taken for the URL of a link it would not be shown.
     def: (source) => (/^ {0,3}\[\^/.test(source) ? undefined : false),
   },
   renderer: {
@@ -84,7 +84,7 @@ function asText({ raw, text }: Tokens.Image): Tokens.Text {
   return { type: 'text', raw, text: escapeHtml(sized(text).words), escaped: true };
 }
 
-/** No `href`: the webview itself must have nowhere to go. */
+/** No `href`: the webview itself must not navigate. */
 function anchor(kind: 'note' | 'web', to: string, words: string, isImage = false): string {
   const undrawn = isImage ? ' data-undrawn=""' : '';
   return `<a role="link" tabindex="0" data-${kind}="${escapeHtml(to)}"${undrawn}>${words}</a>`;

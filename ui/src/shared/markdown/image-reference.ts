@@ -1,7 +1,7 @@
 /** Parses an image in Markdown: its path, its label and its size. */
 import { linkTarget } from './link';
 
-/** Where an image is: in the vault, to be drawn; on the web, where it stays; or nowhere that is shown. */
+/** The place of an image: in the vault, to be drawn; on the web, where it stays; or none that is shown. */
 type ImageLocation = { readonly kind: 'vault' | 'web'; readonly at: string } | null;
 
 /** Kinds of files that Obsidian shows in place; the first ones are drawn here. */
@@ -27,13 +27,13 @@ export function embedLocation(target: string): ImageLocation | undefined {
   return drawn.test(path) || undrawn.test(path) ? inVault(path.trim()) : undefined;
 }
 
-/** The words and the size in the label of an image: `words|300`, `words|300x80`, `300`. */
+/** The text and the size in the label of an image: `words|300`, `words|300x80`, `300`. */
 export function sized(label: string): { readonly words: string; readonly size: string | null } {
   const match = /^(?:(.*)\|)?\s*([1-9]\d{0,3}(?:x[1-9]\d{0,3})?)\s*$/s.exec(label);
   return { words: (match ? (match[1] ?? '') : label).trim(), size: match?.[2] ?? null };
 }
 
-/** What an image is called that nobody described: the name of its file. */
+/** The label of an image without one: the name of its file. */
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,4 +1,4 @@
-/** Classifies link targets: into the vault, to the web after a question, or nowhere. */
+/** Classifies link targets: into the vault, to the web after a question, or to neither. */
 type LinkTarget = { readonly kind: 'note' | 'web'; readonly to: string };
 
 const outside = ['http:', 'https:', 'mailto:'];
@@ -14,7 +14,7 @@ export function linkTarget(href: string): LinkTarget | null {
   return { kind: 'note', to: decoded(written) };
 }
 
-/** The address as a machine would read it: the host in ASCII, nobody's name before it. */
+/** The host of a URL as a machine would read it: in ASCII, without a user name. */
 export function webHost(address: string): string {
   const url = parse(address);
   if (!url) return '';
@@ -39,7 +39,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Control characters, turned directions and entities can spell one address and show another. */
+/** Control characters, turned directions and entities can spell one URL and show another. */
 function hides(address: string): boolean {
   // eslint-disable-next-line no-control-regex -- these are what is looked for
   return /[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]|&#?\w+;/.test(address);

@@ -7,9 +7,9 @@ export function scrollIntoView(part: HTMLElement): void {
   scroller.scrollTop += own.top - frame.top - room;
 }
 
-/** What a user does ends it. */
+/** Any action of the user ends it. */
 const acts = ['wheel', 'pointerdown', 'keydown'];
-/** Images come after the words, and say so only where they are. */
+/** Images come after the text, and report their size only where they are. */
 const arrivals = ['load', 'error'];
 
 /** The same, and again when images in `root` have moved it meanwhile. Returns what ends that. */

@@ -4,7 +4,7 @@ import type { Attachment } from 'svelte/attachments';
 /** How far from the end still counts as being there. */
 const near = 48;
 
-/** What begins above the frame although it is to be read from its beginning. */
+/** An element that begins above the frame although it is to be read from its beginning. */
 const lead = '[data-lead]';
 
 /** Scrolls to the end, or to the beginning of the last thing that is read from there. */
@@ -25,7 +25,7 @@ export const stickToBottom: Attachment<HTMLElement> = (scroller) => {
     scrollToBottom(scroller);
     ({ scrollTop: top } = scroller);
   };
-  // What grew since the last scroll leaves the end below; only the user goes up.
+  // Content that grew since the last scroll leaves the end below; only the user goes up.
   const look = (): void => {
     const { scrollTop, scrollHeight, clientHeight } = scroller;
     atEnd = scrollHeight - scrollTop - clientHeight <= near || (atEnd && scrollTop >= top);

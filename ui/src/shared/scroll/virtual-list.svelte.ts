@@ -32,12 +32,12 @@ export class VirtualList {
     return this.#first === null ? this.#count() : Math.min(this.#count(), this.from + most);
   }
 
-  /** What is left free above, in pixels. */
+  /** The free space above, in pixels. */
   get above(): number {
     return this.from * height;
   }
 
-  /** What is left free below, in pixels. */
+  /** The free space below, in pixels. */
   get below(): number {
     return (this.#count() - this.to) * height;
   }
@@ -86,7 +86,7 @@ export class VirtualList {
     const had = list.contains(document.activeElement);
     this.#first = first;
     await tick();
-    // What is read stays where it is, however high the rows above it turn out to be.
+    // The visible rows stay where they are, however high the rows above them turn out to be.
     if (seen?.isConnected) scroller.scrollTop += seen.getBoundingClientRect().top - before;
     // A row that had the keyboard may have gone; it stays at what is read then.
     if (had && !list.contains(document.activeElement)) scroller.focus({ preventScroll: true });
@@ -110,7 +110,7 @@ export class VirtualList {
     return this.#around(this.from + (seen?.index ?? 0));
   }
 
-  /** Who reads further up is not moved by what comes at the end; who is at the end goes with it. */
+  /** New rows at the end do not move a reader further up; a reader at the end goes with them. */
   #resting(scroller: HTMLElement): number | null {
     const rest = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     if (this.#first === null) return rest > near ? this.from : null;

@@ -6,11 +6,11 @@ export type Mark = readonly [start: number, end: number];
 export interface Fit {
   /** Higher is better. */
   readonly score: number;
-  /** What fits, ascending. */
+  /** The indexes that fit, ascending. */
   readonly marks: readonly Mark[];
 }
 
-/** `null` when a word of the query is nowhere in the name. Without words everything fits alike. */
+/** `null` when the name does not contain a word of the query. Without words everything fits alike. */
 export function fuzzy(query: string, name: string): Fit | null {
   const words = folded(query)
     .split(/\s+/)

@@ -62,7 +62,7 @@ const flags = ['gbeng', 'gbsct', 'gbwls'].map(
     [...name].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('') +
     '\u{e007f}',
 );
-/** First and last code points of what is invisible, pictographic, and of letters that are joined. */
+/** First and last code points of invisible characters, pictographs, and letters that are joined. */
 const unseen = ranges(
   'ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 2028-202e 2060-206f 3164 fe00-fe0f feff ffa0 ' +
     'fff0-fffb 1bca0-1bca3 1d173-1d17a e0000-e0fff',

@@ -16,9 +16,9 @@ import type {
 export class Changes {
   /** Conflicts that the user has not settled yet, by their change. */
   readonly conflicts = new SvelteMap<EffectId, UndoConflict>();
-  /** What each opened change did. */
+  /** The effect of each opened change. */
   readonly hunks = new SvelteMap<EffectId, AppliedHunks>();
-  /** What changed in notes since a change, where that was asked. */
+  /** The changes in notes since a change, where that was asked. */
   readonly since = new SvelteMap<EffectId, ChangedSince>();
   /** Conversations whose sets are all known. */
   readonly whole = new SvelteSet<ConversationId>();
@@ -43,7 +43,7 @@ export class Changes {
     return this.#sets.filter((set) => isShown(set) && set.conversation === conversation);
   }
 
-  /** What the assistant did in it. */
+  /** The lines that the assistant wrote in it. */
   byAssistant(conversation: ConversationId): readonly AppliedSet[] {
     return this.of(conversation).filter(({ by }) => by === 'assistant');
   }
@@ -63,7 +63,7 @@ export class Changes {
     return this.#listedTo?.id ?? null;
   }
 
-  /** Another vault, or the feed began anew. */
+  /** Another vault was opened, or the feed began again. */
   clear(): void {
     this.#sets = [];
     this.#listedTo = null;
@@ -106,7 +106,7 @@ export class Changes {
 
 type Moment = Pick<AppliedSet, 'id' | 'at'>;
 
-/** What the user took back or put in again shows in the set that it was about. */
+/** An undone or reapplied change shows in the set that it belongs to. */
 function isShown(set: AppliedSet): boolean {
   return ['assistant', 'save', 'repair'].includes(set.by) && set.notes.length > 0;
 }

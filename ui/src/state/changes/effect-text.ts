@@ -1,4 +1,4 @@
-/** Sentences about applied and planned changes to notes and folders. */
+/** Sentences about applied and pending changes to notes and folders. */
 import type { AppliedNote, ChangeKind, NotePath } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import type { IconName } from '../../shared/components/icons';
@@ -16,7 +16,7 @@ export interface NoteEffect {
   readonly removed: number;
 }
 
-/** The note's name stands apart between the words. */
+/** The note's name stands apart from the text. */
 export interface Sentence {
   readonly icon: IconName;
   readonly before: string;
@@ -37,7 +37,7 @@ export function noteSentence(path: NotePath, icon: IconName, message: Message): 
   return { icon, before, note: noteName(path), after };
 }
 
-/** What was done. */
+/** The sentence of an applied change. */
 export function effectText(done: readonly NoteEffect[]): Sentence {
   const { lead, paths, others } = told(done);
   if (lead?.to) return noteSentence(lead.path, 'move', moved(lead.path, lead.to, others));
@@ -47,7 +47,7 @@ export function effectText(done: readonly NoteEffect[]): Sentence {
   return sentence('pen', notes ? m.tool_changed_many({ count }) : m.changes_made({ count }));
 }
 
-/** Why a change can be neither taken back nor put back. */
+/** Why a change can be neither undone nor redone. */
 export function tooOldText({ standing }: AppliedNote): string {
   return standing === 'undone' ? m.standing_too_old_undone() : m.standing_too_old();
 }

@@ -5,7 +5,7 @@ import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 export class StoredHistory {
-  /** What is kept; `null` until it was looked at. */
+  /** The stored history; `null` until it was looked at. */
   kept = $state.raw<HistoryStats | null>(null);
   /** The history that was deleted last, since the settings were opened. */
   deleted = $state.raw<DeletedHistory | null>(null);
@@ -20,7 +20,7 @@ export class StoredHistory {
     this.#app = app;
   }
 
-  /** Looks anew. */
+  /** Looks again. */
   async look(): Promise<void> {
     this.kept = null;
     this.deleted = null;

@@ -13,17 +13,17 @@ export function canRedo({ standing, tooOld }: AppliedNote): boolean {
   return standing === 'undone' || standing === 'partly_undone';
 }
 
-/** Whether another program overwrote it, and it can be put in again. */
+/** Whether another program overwrote it, and it can be reapplied. */
 export function canReapply({ standing, tooOld }: AppliedNote): boolean {
   return standing === 'overwritten' && !tooOld;
 }
 
-/** How much there is to take back; a move with its links counts once. */
+/** How many changes can be undone; a move with its links counts once. */
 export function undoCount(sets: readonly AppliedSet[]): number {
   return countOf(sets, canUndo);
 }
 
-/** How much was taken back. */
+/** How many changes were undone. */
 export function redoCount(sets: readonly AppliedSet[]): number {
   return countOf(sets, canRedo);
 }

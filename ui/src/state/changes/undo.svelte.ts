@@ -15,7 +15,7 @@ import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 import { undoCount } from './undo-counts';
 
-/** What came of the last undo, until the user has read it. */
+/** The result of the last undo, until the user has read it. */
 interface Notice {
   readonly words: () => string;
   /** The way back from it, if there is one. */
@@ -37,7 +37,7 @@ export class Undo {
 
   readonly #host: Host;
   readonly #app: AppState;
-  /** What is under way, and its end. */
+  /** The running undo, and its end. */
   #last: { readonly what: string; readonly end: Promise<void> } | null = null;
   /** The page that is on its way. */
   #page: Promise<void> | null = null;
@@ -90,7 +90,7 @@ export class Undo {
     });
   }
 
-  /** Looks what changed in the note since then, each time anew; says whether that could be told. */
+  /** Looks again each time which changes were made in the note since; says whether that could be told. */
   async lookSince(effect: EffectId): Promise<boolean> {
     const { since } = this.#app.changes;
     since.delete(effect);
@@ -226,7 +226,7 @@ export class Undo {
       await this.#ask(async () => {
         undone = await request();
         this.#say(undone, words, reverse);
-        // What is open shows which of its hunks still stand.
+        // An opened change shows which of its hunks still stand.
         const open = [...this.#app.changes.hunks.keys()];
         await Promise.all(open.map((effect) => this.#fetchHunks(effect)));
       });

@@ -10,7 +10,7 @@ import { linkedName } from '../notes/note-path';
 import { userError } from '../user-error';
 
 export class AnswerLinks {
-  /** What they name; links that were not asked about yet are not among them. */
+  /** The targets; links that were not asked about yet are not among them. */
   broken = $state.raw<readonly string[]>([]);
 
   readonly #host: Host;
@@ -38,7 +38,7 @@ export class AnswerLinks {
     if (this.#met.size > before) void this.#ask();
   }
 
-  /** Notes changed: all are asked about anew. */
+  /** Notes changed: asks about all links again. */
   async look(): Promise<void> {
     this.#asked.clear();
     if (this.#met.size > 0) await this.#ask();
@@ -53,7 +53,7 @@ export class AnswerLinks {
 
   async #ask(): Promise<void> {
     await this.#latest.ask(async () => {
-      // What is drawn at once is asked about at once.
+      // Links that are drawn together are asked about together.
       await Promise.resolve();
       const links = [...this.#met].filter((name) => !this.#asked.has(name));
       try {

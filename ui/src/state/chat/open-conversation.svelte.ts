@@ -42,7 +42,7 @@ export function itemKey(item: ChatItem): string {
   }
 }
 
-/** Messages that wait their turn stay last: what runs belongs above them. */
+/** Queued messages stay last: the running turn belongs above them. */
 function placed(items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] {
   if (isQueued(item)) return [...items, item];
   const end = items.findLastIndex((other) => !isQueued(other)) + 1;
@@ -57,15 +57,15 @@ export class OpenConversation {
   readonly id: ConversationId;
   /** Oldest first; replaced, never changed in place. */
   items = $state.raw<readonly ChatItem[]>([]);
-  /** Messages that were put in several ways. */
+  /** Messages that have several versions. */
   variants = $state.raw<readonly MessageVariant[]>([]);
-  /** What a model on this computer does before it answers. */
+  /** The work of a model on this computer before it answers. */
   wait = $state.raw<ModelWait | null>(null);
   /** How full the context window is with it; `null` without a model, and until that is known. */
   context = $state.raw<ContextUse | null>(null);
   question = $state.raw<Question | null>(null);
   review = $state.raw<Review | null>(null);
-  /** What the hub is not told before the user has said so. */
+  /** Answers for the hub that need the user's approval. */
   held = $state.raw<readonly PendingApproval[]>([]);
   readonly reviewDecisions: ReviewDecisions;
 
@@ -78,7 +78,7 @@ export class OpenConversation {
     this.renew(view);
   }
 
-  /** What the user said last, if anything. */
+  /** The last message of the user, if any. */
   get lastMessage(): Extract<ChatItem, { type: 'user' }> | null {
     return this.items.findLast((item) => item.type === 'user') ?? null;
   }

@@ -19,7 +19,7 @@ function firstHeading(text: string): string {
   return '';
 }
 
-/** The words of a heading: links by their label, no signs. */
+/** The text of a heading: links by their label, no signs. */
 function plain(words: string): string {
   return words
     .replace(/\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, '$1')
@@ -33,7 +33,7 @@ function fileName(words: string): string {
     .replace(/\p{C}/gu, '')
     .replace(/[\\/:*?"<>|#^[\]]/g, ' ')
     .replace(/\s+/g, ' ')
-    // What looks like the end of a file's name would be taken for one.
+    // A part that looks like the end of a file's name would be taken for one.
     .replace(/\.(?=[a-z0-9_$-]{1,12}\s*$)/i, ' ')
     .replace(/^[\s.]+/, '');
   return shortened(kept).replace(/[\s.]+$/, '');

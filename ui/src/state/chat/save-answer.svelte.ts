@@ -13,7 +13,7 @@ import { proposeName } from './propose-name';
 /** An answer whose note is being named. */
 export interface Naming {
   readonly answer: MessageId;
-  /** What is proposed. */
+  /** The proposed name. */
   readonly name: string;
   /** The note that has the name that was given last. */
   readonly taken: NotePath | null;
@@ -88,7 +88,7 @@ export class AnswerSaver {
   }
 }
 
-/** All that was said in answer to one message, as it is saved; `null` where `answer` is no part of any. */
+/** The whole answer to one message, as it is saved; `null` where `answer` is no part of any. */
 function wholeAnswer(items: readonly ChatItem[], answer: MessageId): string | null {
   const at = items.findIndex((item) => isAnswer(item) && item.id === answer);
   if (at < 0) return null;

@@ -1,12 +1,12 @@
-/** What a file that is dropped or pasted becomes: a mention of the note that it is, or a text that goes
- * along. What is no text, or too long, is refused in a sentence. */
+/** Turns a dropped or pasted file into a mention of the note that it is, or into an attached
+ * text. A file that is no text, or too long, is refused with a sentence. */
 import type { UserError } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import { formatSize } from '../../shared/i18n/format-size';
 import type { Mention } from './mentions';
 
-/** A longer text would crowd out what was said: it is asked for as a note instead. */
+/** A longer text would crowd out the conversation: the user is asked to add it as a note instead. */
 const longest = 64 * 1024;
 
 export async function mentionFile(file: File, host: Host): Promise<Mention> {
@@ -20,7 +20,7 @@ export async function mentionFile(file: File, host: Host): Promise<Mention> {
     if (note) return note;
   }
   if (file.size > longest) throw refused(m.attach_long({ name, most: formatSize(longest) }));
-  // What is no text has characters that no text has.
+  // A file that is no text has characters that no text has.
   if (/[\0\uFFFD]/.test(text)) throw refused(m.attach_binary({ name }));
   if (text.trim() === '') throw refused(m.attach_empty({ name }));
   return { type: 'file', name, text: text.replaceAll('\r\n', '\n').replace(/\n$/, '') };

@@ -11,7 +11,7 @@ import { findMentionText, type Mention, mentionKey, mentionText, withMentions } 
 /** The conversation; `null` is a new one. */
 type Where = ConversationId | null;
 
-/** What is sent, and what of the draft it is. */
+/** A message as it is sent, and the parts of the draft that it was made of. */
 export interface Sending {
   readonly request: SendMessageRequest;
   readonly written: string;
@@ -32,7 +32,7 @@ export class Drafts {
     this.#app = app;
   }
 
-  /** The words of the open conversation. */
+  /** The text of the open conversation's draft. */
   get text(): string {
     return this.#texts.get(this.#here) ?? '';
   }
@@ -104,7 +104,7 @@ export class Drafts {
     }
   }
 
-  /** What was mentioned is of another vault. */
+  /** The mentions are of another vault. */
   dropMentions(): void {
     this.#attached.clear();
     this.#chosen.clear();

@@ -22,7 +22,7 @@ export interface MentionRow {
 const shown = { note: 6, folder: 3, tag: 4, conversation: 4 } as const;
 
 export class MentionSearch {
-  /** What fits; empty while nothing is looked for. */
+  /** The matches; empty while there is no query. */
   rows = $state.raw<readonly MentionRow[]>([]);
   /** Which of them is chosen. */
   at = $state(0);

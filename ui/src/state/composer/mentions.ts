@@ -40,7 +40,7 @@ export function mentionKey(mention: Mention): string {
   }
 }
 
-/** What it is called, for people. */
+/** Its name, for people. */
 export function mentionName(mention: Mention): string {
   switch (mention.type) {
     case 'note':
@@ -67,7 +67,7 @@ export function mentionInline(mention: Mention): string {
 export function mentionText(mention: Mention): string {
   switch (mention.type) {
     case 'note':
-      // What means something inside a link cannot stand in one; the path alone is understood too.
+      // Characters that mean something inside a link cannot stand in one; the path alone is understood too.
       return /[[\]|#^]/.test(mention.link) ? mention.path : `[[${mention.link}]]`;
     case 'folder':
       return `${mention.path}/`;
@@ -95,8 +95,8 @@ export function findMentionText(text: string, part: string): number {
   return -1;
 }
 
-/** A message as it is sent: `words`, in which mentions stand where they were typed, then what was
- * attached: named behind the words, files whole at the end. */
+/** A message as it is sent: `words`, in which mentions stand where they were typed, then the
+ * attached ones: mentions named behind the text, files whole at the end. */
 export function withMentions(
   words: string,
   inText: readonly Mention[],
@@ -123,7 +123,7 @@ function linkLabel(title: string): string {
   return title.replace(/[[\]|\n]/g, ' ');
 }
 
-/** What the target of a link to a conversation begins with. */
+/** The beginning of the target of a link to a conversation. */
 const conversationTarget = 'conversation:';
 
 /** The conversation that a link means; `null` for a link to a note. */
@@ -144,7 +144,7 @@ function attachedText({ name, text }: Attached): string {
   return `Attached file: ${name.replace(/\s+/g, ' ')}\n${fence}\n${text}\n${fence}`;
 }
 
-/** A sent message taken apart again: what was said, and the files behind it. */
+/** The parts of a sent message: its text, and the files behind it. */
 export function attachedIn(message: string): { words: string; files: readonly Attached[] } {
   const files: Attached[] = [];
   const pattern =
@@ -157,7 +157,7 @@ export function attachedIn(message: string): { words: string; files: readonly At
   return { words: message.slice(0, end), files };
 }
 
-/** What is being mentioned where the caret stands. */
+/** The mention that is being typed at the caret. */
 export interface MentionQuery {
   /** Where `@` or `[[` begins. */
   readonly from: number;

@@ -8,7 +8,7 @@ import { userError } from '../user-error';
 /** The content of the chip. */
 export interface OpenNoteChip {
   readonly path: NotePath;
-  /** Whether words are selected in it, which are sent too. */
+  /** Whether text is selected in it, which is sent too. */
   readonly selected: boolean;
   /** The rule that keeps it from the model: then it is not sent. */
   readonly private: PrivateNote | null;
@@ -29,7 +29,7 @@ export class SentNote {
     this.#app = app;
   }
 
-  /** `null` where no note is open, the user left it out, or no model answers: then none is sent. */
+  /** `null` where no note is open, the user excluded it, or no model answers: then none is sent. */
   get chip(): OpenNoteChip | null {
     const { note, provider } = this.#app;
     if (!note || note.removed || !provider.hasModel || note.path === this.#excluded) return null;
@@ -54,7 +54,7 @@ export class SentNote {
     this.#excluded = null;
   }
 
-  /** Another note is open, or the same one anew. */
+  /** Another note was opened, or the same one again. */
   opened(): void {
     this.#selected = null;
     this.#excluded = null;
@@ -64,7 +64,7 @@ export class SentNote {
     this.#selected = words === '' ? null : (this.#app.note?.path ?? null);
   }
 
-  /** The note, the rules or the model may be others: asks anew whether the model may see the note. */
+  /** The note, the rules or the model may have changed: asks again whether the model may see the note. */
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;
     await this.#latest.ask(async () => {

@@ -8,7 +8,7 @@ import { userError } from '../user-error';
 
 export class ConversationSearch {
   query = $state('');
-  /** What was found; `null` while nothing is looked for, or before the first answer. */
+  /** The results; `null` while there is no query, or before the first answer. */
   found = $state.raw<ConversationHits | null>(null);
 
   readonly #host: Host;

@@ -8,7 +8,7 @@ import type { ConversationActions } from './conversation-actions.svelte';
 export class DeleteAll {
   /** How many there are; `null` until it was looked at. */
   kept = $state.raw<ConversationCounts | null>(null);
-  /** What is under way. */
+  /** The action that is under way. */
   doing = $state<'delete' | 'restore' | null>(null);
   /** How many stayed when all were deleted last: they were being worked on. */
   stayed = $state(0);
@@ -23,7 +23,7 @@ export class DeleteAll {
     this.#conversationActions = conversationActions;
   }
 
-  /** Looks anew. */
+  /** Counts again. */
   async look(): Promise<void> {
     this.kept = null;
     this.stayed = 0;
@@ -42,7 +42,7 @@ export class DeleteAll {
     await this.#do('delete', async () => {
       this.kept = await this.#host.deleteConversations();
       this.stayed = this.kept.kept;
-      // What was to be taken back of one is part of all now.
+      // Deleting one conversation can no longer be undone alone: it is part of all now.
       this.#conversationActions.clear();
       const page = await this.#host.listConversations({ shelf: 'open', before: null });
       this.#app.behind = page.behind;

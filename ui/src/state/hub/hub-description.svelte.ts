@@ -5,11 +5,11 @@ import type { SettingsQueue } from '../settings/settings-queue';
 import { userError } from '../user-error';
 
 export class HubDescription {
-  /** What is proposed, as the user has changed it; `null` while nothing is. */
+  /** The draft, as the user has changed it; `null` while there is none. */
   proposal = $state.raw<string | null>(null);
   /** Whether a model is writing it. */
   writing = $state(false);
-  /** Why nothing was written, in words. */
+  /** Why nothing was written, as text. */
   trouble = $state.raw<string | null>(null);
 
   readonly #host: Host;
@@ -22,7 +22,7 @@ export class HubDescription {
     this.#settingsQueue = settingsQueue;
   }
 
-  /** Has it written from how the notes are organised. */
+  /** Has it written from how the notes are organized. */
   async write(organisation = this.#app.settings.organisation): Promise<void> {
     if (this.writing) return;
     this.writing = true;
@@ -44,7 +44,7 @@ export class HubDescription {
     }
   }
 
-  /** The user's own words for it. */
+  /** Stores the draft as the description. */
   change(words: string): void {
     this.proposal = words;
   }

@@ -1,4 +1,4 @@
-/** Repairs the broken link on display: creates its note, or points it to another note. */
+/** Repairs the broken link on display: creates its note, or links to another note. */
 import type { LinkRepairs, NotePath, RepairedLink } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';

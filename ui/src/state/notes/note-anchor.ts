@@ -33,7 +33,7 @@ function headingLine(text: string, heading: string): number {
   });
 }
 
-/** Links leave out the signs that mean something in them. */
+/** Links omit the signs that mean something in them. */
 function letters(words: string): string {
   return words.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

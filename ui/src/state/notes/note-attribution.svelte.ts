@@ -27,12 +27,12 @@ export class OpenNoteAttribution {
     return known && fits ? known.marks : none;
   }
 
-  /** What led to a mark: the conversation by its title, else the words that were said. */
+  /** The origin of a mark: the conversation by its title, else the message. */
   titleOf({ conversation, request }: AssistantLines): string {
     return this.#app.conversations.find(({ id }) => id === conversation)?.title ?? request;
   }
 
-  /** Another note is shown, or notes changed: asks anew. */
+  /** Another note is shown, or notes changed: asks again. */
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;
     await this.#latest.ask(async () => {
@@ -47,7 +47,7 @@ export class OpenNoteAttribution {
     });
   }
 
-  /** What is known already stays as it is: what is drawn of it is not drawn again. */
+  /** Known marks stay the same objects: they are not drawn again. */
   #know(known: Known | null): void {
     if (JSON.stringify(known) !== JSON.stringify(this.#known)) this.#known = known;
   }

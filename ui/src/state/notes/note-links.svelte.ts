@@ -35,7 +35,7 @@ export class OpenNoteLinks {
     }
   }
 
-  /** Another note is shown, or notes changed: asks anew. */
+  /** Another note is shown, or notes changed: asks again. */
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;
     if (this.known?.path !== path) this.known = null;

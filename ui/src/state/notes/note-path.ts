@@ -21,7 +21,7 @@ export function isNote(path: NotePath): boolean {
   return /\.md$/i.test(path);
 }
 
-/** How a move reads: another folder, another name, or both. */
+/** How a move reads: a new folder, a new name, or both. */
 type Move =
   | { readonly type: 'folder'; readonly folder: string }
   | { readonly type: 'name'; readonly name: string }
@@ -33,7 +33,7 @@ export function moveOf(from: NotePath, to: NotePath): Move {
   return { type: 'both', label: noteLabel(to) };
 }
 
-/** What a link's target names: no heading, block or alias. Empty for a place in the note itself. */
+/** The note that a link's target names: no heading, block or alias. Empty for a place in the note itself. */
 export function linkedName(target: string): string {
   return (target.split(/[#|]/, 1)[0] ?? '').trim();
 }

@@ -1,5 +1,5 @@
 /**
- * Waiting changes as what the user decides about: the same thing in many notes, one note, or a move
+ * Pending changes as the decisions of a review: the same change in many notes, one note, or a move
  * with all that follows it.
  */
 import type { CallId, ChangeKind, NoteDiff, NoteHunk, NotePath } from '../../ipc/bindings';
@@ -10,9 +10,9 @@ export type DecisionGroup = 'edited' | 'new' | 'moved' | 'folders' | 'removed';
 
 export interface Decision {
   readonly group: DecisionGroup;
-  /** What the decision is about. */
+  /** The note that the decision is about. */
   readonly lead: NoteDiff;
-  /** What is accepted and rejected with it. */
+  /** Notes that are accepted and rejected with it. */
   readonly others: readonly NoteDiff[];
   /** Places of the hunks that are its own; those that are the same elsewhere are decided there. */
   readonly hunks: readonly number[];
@@ -47,7 +47,7 @@ const several = 2;
 
 const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'removed'];
 
-/** In the order they are shown: what is the same, then by group, then as they were planned. */
+/** In the order they are shown: repeated changes, then by group, then as they were proposed. */
 export function decisions(notes: readonly NoteDiff[]): Decisions {
   const same = sameChanges(notes);
   const elsewhere = new Set(same.flatMap(({ places }) => places.map(placeKey)));
@@ -62,7 +62,7 @@ export function decisions(notes: readonly NoteDiff[]): Decisions {
   return { same, notes: order.flatMap((group) => own.filter((one) => one.group === group)) };
 }
 
-/** Whether each hunk is decided by itself; else the note is, whole. */
+/** Whether each hunk is decided on its own; else the note is decided whole. */
 export function isByHunk({ kind, unit }: NoteDiff): boolean {
   return unit === null && kind === 'replace';
 }
@@ -92,7 +92,7 @@ function placeKey({ path, index }: Pick<HunkPosition, 'path' | 'index'>): string
   return `${index}:${path}`;
 }
 
-/** What may happen on its own, or only with the others of its unit. */
+/** A change that may happen on its own, or only with the others of its unit. */
 interface Belonging {
   readonly kind: ChangeKind;
   readonly unit: CallId | null;
@@ -104,7 +104,7 @@ interface Together<Change> {
   readonly others: readonly Change[];
 }
 
-/** Changes as they happen and are taken back: alone, or a move with all that follows it. */
+/** Changes as they happen and are undone: alone, or a move with all that follows it. */
 export function groupByUnit<Change extends Belonging>(
   changes: readonly Change[],
 ): Together<Change>[] {
@@ -119,7 +119,7 @@ export function groupByUnit<Change extends Belonging>(
   });
 }
 
-/** Whether "accept all" leaves it out: what takes something away is accepted on its own. */
+/** Whether "accept all" excludes it: a deletion is accepted on its own. */
 export function isRemoval({ lead, others }: Pick<Decision, 'lead' | 'others'>): boolean {
   return [lead, ...others].some((note) => groupOf(note.kind) === 'removed');
 }
@@ -128,7 +128,7 @@ function pathsOf({ lead, others }: Together<NoteDiff>): NotePath[] {
   return [lead.path, ...others.map((note) => note.path)];
 }
 
-/** What is decided together with each note, itself included. */
+/** The notes that are decided together with each note, itself included. */
 export function unitsOf(notes: readonly NoteDiff[]): ReadonlyMap<NotePath, readonly NotePath[]> {
   const units = groupByUnit(notes).map(pathsOf);
   return new Map(units.flatMap((paths) => paths.map((path) => [path, paths] as const)));

@@ -3,7 +3,7 @@ import type { DiffLineKind, NoteHunk } from '../../ipc/bindings';
 import { type Replacement, replacementOf } from './same-replacement';
 
 export type EqualChange =
-  /** Words or a link give way to others, inside of lines. */
+  /** Text or a link gives way to another, inside of lines. */
   | { readonly type: 'swap'; readonly old: string; readonly new: string }
   /** A property gets this value, whatever it was before. */
   | { readonly type: 'property'; readonly name: string; readonly value: string }

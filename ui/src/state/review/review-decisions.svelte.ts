@@ -15,7 +15,7 @@ import type { StoredDecisions } from './stored-decisions';
 
 export type Acceptance = 'accept' | 'reject';
 
-/** What is decided about one hunk; words of the user's own are accepted with it. */
+/** The decision about one hunk; lines that the user edited are accepted with it. */
 export type HunkChoice = Acceptance | { readonly edit: string };
 
 /** One for each hunk; of what is decided whole, one. */
@@ -43,12 +43,12 @@ export class ReviewDecisions {
     return given.every((choice) => choice !== 'reject') ? 'accept' : 'part';
   }
 
-  /** What is decided about one hunk of a note. */
+  /** The decision about one hunk of a note. */
   hunk(path: NotePath, index: number): HunkChoice | null {
     return this.#byNote.get(path)?.[index] ?? null;
   }
 
-  /** The decision on these: accepted with some left out is accepted; `null` when some wait. */
+  /** The decision on these: accepted with some excluded is accepted; `null` when some are undecided. */
   ofAll(places: readonly HunkPosition[]): Acceptance | null {
     const given = places.map(({ path, index }) => acceptanceOf(this.hunk(path, index)));
     if (given.includes(null)) return null;
@@ -71,7 +71,7 @@ export class ReviewDecisions {
     return this.#byNote.size;
   }
 
-  /** Gives a decision, to all that belong together; giving the same one again takes it back. */
+  /** Gives a decision, to all that belong together; giving the same one again clears it. */
   decide(path: NotePath, acceptance: Acceptance): void {
     const choice = this.of(path) === acceptance ? null : acceptance;
     for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
@@ -173,7 +173,7 @@ function placesIn(note: NoteDiff): number {
   return isByHunk(note) ? note.hunks.length : 1;
 }
 
-/** What these notes were when the user looked. */
+/** The state of these notes when the user looked. */
 function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): string {
   return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
 }

@@ -1,7 +1,7 @@
 /** Recognizes a hunk that replaces one text by another and changes nothing else. */
 import type { DiffLine, NoteHunk } from '../../ipc/bindings';
 
-/** What goes, and what stands in its place, as often as it does. */
+/** The old and the new text, and how often it is replaced. */
 export interface Replacement {
   readonly old: string;
   readonly new: string;

@@ -1,5 +1,5 @@
 /**
- * What the user has decided about a review and not submitted yet, kept in the window's own storage: a restart loses
+ * The user's decisions about a review that are not submitted yet, kept in the window's own storage: a restart loses
  * none of it. One entry a conversation, which names its change set; each note is kept with the name of exactly the
  * changes that the user looked at.
  */

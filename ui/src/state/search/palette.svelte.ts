@@ -57,7 +57,7 @@ export class Palette {
     else await this.#lookUp(query);
   }
 
-  /** Of these commands those that fit; without words those done lately come first. */
+  /** The matching commands; without a query the latest used ones come first. */
   rows(commands: readonly Command[]): PaletteRow[] {
     const fitting = commands
       .filter((command) => command.applies())
@@ -125,7 +125,7 @@ function best<T>(all: readonly Fitting<T>[], age: (of: T) => number): Fitting<T>
   );
 }
 
-/** A window that must not keep anything begins anew each time. */
+/** A window that must not keep anything begins empty each time. */
 function kept(): readonly string[] {
   try {
     const known: unknown = JSON.parse(localStorage.getItem(place) ?? '[]');

@@ -21,14 +21,14 @@ import { brokenNames } from '../notes/note-links.svelte';
 import { noteLabel } from '../notes/note-path';
 import { userError } from '../user-error';
 
-/** What is looked through. */
+/** The list that is searched. */
 export const searchKinds = ['text', 'tags', 'tasks', 'properties', 'broken'] as const;
 export type SearchKind = (typeof searchKinds)[number];
 
-/** What of a list was gone into. */
+/** The entry of a list that was opened. */
 export type WordSearch = NoteCriterion | { readonly type: 'property'; readonly property: string };
 
-/** What came of it; `building` when only the index would know and it does not stand yet. */
+/** The results; `building` when only the index would know and it does not stand yet. */
 export type SearchFound =
   | { readonly type: 'lines'; readonly lines: LineMatches }
   | { readonly type: 'words'; readonly words: CountedValues }
@@ -48,7 +48,7 @@ export interface Preview {
   readonly at: { readonly line: number } | null;
   /** The names in its links that lead to no note. */
   readonly broken: readonly string[];
-  /** What was found in it, as it stands there. */
+  /** The matches in it, as they stand there. */
   readonly words: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export class Search {
   readonly #app: AppState;
   readonly #latest = new LatestOnly();
   readonly #newestPreview = new LatestOnly();
-  /** What was looked for when words were last typed into the text search. */
+  /** The last query that was typed into the text search. */
   #words = '';
 
   constructor(host: Host, app: AppState, conversationActions: ConversationActions, undo: Undo) {
@@ -96,7 +96,7 @@ export class Search {
     this.query = query;
     if (this.kind === 'text') this.#words = query;
     this.at = 0;
-    // Notes that are all here are only picked from.
+    // Notes that are all loaded are only filtered.
     if (this.found?.type === 'notes') await this.#look();
     else await this.again();
   }
@@ -160,7 +160,7 @@ export class Search {
     }
   }
 
-  /** Asks anew: something else is looked for, or notes changed. */
+  /** Asks again: the query or the notes changed. */
   async again(): Promise<void> {
     await this.#latest.ask(async () => {
       try {
@@ -286,7 +286,7 @@ function lineOf(row: SearchRow, into: WordSearch | null, text: string): number |
   return into?.type === 'dead_link' ? lineOfLink(text, into.link) : null;
 }
 
-/** What is marked in the rows of a note, each once. */
+/** The marked texts in the rows of a note, each once. */
 function wordsIn(rows: readonly SearchRow[], path: NotePath): readonly string[] {
   const marked = rows.flatMap((row) =>
     row.type === 'line' && row.path === path

@@ -8,7 +8,7 @@ import { userError } from '../user-error';
 export class Switcher {
   open = $state(false);
   query = $state('');
-  /** What fits; `null` before the first answer. */
+  /** The matches; `null` before the first answer. */
   found = $state.raw<NameMatches | null>(null);
   /** Which of them is chosen. */
   at = $state(0);
@@ -48,7 +48,7 @@ export class Switcher {
     if (count > 0) this.at = (this.at + by + count) % count;
   }
 
-  /** Notes changed: asks anew. */
+  /** Notes changed: asks again. */
   again(): void {
     if (this.open) void this.#ask();
   }

@@ -59,7 +59,7 @@ export class Keyring {
     return this.#failed.has(turn);
   }
 
-  /** Has the system ask the user; what waits for the keyring then goes on. */
+  /** Has the system ask the user; calls that wait for the keyring then go on. */
   async unlock(): Promise<void> {
     if (this.waits) return;
     this.waits = true;

@@ -26,7 +26,7 @@ export type KeyResult =
       readonly message: string;
     };
 
-/** What became of a key that was not kept. One that was to be removed has no field to say it beside. */
+/** The reason why a key was not stored. A key that was to be removed has no field to show it beside. */
 export function keyFailure(
   thrown: unknown,
   key: string,
@@ -86,7 +86,7 @@ export class Provider {
     await this.by(way === 'none' && keyLiesReady ? 'commands' : 'automatic');
   }
 
-  /** Chooses who answers. Another one has other models and another address. */
+  /** Chooses the provider. Another one has other models and another server URL. */
   async by(provider: ProviderKind): Promise<void> {
     this.listing = { state: 'unasked' };
     await this.#save({ provider, model: '', baseUrl: '' });

@@ -15,7 +15,7 @@ export class SettingsQueue {
 
   /** Resolves once it is saved; throws what the application refuses. Until then it is taken for granted. */
   save(change: Partial<Settings>): Promise<void> {
-    // What the user saw when they made the change: what is changed elsewhere meanwhile is none of it.
+    // The settings that the user saw when they made the change: later changes from elsewhere are none of it.
     const before = this.#app.settings;
     this.#app.assume(change);
     const saved = this.#last.then(() => this.#send(before, change));
@@ -34,7 +34,7 @@ export class SettingsQueue {
     try {
       saved = await this.#host.saveSettings({ ...before, ...change }, before);
     } finally {
-      // What was told meanwhile is at least as new.
+      // Settings that were reported meanwhile are at least as new.
       this.#app.settle(told === this.#app.settingsTold ? saved : null);
     }
   }

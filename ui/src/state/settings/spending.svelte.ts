@@ -19,7 +19,7 @@ export class Spending {
     this.#app = app;
   }
 
-  /** Looks anew at the months. */
+  /** Loads the months again. */
   async look(): Promise<void> {
     this.months = null;
     if (!this.#app.vault) return;
@@ -32,7 +32,7 @@ export class Spending {
     this.months = (await this.#ask(() => this.#host.spentByMonth())) ?? this.months;
   }
 
-  /** How much of this month's ceiling is spent, in percent; `null` where there is none. */
+  /** How much of this month's limit is spent, in percent; `null` where there is none. */
   get ofLimit(): number | null {
     const { monthCents } = this.#app.settings.spending;
     const [newest] = this.months ?? [];
@@ -40,7 +40,7 @@ export class Spending {
     return Math.floor(newest.spent.cost / (monthCents * cent * 0.01));
   }
 
-  /** What the turns of a conversation cost; `null` when that cannot be told. */
+  /** The cost of each turn of a conversation; `null` when that cannot be told. */
   async of(conversation: ConversationId): Promise<readonly TurnCost[] | null> {
     return this.#ask(() => this.#host.spentIn(conversation));
   }

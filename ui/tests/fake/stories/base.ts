@@ -1,4 +1,4 @@
-/** What most stories begin with: a vault, a model, a list of conversations. */
+/** The beginning of most stories: a vault, a model, a list of conversations. */
 import type {
   AppSnapshot,
   ChatItem,
@@ -34,7 +34,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
   };
 }
 
-/** A conversation with nothing waiting, but for what is given. */
+/** A conversation that needs nothing but the given items. */
 export function view(
   conversation: Conversation,
   items: ChatItem[],
@@ -54,7 +54,7 @@ export function view(
   };
 }
 
-/** Words of the user in the window. */
+/** A message of the user in the window. */
 export function said(id: string, text: string, at = daysAgo(0)): ChatItem {
   return { type: 'user', id, text, origin: 'window', at, queued: false };
 }

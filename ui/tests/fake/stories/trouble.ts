@@ -44,7 +44,7 @@ export function trouble(): Story {
   };
 }
 
-/** What this month has cost, of twenty dollars. */
+/** This month's cost, of a limit of twenty dollars. */
 function nearlySpent(): MonthCost {
   const now = new Date();
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

@@ -47,7 +47,7 @@ function link(path: string): ToolEvent {
   return { type: 'changed', path, created: false, added: 1, removed: 1, waiting: false };
 }
 
-/** A line's words, as they are read. */
+/** A line's text, as it is read. */
 function lines(...items: ToolItem[]): string[] {
   return toolLines(items).map(({ before, note, after }) => before + note + after);
 }

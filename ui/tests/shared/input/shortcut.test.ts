@@ -25,7 +25,7 @@ describe('keys', () => {
   it.each([
     ['Mod+K', press('k')],
     ['Mod+K', press('K', { ctrlKey: true, shiftKey: true })],
-    // What a keyboard with a third level types is text.
+    // A character that a keyboard types with a third level is text.
     ['Mod+K', press('k', { ctrlKey: true, altKey: true })],
     ['A', press('A', { shiftKey: true })],
     ['A', press('a', { ctrlKey: true })],

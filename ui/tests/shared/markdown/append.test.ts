@@ -33,7 +33,7 @@ const blocks = [
 /** Without a vault whose links could be broken. */
 const alone = { broken: new Set<string>(), onlinks: () => undefined };
 
-/** What stands in the page for a text that comes in such pieces, after each piece. */
+/** The page for a text that comes in such pieces, after each piece. */
 function streamed(text: string, cut: () => number, look: (drawn: string, so_far: string) => void) {
   let end = cut();
   const { container, rerender, unmount } = render(Block, {

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import Markdown from '../../../src/shared/markdown/Markdown.svelte';
 import { renderClosed } from '../../../src/shared/markdown/render';
 
-/** What stands for the first image in the HTML: its place, or the link to it. */
+/** The first image in the HTML: its place, or the link to it. */
 function place(markdown: string): Record<string, string | undefined> {
   const root = document.createElement('div');
   root.innerHTML = renderClosed(markdown);

@@ -24,7 +24,7 @@ const text = [
   '| c | d |',
 ].join('\n');
 
-/** What is set apart in the text when `line` is asked for. */
+/** The text that is set apart when `line` is asked for. */
 function shownAt(line: number | null, source = text): string | null {
   const { container } = render(Markdown, {
     text: source,

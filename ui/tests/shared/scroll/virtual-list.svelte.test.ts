@@ -8,7 +8,7 @@ function of(count: number) {
   return { stretch, grow: (by: number) => (rows += by) };
 }
 
-/** Where it begins, how many rows stand in the page, and that none is forgotten. */
+/** Where it begins, how many rows stand in the page, and that none is missing. */
 function shape({ stretch }: ReturnType<typeof of>): [number, number] {
   return [stretch.from, stretch.to - stretch.from];
 }
@@ -40,7 +40,7 @@ describe('the stretch of a list that stands in the page', () => {
     const list = of(10_000);
     list.stretch.bring(row);
     expect(shape(list)).toEqual([from, 80]);
-    // What comes at the end moves nobody who reads further up.
+    // New rows at the end do not move a reader further up.
     list.grow(1_000);
     expect(shape(list)).toEqual([from, 80]);
   });

@@ -131,7 +131,7 @@ describe('what belongs together', () => {
 });
 
 describe('decisions that were not submitted', () => {
-  /** The window begins anew, with the review as it is now. */
+  /** The window is reloaded, with the review as it is now. */
   function reload(review: Review | null): ReviewDecisions {
     const reloaded = new ReviewDecisions(new StoredDecisions('c'));
     reloaded.follow(review);

@@ -25,7 +25,7 @@ async function openChanges() {
   return opened;
 }
 
-/** The row of the list that says these words. */
+/** The row of the list with this text. */
 function rowOf(words: RegExp): HTMLElement {
   const row = screen.getAllByTestId('change').find((one) => words.test(one.textContent));
   if (!row) throw new Error(`no change says ${String(words)}`);

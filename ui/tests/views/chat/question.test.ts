@@ -16,7 +16,7 @@ async function open(story: Story) {
   return { host, keys: userEvent.setup() };
 }
 
-/** The story of a question with these words, in place of its own. */
+/** The story of a question with this text, in place of its own. */
 function asking(text: string, call?: string): Story {
   const story = question();
   const views = story.views.map((view) => ({

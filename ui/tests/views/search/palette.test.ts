@@ -24,7 +24,7 @@ function offered(): string[] {
 
 beforeEach(() => localStorage.clear());
 
-/** What a drawing shows. */
+/** The shape of a drawing. */
 function drawing(element: Element | null | undefined): string | undefined {
   return element?.querySelector('svg')?.innerHTML;
 }

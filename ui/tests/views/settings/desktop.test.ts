@@ -50,7 +50,7 @@ describe('the desktop', () => {
     }
     host.tell({ type: 'close_asked' });
     const dialog = await screen.findByRole('dialog', { name: 'Keep running in the tray?' });
-    // What Esc does to a dialog.
+    // The effect of Esc on a dialog.
     await fireEvent(dialog, new Event('cancel'));
     await waitFor(() => expect(host.asked('answerClosing').at(-1)).toBe('ask'));
   });

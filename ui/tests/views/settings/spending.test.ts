@@ -121,7 +121,7 @@ describe('what models cost', () => {
 describe('the budget of a month', () => {
   const now = new Date();
   const month = `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, '0')}`;
-  // The ceiling is 20 dollars.
+  // The limit is 20 dollars.
   const dollar = 1_000_000_000;
 
   it.each([

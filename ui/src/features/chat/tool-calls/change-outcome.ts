@@ -11,9 +11,9 @@ export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'pa
 
 /** Facts outside of the call. */
 export interface Outside {
-  /** The user's decisions on what a call prepared, by the key of the call. */
+  /** The user's decisions on the proposals of a call, by the key of the call. */
   readonly decisions: ReadonlyMap<string, readonly DecisionItem[]>;
-  /** Notes whose changes wait for the user. */
+  /** Notes with pending changes. */
   readonly waiting: readonly NotePath[];
   readonly applied: readonly AppliedSet[];
   /** The outcome of single calls whose note was accepted in part, as far as it is certain. */
@@ -94,8 +94,8 @@ export class CallDecisions {
   }
 }
 
-/** A decision on a note is about the calls before it that prepared changes there and were not decided when
- * a later turn prepared others. */
+/** A decision on a note is about the calls before it that proposed changes there and were not decided when
+ * a later turn proposed others. */
 function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
   const decisions = new Map<string, DecisionItem[]>();
   const open = new Map<NotePath, ToolItem[]>();
@@ -120,7 +120,7 @@ function isPrepared(item: ChatItem): item is ToolItem {
   return item.type === 'tool' && preparedPaths(item).length > 0;
 }
 
-/** The notes in which a call prepared changes for the user to decide about. */
+/** The notes in which a call proposed changes for review. */
 export function preparedPaths({ reactions }: ToolItem): NotePath[] {
   return reactions.flatMap((one) => ('waiting' in one && one.waiting ? [one.path] : []));
 }

@@ -1,7 +1,7 @@
 /**
  * Of several calls that changed one note, of which a review accepted some places and rejected others: those of which all
  * was accepted, and those of which nothing was. A decision names notes only, so what was applied is compared with what
- * each call was given; where that is not certain a call is left out.
+ * each call was given; where that is not certain, a call is omitted.
  */
 import type {
   AppliedHunks,
@@ -16,7 +16,7 @@ import type { ToolItem } from '../rows';
 import { argumentsOf } from './call-arguments';
 import { preparedPaths, type DecisionItem } from './change-outcome';
 
-/** One note that a decision accepted in part, and the calls that prepared its changes. */
+/** One note that a decision accepted in part, and the calls that proposed its changes. */
 interface Mixed {
   readonly path: NotePath;
   readonly calls: readonly ToolItem[];
@@ -89,13 +89,13 @@ function statesOf(
     ];
     const key = itemKey(call);
     if (found.every((one) => one === 'yes')) return [[key, 'applied']];
-    // The user may have put other words where nothing stood before.
+    // The user may have written another text where nothing stood before.
     const isSure = change.removed.length > 0;
     return isSure && found.every((one) => one === 'no') ? [[key, 'rejected']] : [];
   });
 }
 
-/** Words this long are found in a line by more than chance. */
+/** Texts this long are found in a line by more than chance. */
 const telling = 8;
 
 function isIn(text: string, lines: readonly string[]): 'yes' | 'maybe' | 'no' {

@@ -19,7 +19,7 @@ export interface ToolLine extends Sentence {
   readonly tone: 'plain' | 'error' | 'waiting';
   /** Notes that opening the line lists. */
   readonly notes: readonly NotePath[];
-  /** Notes and folders that it changed, or prepared to change. */
+  /** Notes and folders that it changed, or proposed to change. */
   readonly changed: readonly NotePath[];
   /** The calls behind it, for arguments and results. */
   readonly calls: readonly ToolItem[];
@@ -82,16 +82,16 @@ function words(group: readonly ToolItem[]): Words {
   return changes(reactions) ?? found(reactions, call.tool) ?? line(sentence(icon, done()));
 }
 
-/** What failed, and at which note. */
+/** The failure of a call, and its note. */
 function failure(call: ToolItem): Sentence {
   const { failed, failedOf } = toolKind(call.tool);
   const path = callArgument(call, 'path') ?? callArgument(call, 'source');
   return path && failedOf ? noteSentence(path, 'cross', failedOf) : sentence('cross', failed());
 }
 
-/** What was changed, or waits to be. */
+/** The applied or pending changes of a call. */
 function changes(reactions: readonly ToolEvent[]): Words | null {
-  // What moved comes before what follows it.
+  // Moved notes come before the notes whose links follow.
   const changed = reactions
     .flatMap((reaction) => change(reaction) ?? [])
     .sort((one, other) => Number(other.to !== null) - Number(one.to !== null));
@@ -130,7 +130,7 @@ function change(reaction: ToolEvent): (NoteEffect & { readonly waiting: boolean 
   }
 }
 
-/** What was read or looked for. */
+/** The effect of a call that read or searched. */
 function found(reactions: readonly ToolEvent[], tool: string): Words | null {
   const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
   if (read.length > 0) return reads(read);
@@ -144,7 +144,7 @@ function found(reactions: readonly ToolEvent[], tool: string): Words | null {
   if (first?.type === 'searched') return searched(first, tool);
   if (first?.type !== 'passages') return null;
   const notes = [...new Set(first.passages.map(({ path }) => path))];
-  // Without words notes are listed by their tags, properties, links or folder.
+  // Without a query notes are listed by their tags, properties, links or folder.
   if (first.query.trim() === '') return line(sentence('search', hitText('', first.total)), notes);
   const text = first.total > 0 ? m.tool_passages({ count: first.total, query: first.query }) : null;
   return line(sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes);

@@ -7,10 +7,10 @@ interface ReplacementText {
   readonly icon: IconName;
   /** Its kind. */
   readonly title: string;
-  /** What it is called in a list, and what is said below. */
+  /** The name in a list, and the text below it. */
   readonly name: string;
   readonly below: string;
-  /** What goes, and what comes. */
+  /** The removed and the added lines. */
   readonly removed: readonly string[];
   readonly added: readonly string[];
 }

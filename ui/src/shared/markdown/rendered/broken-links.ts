@@ -3,7 +3,7 @@
 /** All links into the vault, alive or broken. */
 const links = 'a[data-note], a[data-broken]';
 
-/** What the drawn links name, as it is written. */
+/** The targets of the drawn links, as they are written. */
 export function renderedLinks(root: HTMLElement): string[] {
   return [...root.querySelectorAll<HTMLElement>(links)].map(targetOf);
 }

@@ -9,7 +9,7 @@ export interface Images {
   readonly open: (target: string) => void;
 }
 
-/** What is said of them, in the language that is spoken. */
+/** The texts about them, in the current language. */
 interface ImageTexts {
   readonly open: string;
   /** It is not there, or nothing that is shown. */
@@ -22,8 +22,8 @@ const longest = 1_024;
 const size = /^(\d{1,4})(?:x(\d{1,4}))?$/;
 
 /**
- * Puts an image in each place below `root` that names one. What cannot be shown is its words, with a
- * mark, and is tried again when this is called again; then all are spoken of in these words.
+ * Puts an image in each place below `root` that names one. An image that cannot be shown is replaced by its
+ * label, with a mark, and is tried again when this is called again; then all use these texts.
  */
 export function drawImages(root: HTMLElement, images: Images, words: ImageTexts): void {
   for (const place of root.querySelectorAll<HTMLElement>('[data-image], [data-undrawn]')) {
@@ -38,7 +38,7 @@ function draw(place: HTMLElement, images: Images, words: ImageTexts): void {
   const target = place.dataset['image'] ?? '';
   const called = place.textContent.trim() || fileName(target);
   const image = imageIn(place, called);
-  // Far from what is read it can wait. This has to be said before where it is.
+  // Far from the visible part it can load later. This has to be set before the source.
   image.loading = 'lazy';
   image.addEventListener('load', () => (place.dataset['drawn'] = ''));
   image.addEventListener('error', () => {
@@ -50,7 +50,7 @@ function draw(place: HTMLElement, images: Images, words: ImageTexts): void {
   image.src = images.urlOf(target.slice(0, longest));
 }
 
-/** The words stay until there is an image. */
+/** The label stays until there is an image. */
 function tryAgain(place: HTMLElement, images: Images, words: ImageTexts): void {
   place.title = place.dataset['web'] === undefined ? words.undrawn : words.web;
   const target = place.dataset['image'];
@@ -75,7 +75,7 @@ function imageIn(place: HTMLElement, called: string): HTMLImageElement {
   return image;
 }
 
-/** Inside a link it is part of the link, else it is opened by itself. */
+/** Inside a link it is part of the link, else it has a button of its own. */
 function show(
   place: HTMLElement,
   image: HTMLImageElement,

@@ -39,12 +39,12 @@ export function blockElement(
   const smallest = holding.filter(
     (part) => !holding.some((in_) => in_ !== part && part.contains(in_)),
   );
-  // The same words may stand on several lines: they are drawn in the same order.
+  // The same text may stand on several lines: they are drawn in the same order.
   const before = lines.slice(0, line).filter((other) => letters(other).includes(wanted)).length;
   return wanted === '' ? drawn : (smallest[before] ?? smallest.at(-1) ?? drawn);
 }
 
-/** The words of a part; those of images may stand there or not. */
+/** The text of a part, without the labels of images, which may be drawn or not. */
 function textOf(part: HTMLElement): string {
   if (!part.querySelector(images)) return part.textContent;
   const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
@@ -56,7 +56,7 @@ function textOf(part: HTMLElement): string {
   return words;
 }
 
-/** What is left of a line when it is drawn: no signs, no task's box, no image, no target of a link. */
+/** The text of a line that is left when it is drawn: no signs, no task's box, no image, no target of a link. */
 function letters(words: string): string {
   return words
     .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')

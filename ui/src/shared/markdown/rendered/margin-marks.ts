@@ -33,7 +33,7 @@ export function markLines(
     }
     const sign = signOf(mark, () => onpress(index));
     signs.push(sign);
-    // Behind the words: what stands first in a block has its own distance.
+    // Behind the text: the first element of a block has its own distance.
     first.append(sign);
   });
   return () => {
@@ -76,7 +76,7 @@ function shownParts(
   return [...shown].filter((part) => ![...shown].some((other) => isInside(part, other)));
 }
 
-/** What scrolls inside its own box has no margin: its block has. */
+/** An element that scrolls inside its own box has no margin: its block has. */
 function markable(block: HTMLElement, lines: readonly string[], line: number): HTMLElement {
   const part = blockElement(block, lines, line);
   return part.closest('table, pre') ? block : part;

@@ -1,4 +1,4 @@
-/** What was applied in a few days: standing, undone, overwritten, in conflict, and a long past. */
+/** Changes of a few days: standing, undone, overwritten, in conflict, and a long history. */
 import type {
   AppliedNote,
   AppliedSet,

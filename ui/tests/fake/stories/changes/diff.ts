@@ -7,7 +7,7 @@ import type {
   NotePath,
 } from '../../../../src/ipc/bindings';
 
-/** A line whose `*starred*` words are those that differ. */
+/** A line whose `*starred*` parts are the differences. */
 export function line(sign: DiffLineKind, text: string): DiffLine {
   const words: DiffSpan[] = text
     .split('*')

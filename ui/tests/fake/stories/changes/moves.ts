@@ -1,4 +1,4 @@
-/** A move with the links that follow it, folders, deletions and a conflict that wait together. */
+/** A move with the links that follow it, folders, deletions and a conflict, pending together. */
 import type { ChatItem, NoteDiff, ToolEvent } from '../../../../src/ipc/bindings';
 import { nothingKnown } from '../../queries';
 import type { Story } from '../../story';

@@ -1,4 +1,4 @@
-/** What of the hub waits for the user's word. */
+/** Hub messages and answers that need approval. */
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, view } from '../base';
 

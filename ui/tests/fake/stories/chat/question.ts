@@ -1,4 +1,4 @@
-/** A question that waits, with ready answers. */
+/** An open question, with ready answers. */
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
 import { read } from './chat';

@@ -1,4 +1,4 @@
-/** Words put in another way, words that wait, what all that cost, and a server that could answer. */
+/** A message with several versions, queued messages, the cost of all that, and a local server that could answer. */
 import type { ChatItem, ModelCost, ModelInfo } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, said, view } from '../base';
@@ -19,7 +19,7 @@ const first: readonly ChatItem[] = [
   ),
 ];
 
-/** A conversation in which the second message was put in three ways. */
+/** A conversation in which the second message has three versions. */
 export function regenerated(): Story {
   const conversation = row('beans', 'Beans for the south wall');
   const items: ChatItem[] = [
@@ -51,7 +51,7 @@ export function regenerated(): Story {
   };
 }
 
-/** Three messages that wait while an answer is being written. */
+/** Three queued messages while an answer is being written. */
 export function queue(): Story {
   const conversation = row('beans', 'Beans for the south wall', { working: true });
   const waiting = [
