@@ -24,7 +24,7 @@ const script = `async ({ trial, careless, cases }) => {
   return { outcomes, caught: asks && wrong.includes('runs what was written') };
 }`;
 
-async function inChromium(address, argument) {
+async function inChromium(url, argument) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   const browser = await chromium.launch({
     executablePath,
@@ -33,15 +33,15 @@ async function inChromium(address, argument) {
   const page = await browser.newPage();
   // A busy machine is slow, not wrong.
   page.setDefaultTimeout(0);
-  await page.goto(address);
+  await page.goto(url);
   const told = await page.evaluate(`(${script})(${JSON.stringify(argument)})`);
   await browser.close();
   return told;
 }
 
-async function throughWebKit(address, argument) {
+async function throughWebKit(url, argument) {
   return inWebKit(async (page) => {
-    await page.show(address);
+    await page.show(url);
     const all = { outcomes: [], caught: true };
     for (let at = 0; at < argument.cases.length; at += portion) {
       const part = { ...argument, cases: argument.cases.slice(at, at + portion) };
@@ -83,15 +83,15 @@ const server = await createServer({
   server: { watch: null, hmr: false, port: 0, strictPort: false },
 });
 await server.listen();
-const address = `${server.resolvedUrls.local[0]}?fake=empty-vault`;
+const url = `${server.resolvedUrls.local[0]}?fake=empty-vault`;
 const argument = {
   trial: '/tests/markdown/trial.ts',
   careless: '/tests/markdown/careless.ts',
   cases,
 };
-const sums = [inJsdom(file, only), summed('chromium', await inChromium(address, argument))];
+const sums = [inJsdom(file, only), summed('chromium', await inChromium(url, argument))];
 if (noWebKit) console.log(`SKIP webkit: ${noWebKit}`);
-else sums.push(summed('webkit', await throughWebKit(address, argument)));
+else sums.push(summed('webkit', await throughWebKit(url, argument)));
 await server.close();
 const total = (name) => sums.reduce((sum, one) => sum + one[name], 0);
 console.log(`run=${total('run')} wrong=${total('wrong')}`);

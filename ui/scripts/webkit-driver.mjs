@@ -101,9 +101,9 @@ class Page {
   }
 }
 
-async function answering(address) {
+async function answering(url) {
   for (let tries = 0; tries < 200; tries += 1) {
-    const there = await fetch(address).then(
+    const there = await fetch(url).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -113,8 +113,8 @@ async function answering(address) {
   throw new Error('WebKitWebDriver does not answer: install webkit2gtk-driver and xvfb.');
 }
 
-async function ask(address, body) {
-  const answer = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
+async function ask(url, body) {
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   const { value } = await answer.json();
   if (!answer.ok) throw new Error(`WebKitWebDriver: ${value.message}`);
   return value;

@@ -47,43 +47,66 @@ const retired: Readonly<Record<string, RegExp>> = {
   ),
 };
 
-/** Messages in which such a word means something else. */
+/** Messages in which such a term means something else. */
 const meant: readonly string[] = [
-  ...[
-    'link_copy',
-    'first_folder_about',
-    'inbox_note_hidden',
-    'parameter_extra_note',
-    'spent_tokens',
-  ],
-  ...['status_budget', 'status_budget_spent'],
+  'first_folder_about',
+  'inbox_note_hidden',
+  'link_copy',
+  'parameter_extra_note',
+  'spent_tokens',
 ];
 
+/** Terms that no key may contain: a key is made of whole words, with `_` between them. */
+const retiredInKeys = new RegExp(
+  `(?<![a-z])(?:${[
+    'address|anew|another_name|ask_again|beside|budget|by_itself|ceilings?|chats?|dead|doors?',
+    'folder_of_notes|forget|forgetting|forgotten|leave_out|left_out|needs_you|notebook|nowhere',
+    'organis[a-z]+|picks?|picked|pictures?|planned|points|prepared|purse|removals?|requests?|said',
+    '(?:bring|put|take|taken)_(?:along|away|back|in)|shelf|summ(?:ed|ing)_up|sum_up|variants?',
+    'vendors?|verdicts?|wait|waits|waiting|words',
+  ].join('|')})(?![a-z])`,
+  'u',
+);
+
+/** Keys that may contain such a term, by the reason. */
+const reasons: Readonly<Record<string, string>> = {
+  hub_waiting: 'The state `waiting` of the protocol: Rust makes the key of its name.',
+  keyring_waiting: 'The window waits for the user to unlock the keyring.',
+  tray_waiting: 'The state `Waiting` of the tray: Rust names the key.',
+};
+
+function retiredKeys(messages: Record<string, unknown>): string[] {
+  return Object.keys(messages).flatMap((key) => {
+    const term = retiredInKeys.exec(key);
+    return term && !(key in reasons) ? [`${key} contains “${term[0]}”`] : [];
+  });
+}
+
 /** The text of a message in each of its forms, without its arguments. */
-function said(message: unknown): string[] {
+function texts(message: unknown): string[] {
   if (typeof message === 'string') return [message.replaceAll(/\{\w+\}/g, '…')];
-  if (Array.isArray(message)) return message.flatMap(said);
+  if (Array.isArray(message)) return message.flatMap(texts);
   if (typeof message !== 'object' || message === null) return [];
-  return 'match' in message ? said(Object.values(message.match ?? {})) : [];
+  return 'match' in message ? texts(Object.values(message.match ?? {})) : [];
 }
 
 function retiredIn(language: string, messages: Record<string, unknown>): string[] {
   return Object.entries(messages)
     .filter(([key]) => !key.startsWith('$') && !meant.includes(key))
     .flatMap(([key, message]) =>
-      said(message).flatMap((text) => {
+      texts(message).flatMap((text) => {
         const term = retired[language]?.exec(text);
         return term ? [`${language}.${key} says “${term[0]}”: ${text}`] : [];
       }),
     );
 }
 
-describe('the words of the glossary', () => {
+describe('the terms of the glossary', () => {
   it.each(['en', 'de'])('are the only ones for their things in %s', (language) => {
     expect(retiredIn(language, languages[language] ?? {})).toEqual([]);
   });
 
-  it('are missed where a retired one is said, in any form', () => {
+  it('are reported where a retired one is used, in any form', () => {
     const forms = [{ match: { 'form=one': '{count} note', 'form=other': '{count} verdicts' } }];
     expect(retiredIn('en', { a: 'Take back', b: forms, c: 'Undo {words}' })).toEqual([
       'en.a says “Take back”: Take back',
@@ -92,5 +115,27 @@ describe('the words of the glossary', () => {
     expect(retiredIn('de', { a: 'In der Taskleiste bleiben', b: 'Notizordner öffnen' })).toEqual([
       'de.a says “Taskleiste”: In der Taskleiste bleiben',
     ]);
+  });
+
+  it('are the only ones in the keys', () => {
+    expect(retiredKeys(en)).toEqual([]);
+  });
+
+  it('are reported where a key contains a retired one as a word', () => {
+    const keys = { settings_address: '', sum_up: '', keyword: '', awaited: '', hub_waiting: '' };
+    expect(retiredKeys(keys)).toEqual([
+      'settings_address contains “address”',
+      'sum_up contains “sum_up”',
+    ]);
+  });
+
+  it('have no exception for a key that needs none', () => {
+    const unneeded = [...Object.keys(reasons), ...meant].filter((key) => !(key in en));
+    const plain = Object.keys(reasons).filter((key) => !retiredInKeys.test(key));
+    const silent = meant.filter((key) => {
+      const of = (all: Record<string, unknown>): string => texts(all[key]).join(' ');
+      return !retired['en']?.test(of(en)) && !retired['de']?.test(of(de));
+    });
+    expect([...unneeded, ...plain, ...silent]).toEqual([]);
   });
 });

@@ -198,7 +198,7 @@ export class AppState {
     for (const row of rows) if (!known.includes(row.id)) this.#putRow(row);
   }
 
-  /** From here on the events of this conversation are kept for `show`; the view of another one is no longer expected. */
+  /** From here on the events of this conversation are kept for `show`; a view of another one is dropped. */
   expect(conversation: ConversationId): Expected {
     const expected = { conversation, events: [] };
     const others = this.#expected.filter((other) => other.conversation === conversation);

@@ -84,8 +84,8 @@ export class FakeConversations {
   search(query: string, views: Iterable<ConversationView>): ConversationHits {
     const words = query.trim().toLowerCase();
     const items = [...views].filter(({ conversation }) => this.#rows.has(conversation.id));
-    const found = items.flatMap(({ conversation, items: said }) =>
-      said.map((item) => hit(this.get(conversation.id), item, words)).filter((one) => one !== null),
+    const found = items.flatMap(({ conversation, items: all }) =>
+      all.map((item) => hit(this.get(conversation.id), item, words)).filter((one) => one !== null),
     );
     const names = [...this.#rows.values()]
       .filter((row) => row.title.toLowerCase().includes(words))

@@ -56,7 +56,7 @@ describe('the conversation list', () => {
   const now = new Date(2026, 10, 21, 12);
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour).getTime();
 
-  it('puts what needs the user on top and the rest by the day', () => {
+  it('puts conversations that need attention on top and the rest by the day', () => {
     const rows = [
       row('late', 'now', { updatedAt: at(21, 1) }),
       row('asks', 'asks', { updatedAt: at(1, 1), waitingQuestion: 'Which?' }),

@@ -49,10 +49,10 @@ const done: string[] = [];
 
 /** As the window shows it. */
 export const ours: Show = (target, text, streaming) => {
-  const followed = (address: string): void => {
-    const host = webHost(address);
-    const plain = /^[\x20-\x7e]*$/.test(host) && outside.includes(new URL(address).protocol);
-    if (!plain) done.push(`leads to ${address}, called ${host}`);
+  const followed = (url: string): void => {
+    const host = webHost(url);
+    const plain = /^[\x20-\x7e]*$/.test(host) && outside.includes(new URL(url).protocol);
+    if (!plain) done.push(`leads to ${url}, called ${host}`);
   };
   const images = { urlOf: () => image, open: () => undefined };
   const props = { text, streaming, images, onnote: () => undefined, onweb: followed };
@@ -96,7 +96,7 @@ async function wrongIn(one: Case, show: Show): Promise<string[]> {
   done.push(
     ...requests()
       .slice(before)
-      .map((address) => `asks for ${address}`),
+      .map((url) => `asks for ${url}`),
   );
   target.remove();
   return [...new Set(done)];

@@ -58,7 +58,7 @@ const privateName = [
   ...[...press('Enter'), seeAt('dialog[open]')],
 ];
 const saving = [click('^Save as note'), see('save-answer')];
-const said = [drawer, clickOn('conversation-search-field')];
+const searching = [drawer, clickOn('conversation-search-field')];
 const mentioning = [
   ...[clickOn('composer'), write('@house'), seeAt('[role=option]'), ...press('Enter')],
   ...[write(': is the offer fair, by @he'), seeAt('[role=option]')],
@@ -150,12 +150,16 @@ const list: readonly Screen[] = [
   ),
   screen('list-rename', 'chat', [...bookMenu, click('^Rename'), see('conversation-name')]),
   screen(
-    'said',
+    'conversation-search',
     'search',
-    [...said, write('boiler'), see('conversation-search-results', '\\S')],
+    [...searching, write('boiler'), see('conversation-search-results', '\\S')],
     'small',
   ),
-  screen('said-none', 'search', [...said, write('xyz'), seeAt('.none[role=status]', '\\w')]),
+  screen('conversation-search-none', 'search', [
+    ...searching,
+    write('xyz'),
+    seeAt('.none[role=status]', '\\w'),
+  ]),
 ];
 
 const reviews: readonly Screen[] = [

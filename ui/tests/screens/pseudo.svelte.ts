@@ -17,20 +17,20 @@ const split = '\u0000';
 /** Dates and numbers in it are Russian: their letters are no Latin ones either. */
 const written: Locale = JSON.parse('"ru"');
 
-let spoken = $state(false);
+let active = $state(false);
 
 /** From now on, or no longer. */
-export function speakPseudo(on: boolean): void {
-  spoken = on;
+export function usePseudo(on: boolean): void {
+  active = on;
 }
 
-/** The catalogue with each message in the language while it is spoken. */
+/** The catalogue with each message in the pseudo language while it is on. */
 export function pseudo(catalogue: Readonly<Record<string, Say>>): Record<string, Say> {
-  overwriteGetLocale(() => (spoken ? written : 'en'));
+  overwriteGetLocale(() => (active ? written : 'en'));
   const messages = Object.entries(catalogue).map(([key, say]): [string, Say] => [
     key,
     (inputs = {}, options) =>
-      spoken ? accented(say(marked(inputs), options)) : say(inputs, options),
+      active ? accented(say(marked(inputs), options)) : say(inputs, options),
   ]);
   return Object.fromEntries(messages);
 }
@@ -59,7 +59,7 @@ const heard: string[] = [];
 /** A sentence of the application, in the pseudo language while it is on. */
 export function pseudoWorded(sentence: string): string {
   heard.push(sentence);
-  return spoken ? sayPseudo(sentence) : sentence;
+  return active ? sayPseudo(sentence) : sentence;
 }
 
 /** The contents of the holes of the shown sentences: names, numbers, texts of the system. */

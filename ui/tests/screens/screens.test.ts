@@ -12,7 +12,7 @@ import type { Story } from '../fake/story';
 import { act } from './actions';
 import { screens } from './list';
 import Literal from './Literal.svelte';
-import { inHoles, outsideTheCatalogue, speakPseudo, strings, wordedIn } from './pseudo.svelte';
+import { inHoles, outsideTheCatalogue, usePseudo, strings, wordedIn } from './pseudo.svelte';
 import { begun, find } from './steps';
 
 vi.mock('../../src/messages/messages', async (original) => {
@@ -34,7 +34,7 @@ const given = [
   'Esc F2 Enter',
 ];
 
-afterEach(() => speakPseudo(false));
+afterEach(() => usePseudo(false));
 
 /** Contrast needs a layout: the images look at it. */
 const rules = { 'color-contrast': { enabled: false } };
@@ -52,8 +52,8 @@ describe.each(screens)('the screen $name', ({ story, steps, still }) => {
     const { violations } = await axe.run(document, { rules });
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 
-    // It is spoken from one moment to the next: what was worded once and kept is found as well.
-    speakPseudo(true);
+    // It is active from one moment to the next: what was worded once and kept is found as well.
+    usePseudo(true);
     await tick();
     expect(outsideTheCatalogue(document.documentElement, data(told))).toEqual([]);
   });
@@ -61,8 +61,8 @@ describe.each(screens)('the screen $name', ({ story, steps, still }) => {
 
 /** Texts that may be shown as they are: those of a story that the application has not worded. */
 function data(told: Story): string[] {
-  const said = wordedIn(told);
-  return [...strings(told).filter((text) => !said.includes(text)), ...given, ...inHoles()];
+  const worded = wordedIn(told);
+  return [...strings(told).filter((text) => !worded.includes(text)), ...given, ...inHoles()];
 }
 
 it('a sentence of the application that is in no phrasebook is found', async () => {
@@ -77,15 +77,15 @@ it('a sentence of the application that is in no phrasebook is found', async () =
   render(App, { session });
   await session.start();
   await waitFor(() => expect(find(begun)).toBeDefined(), { timeout: 20_000 });
-  speakPseudo(true);
+  usePseudo(true);
   await tick();
   expect(outsideTheCatalogue(document.documentElement, data(story))).toEqual([
     unknown.replace(/\.$/, ''),
   ]);
 });
 
-it('words past the catalogue are found where a component says them', () => {
-  speakPseudo(true);
+it('texts past the catalogue are found where a component shows them', () => {
+  usePseudo(true);
   const { container } = render(Literal);
   expect(outsideTheCatalogue(container, [])).toEqual(['and nothing else', 'Write here']);
   expect(outsideTheCatalogue(container, ['land and nothing else'])).toEqual(['Write here']);

@@ -9,7 +9,7 @@ import { templates, templatesIn } from './sources';
 
 const root = join(fileURLToPath(import.meta.url), '../../../..');
 const all = templatesIn(root, folders);
-const said = all.filter(isForTheWindow);
+const shown = all.filter(isForTheWindow);
 
 /** Missing and surplus translations, as the author of the Rust code is told. */
 function compared(
@@ -32,9 +32,9 @@ function holes(text: string): string[] {
   return [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 }
 
-describe('what the application words', () => {
+describe('the sentences of the application', () => {
   it('is all in German, and nothing else is', () => {
-    expect(compared(said, all, german)).toEqual([]);
+    expect(compared(shown, all, german)).toEqual([]);
   });
 
   it('has the same holes in German', () => {
@@ -45,7 +45,7 @@ describe('what the application words', () => {
     expect(uneven).toEqual([]);
   });
 
-  it('is not said to be elsewhere where it is not', () => {
+  it('has no outdated exceptions', () => {
     expect(outdated(all)).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe('the sentences of a source', () => {
       .found.filter(({ says }) => says)
       .map(({ text }) => text);
 
-  it('are found in errors, calls, matches and constants, as they are said', () => {
+  it('are found in errors, calls, matches and constants, as they are shown', () => {
     const source = String.raw`
       /// "No sentence at all" is a comment.
       #[error("${'`{path}`'} could not be {verb}: {source}. \
@@ -83,7 +83,7 @@ describe('the sentences of a source', () => {
     ]);
   });
 
-  it('are not what is logged, compared, asked of the database or told to the compiler', () => {
+  it('are not logs, comparisons, SQL or attributes', () => {
     const source = String.raw`
       #[expect(clippy::all, reason = "the file is small")]
       tracing::warn!(%error, "it went wrong here");
@@ -107,7 +107,7 @@ describe('the sentences of a source', () => {
     expect(templates(source).tests).toEqual(['tests']);
   });
 
-  it('are single words too, where they are put into a sentence', () => {
+  it('are single words too, where a sentence contains them', () => {
     expect(
       texts('VaultError::system("read", path); Io { verb: "listed" }; trouble("write", p)'),
     ).toEqual(['read', 'listed', 'write']);

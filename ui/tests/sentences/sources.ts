@@ -135,8 +135,8 @@ function isRead(around: readonly string[]): boolean {
 }
 
 function isProse(words: string): boolean {
-  const said = words.replaceAll(/\{[^}]*\}/g, '…');
-  return / /.test(said) && /\p{L}{2}/u.test(said) && !sql.test(said);
+  const plain = words.replaceAll(/\{[^}]*\}/g, '…');
+  return / /.test(plain) && /\p{L}{2}/u.test(plain) && !sql.test(plain);
 }
 
 /** Holes with names: `{}` has its number, and the format of a value is omitted. */

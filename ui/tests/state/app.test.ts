@@ -29,7 +29,7 @@ function numbered(first: number, ...events: AppEvent[]): NumberedEvent[] {
 }
 
 /** The announcements for a screen reader. */
-function said(): string[] {
+function announced(): string[] {
   return app.announcements.map(({ words }) => words);
 }
 
@@ -60,7 +60,7 @@ function open(seq: number, items: ChatItem[] = [], meanwhile: NumberedEvent[] = 
 }
 
 describe('the title of a conversation', () => {
-  it('is told in words, wherever the row comes from', () => {
+  it('is a text, wherever the row comes from', () => {
     const marked = row('m', 'Move it to [[Lists/Pantry|the pantry]], **today**');
     app.restore({ ...healthy([marked]), seq: 10 });
     const titles = () => app.conversations.map(({ title }) => title);
@@ -101,7 +101,7 @@ describe('the note beside the chat', () => {
     app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
     app.receive(numbered(11, changedTo(null)));
     expect(app.note).toEqual({ path: 'Pantry.md', text: 'old', removed: true });
-    expect(said().at(-1)).toContain('was deleted or renamed');
+    expect(announced().at(-1)).toContain('was deleted or renamed');
     app.receive(numbered(12, changedTo('new')));
     expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
   });
@@ -152,7 +152,7 @@ describe('the feed', () => {
     expect(app.chat?.items[0]).toMatchObject({ output: 'done' });
   });
 
-  it('keeps messages that wait their turn below what runs', () => {
+  it('keeps queued messages below the running turn', () => {
     const user = (id: string, queued: boolean): ChatItem => ({
       type: 'user',
       id,
@@ -250,14 +250,14 @@ describe('announcements', () => {
     return { type: 'conversation_changed', conversation: { ...conversation, ...change } };
   };
 
-  it('speak when the turn has ended, not with its words or its steps', () => {
+  it('come when the turn has ended, not with its tokens or its steps', () => {
     open(10);
     app.receive(numbered(11, ends({ working: true })));
     app.receive(numbered(12, changed(assistant('')), added('Hello')));
     app.receive(numbered(14, changed(assistant('Hello', false))));
-    expect(said()).toEqual([]);
+    expect(announced()).toEqual([]);
     app.receive(numbered(15, ends(), ends({ title: 'Another name' })));
-    expect(said()).toEqual(['Answer finished']);
+    expect(announced()).toEqual(['Answer finished']);
   });
 
   it('say how it ended when it did not end well', () => {
@@ -265,7 +265,7 @@ describe('announcements', () => {
     const error = { code: 'other', message: 'Nobody answers.' } as const;
     const item: ChatItem = { type: 'ended', turn: 't', status: 'failed', error, offer: null };
     app.receive(numbered(11, ends({ working: true }), changed(item), ends()));
-    expect(said()).toEqual(['Couldn’t finish the answer: Nobody answers.']);
+    expect(announced()).toEqual(['Couldn’t finish the answer: Nobody answers.']);
   });
 
   it('tell the end of an answer that a queued message follows at once', () => {
@@ -273,12 +273,12 @@ describe('announcements', () => {
       changed({ type: 'user', id, text: id, origin: 'window', at: 0, queued });
     open(10);
     app.receive(numbered(11, words('first', true), ends({ working: true }), words('first', false)));
-    expect(said()).toEqual([]);
+    expect(announced()).toEqual([]);
     app.receive(numbered(14, words('next', true), added('Hel')));
     app.receive(numbered(16, changed(assistant('Hello', false)), ends({ working: true })));
-    expect(said()).toEqual([]);
+    expect(announced()).toEqual([]);
     app.receive(numbered(18, words('next', false), ends({ working: true })));
-    expect(said()).toEqual(['Answer finished']);
+    expect(announced()).toEqual(['Answer finished']);
     const item: ChatItem = {
       type: 'ended',
       turn: 't',
@@ -289,25 +289,25 @@ describe('announcements', () => {
     const stopped = 'You stopped this answer. Everything above is kept.';
     app.receive(numbered(20, words('last', true), changed(item), ends({ working: true })));
     app.receive(numbered(23, words('last', false), words('last', false)));
-    expect(said()).toEqual(['Answer finished', stopped]);
+    expect(announced()).toEqual(['Answer finished', stopped]);
     const so: ChatItem = { type: 'assistant', id: 'b', text: 'So.', streaming: false, cut: false };
     app.receive(numbered(25, changed(so), ends()));
     app.receive(numbered(27, words('new', true), ends({ working: true }), words('new', false)));
-    expect(said()).toEqual(['Answer finished', stopped, 'Answer finished']);
+    expect(announced()).toEqual(['Answer finished', stopped, 'Answer finished']);
   });
 
-  it('tell it too when the conversation was fetched anew in between', () => {
+  it('tell it too when the conversation was loaded again in between', () => {
     const user = (id: string, queued: boolean): ChatItem => {
       return { type: 'user', id, text: id, origin: 'window', at: 0, queued };
     };
     open(10, [user('first', false), user('next', true)]);
     app.receive(numbered(11, ends({ working: true }), changed(assistant('Hello', false))));
     open(13, [user('first', false), assistant('Hello', false), user('next', true)]);
-    expect(said()).toEqual([]);
+    expect(announced()).toEqual([]);
     open(14, [user('first', false), assistant('Hello', false), user('next', false)]);
-    expect(said()).toEqual(['Answer finished']);
+    expect(announced()).toEqual(['Answer finished']);
     open(15, [user('other', false)]);
-    expect(said()).toEqual(['Answer finished']);
+    expect(announced()).toEqual(['Answer finished']);
   });
 
   it('are all there when several things happen at once, and twice when they happen twice', () => {
@@ -316,11 +316,11 @@ describe('announcements', () => {
     const { id, text } = asked;
     const item: ChatItem = { type: 'asked', id, text, answer: null, withdrawn: false };
     app.receive(numbered(11, ends({ working: true }), changed(item), ask, ask, ends()));
-    expect(said()).toEqual(['Question: Which one?', 'Question: Which one?']);
+    expect(announced()).toEqual(['Question: Which one?', 'Question: Which one?']);
     app.receive(
       numbered(16, ends({ working: true }), changed(assistant('So.', false)), ask, ends()),
     );
-    expect(said().slice(2)).toEqual(['Question: Which one?', 'Answer finished']);
+    expect(announced().slice(2)).toEqual(['Question: Which one?', 'Answer finished']);
     expect(new Set(app.announcements.map(({ id: number }) => number)).size).toBe(4);
   });
 
@@ -328,6 +328,6 @@ describe('announcements', () => {
     const error = { code: 'write', message: 'The disk is full.' } as const;
     app.receive(numbered(11, { type: 'problem', error }, { type: 'problem', error }));
     expect(app.problems).toHaveLength(1);
-    expect(said()).toEqual(['The disk is full.']);
+    expect(announced()).toEqual(['The disk is full.']);
   });
 });

@@ -74,7 +74,7 @@ describe('starting', () => {
     expect(host.sentTo).toEqual(['notebook']);
   });
 
-  it('says in words that the application does not answer', async () => {
+  it('says that the application does not answer', async () => {
     const silent = new FakeHost(chat());
     silent.refusals.set('subscribe', new Error('no one is there'));
     const lost = new Session(silent);
@@ -127,7 +127,7 @@ describe('sending', () => {
     expect(told).toEqual(['The disk is full.', 'It is gone.']);
   });
 
-  it('keeps the words when they could not be stored', async () => {
+  it('keeps the text when it could not be stored', async () => {
     session.draft = 'Do not lose me';
     host.refusals.set('sendMessage', { code: 'write', message: 'The disk is full.' });
     await session.send();
@@ -135,7 +135,7 @@ describe('sending', () => {
     expect(session.app.problems[0]?.error).toEqual({ code: 'write', message: 'The disk is full.' });
   });
 
-  it('keeps what was typed while the words were being stored', async () => {
+  it('keeps the text that was typed while the message was being stored', async () => {
     session.draft = 'First';
     const sending = session.send();
     session.draft = 'First and a second thought';
@@ -143,7 +143,7 @@ describe('sending', () => {
     expect(session.draft).toBe('and a second thought');
   });
 
-  it('leaves other words alone that were put in place of the sent ones', async () => {
+  it('leaves a text alone that replaced the sent one', async () => {
     session.draft = 'First';
     const sending = session.send();
     session.draft = 'Something else';
@@ -157,7 +157,7 @@ describe('sending', () => {
     expect(host.asked('sendMessage')).toHaveLength(1);
   });
 
-  it('sends nothing when there are no words', async () => {
+  it('sends nothing when there is no text', async () => {
     session.draft = ' \n ';
     await session.send();
     expect(host.asked('sendMessage')).toEqual([]);
@@ -290,7 +290,7 @@ describe('a note', () => {
     expect(session.app.note).toBeNull();
   });
 
-  it('that is not there is a problem in words', async () => {
+  it('that is not there is a problem', async () => {
     await session.showNote('Nowhere');
     expect(session.app.note).toBeNull();
     expect(session.app.problems[0]?.error.message).toContain('Nowhere');
@@ -438,7 +438,7 @@ describe('settings that are changed', () => {
     expect(session.app.settings).toEqual({ ...elsewhere, theme: 'dark' });
   });
 
-  it('are shown while they are on their way, and taken back where they are refused', async () => {
+  it('are shown while they are on their way, and reverted where they are refused', async () => {
     const { theme } = session.app.settings;
     host.refusals.set('saveSettings', { code: 'other', message: 'The disk is full.' });
     const refused = session.save({ theme: 'dark' });

@@ -94,12 +94,12 @@ function hasGrown(before: Answer, item: Answer): boolean {
   return same && told && before.streaming && item.streaming;
 }
 
-/** A row that still says what it said is the same row: nobody looks at it again. */
+/** An unchanged row is the same object: it is not drawn again. */
 function kept(before: Row | undefined, row: Row): Row {
-  const said = before?.kind === 'item' && row.kind === 'item' && before.item === row.item;
+  const isSame = before?.kind === 'item' && row.kind === 'item' && before.item === row.item;
   const day = before?.kind === 'day' && row.kind === 'day' && before.at === row.at;
   const actions = before?.kind === 'actions' && row.kind === 'actions' && sameTexts(before, row);
-  return before && (said || day || actions) && before.key === row.key ? before : row;
+  return before && (isSame || day || actions) && before.key === row.key ? before : row;
 }
 
 function sameTexts(one: ActionsRow, other: ActionsRow): boolean {

@@ -84,15 +84,15 @@ export function rows(items: readonly ChatItem[], reading: Reading, before = ''):
 /** The actions on an answer stand below all of it: its text and its tool calls. */
 function putActions(drawn: Row[], begun: number): void {
   const isPart = ({ kind }: Row): boolean => kind === 'tools' || kind === 'passages';
-  const said = drawn.slice(begun).flatMap((row) => {
+  const answers = drawn.slice(begun).flatMap((row) => {
     return row.kind === 'item' && row.item.type === 'assistant' ? [{ ...row, item: row.item }] : [];
   });
-  const last = said.at(-1);
+  const last = answers.at(-1);
   // Replies of commands are no answers.
   if (!last || last.ours) return;
   const { id } = last.item;
   const end = drawn.findLastIndex((row) => isPart(row) || row.key === last.key) + 1;
-  const texts = said.map(({ item }) => item.text);
+  const texts = answers.map(({ item }) => item.text);
   const row: Row = { kind: 'actions', key: `actions:${id}`, answer: id, texts };
   drawn.splice(end, 0, row);
 }

@@ -75,8 +75,8 @@ export function decisionText(
 /** The label of the button that applies the decisions. */
 export function applyText(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
   if (accepted.length === 0) return rejectText(rejected);
-  const words = acceptText(accepted);
-  return rejected.length > 0 ? m.review_and_reject({ words, rejected: rejected.length }) : words;
+  const action = acceptText(accepted);
+  return rejected.length > 0 ? m.review_and_reject({ action, rejected: rejected.length }) : action;
 }
 
 function acceptText(accepted: readonly NoteDiff[]): string {

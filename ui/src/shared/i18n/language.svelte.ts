@@ -3,15 +3,15 @@ import { getLocale, type Locale, overwriteGetLocale } from '../../messages/runti
 
 /** Resolved before it is overwritten: what the system asks for. */
 const system: Locale = getLocale();
-let spoken = $state<Locale>(system);
+let current = $state<Locale>(system);
 
 // Messages ask at each call, so whatever shows one is drawn again when the language changes.
-overwriteGetLocale(() => spoken);
+overwriteGetLocale(() => current);
 
 /** Switches to a language; `system` is the one that the system asks for. */
 export function setLanguage(language: Locale | 'system'): void {
   const wanted = language === 'system' ? system : language;
-  spoken = wanted;
+  current = wanted;
   // Not read from the state that components depend on: setting the language does not follow it.
   document.documentElement.lang = wanted;
 }

@@ -23,7 +23,7 @@ const longest = 20_000;
 const deepest = 5;
 /** After so many ends of a sentence nothing is looked for any more. */
 const mostEnds = 8;
-/** A template that begins with it is said behind another sentence, for which it gets a hole of this name. */
+/** A template that begins with it stands behind another sentence, for which it gets a hole of this name. */
 const behind = /^\s/;
 const before = 'before';
 /** The hole for what somebody wrote; like what stands in quotes, it is never translated. */
@@ -91,7 +91,7 @@ function template(text: string): Template {
   };
 }
 
-type Shape = [text: string, back: (said: string) => string];
+type Shape = [text: string, back: (sentence: string) => string];
 
 /** The text, and as it was before it became a sentence: with a small letter, without a full stop. */
 function shapes(text: string, { parts }: Template): Shape[] {
@@ -100,10 +100,10 @@ function shapes(text: string, { parts }: Template): Shape[] {
   const isSmall = /^\p{Ll}/u.test(first) && /^\p{Lu}/u.test(text);
   const isOpen = last !== '' && !/[.?!]$/.test(last) && text.endsWith('.');
   const small = isSmall ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-  const raise = (said: string): string =>
-    isSmall ? said.charAt(0).toUpperCase() + said.slice(1) : said;
+  const raise = (sentence: string): string =>
+    isSmall ? sentence.charAt(0).toUpperCase() + sentence.slice(1) : sentence;
   const shaped: Shape = [small, raise];
-  return isOpen ? [shaped, [small.slice(0, -1), (said) => `${raise(said)}.`]] : [shaped];
+  return isOpen ? [shaped, [small.slice(0, -1), (sentence) => `${raise(sentence)}.`]] : [shaped];
 }
 
 /**
@@ -167,8 +167,8 @@ function fill(
 function inside(text: string, say: (text: string) => string): string {
   const lines = text.split('\n');
   if (lines.length > 1) return lines.map((line) => inside(line, say)).join('\n');
-  const said = say(text);
-  if (said !== text) return said;
+  const whole = say(text);
+  if (whole !== text) return whole;
   const words = text.trim();
   return words && text.replace(words, () => say(words));
 }

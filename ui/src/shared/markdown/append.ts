@@ -10,7 +10,7 @@ const words =
   /^(?:[\p{L}\p{N} ,]|(?<=\p{L})[.:!?)"']+(?= |$)|(?<=\p{L})['-](?=\p{L}|$)|(?<= )[("](?=\p{L}|$))*$/u;
 const lastWord = /[\p{L}\p{N}]+$/u;
 /** An unfinished URL is not shown. */
-const address = /\]\([^)\n]*$/;
+const unfinishedUrl = /\]\([^)\n]*$/;
 /** Where a text goes on as it began; a link or a mark may end with any sign. */
 const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2', 'H3', 'CODE']);
 
@@ -36,7 +36,7 @@ export class AppendableBlock {
 
   /** That of `source` as it is drawn in `body`; `null` where its last word does not stand at the end. */
   static of(source: string, body: Node): AppendableBlock | null {
-    const word = address.test(source) ? undefined : lastWord.exec(source)?.[0];
+    const word = unfinishedUrl.test(source) ? undefined : lastWord.exec(source)?.[0];
     const text = word === undefined ? null : lastText(body);
     const holder = text?.parentElement;
     if (word === undefined || !text || !holder || !plain.has(holder.tagName)) return null;

@@ -15,20 +15,20 @@ export function linkTarget(href: string): LinkTarget | null {
 }
 
 /** The host of a URL as a machine would read it: in ASCII, without a user name. */
-export function webHost(address: string): string {
-  const url = parse(address);
-  if (!url) return '';
-  return url.protocol === 'mailto:' ? url.pathname : url.host;
+export function webHost(url: string): string {
+  const parsed = parse(url);
+  if (!parsed) return '';
+  return parsed.protocol === 'mailto:' ? parsed.pathname : parsed.host;
 }
 
-function webTarget(address: string): LinkTarget | null {
-  const url = parse(address);
-  if (!url || !outside.includes(url.protocol) || own.test(url.hostname)) return null;
-  return { kind: 'web', to: url.href };
+function webTarget(url: string): LinkTarget | null {
+  const parsed = parse(url);
+  if (!parsed || !outside.includes(parsed.protocol) || own.test(parsed.hostname)) return null;
+  return { kind: 'web', to: parsed.href };
 }
 
-function parse(address: string): URL | null {
-  return URL.canParse(address) ? new URL(address) : null;
+function parse(url: string): URL | null {
+  return URL.canParse(url) ? new URL(url) : null;
 }
 
 function decoded(path: string): string {
@@ -40,7 +40,7 @@ function decoded(path: string): string {
 }
 
 /** Control characters, turned directions and entities can spell one URL and show another. */
-function hides(address: string): boolean {
+function hides(url: string): boolean {
   // eslint-disable-next-line no-control-regex -- these are what is looked for
-  return /[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]|&#?\w+;/.test(address);
+  return /[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]|&#?\w+;/.test(url);
 }

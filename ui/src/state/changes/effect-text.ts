@@ -53,11 +53,11 @@ export function tooOldText({ standing }: AppliedNote): string {
 }
 
 /** Changes that are proposed for review. */
-export function plannedText(done: readonly NoteEffect[]): Sentence {
+export function proposedText(done: readonly NoteEffect[]): Sentence {
   const { lead, paths } = told(done);
-  if (lead?.to) return noteSentence(lead.path, 'move', plannedMove(lead.path, lead.to));
-  if (lead) return noteSentence(lead.path, iconOf(lead), planned(lead));
-  return sentence('pen', m.tool_planned_many({ count: paths.length }));
+  if (lead?.to) return noteSentence(lead.path, 'move', proposedMove(lead.path, lead.to));
+  if (lead) return noteSentence(lead.path, iconOf(lead), proposedEffect(lead));
+  return sentence('pen', m.tool_proposed_many({ count: paths.length }));
 }
 
 interface Told {
@@ -94,12 +94,12 @@ function moved(from: NotePath, to: NotePath, count: number): Message {
   };
 }
 
-function plannedMove(from: NotePath, to: NotePath): Message {
+function proposedMove(from: NotePath, to: NotePath): Message {
   const move = moveOf(from, to);
   return (note) => {
-    if (move.type === 'name') return m.tool_planned_rename({ note, to: move.name });
+    if (move.type === 'name') return m.tool_proposed_rename({ note, to: move.name });
     const place = move.type === 'both' ? move.label : move.folder || m.folder_top();
-    return m.tool_planned_move({ note, to: place });
+    return m.tool_proposed_move({ note, to: place });
   };
 }
 
@@ -125,20 +125,20 @@ function single({ kind, added, removed }: NoteEffect): Message {
   }
 }
 
-function planned({ kind }: NoteEffect): Message {
+function proposedEffect({ kind }: NoteEffect): Message {
   switch (kind) {
     case 'create':
-      return (note) => m.tool_planned_new({ note });
+      return (note) => m.tool_proposed_new({ note });
     case 'trash':
     case 'trash_folder':
-      return (note) => m.tool_planned_trash({ note });
+      return (note) => m.tool_proposed_trash({ note });
     case 'make_folder':
     case 'restore_folder':
-      return (note) => m.tool_planned_folder({ note });
+      return (note) => m.tool_proposed_folder({ note });
     case 'replace':
     case 'rename':
     case 'rename_folder':
-      return (note) => m.tool_planned({ note });
+      return (note) => m.tool_proposed({ note });
     default:
       return kind satisfies never;
   }

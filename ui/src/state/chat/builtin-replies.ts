@@ -13,7 +13,7 @@ export function isBuiltinCall(call: CallId): boolean {
   return named.test(call);
 }
 
-/** Whether no model worded what is said after a call, or without one. */
+/** Whether the application itself, not a model, worded a reply. */
 export function isBuiltinReply(text: string, afterOwnCall: boolean): boolean {
   return afterOwnCall || replies.test(text);
 }

@@ -122,9 +122,9 @@ export class Drafts {
 
   /** Attachments that the sentence does not mention as well. */
   get #behind(): readonly Mention[] {
-    const said = this.#inText.map(mentionKey);
+    const named = this.#inText.map(mentionKey);
     const attached = this.#attached.get(this.#here) ?? [];
-    return attached.filter((one) => !said.includes(mentionKey(one)));
+    return attached.filter((one) => !named.includes(mentionKey(one)));
   }
 }
 

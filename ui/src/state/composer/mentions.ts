@@ -104,14 +104,14 @@ export function withMentions(
 ): string {
   const notes = inText.filter(({ type }) => type === 'note').map(mentionText);
   // A model looks a conversation up by its id.
-  const said = inText.reduce((text, one) => {
+  const body = inText.reduce((text, one) => {
     const label = mentionText(one);
     const isClear = one.type === 'conversation' && !notes.includes(label);
     return isClear ? text.replaceAll(label, () => reference(one)) : text;
   }, words);
   const named = attached.filter(({ type }) => type !== 'file').map(reference);
   const files = attached.flatMap((one) => (one.type === 'file' ? [attachedText(one)] : []));
-  return [said, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
+  return [body, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
 }
 
 function reference(mention: Mention): string {

@@ -310,10 +310,10 @@ function rowsOf(found: SearchFound | null, query: string): readonly SearchRow[] 
       }));
     case 'notes': {
       const wanted = query.trim().toLowerCase();
-      const picked = found.notes.notes.filter((path) =>
+      const matching = found.notes.notes.filter((path) =>
         noteLabel(path).toLowerCase().includes(wanted),
       );
-      return picked.map((path) => ({ type: 'note', path }));
+      return matching.map((path) => ({ type: 'note', path }));
     }
     case 'building':
     case undefined:

@@ -16,7 +16,7 @@ export function tokenText({ requests, usage }: ModelCost): string {
     count: requests,
     sent: formatNumber(usage.input + usage.cacheRead + usage.cacheWrite),
     cached: formatNumber(usage.cacheRead),
-    said: formatNumber(usage.output),
+    received: formatNumber(usage.output),
   });
 }
 

@@ -1,7 +1,7 @@
 /** Moments that come while the window is open: a question of its own, a refusal, a loss. */
 import type { ContextUse } from '../../../src/ipc/bindings';
 import type { Story } from '../story';
-import { answered, healthy, row, said, view } from './base';
+import { answered, healthy, row, userMessage, view } from './base';
 import { chat } from './chat/chat';
 import { emptyVault } from './first-run';
 
@@ -61,7 +61,7 @@ export function archived(): Story {
 export function full(working = false): Story {
   const conversation = row('archive', 'What the archive says about the mill', { working });
   const items = Array.from({ length: 8 }, (_, n) => [
-    said(`u${n}`, `What stands in the minutes of 19${41 + n}?`),
+    userMessage(`u${n}`, `What stands in the minutes of 19${41 + n}?`),
     answered(`a${n}`, `The mill is named twice in [[Archive/Minutes 19${41 + n}]].`),
   ]).flat();
   const context: ContextUse = {
@@ -91,14 +91,14 @@ export function fullWorking(): Story {
 export function summed(): Story {
   const conversation = row('roof', 'The roof of the shed');
   const items = [
-    said('u1', 'What did the roofer say about the felt?'),
+    userMessage('u1', 'What did the roofer say about the felt?'),
     answered('a1', 'Two layers, the upper one with sand. He wants the gutter moved first.'),
     {
       type: 'summed_up',
       id: 's1',
       text: 'The user plans a new roof for the shed. The roofer wants two layers of felt and the gutter moved first; the offer is 1,140 euros, valid until the end of the month. Open: who moves the gutter.',
     } as const,
-    said('u2', 'Then write the offer into the note of the shed.'),
+    userMessage('u2', 'Then write the offer into the note of the shed.'),
     answered('a2', 'Done: it stands under [[House/Shed#Offers]].'),
   ];
   return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes: {} };

@@ -55,7 +55,7 @@ export function view(
 }
 
 /** A message of the user in the window. */
-export function said(id: string, text: string, at = daysAgo(0)): ChatItem {
+export function userMessage(id: string, text: string, at = daysAgo(0)): ChatItem {
   return { type: 'user', id, text, origin: 'window', at, queued: false };
 }
 

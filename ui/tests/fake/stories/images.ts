@@ -1,7 +1,7 @@
 /** A note with images and an answer with one; some of them cannot be shown. */
 import { nothingKnown } from '../queries';
 import type { Story } from '../story';
-import { answered, healthy, row, said, view } from './base';
+import { answered, healthy, row, userMessage, view } from './base';
 
 /** In memory a drawing stands for the image. */
 const beds = drawing(`
@@ -38,7 +38,7 @@ const allotment = [
 export function images(): Story {
   const conversation = row('beds', 'What grows where');
   const items = [
-    said('p1', 'Where did I put the onions this year?'),
+    userMessage('p1', 'Where did I put the onions this year?'),
     answered(
       'p2',
       'In bed 3, behind the carrots. It is the one on the right:\n\n![The beds](Beds.png)\n\nThe plan stands in [[Allotment]].',

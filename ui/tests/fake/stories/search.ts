@@ -2,7 +2,7 @@
 import type { AssistantLines } from '../../../src/ipc/bindings';
 import type { QueryStory } from '../queries';
 import type { Story } from '../story';
-import { answered, daysAgo, healthy, row, said, view } from './base';
+import { answered, daysAgo, healthy, row, userMessage, view } from './base';
 
 const notes = {
   'House/Heating.md': [
@@ -103,7 +103,7 @@ function marked(first: number, last: number, days: number, request: string): Ass
 export function search(): Story {
   const conversation = row('heating', 'What the heating needs');
   const items = [
-    said('s1', 'What do I know about the boiler?'),
+    userMessage('s1', 'What do I know about the boiler?'),
     answered('s2', 'It stands in [[House/Heating]]: between 1.2 and 1.5 bar when cold.'),
   ];
   return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes, queries };

@@ -1,7 +1,7 @@
 /** Everything around the conversation is unwell, or takes long. */
 import type { MonthCost } from '../../../src/ipc/bindings';
 import type { Story } from '../story';
-import { answered, healthy, row, said, view } from './base';
+import { answered, healthy, row, userMessage, view } from './base';
 
 export function trouble(): Story {
   const conversation = row('calm', 'Water the beans');
@@ -12,7 +12,10 @@ export function trouble(): Story {
     described: null,
     spent: { turns: [], months: [nearlySpent()] },
     views: [
-      view(conversation, [said('u1', 'When did I sow the beans?'), answered('a1', 'On 3 May.')]),
+      view(conversation, [
+        userMessage('u1', 'When did I sow the beans?'),
+        answered('a1', 'On 3 May.'),
+      ]),
     ],
     snapshot: {
       ...snapshot,

@@ -39,7 +39,7 @@ function set(turn: string, standing: ChangeStatus): AppliedSet {
 /** The state of a call among these items. */
 function state(one: ToolItem, items: readonly ChatItem[], around: Partial<Outside> = {}) {
   const decisions = new CallDecisions().read(items);
-  return outcomeOf([one], [path], { decisions, waiting: [], applied: [], ...around });
+  return outcomeOf([one], [path], { decisions, pending: [], applied: [], ...around });
 }
 
 const first = call('1', 't1');
@@ -47,12 +47,12 @@ const second = call('2', 't2');
 
 it.each<[string | null, ChatItem[], Partial<Outside>]>([
   [null, [first], {}],
-  ['waits', [first], { waiting: [path] }],
+  ['pending', [first], { pending: [path] }],
   ['applied', [first, decision('v', [path])], {}],
   ['rejected', [first, decision('v', [], [path])], {}],
   ['part', [first, decision('v', [path], [path])], {}],
   ['part', [first, decision('v', [path]), decision('w', [], [path])], {}],
-  ['waits', [first, decision('v', [path])], { waiting: [path] }],
+  ['pending', [first, decision('v', [path])], { pending: [path] }],
   ['applied', [first, decision('v', [path])], { applied: [set('t1', 'stands')] }],
   ['undone', [first, decision('v', [path])], { applied: [set('t1', 'undone')] }],
   ['partly_undone', [first, decision('v', [path])], { applied: [set('t1', 'partly_undone')] }],
@@ -60,14 +60,14 @@ it.each<[string | null, ChatItem[], Partial<Outside>]>([
   [null, [first, decision('v', ['Other.md'])], {}],
   ['applied', [first, decision('v', [path]), second, decision('w', [], [path])], {}],
   ['rejected', [first, second, decision('v', [], [path])], {}],
-])('prepared changes are %s', (outcome, items, around) => {
+])('proposed changes are %s', (outcome, items, around) => {
   expect(state(first, items, around)).toBe(outcome);
 });
 
 it('changes that were applied at once tell only that they were undone', () => {
   const once = call('1', 't1', false);
   expect(state(once, [once], { applied: [set('t1', 'stands')] })).toBeNull();
-  expect(state(once, [once], { applied: [set('t1', 'undone')], waiting: [path] })).toBe('undone');
+  expect(state(once, [once], { applied: [set('t1', 'undone')], pending: [path] })).toBe('undone');
 });
 
 it('decisions are found once for the same calls, however an answer grows', () => {

@@ -44,7 +44,7 @@ function applied(standing: ChangeStatus): AppliedSet[] {
 const mixed: ChatItem = { type: 'verdict', id: 'v', applied: [path], rejected: [path], at: 0 };
 
 /** The outcome that is shown for each call. */
-function said(
+function outcomes(
   calls: readonly ToolItem[],
   known: Map<string, AppliedHunks>,
   standing: ChangeStatus,
@@ -53,7 +53,7 @@ function said(
   const decisions = new CallDecisions().read(items);
   const sets = applied(standing);
   const places = callOutcomes(mixedIn(items, decisions), sets, known);
-  const outside = { decisions, places, waiting: [], applied: sets };
+  const outside = { decisions, places, pending: [], applied: sets };
   return calls.map((call) => outcomeOf([call], [path], outside));
 }
 
@@ -62,15 +62,15 @@ const salt = replace('2', 'No salt today', 'A pinch of salt');
 const onlyLeek = hunks(['removed', '- Two leeks'], ['added', '- Three leeks']);
 
 it('each call of a note that was accepted in part tells its own state', () => {
-  expect(said([leek, salt], onlyLeek, 'stands')).toEqual(['applied', 'rejected']);
+  expect(outcomes([leek, salt], onlyLeek, 'stands')).toEqual(['applied', 'rejected']);
 });
 
 it('an undo leaves what was rejected as it was', () => {
-  expect(said([leek, salt], onlyLeek, 'undone')).toEqual(['undone', 'rejected']);
+  expect(outcomes([leek, salt], onlyLeek, 'undone')).toEqual(['undone', 'rejected']);
 });
 
-it('before the hunks are known nothing is said of single calls', () => {
-  expect(said([leek, salt], new Map(), 'stands')).toEqual(['part', 'part']);
+it('before the hunks are known single calls have no outcome', () => {
+  expect(outcomes([leek, salt], new Map(), 'stands')).toEqual(['part', 'part']);
 });
 
 it.each<[string, ToolItem]>([
@@ -80,7 +80,7 @@ it.each<[string, ToolItem]>([
   ['words where nothing stood', replace('2', 'Two leeks', 'Two leeks\nServe hot')],
   ['every occurrence', edit('2', { path, old_text: 'a', new_text: 'b', replace_all: true })],
 ])('nothing is claimed of %s', (_, call) => {
-  expect(said([leek, call], onlyLeek, 'stands')).toEqual(['applied', 'part']);
+  expect(outcomes([leek, call], onlyLeek, 'stands')).toEqual(['applied', 'part']);
 });
 
 it('a single call is accepted in part itself, and needs no hunks', () => {

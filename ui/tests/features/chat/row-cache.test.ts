@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { RowCache } from '../../../src/features/chat/row-cache';
 import { rows } from '../../../src/features/chat/rows';
 import type { ChatItem } from '../../../src/ipc/bindings';
-import { answered, said } from '../../fake/stories/base';
+import { answered, userMessage } from '../../fake/stories/base';
 
 const reading = { passagesAreAnswers: false, changed: new Set<string>(), working: false };
 
 /** So many turns, each of a message, a call, an answer and, now and then, an end that went wrong. */
 function turns(count: number): ChatItem[] {
   return Array.from({ length: count }, (_, turn): ChatItem[] => [
-    said(`u${turn}`, `Message ${turn}`),
+    userMessage(`u${turn}`, `Message ${turn}`),
     {
       type: 'tool',
       at: 0,
@@ -46,7 +46,7 @@ describe('the rows of a conversation that goes on', () => {
   });
 
   it('are those of all its items while an answer goes on, with rows before and behind it', () => {
-    const items = [...turns(3), { ...said('q', 'And then?'), queued: true }];
+    const items = [...turns(3), { ...userMessage('q', 'And then?'), queued: true }];
     const reader = new RowCache();
     const writing = items.findLastIndex(({ type }) => type === 'assistant');
     const words = 'A word and another. '.repeat(20);
@@ -57,13 +57,13 @@ describe('the rows of a conversation that goes on', () => {
       expect(last.rows).toEqual(rows(so_far, { ...reading, working: true }));
       if (length % 5 === 0) {
         // Something else changes as well.
-        const other = so_far.with(0, said('u0', `Message ${length}`));
+        const other = so_far.with(0, userMessage('u0', `Message ${length}`));
         expect(reader.read(other, reading).rows).toEqual(rows(other, reading));
       }
     }
   });
 
-  it('are made once for what stands before the last turn', () => {
+  it('are made once for the items before the last turn', () => {
     const items = turns(20);
     const reader = new RowCache();
     const before = reader.read(items, reading).rows;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rows, type ToolItem } from '../../../src/features/chat/rows';
 import { toolLines } from '../../../src/features/chat/tool-calls/tool-line';
 import type { ChatItem, ToolEvent } from '../../../src/ipc/bindings';
-import { answered, said } from '../../fake/stories/base';
+import { answered, userMessage } from '../../fake/stories/base';
 
 let calls = 0;
 
@@ -134,7 +134,7 @@ describe('a tool line', () => {
     const [folder] = toolLines([did({ ...moved('Recipes', 'Archive/Recipes'), waiting: true })]);
     expect(folder?.notes).toEqual([]);
     expect(folder?.changed).toEqual(['Recipes']);
-    expect(folder?.tone).toBe('waiting');
+    expect(folder?.tone).toBe('pending');
   });
 
   it('is shared by reads that follow each other, and only by them', () => {
@@ -196,16 +196,16 @@ describe('the rows of a chat', () => {
 
   it('begin each day with its name', () => {
     const yesterday = Date.now() - 86_400_000;
-    expect(kinds([said('1', 'a', yesterday), said('2', 'b', yesterday), said('3', 'c')])).toEqual([
-      'day',
-      'user',
-      'user',
-      'day',
-      'user',
-    ]);
+    expect(
+      kinds([
+        userMessage('1', 'a', yesterday),
+        userMessage('2', 'b', yesterday),
+        userMessage('3', 'c'),
+      ]),
+    ).toEqual(['day', 'user', 'user', 'day', 'user']);
   });
 
-  it('hold tool calls together that nothing was said between', () => {
+  it('hold tool calls together that no text stands between', () => {
     expect(kinds([read('a.md'), read('b.md'), answered('1', 'x'), read('c.md')])).toEqual([
       'tools',
       'assistant',
@@ -215,9 +215,14 @@ describe('the rows of a chat', () => {
   });
 
   it('end an answer of several parts with one row of actions, below its calls', () => {
-    const parts = [said('u', 'Go'), answered('1', 'First.'), read('a.md'), answered('2', 'Then.')];
+    const parts = [
+      userMessage('u', 'Go'),
+      answered('1', 'First.'),
+      read('a.md'),
+      answered('2', 'Then.'),
+    ];
     const ended = { type: 'ended', turn: 't', status: 'failed', error: null, offer: null } as const;
-    const all = [...parts, read('b.md'), ended, said('u2', 'And?'), answered('3', 'So.')];
+    const all = [...parts, read('b.md'), ended, userMessage('u2', 'And?'), answered('3', 'So.')];
     const actions = rows(all, { passagesAreAnswers: false }).filter(
       (row) => row.kind === 'actions',
     );
@@ -232,12 +237,12 @@ describe('the rows of a chat', () => {
   });
 
   it('have no actions below an answer that is being written', () => {
-    const items = [said('u', 'Go'), answered('1', 'First.')];
+    const items = [userMessage('u', 'Go'), answered('1', 'First.')];
     const written = rows(items, { passagesAreAnswers: false, working: true });
     expect(written.map(({ kind }) => kind)).toEqual(['day', 'item', 'item']);
   });
 
-  it('show passages as the answer without a model, under the words that introduce them', () => {
+  it('show passages as the answer without a model, under the text that introduces them', () => {
     const found = tool({ tool: 'find_notes', reactions: [passages] });
     expect(kinds([found, answered('1', '2 notes match')], true)).toEqual([
       ...['assistant', 'passages', 'actions'],
@@ -249,7 +254,13 @@ describe('the rows of a chat', () => {
     const own = (call: string): ToolItem =>
       tool({ call, reactions: [{ type: 'read', path: 'a' }] });
     expect(
-      kinds([own('cmd-1'), own('cmd-2'), answered('1', 'Opened a.'), said('2', 'b'), read('c')]),
+      kinds([
+        own('cmd-1'),
+        own('cmd-2'),
+        answered('1', 'Opened a.'),
+        userMessage('2', 'b'),
+        read('c'),
+      ]),
     ).toEqual(['command', 'day', 'user', 'tools']);
     expect(kinds([answered('1', 'No model connected. These commands …')])).toEqual(['command']);
     expect(kinds([read('a.md'), answered('1', 'It says …')])).toEqual([
@@ -259,7 +270,7 @@ describe('the rows of a chat', () => {
     ]);
   });
 
-  it('leave out what says nothing: a good end, empty words, the open question', () => {
+  it('omit a good end, empty text and the open question', () => {
     expect(
       kinds([
         { type: 'ended', turn: 't', status: 'done', error: null, offer: null },

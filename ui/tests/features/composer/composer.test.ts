@@ -63,7 +63,7 @@ describe('Enter', () => {
     expect(onsend).not.toHaveBeenCalled();
   });
 
-  it('does nothing without words', async () => {
+  it('does nothing without a text', async () => {
     const { box, onsend } = show({ draft: '  \n' });
     await fireEvent.keyDown(box, { key: 'Enter' });
     expect(onsend).not.toHaveBeenCalled();
@@ -95,8 +95,8 @@ describe('a key in the draft', () => {
     ['Hello', false],
   ])('%s', (draft, warns) => {
     show({ draft });
-    const said = screen.getByTestId('key-warning').textContent;
-    expect(said.includes('looks like an API key')).toBe(warns);
+    const warning = screen.getByTestId('key-warning').textContent;
+    expect(warning.includes('looks like an API key')).toBe(warns);
   });
 });
 

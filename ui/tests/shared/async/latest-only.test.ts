@@ -31,7 +31,7 @@ describe('a pace', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('lets something happen at once, then at most once a second, and never forgets the last', () => {
+  it('lets something happen at once, then at most once a second, and never drops the last', () => {
     const work = vi.fn();
     const pace = new Throttle(work);
     for (let ring = 0; ring < 5; ring += 1) pace.ring();

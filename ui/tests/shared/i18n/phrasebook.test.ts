@@ -30,7 +30,7 @@ function check(english: string, german: string): void {
 }
 
 describe('the phrasebook', () => {
-  it('fills the translation with what stood in the holes, wherever they are', () => {
+  it('fills the translation with the contents of the holes, wherever they are', () => {
     check('The hub does not answer: is it running?', 'The hub antwortet nicht: läuft er?');
     check('x does not answer y', 'y: keine Antwort, x');
     check('`a` or `b`', '`a` oder `b`');
@@ -47,7 +47,7 @@ describe('the phrasebook', () => {
     expect(say(deep).match(/Nicht geändert/g)?.length).toBeLessThan(10);
   });
 
-  it('leaves quotes alone, also when they read like words of ours', () => {
+  it('leaves quotes alone, also when they read like our sentences', () => {
     check('There is no note `a folder`.', 'Eine Notiz `a folder` gibt es nicht.');
     check(
       'There is no note `read`. Did you mean `a folder`?',
@@ -55,7 +55,7 @@ describe('the phrasebook', () => {
     );
   });
 
-  it('finds words that became a sentence: a capital letter, a full stop', () => {
+  it('finds a text that became a sentence: a capital letter, a full stop', () => {
     check('The disk is full: free some space.', 'Der Datenträger ist voll: schaff Platz.');
     check('the disk is full: free some space', 'der Datenträger ist voll: schaff Platz');
     check('Cannot list the notes.', 'Das ging nicht: die Notizen auflisten.');
@@ -97,7 +97,7 @@ describe('the phrasebook', () => {
     }
   });
 
-  it('takes the template with the most words', () => {
+  it('takes the template with the most text', () => {
     const either = phrasebook({
       '{0} is gone': 'weg ist {0}',
       'the note {0} is gone': 'die Notiz {0} ist weg',

@@ -34,7 +34,7 @@ test('a press within it does not', () => {
   expect(closed()).toBe(0);
 });
 
-test('words that are selected to beyond its edge do not', () => {
+test('text that is selected to beyond its edge does not', () => {
   const { dialog, field, closed } = shown();
   press(field, dialog, dialog);
   expect(closed()).toBe(0);

@@ -73,7 +73,7 @@ function numbers(seed: number, most: number): () => number {
 afterEach(() => vi.restoreAllMocks());
 
 describe('a block that is being written', () => {
-  it.each(blocks)('looks after each letter as if it were drawn anew: %s', async (text) => {
+  it.each(blocks)('looks after each letter as if it were drawn again: %s', async (text) => {
     await streamed(
       text,
       () => 1,
@@ -84,7 +84,7 @@ describe('a block that is being written', () => {
     );
   });
 
-  it('does so in pieces of any length, with hostile words too', async () => {
+  it('does so in pieces of any length, with hostile text too', async () => {
     const texts = [...blocks, ...hostile.map((one) => one.markdown)];
     for (const [seed, text] of texts.entries()) {
       await streamed(text.slice(0, 300), numbers(seed, 24), (drawn, so_far) => {
@@ -94,7 +94,7 @@ describe('a block that is being written', () => {
     }
   });
 
-  it('is parsed seldom while plain words come', async () => {
+  it('is parsed seldom while plain text comes', async () => {
     const text = `The **first** words, ${'and then some more of them '.repeat(40)}`;
     const parsed = vi.spyOn(rendering, 'renderOpen');
     await streamed(
@@ -105,7 +105,7 @@ describe('a block that is being written', () => {
     expect(parsed.mock.calls.length).toBeLessThan(20);
   });
 
-  it('is drawn anew when it becomes another text', async () => {
+  it('is drawn again when it becomes another text', async () => {
     const { container, rerender } = render(Block, { ...alone, source: 'some', open: true });
     await rerender({ source: 'some words', open: true });
     await rerender({ source: 'some\n', open: true });
@@ -115,7 +115,7 @@ describe('a block that is being written', () => {
   });
 });
 
-describe('what is put behind a text as it is', () => {
+describe('text that is appended as it is', () => {
   it.each([
     ['some', ' words', true],
     ['Tōky', 'ō and more', true],

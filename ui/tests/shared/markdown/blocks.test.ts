@@ -59,7 +59,7 @@ describe('cutting Markdown into blocks', () => {
   ];
 
   it.each(kinds)(
-    'looks at what is open as it would anew, in pieces of any length: %s',
+    'splits an open text as if it were new, in pieces of any length: %s',
     (_, written) => {
       const long = `${written}\n${text}\n${written}`;
       for (let size = 1; size <= 12; size += 1) {

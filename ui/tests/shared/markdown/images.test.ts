@@ -61,7 +61,7 @@ describe('an image of the vault is named in the HTML', () => {
   });
 });
 
-describe('what is not drawn is words with a mark', () => {
+describe('an image that is not drawn is text with a mark', () => {
   it.each([
     ['![[Plan.svg]]', 'Plan.svg'],
     ['![[Offer.pdf#page=2|the offer]]', 'the offer'],
@@ -100,7 +100,7 @@ describe('what is not drawn is words with a mark', () => {
 });
 
 describe('in the window', () => {
-  it('an image is drawn when it is near, with its words and its size', () => {
+  it('an image is drawn when it is near, with its label and its size', () => {
     const { container } = show('![a tree|100x80](img/Plum.png) and ![[Roof.png|300]]');
     const [tree, roof] = container.querySelectorAll('img');
     expect(tree?.getAttribute('src')).toBe('image:img/Plum.png');
@@ -124,7 +124,7 @@ describe('in the window', () => {
     expect(open).toHaveBeenCalledTimes(2);
   });
 
-  it('one that does not come is its words with a mark, until it is there', async () => {
+  it('one that does not load is its label with a mark, until it is there', async () => {
     const { container, rerender, images } = show('See ![a tree|40](Plum.png).');
     const img = container.querySelector('img');
     if (!img) throw new Error('no image');
@@ -161,7 +161,7 @@ describe('in the window', () => {
     expect(container.querySelector('img')).toBe(before);
   });
 
-  it('is words while its block is written, and drawn once that is closed', async () => {
+  it('is text while its block is written, and drawn once that is closed', async () => {
     const { container, rerender } = show('![tree](Plum.png)', true);
     expect(container.querySelector('img')).toBeNull();
     expect(container.textContent.trim()).toBe('tree');
@@ -169,7 +169,7 @@ describe('in the window', () => {
     expect(container.querySelector('img')?.alt).toBe('tree');
   });
 
-  it('no text reaches an address but as the name of an image', () => {
+  it('no text reaches a URL but as the name of an image', () => {
     const { container } = show(
       [
         '<span data-image="https://exfil.test/p.png">x</span>',
@@ -184,7 +184,7 @@ describe('in the window', () => {
     for (const source of sources) expect(source?.length).toBeLessThan(2_000);
   });
 
-  it('without images of a vault there are words', () => {
+  it('without images of a vault there are labels', () => {
     const { container } = render(Markdown, {
       text: '![tree](Plum.png)',
       onnote: vi.fn(),

@@ -53,7 +53,7 @@ describe('a line of the text', () => {
     expect(shownAt(16)?.replace(/\s+/g, ' ')).toBe('c d');
   });
 
-  it('is told from the same words above it', () => {
+  it('is told from the same text above it', () => {
     const { container } = render(Markdown, { text, at: 8, onnote: nothing, onweb: nothing });
     const items = [...container.querySelectorAll('li')];
     expect(items.findIndex((item) => item.hasAttribute('data-here'))).toBe(3);

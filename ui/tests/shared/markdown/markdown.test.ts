@@ -32,7 +32,7 @@ describe('streaming', () => {
     expect(container.querySelector('p')).not.toBe(before);
   });
 
-  it('puts plain words behind what is drawn, which stays', async () => {
+  it('appends plain text to the drawn text, which stays', async () => {
     const { container, rerender } = show('Only', true);
     const [before] = container.querySelectorAll('p');
     await rerender({ text: 'Only one', streaming: true });

@@ -101,7 +101,7 @@ it('shows what is nested beyond any sense as it is written, and a line of dashes
   expect(renderClosed('-'.repeat(200)).trim()).toBe('<hr>');
 });
 
-it('shows a footnote with its words', () => {
+it('shows a footnote with its text', () => {
   expect(renderClosed('[^1]: text').trim()).toBe('<p>[^1]: text</p>');
 });
 
@@ -133,7 +133,7 @@ describe('links', () => {
     expect(link(markdown)?.textContent).toBe(words);
   });
 
-  it('to the web keep the whole address, and no href for the webview to follow', () => {
+  it('to the web keep the whole URL, and no href for the webview to follow', () => {
     const a = link('[bank](https://bank.test/x?y=1&z=2)');
     expect(a?.dataset.web).toBe('https://bank.test/x?y=1&z=2');
     expect(a?.hasAttribute('href')).toBe(false);
@@ -146,9 +146,9 @@ describe('links', () => {
     '//exfil.test/x',
     '/etc',
     '#a',
-  ])('to %s are only words', (address) => {
-    expect(link(`[words](<${address}>)`)).toBeNull();
-    expect(renderClosed(`[words](<${address}>)`)).toContain('words');
+  ])('to %s are only text', (url) => {
+    expect(link(`[words](<${url}>)`)).toBeNull();
+    expect(renderClosed(`[words](<${url}>)`)).toContain('words');
   });
 
   it('are not made inside code', () => {

@@ -8,7 +8,7 @@ function found(html: string, words: string[]): string[] {
   return rangesOf(root, words).map(String);
 }
 
-describe('words that were found', () => {
+describe('highlighted matches', () => {
   it('are seen wherever they stand, in any case, in the order of the text', () => {
     const html = '<h1>Boiler</h1><p>the <b>boiler</b> is cold</p>';
     expect(found(html, ['boiler', 'cold'])).toEqual(['Boiler', 'boiler', 'cold']);
@@ -39,7 +39,7 @@ describe('words that were found', () => {
   });
 });
 
-describe('words that are set apart', () => {
+describe('highlighted text', () => {
   afterEach(() => vi.unstubAllGlobals());
 
   it('stay so in one place when another one goes', () => {

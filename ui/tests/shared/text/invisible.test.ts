@@ -13,7 +13,7 @@ describe('characters that nobody sees', () => {
     expect(seen.join('')).toBe(visible);
   });
 
-  it('are marks in rendered Markdown, in words and in code, and nothing else is', () => {
+  it('are marks in rendered Markdown, in text and in code, and nothing else is', () => {
     const html = renderClosed(`Buy **mi${tags}lk** and \`x\u200b\u200by\` 👩\u200d💻.`);
     expect(html).toContain('mi<span class="unseen" title="4 invisible characters">⊘</span>lk');
     expect(html).toContain('x<span class="unseen" title="2 invisible characters">⊘</span>y');

@@ -29,7 +29,7 @@ function ids(sets: readonly AppliedSet[]): string[] {
   return sets.map(({ id }) => id);
 }
 
-describe('what was applied', () => {
+describe('applied changes', () => {
   let changes: Changes;
 
   beforeEach(() => {
@@ -44,7 +44,7 @@ describe('what was applied', () => {
     expect(changes.more).toBe(false);
   });
 
-  it('is listed without gaps: what one conversation did long ago waits for its page', () => {
+  it('is listed without gaps: old changes of one conversation come with their page', () => {
     changes.addPage({ seq: 0, sets: [set('d', 40), set('c', 30)], more: true });
     changes.addOf('old', { seq: 0, sets: [set('a', 10, { conversation: 'old' })], more: false });
     expect(ids(changes.listed)).toEqual(['d', 'c']);
@@ -63,7 +63,7 @@ describe('what was applied', () => {
     expect(undoCount(changes.listed)).toBe(1);
   });
 
-  it('leaves out what only took something back: that shows where it was done', () => {
+  it('omits sets that only undid something: that shows in the undone set', () => {
     changes.addPage({ seq: 0, sets: [set('d', 40, { by: 'undo' }), set('c', 30)], more: false });
     expect(ids(changes.listed)).toEqual(['c']);
   });
@@ -143,7 +143,7 @@ describe('undoing', () => {
     expect(host.asked('listApplied').at(-1)).toEqual({ conversation: null, before });
   });
 
-  it('takes back the newest set that stands, and then the one before it', async () => {
+  it('undoes the newest set that stands, and then the one before it', async () => {
     await session.undo.undoLast();
     expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
     expect(standing('s9')).toEqual(['undone']);
@@ -203,7 +203,7 @@ describe('undoing', () => {
     expect(host.asked('settleConflict')).toEqual([]);
   });
 
-  it('says what was refused, and can be asked again', async () => {
+  it('reports a refusal, and can be repeated', async () => {
     host.refusals.set('undo', { code: 'write', message: 'The disk is full.' });
     await session.undo.undoLast();
     expect(session.app.problems[0]?.error.message).toBe('The disk is full.');
@@ -232,7 +232,7 @@ describe('undoing', () => {
     expect(bare.undo.notice?.words()).toBe('Nothing to undo');
   });
 
-  it('forgets everything with the vault', async () => {
+  it('drops everything with the vault', async () => {
     await session.undo.undo({ type: 'change_set', changeSet: 's7' });
     await session.chooseVault();
     expect(session.app.changes.conflicts.size).toBe(0);

@@ -10,7 +10,7 @@ import {
   withMentions,
 } from '../../../src/state/composer/mentions';
 
-describe('what a message mentions', () => {
+describe('the mentions of a message', () => {
   it('stands in the sentence, and behind it where it was attached', () => {
     const note: Mention = { type: 'note', path: 'House/Heating.md', link: 'Heating' };
     const sign: Mention = { type: 'note', path: 'House/A # sign.md', link: 'A # sign' };
@@ -46,7 +46,7 @@ describe('what a message mentions', () => {
     ['House/Old House/', 'House/', 10],
     ['my-House/', 'House/', -1],
     ['', '', -1],
-  ])('is found where it stands by itself: %s', (text, part, at) => {
+  ])('is found where it stands alone: %s', (text, part, at) => {
     expect(findMentionText(text, part)).toBe(at);
   });
 
@@ -75,7 +75,7 @@ describe('what a message mentions', () => {
   });
 });
 
-describe('what is being mentioned', () => {
+describe('the mention that is being typed', () => {
   it.each([
     ['@', 1, { from: 0, query: '' }],
     ['see @hea', 8, { from: 4, query: 'hea' }],

@@ -36,7 +36,7 @@ describe('decisions of a review', () => {
     expect(reviewDecisions.count).toBe(0);
   });
 
-  it('change from one to the other, and are taken back by giving them again', () => {
+  it('change from one to the other, and are cleared by giving them again', () => {
     reviewDecisions.decide(library, 'accept');
     reviewDecisions.decide(library, 'reject');
     expect(reviewDecisions.of(library)).toBe('reject');
@@ -73,7 +73,7 @@ describe('decisions of a review', () => {
   });
 });
 
-describe('what belongs together', () => {
+describe('changes that belong together', () => {
   const waits = movesStory().views[0]?.review ?? null;
   const follower = 'Diary/2026-11-03.md';
   const move = 'Projects/Reading room/Minutes, November.md';
@@ -87,7 +87,7 @@ describe('what belongs together', () => {
     expect(found?.others).toHaveLength(4);
   });
 
-  it('is accepted, rejected and taken back as one, whichever part is named', () => {
+  it('is accepted, rejected and cleared as one, whichever part is named', () => {
     reviewDecisions.decide(follower, 'accept');
     expect(reviewDecisions.of(move)).toBe('accept');
     expect(reviewDecisions.count).toBe(5);
@@ -107,7 +107,7 @@ describe('what belongs together', () => {
     expect(reviewDecisions.of('Groceries.md')).toBe('accept');
   });
 
-  it('stands in its group, with what goes away last', () => {
+  it('stands in its group, with deletions last', () => {
     expect(
       decisions(waits?.notes ?? []).notes.map(({ group, lead }) => [group, lead.path]),
     ).toEqual([

@@ -71,8 +71,8 @@ describe('the end of a turn', () => {
   });
 });
 
-describe('what changed since', () => {
-  it('is told of a note when it is asked for, and anew when the change was taken back', async () => {
+describe('changes since then', () => {
+  it('is told of a note when it is asked for, and again when the change was undone', async () => {
     const { host, keys } = await openChanges();
     const row = within(rowOf(/Added 3 lines/));
     await keys.click(row.getByRole('button', { expanded: false }));
@@ -119,7 +119,7 @@ describe('what changed since', () => {
 });
 
 describe('Ctrl+Z', () => {
-  it('takes back the newest changes from anywhere but a text field', async () => {
+  it('undoes the newest changes from anywhere but a text field', async () => {
     const { host, keys } = await open('changes');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
     await keys.keyboard('{Control>}z{/Control}');
@@ -236,7 +236,7 @@ describe('the changes', () => {
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
   });
 
-  it('that another program overwrote are put in again', async () => {
+  it('that another program overwrote are reapplied', async () => {
     const { host, keys } = await openChanges();
     const row = rowOf(/Tasks was overwritten by another program/);
     await keys.click(within(row).getByRole('button', { name: /^Reapply/ }));

@@ -22,7 +22,7 @@ async function openReview(story: string) {
 }
 
 describe('the same property in twelve notes', () => {
-  it('is one decision, and places can be left out of it', async () => {
+  it('is one decision, and places can be excluded from it', async () => {
     const { host, keys } = await openReview('equal');
     expect(screen.getByRole('heading', { name: '12 notes, 1 decision' })).toBeVisible();
     const same = screen.getByRole('region', { name: 'Same property' });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { answered, row, said, view } from '../../fake/stories/base';
+import { answered, row, userMessage, view } from '../../fake/stories/base';
 import { search } from '../../fake/stories/search';
 import type { Story } from '../../fake/story';
 
@@ -17,7 +17,7 @@ const words = [
 async function open(change: Partial<Story> = {}) {
   const story = search();
   const heating = row('heating', 'What the heating needs');
-  const views = [view(heating, [said('u', 'Where is the key?'), answered('a', words)])];
+  const views = [view(heating, [userMessage('u', 'Where is the key?'), answered('a', words)])];
   const host = new FakeHost({ ...story, views, ...change });
   const session = new Session(host);
   render(App, { session });
@@ -33,7 +33,7 @@ function changed(host: FakeHost): void {
 }
 
 describe('a link in an answer', () => {
-  it('to nothing is words with a mark, which lead nowhere', async () => {
+  it('to nothing is text with a mark, which cannot be opened', async () => {
     const { host, log, keys } = await open();
     const broken = await log.findAllByTitle('broken link');
     expect(broken.map(({ textContent }) => textContent)).toEqual(['cupboard', 'another one']);

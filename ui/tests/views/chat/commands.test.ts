@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { said } from '../../fake/stories/base';
+import { userMessage } from '../../fake/stories/base';
 import { commands } from '../../fake/stories/chat/commands';
 
 async function open() {
@@ -46,13 +46,13 @@ describe('passages from the notes', () => {
     const log = screen.getByTestId('chat-log');
     expect(log.querySelector('[data-lead]')).toHaveTextContent(/^Heating/);
     const conversation = session.app.chat?.id ?? '';
-    host.tell({ type: 'item_changed', conversation, item: said('u9', 'help') });
+    host.tell({ type: 'item_changed', conversation, item: userMessage('u9', 'help') });
     await waitFor(() => expect(log.querySelector('[data-lead]')).toBeNull());
   });
 });
 
 describe('the results of commands', () => {
-  it('are cards with one sentence or what was asked for, and nobody speaks', async () => {
+  it('are cards with one sentence or the requested list, without a model', async () => {
     const { session } = await open();
     const [added, links, opened, none] = screen.getAllByTestId('command-result');
     expect(added).toHaveTextContent(/^Added 1 line to Tasks\.$/);

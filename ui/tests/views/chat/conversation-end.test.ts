@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { said } from '../../fake/stories/base';
+import { userMessage } from '../../fake/stories/base';
 import { over } from '../../fake/stories/chat/turn-ends';
 
 async function open() {
@@ -31,7 +31,7 @@ it('a conversation that goes on still tells where it was ended, and no longer un
   const row = session.app.current;
   if (!row) throw new Error('no conversation is open');
   host.tell(
-    { type: 'item_changed', conversation: 'books-2', item: said('u2', 'One more thing.') },
+    { type: 'item_changed', conversation: 'books-2', item: userMessage('u2', 'One more thing.') },
     { type: 'conversation_changed', conversation: { ...row, state: 'active' } },
   );
   await screen.findByText('One more thing.');

@@ -118,7 +118,7 @@ describe('a mention', () => {
     expect(sent(host)).toEqual(['As in [[2025-11-30]] and']);
   });
 
-  it('that is attached is left out with Backspace or its button, and the keyboard stays in the box', async () => {
+  it('that is attached is removed with Backspace or its button, and the keyboard stays in the box', async () => {
     const { session, keys, box } = await open();
     session.drafts.attach({ type: 'tag', tag: 'house' });
     session.drafts.attach({ type: 'folder', path: 'Diary' });
@@ -178,7 +178,7 @@ describe('a mention', () => {
 });
 
 describe('a file', () => {
-  it('that is a note of the vault becomes a mention, another text goes along whole', async () => {
+  it('that is a note of the vault becomes a mention, another text is attached whole', async () => {
     const { host, session, keys } = await open();
     const { text } = await host.readNote('House/Heating.md');
     await keys.upload(screen.getByTestId('attach-files'), [
@@ -199,7 +199,7 @@ describe('a file', () => {
     expect(attached).not.toHaveAttribute('open');
   });
 
-  it('is taken where it is dropped or pasted, and nowhere else', async () => {
+  it('is attached where it is dropped or pasted, and in no other place', async () => {
     const { session, box } = await open();
     const drop = createEvent.drop(box);
     Object.assign(drop, { dataTransfer: { files: [file('a.txt', 'a')], types: ['Files'] } });

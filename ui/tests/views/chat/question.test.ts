@@ -29,7 +29,7 @@ function asking(text: string, call?: string): Story {
 
 const text = 'Which train, **early** or late? See [[Trieste, trains]].';
 
-it('a question that waits, and one that was answered, are shown as Markdown', async () => {
+it('an open question, and an answered one, are shown as Markdown', async () => {
   const { host } = await open(asking(text));
   const card = within(await screen.findByTestId('question-card'));
   expect(card.getByText('early').tagName).toBe('STRONG');
@@ -45,7 +45,7 @@ it('a question that waits, and one that was answered, are shown as Markdown', as
   expect(within(asked).getByText('early').tagName).toBe('STRONG');
 });
 
-it('a question of a command is shown in its plain words', async () => {
+it('a question of a command is shown as plain text', async () => {
   await open(asking('Which of **these**?', 'cmd-1'));
   expect(await screen.findByTestId('question-card')).toHaveTextContent('Which of **these**?');
 });
@@ -86,7 +86,7 @@ it('an answer may begin with the number of an option', async () => {
   );
 });
 
-it('a digit that is pressed elsewhere chooses in the composer, and never behind other words', async () => {
+it('a digit that is pressed elsewhere chooses in the composer, and never behind other text', async () => {
   const { host, keys } = await open(question());
   const box = screen.getByTestId('composer');
   await waitFor(() => expect(box).toHaveFocus());

@@ -6,7 +6,7 @@ import type { ChatItem } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { answered, healthy, row, said, view } from '../../fake/stories/base';
+import { answered, healthy, row, userMessage, view } from '../../fake/stories/base';
 import { search } from '../../fake/stories/search';
 
 async function open() {
@@ -91,14 +91,14 @@ describe('an answer', () => {
     await waitFor(() => expect(screen.queryByTestId('save-answer')).toBeNull());
   });
 
-  it('is saved whole, with what was said before and between calls', async () => {
+  it('is saved whole, with the text before and between calls', async () => {
     const conversation = row('bath', 'The boiler');
     const items = [
-      said('q1', 'Is the boiler fine?'),
+      userMessage('q1', 'Is the boiler fine?'),
       answered('a1', '# The boiler\n\nLet me look.'),
       looked,
       answered('a2', 'It lost pressure.'),
-      said('q2', 'And now?'),
+      userMessage('q2', 'And now?'),
       answered('a3', 'Nothing.'),
     ];
     const story = {
@@ -125,7 +125,7 @@ describe('an answer', () => {
   it('stands in the page while it is named, wherever in a long conversation one reads', async () => {
     const conversation = row('long', 'Everything');
     const items = Array.from({ length: 150 }, (_, at) => [
-      said(`q${at}`, `Question ${at}`),
+      userMessage(`q${at}`, `Question ${at}`),
       answered(`a${at}`, `Answer ${at}`),
     ]).flat();
     const story = {

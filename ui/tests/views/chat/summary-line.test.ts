@@ -6,12 +6,12 @@ import type { ChatItem } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { answered, healthy, row, said, view } from '../../fake/stories/base';
+import { answered, healthy, row, userMessage, view } from '../../fake/stories/base';
 
 async function begin(exchanges: number) {
   const conversation = row('c', 'Soup');
   const items: ChatItem[] = Array.from({ length: exchanges }, (_, n) => [
-    said(`u${n}`, `Question ${n}?`),
+    userMessage(`u${n}`, `Question ${n}?`),
     answered(`a${n}`, `Answer ${n}.`),
   ]).flat();
   const host = new FakeHost({
@@ -56,7 +56,7 @@ describe('earlier messages', () => {
     expect(within(log).queryByRole('button', { name: /Summarize earlier/ })).toBeNull();
   });
 
-  it('are summarized by the model and with the words that the settings say', async () => {
+  it('are summarized by the model and with the instructions of the settings', async () => {
     const { host, session, keys } = await begin(1);
     session.openSettings('answering');
     const saved = () => host.asked('saveSettings').at(-1);

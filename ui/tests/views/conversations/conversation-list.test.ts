@@ -40,7 +40,7 @@ function press(title: string): HTMLElement {
 }
 
 describe('a conversation in the list', () => {
-  it('that waits for the user stands in the title of the window', async () => {
+  it('that needs attention stands in the title of the window', async () => {
     const { host } = await open();
     await waitFor(() => expect(document.title).toBe('Lentil soup – Vaultmate'));
     host.tell({ type: 'conversation_changed', conversation: { ...boat, waitingNotes: 2 } });
@@ -60,7 +60,7 @@ describe('a conversation in the list', () => {
 });
 
 describe('the list by keyboard', () => {
-  it('gives a conversation another name, and Esc keeps the old one', async () => {
+  it('renames a conversation, and Esc keeps the old title', async () => {
     const { host, keys } = await open();
     press('Lentil soup').focus();
     await keys.keyboard('{F2}');
@@ -122,7 +122,7 @@ describe('the list by keyboard', () => {
   });
 });
 
-describe('what is put away', () => {
+describe('archived conversations', () => {
   it('lies in the archive, comes back by undo or by choice, and an empty archive says so', async () => {
     const { keys } = await open();
     await keys.click(screen.getByTestId('open-archive'));
@@ -192,8 +192,8 @@ describe('export', () => {
   });
 });
 
-describe('looking for what was said', () => {
-  it('finds words from anywhere, marks them, and opens the place', async () => {
+describe('the search in conversations', () => {
+  it('finds a text from anywhere, marks it, and opens the place', async () => {
     const { host, session, keys } = await open();
     await keys.keyboard('{Control>}{Shift>}k{/Shift}{/Control}');
     const field = screen.getByTestId('conversation-search-field');
@@ -214,7 +214,7 @@ describe('looking for what was said', () => {
     await waitFor(() => expect(document.querySelector('[data-found]')).toBeNull());
   });
 
-  it('says that nothing was found, and Esc brings the list back', async () => {
+  it('says that nothing was found, and Esc shows the list again', async () => {
     const { keys } = await open();
     await keys.click(screen.getByTestId('conversation-search-field'));
     await keys.keyboard('zeppelin');

@@ -36,7 +36,7 @@ describe('deleting all conversations', () => {
     expect(session.app.conversations).toEqual(rows);
   });
 
-  it('leaves what is worked on, and brings back what was deleted', async () => {
+  it('keeps running conversations, and restores the deleted ones', async () => {
     const { host, session, button, keys } = await open();
     await keys.click(button);
     await keys.click(await screen.findByRole('button', { name: 'Delete conversations' }));
@@ -61,7 +61,7 @@ describe('deleting all conversations', () => {
     expect(host.asked('restoreConversations')).toHaveLength(1);
   });
 
-  it('that is refused is a problem in words, and nothing is gone', async () => {
+  it('that is refused is a problem, and nothing is gone', async () => {
     const { host, session, button, keys } = await open();
     host.refusals.set('deleteConversations', { code: 'other', message: 'The disk is full.' });
     await keys.click(button);

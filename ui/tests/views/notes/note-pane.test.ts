@@ -41,7 +41,7 @@ describe('the note pane', () => {
     await waitFor(() => expect(pane.querySelector('[data-here]')).toHaveTextContent('Chimney'));
   });
 
-  it('shows a link to nothing as words with a mark, which lead nowhere', async () => {
+  it('shows a broken link as text with a mark, which cannot be opened', async () => {
     const { host, session, keys } = await open();
     await session.showNote('House/Heating');
     const broken = await screen.findByTitle('broken link');

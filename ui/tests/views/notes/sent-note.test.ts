@@ -43,7 +43,7 @@ describe('the open note', () => {
     await waitFor(() => expect(sent(host)).toEqual([heating]));
   });
 
-  it('is left out of one message when its chip is removed', async () => {
+  it('is excluded from one message when its chip is removed', async () => {
     const { host, session, keys } = await open();
     await keys.click(within(await chip()).getByRole('button', { name: 'Remove Heating' }));
     expect(screen.queryByTestId('open-note-chip')).toBeNull();
@@ -59,7 +59,7 @@ describe('the open note', () => {
     expect(await chip()).toHaveTextContent('Offers, heating 2026 open note');
   });
 
-  it('says that selected words are sent with it', async () => {
+  it('says that the selected text is sent with it', async () => {
     const { session } = await open();
     await session.note.select('1.2 bar', null);
     await waitFor(async () =>
@@ -84,7 +84,7 @@ describe('the open note', () => {
     }
   });
 
-  it('is judged anew when the rules or the model change', async () => {
+  it('is checked again when the rules or the model change', async () => {
     const rules: Record<string, PrivateNote> = {};
     const { host, session } = await open(rules);
     await chip();

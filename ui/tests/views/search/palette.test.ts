@@ -34,12 +34,12 @@ describe('the ways to find something', () => {
     const { keys } = await open();
     await keys.keyboard(palette);
     const row = (name: RegExp) => drawing(screen.getByRole('option', { name }));
-    const [text, note, said] = [row(/^Search n/), row(/^Go to n/), row(/^Search c/)];
-    const all = [text, note, said, drawing(screen.getByTestId('palette'))];
+    const [text, note, talks] = [row(/^Search n/), row(/^Go to n/), row(/^Search c/)];
+    const all = [text, note, talks, drawing(screen.getByTestId('palette'))];
     expect(new Set(all).size, 'each its own').toBe(4);
     await keys.keyboard('{Escape}');
     expect(drawing(screen.getByTestId('open-switcher'))).toBe(note);
-    expect(drawing(screen.getByTestId('conversation-search-field').parentElement)).toBe(said);
+    expect(drawing(screen.getByTestId('conversation-search-field').parentElement)).toBe(talks);
     await keys.keyboard('{Control>}p{/Control}');
     expect(drawing(await screen.findByTestId('switcher'))).toBe(note);
     await keys.keyboard('{Escape}{Control>}{Shift>}f{/Shift}{/Control}');
@@ -150,7 +150,7 @@ describe('the list of shortcuts', () => {
 });
 
 describe('the last message', () => {
-  it('is edited with ↑ in an empty composer; its first words stay as a variant', async () => {
+  it('is edited with ↑ in an empty composer; its old text stays as a version', async () => {
     const { host, keys } = await open();
     await keys.keyboard('{ArrowUp}');
     const words = await screen.findByRole('textbox', { name: 'Your message' });
@@ -197,7 +197,7 @@ describe('keys', () => {
     expect([session.switcher.open, session.palette.open]).toEqual([false, true]);
   });
 
-  it('F2 names the open conversation anew from anywhere', async () => {
+  it('F2 renames the open conversation from anywhere', async () => {
     const { host, keys } = await open();
     await keys.keyboard('{F2}');
     const field = await screen.findByTestId('conversation-name');

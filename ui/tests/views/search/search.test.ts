@@ -27,7 +27,7 @@ function change(host: FakeHost, session: Session, revision: number): void {
 }
 
 describe('going to a note by its name', () => {
-  it('marks the letters, names the note of another name and opens it by keyboard', async () => {
+  it('marks the letters, names the note of an alias and opens it by keyboard', async () => {
     const { host, keys } = await open();
     await keys.keyboard(goTo);
     const field = screen.getByTestId('switcher-field');
@@ -96,7 +96,7 @@ describe('searching the text', () => {
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   });
 
-  it('says what is wrong with an expression and offers the words instead', async () => {
+  it('tells the fault of an expression and offers the exact text instead', async () => {
     const { host, keys } = await open();
     await keys.keyboard(find);
     await keys.click(await screen.findByRole('checkbox', { name: 'Regular expression' }));
@@ -114,7 +114,7 @@ describe('searching the text', () => {
     expect(host.asked('searchText').at(-1)).toMatchObject({ caseSensitive: true });
   });
 
-  it('asks anew when notes changed, keeps what is chosen, and asks nothing elsewhere', async () => {
+  it('asks again when notes changed, keeps the selected row, and asks nothing elsewhere', async () => {
     const { host, session, keys } = await open();
     change(host, session, 1);
     expect(host.asked('searchText')).toEqual([]);
@@ -245,7 +245,7 @@ describe('lists of the vault', () => {
 });
 
 describe('the links of the shown note', () => {
-  it('are told both ways, lead on, and are asked anew when notes change', async () => {
+  it('are shown both ways, lead on, and are loaded again when notes change', async () => {
     const { host, session, keys } = await open();
     await session.showNote('House/Heating.md');
     const links = await screen.findByTestId('note-links');
@@ -307,7 +307,7 @@ describe('repairing a broken link', () => {
     );
   });
 
-  it('offers what can be done: no note for a picture, and the notes at the link in any case', async () => {
+  it('offers the repairs: no note for an image, and the notes at the link in any case', async () => {
     const { repairs } = await broken(/^plan of the cellar/);
     expect(within(repairs).queryAllByRole('button')).toEqual([]);
     expect(repairs).toHaveTextContent('No note has a similar name.');
@@ -341,7 +341,7 @@ describe('a word typed into a list', () => {
   });
 });
 
-describe('the note beside what was found', () => {
+describe('the note beside the results', () => {
   it('draws a broken link as in the note itself', async () => {
     const { session, keys } = await open();
     session.openSearch();

@@ -91,7 +91,7 @@ describe('the description that a hub reads', () => {
     expect(none.session.place).toMatchObject({ name: 'settings', section: 'answering' });
   });
 
-  it('wants to know how the notes are organised, and is written from there too', async () => {
+  it('wants to know how the notes are organized, and is written from there too', async () => {
     const { host, session, hub, keys } = await open('search');
     expect(hub.queryByRole('button', write)).toBeNull();
     await keys.click(hub.getByRole('button', named('Describe')));

@@ -26,7 +26,7 @@ describe('the path of the inbox note', () => {
 });
 
 describe('the field for the inbox note', () => {
-  it('saves a path, and says in words what is wrong with another', async () => {
+  it('saves a path, and tells the fault of another', async () => {
     const onsave = vi.fn();
     render(InboxRow, { note: 'inbox/Inbox.md', onsave });
     const keys = userEvent.setup();

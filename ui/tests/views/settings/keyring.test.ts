@@ -35,7 +35,7 @@ describe('a locked keyring with the API key in it', () => {
     expect(session.app.announcements.at(-1)?.words).toBe('The keyring is unlocked.');
   });
 
-  it('is waited for until the user cancels, and the window goes on meanwhile', async () => {
+  it('can be unlocked until the user cancels, and the window goes on meanwhile', async () => {
     const { host, session, keys } = await open('keyring-locked');
     await session.begin(null);
     host.unlocked = () => new Promise<Unlocking>(() => undefined);
@@ -78,7 +78,7 @@ describe('a locked keyring with the API key in it', () => {
 });
 
 describe('a locked keyring of which nobody knows what is in it', () => {
-  it('is told beside the composer only, and commands go on', async () => {
+  it('is shown beside the composer only, and commands go on', async () => {
     const { session, keys } = await open('keyring-unknown');
     await session.begin(null);
     const line = within(await screen.findByTestId('composer-keyring'));

@@ -29,7 +29,7 @@ async function open(name: string): Promise<{ host: FakeHost; session: Session }>
 }
 
 describe('the language', () => {
-  it('that is chosen in the settings is spoken at once, everywhere', async () => {
+  it('that is chosen in the settings is used at once, everywhere', async () => {
     const { host, session } = await open('chat');
     const keys = userEvent.setup();
     session.openSettings('appearance');
@@ -44,7 +44,7 @@ describe('the language', () => {
     expect(await screen.findByLabelText('Language')).toHaveValue('en');
   });
 
-  it('is that of what the application words, at once and for what was said before', async () => {
+  it('is that of sentences of the application, at once and also for older ones', async () => {
     const { host } = await open('trouble');
     const [settings, keyring] = await screen.findAllByTestId('problem');
     expect(settings).toHaveTextContent('The settings cannot be written: no space left');
@@ -68,7 +68,7 @@ describe('the language', () => {
     expect(keyring).toHaveTextContent('The system keyring does not take the key');
   });
 
-  it('is that of answers without a model, and never changes what a model or a note says', async () => {
+  it('is that of replies without a model, and never changes the text of a model or a note', async () => {
     await open('commands');
     setLanguage('de');
     expect(await screen.findByText('1 Zeile zu Tasks hinzugefügt.')).toBeVisible();
@@ -91,7 +91,7 @@ describe('the language', () => {
     expect(translateAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));
   });
 
-  it('is not that of an answer by a model with the same words', async () => {
+  it('is not that of an answer by a model with the same text', async () => {
     const { host, session } = await open('chat');
     const conversation = session.app.current?.id;
     if (!conversation) throw new Error('no conversation');

@@ -23,8 +23,8 @@ async function open(story: string, organisation = '') {
 
 const named = (name: string) => ({ name });
 
-describe('how the notes are organised', () => {
-  it('is said by a text to begin with, which is put in and taken out by one press', async () => {
+describe('how the notes are organized', () => {
+  it('can begin with a starter text, which one press inserts and removes', async () => {
     const { session, keys } = await open('search');
     await keys.click(screen.getByRole('button', named('Insert starter text')));
     const field = screen.getByRole('textbox', named('How your notes are organized'));

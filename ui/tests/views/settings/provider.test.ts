@@ -66,7 +66,7 @@ describe('a model server on this computer', () => {
 });
 
 describe('the settings', () => {
-  it('of another provider begin with its own model and address', async () => {
+  it('of another provider begin with its own model and server URL', async () => {
     const { keys, session } = await open('chat');
     session.openSettings('answering');
     await keys.selectOptions(await screen.findByLabelText('Provider'), 'openai');

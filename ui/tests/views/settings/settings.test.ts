@@ -86,7 +86,7 @@ describe('a section of the settings', () => {
 });
 
 describe('a keyring that is locked', () => {
-  it('is told in its own words, and the key can be tried again once it is open', async () => {
+  it('has a message of its own, and the key can be tried again once it is open', async () => {
     const { host, session, keys } = await open('chat');
     session.openSettings('answering');
     await keys.click(await screen.findByRole('button', { name: 'Replace' }));

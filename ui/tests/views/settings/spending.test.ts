@@ -6,7 +6,7 @@ import type { ModelCost, MonthCost, TurnCost } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { answered, healthy, row, said, view } from '../../fake/stories/base';
+import { answered, healthy, row, userMessage, view } from '../../fake/stories/base';
 import { read } from '../../fake/stories/chat/chat';
 
 function spent(cost: number, change: Partial<ModelCost> = {}): ModelCost {
@@ -25,7 +25,7 @@ const months: MonthCost[] = [
 
 async function begin(spending: { turns: TurnCost[]; months: MonthCost[] }) {
   const conversation = row('c', 'Soup');
-  const items = [said('u1', 'One?'), answered('a1', 'One.'), said('u2', 'Two?')];
+  const items = [userMessage('u1', 'One?'), answered('a1', 'One.'), userMessage('u2', 'Two?')];
   const host = new FakeHost({
     snapshot: healthy([conversation]),
     views: [view(conversation, [...items, answered('a2', 'Two.')])],
@@ -39,7 +39,7 @@ async function begin(spending: { turns: TurnCost[]; months: MonthCost[] }) {
   return { host, session, keys: userEvent.setup() };
 }
 
-describe('what models cost', () => {
+describe('the cost of models', () => {
   it('is told under an answer when it is asked for, and not before', async () => {
     const { host, keys } = await begin({ turns, months });
     const log = await screen.findByTestId('chat-log');
@@ -55,7 +55,7 @@ describe('what models cost', () => {
     expect(second).toHaveTextContent(/^price unknown · 2 requests/);
   });
 
-  it('stands beside what copies the words of the answer', async () => {
+  it('stands beside the button that copies the answer', async () => {
     const { keys } = await begin({ turns, months });
     const log = await screen.findByTestId('chat-log');
     for (const copy of await within(log).findAllByRole('button', { name: 'Copy' })) {
@@ -68,7 +68,7 @@ describe('what models cost', () => {
   it('stands once below an answer of several parts, and copies all of them', async () => {
     const { host, session, keys } = await begin({ turns, months });
     for (const item of [
-      said('u3', 'Three?'),
+      userMessage('u3', 'Three?'),
       answered('a3', 'I look.'),
       read('c', 'Soup.md'),
       answered('a4', 'Three.'),
@@ -87,7 +87,7 @@ describe('what models cost', () => {
     expect(await navigator.clipboard.readText()).toBe('I look.\n\nThree.');
   });
 
-  it('stands in the settings by month, with the ceilings', async () => {
+  it('stands in the settings by month, with the limits', async () => {
     const { host, session, keys } = await begin({ turns, months });
     session.openSettings('spending');
     const section = await screen.findByRole('region', { name: 'Spending' });
@@ -126,8 +126,8 @@ describe('the budget of a month', () => {
 
   it.each([
     ['nothing', 15.9, null],
-    ['how much is spent', 16.5, 'Budget: 82% used'],
-    ['that it is spent', 20, 'Budget: 100% used'],
+    ['how much is spent', 16.5, 'Monthly limit: 82% used'],
+    ['that it is spent', 20, 'Monthly limit reached'],
   ])('says %s', async (_, dollars, words) => {
     const { host } = await begin({ turns, months: [{ month, spent: spent(dollars * dollar) }] });
     await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
@@ -144,7 +144,7 @@ describe('the budget of a month', () => {
     expect(screen.queryByTestId('status-spent')).toBeNull();
   });
 
-  it('is looked at again after each turn, and leads to its ceiling', async () => {
+  it('is loaded again after each turn, and leads to its limit', async () => {
     const all = { turns, months: [{ month, spent: spent(dollar) }] };
     const { host, session, keys } = await begin(all);
     await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));

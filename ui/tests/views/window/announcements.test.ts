@@ -23,7 +23,7 @@ const heard = (): (string | null)[] =>
   [...screen.getByTestId('announcements').children].map((one) => one.textContent);
 
 describe('a screen reader', () => {
-  it('comes by the chat as a log that does not speak by itself', async () => {
+  it('comes by the chat as a log that is no live region', async () => {
     await open();
     const log = screen.getByRole('log', { name: 'Conversation' });
     expect(log).toHaveAttribute('aria-live', 'off');
@@ -33,7 +33,7 @@ describe('a screen reader', () => {
     expect(log).not.toContainElement(told);
   });
 
-  it('hears nothing of words and steps, and each boundary once', async () => {
+  it('hears nothing of tokens and steps, and each boundary once', async () => {
     const { host, conversation } = await open();
     const { id } = conversation;
     const answer: ChatItem = {

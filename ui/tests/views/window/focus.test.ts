@@ -88,7 +88,7 @@ describe('the keyboard', () => {
     await waitFor(() => expect(opener).toHaveFocus());
   });
 
-  it('is nowhere where nobody keeps it', async () => {
+  it('is on no element where nobody keeps it', async () => {
     document.body.innerHTML = '<ul><li><button>one</button></li><li><button>two</button></li></ul>';
     const [one, two] = document.querySelectorAll('button');
     one?.focus();

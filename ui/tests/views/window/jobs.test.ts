@@ -66,11 +66,11 @@ describe('work that takes long', () => {
     const { host, keys } = await open();
     host.tell({ type: 'work_changed', works: work('exporting', 3, 1_240) });
     await keys.click(within(await screen.findByTestId('work')).getByRole('button'));
-    const said = await screen.findByTestId('kept-notice');
-    expect(said).toHaveTextContent('Export canceled. No file was written.');
+    const notice = await screen.findByTestId('kept-notice');
+    expect(notice).toHaveTextContent('Export canceled. No file was written.');
   });
 
-  it('that could not be stopped is a problem in words', async () => {
+  it('that could not be stopped is a problem', async () => {
     const { host, keys } = await open();
     host.refusals.set('stopWork', { code: 'other', message: 'Nobody listens.' });
     host.tell({ type: 'work_changed', works: work('undoing', 3, 1_240) });
@@ -98,7 +98,7 @@ describe('work that takes long', () => {
     const undo = host.undo.bind(host);
     host.undo = async (scope) => ({ ...(await undo(scope)), left: 928 });
     await session.undo.undoLast();
-    const said = await screen.findByTestId('undo-notice');
-    expect(said).toHaveTextContent(/Undid changes to .*\. 928 notes were left unchanged/);
+    const notice = await screen.findByTestId('undo-notice');
+    expect(notice).toHaveTextContent(/Undid changes to .*\. 928 notes were left unchanged/);
   });
 });

@@ -59,18 +59,18 @@ describe('the window stays on its page', () => {
     expect(await isLeft('drop', field, ['text/uri-list', 'Files'])).toBe(false);
   });
 
-  it('and the menu of the engine is for what is written or selected', async () => {
+  it('and the menu of the engine is for text fields and selections', async () => {
     await open('chat');
     const log = await screen.findByTestId('chat-log');
     const menu = (on: Element) => fireEvent.contextMenu(on);
     expect(await menu(log)).toBe(false);
     expect(await menu(await screen.findByTestId('composer'))).toBe(true);
     const link = document.createElement('a');
-    const said = document.createElement('p');
-    said.textContent = 'words';
-    log.append(link, said);
-    getSelection()?.selectAllChildren(said);
-    expect(await menu(said)).toBe(true);
+    const text = document.createElement('p');
+    text.textContent = 'words';
+    log.append(link, text);
+    getSelection()?.selectAllChildren(text);
+    expect(await menu(text)).toBe(true);
     expect(await menu(link)).toBe(false);
     getSelection()?.removeAllRanges();
   });

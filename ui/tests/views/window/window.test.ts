@@ -88,7 +88,7 @@ describe('by keyboard only', () => {
     expect(host.asked('saveSettings')).toMatchObject([{ model: 'claude-haiku-4-5' }]);
   });
 
-  it('Esc stops, Ctrl+N begins anew, Ctrl+, opens the settings and Esc leaves them', async () => {
+  it('Esc stops, Ctrl+N begins a conversation, Ctrl+, opens the settings and Esc leaves them', async () => {
     const { host, session, keys } = await open('chat');
     await screen.findByTestId('stop');
     await keys.keyboard('{Escape}');
@@ -104,11 +104,11 @@ describe('by keyboard only', () => {
 });
 
 describe('a review', () => {
-  it('says what was read before it was planned, and warns of rules for the assistant', async () => {
+  it('names the sources that were read before it, and warns of rules for the assistant', async () => {
     const { keys } = await open('review');
     await keys.click(await screen.findByTestId('review-open'));
     expect(await screen.findByTestId('review-sources')).toHaveTextContent(
-      'Planned after reading a hub message, Letters/Municipality',
+      'Proposed after reading a hub message, Letters/Municipality',
     );
     expect(screen.queryByText(/Rules for the assistant/)).toBeNull();
   });
@@ -130,7 +130,7 @@ describe('a review', () => {
     expect(apply).toBeDisabled();
   });
 
-  it('of sixty notes takes three decisions, and single places can be left out', async () => {
+  it('of sixty notes takes three decisions, and single places can be excluded', async () => {
     const { host, keys } = await open('sixty');
     await keys.click(await screen.findByTestId('review-open'));
     expect(await screen.findByRole('heading', { name: '60 notes, 3 decisions' })).toBeVisible();
@@ -174,7 +174,7 @@ describe('a question', () => {
   });
 });
 
-describe('an answer that the hub is not told by itself', () => {
+describe('an answer that needs approval', () => {
   it('needs the user, and is sent or discarded one by one', async () => {
     const { host, keys } = await open('held');
     expect(await screen.findByText('Needs attention')).toBeInTheDocument();
@@ -197,8 +197,8 @@ describe('an answer that the hub is not told by itself', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  it('is said at the top until it is dismissed', async () => {
+describe('problems', () => {
+  it('is shown at the top until it is dismissed', async () => {
     const { keys } = await open('trouble');
     const [first] = await screen.findAllByTestId('problem');
     if (!first) throw new Error('no problem is shown');
@@ -225,7 +225,7 @@ describe('what goes wrong', () => {
     expect(session.place).toEqual({ name: 'settings', section: 'answering' });
   });
 
-  it('is not said where nothing does', async () => {
+  it('is not shown where nothing does', async () => {
     await open('chat');
     await screen.findByTestId('composer');
     for (const trouble of ['problem', 'status-hub', 'status-provider']) {
@@ -252,7 +252,7 @@ describe('what goes wrong', () => {
     expect(screen.getAllByText(/^Go through the diary/, { selector: '.me' })).toHaveLength(1);
   });
 
-  it('a message is put in other words, and the old answer is gone back to', async () => {
+  it('a message is edited, and its old version is shown again', async () => {
     const { host, keys } = await open('limited');
     const actions = () => within(screen.getByTestId('message-actions'));
     (await screen.findByRole('button', { name: 'Edit' })).focus();
@@ -293,7 +293,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  it('a message that waits its turn is changed and removed by keyboard', async () => {
+  it('a queued message is edited and removed by keyboard', async () => {
     const { host, session, keys } = await open('chat');
     await keys.type(await screen.findByTestId('composer'), 'and pears{Enter}');
     const line = within(await screen.findByTestId('queued'));
@@ -371,7 +371,7 @@ describe('a note', () => {
   });
 });
 
-describe('what other programs do', () => {
+describe('changes of other programs', () => {
   it('to the shown note is shown at once, where the reader is', async () => {
     const { host, keys } = await open('chat');
     await keys.click(await screen.findByRole('link', { name: 'Pantry' }));
@@ -391,7 +391,7 @@ describe('what other programs do', () => {
     expect(within(pane).getByText('More salt')).toBeVisible();
   });
 
-  it('to the folder is said until it is well, and asks for nothing', async () => {
+  it('to the folder is shown until it is well, and asks for nothing', async () => {
     const { host, session } = await open('chat');
     const { vault } = session.app;
     if (!vault) throw new Error('no vault');
@@ -447,7 +447,7 @@ describe('settings', () => {
     expect(host.asked('saveSettings')[2]).toMatchObject({ followLinks: true });
   });
 
-  it('add folders beside the vault, take them out and say why one is not added', async () => {
+  it('add additional folders, remove them and say why one is not added', async () => {
     const { host, session, keys } = await open('chat');
     session.openSettings('vault');
     const roots = await screen.findByTestId('extra-roots');
@@ -455,18 +455,18 @@ describe('settings', () => {
     const add = screen.getByRole('button', { name: 'Add a folder' });
     await keys.click(add);
     const recipes = { folder: '/home/anna/Recipes', name: 'Recipes' };
-    const picked = { folder: 'Documents/Notebook', name: 'Notebook' };
+    const added = { folder: 'Documents/Notebook', name: 'Notebook' };
     expect(host.asked('addExtraRoot')).toHaveLength(1);
     expect(roots).toHaveTextContent('Documents/Notebook');
 
     host.refusals.set('addExtraRoot', { code: 'other', message: 'That is the vault itself.' });
     await keys.click(add);
     expect(await screen.findByTestId('problem')).toHaveTextContent('That is the vault itself.');
-    expect(session.app.settings.extraRoots).toEqual([recipes, picked]);
+    expect(session.app.settings.extraRoots).toEqual([recipes, added]);
     expect(host.asked('saveSettings')).toEqual([]);
 
     await keys.click(screen.getByRole('button', { name: 'Remove Recipes' }));
-    expect(session.app.settings.extraRoots).toEqual([picked]);
+    expect(session.app.settings.extraRoots).toEqual([added]);
   });
 
   it('test who answers and say what came back', async () => {

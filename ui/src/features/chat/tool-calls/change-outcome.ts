@@ -7,14 +7,15 @@ import type { Places } from './partly-applied';
 export type DecisionItem = Extract<ChatItem, { type: 'verdict' }>;
 
 /** `null` where the call itself told the state. */
-export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
+export type Outcome =
+  'pending' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
 
 /** Facts outside of the call. */
 export interface Outside {
   /** The user's decisions on the proposals of a call, by the key of the call. */
   readonly decisions: ReadonlyMap<string, readonly DecisionItem[]>;
   /** Notes with pending changes. */
-  readonly waiting: readonly NotePath[];
+  readonly pending: readonly NotePath[];
   readonly applied: readonly AppliedSet[];
   /** The outcome of single calls whose note was accepted in part, as far as it is certain. */
   readonly places?: Places;
@@ -24,17 +25,17 @@ export interface Outside {
 export function outcomeOf(
   calls: readonly ToolItem[],
   paths: readonly NotePath[],
-  { decisions, waiting, applied, places }: Outside,
+  { decisions, pending, applied, places }: Outside,
 ): Outcome {
-  const prepared = calls.some(isPrepared);
-  if (prepared && paths.some((path) => waiting.includes(path))) return 'waits';
+  const proposed = calls.some(isProposed);
+  if (proposed && paths.some((path) => pending.includes(path))) return 'pending';
   const single = new Set(calls.map((call) => places?.get(itemKey(call)) ?? null));
   const certain = single.size === 1 ? ([...single][0] ?? null) : null;
   if (certain === 'rejected') return certain;
   const turns = calls.map(({ turn }) => turn);
   const undone = undoneIn(turns, paths, applied);
   if (undone !== null) return undone;
-  if (!prepared || certain !== null) return certain;
+  if (!proposed || certain !== null) return certain;
   const given = calls.flatMap((call) => decisions.get(itemKey(call)) ?? []);
   const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
   const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
@@ -83,7 +84,7 @@ export class CallDecisions {
   #decisions: ReadonlyMap<string, readonly DecisionItem[]> = new Map();
 
   read(items: readonly ChatItem[]): ReadonlyMap<string, readonly DecisionItem[]> {
-    const told = items.filter((item) => item.type === 'verdict' || isPrepared(item));
+    const told = items.filter((item) => item.type === 'verdict' || isProposed(item));
     const same =
       told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
     if (!same) {
@@ -101,7 +102,7 @@ function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
   const open = new Map<NotePath, ToolItem[]>();
   for (const item of items) {
     if (item.type === 'tool') {
-      for (const path of preparedPaths(item)) {
+      for (const path of proposedPaths(item)) {
         const before = open.get(path) ?? [];
         const undecided = before.filter((call) => !decisions.has(itemKey(call)));
         open.set(path, [...undecided, item]);
@@ -116,11 +117,11 @@ function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
   return decisions;
 }
 
-function isPrepared(item: ChatItem): item is ToolItem {
-  return item.type === 'tool' && preparedPaths(item).length > 0;
+function isProposed(item: ChatItem): item is ToolItem {
+  return item.type === 'tool' && proposedPaths(item).length > 0;
 }
 
 /** The notes in which a call proposed changes for review. */
-export function preparedPaths({ reactions }: ToolItem): NotePath[] {
+export function proposedPaths({ reactions }: ToolItem): NotePath[] {
   return reactions.flatMap((one) => ('waiting' in one && one.waiting ? [one.path] : []));
 }

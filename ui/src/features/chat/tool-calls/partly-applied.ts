@@ -14,7 +14,7 @@ import type {
 import { itemKey } from '../../../state/chat/open-conversation.svelte';
 import type { ToolItem } from '../rows';
 import { argumentsOf } from './call-arguments';
-import { preparedPaths, type DecisionItem } from './change-outcome';
+import { proposedPaths, type DecisionItem } from './change-outcome';
 
 /** One note that a decision accepted in part, and the calls that proposed its changes. */
 interface Mixed {
@@ -46,7 +46,7 @@ function callsOf(
   decisions: ReadonlyMap<string, readonly DecisionItem[]>,
 ): readonly ToolItem[] {
   return items.flatMap((item) => {
-    if (item.type !== 'tool' || !preparedPaths(item).includes(path)) return [];
+    if (item.type !== 'tool' || !proposedPaths(item).includes(path)) return [];
     const given = decisions.get(itemKey(item)) ?? [];
     return given.length === 1 && given[0] === decision ? [item] : [];
   });

@@ -5,7 +5,7 @@ import {
   effectText,
   type NoteEffect,
   noteSentence,
-  plannedText,
+  proposedText,
   type Sentence,
   sentence,
 } from '../../../state/changes/effect-text';
@@ -16,7 +16,7 @@ import { toolKind } from './tool-kind';
 
 export interface ToolLine extends Sentence {
   readonly key: string;
-  readonly tone: 'plain' | 'error' | 'waiting';
+  readonly tone: 'plain' | 'error' | 'pending';
   /** Notes that opening the line lists. */
   readonly notes: readonly NotePath[];
   /** Notes and folders that it changed, or proposed to change. */
@@ -96,15 +96,15 @@ function changes(reactions: readonly ToolEvent[]): Words | null {
     .flatMap((reaction) => change(reaction) ?? [])
     .sort((one, other) => Number(other.to !== null) - Number(one.to !== null));
   if (changed.length === 0) return null;
-  const waits = changed.some(({ waiting }) => waiting);
+  const isPending = changed.some(({ waiting }) => waiting);
   const paths = changed.map(({ path }) => path);
   const there = changed.flatMap(({ path, kind, to }) => {
-    if (waits) return [path];
+    if (isPending) return [path];
     return kind === 'trash' ? [] : [to ?? path];
   });
   const notes = [...new Set(there)].filter(isNote);
-  if (!waits) return { ...line(effectText(changed), notes), changed: paths };
-  return { ...line(plannedText(changed), notes), tone: 'waiting', changed: paths };
+  if (!isPending) return { ...line(effectText(changed), notes), changed: paths };
+  return { ...line(proposedText(changed), notes), tone: 'pending', changed: paths };
 }
 
 function change(reaction: ToolEvent): (NoteEffect & { readonly waiting: boolean }) | null {

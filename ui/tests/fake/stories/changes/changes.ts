@@ -7,7 +7,7 @@ import type {
   NoteHunk,
 } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 import { line } from './diff';
 
 const hour = 1 / 24;
@@ -205,7 +205,7 @@ const unsure = {
 export function changes(): Story {
   const conversation = row('groceries', 'Groceries for Sunday');
   const items: ChatItem[] = [
-    said('u1', 'Marta and Luca come on Sunday. Put what is missing on [[Groceries]].'),
+    userMessage('u1', 'Marta and Luca come on Sunday. Put what is missing on [[Groceries]].'),
     {
       type: 'tool',
       at: daysAgo(0),

@@ -2,7 +2,7 @@
 import type { ChatItem, NoteDiff, ToolEvent } from '../../../../src/ipc/bindings';
 import { nothingKnown } from '../../queries';
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 import { line, noteDiff } from './diff';
 
 const backup = 'Projects/Reading room.md.bak.md';
@@ -122,7 +122,7 @@ export function moves(): Story {
       view(
         conversation,
         [
-          said('u1', request),
+          userMessage('u1', request),
           call('c0', 'get_file_info', { type: 'read', path: minutes }),
           call('c1', 'get_links', { type: 'searched', query: minutes, hits: 4 }),
           call('c2', 'move_file', ...reactions),

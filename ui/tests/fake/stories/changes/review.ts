@@ -1,6 +1,6 @@
 /** Pending changes to three notes. */
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 import { line, noteDiff } from './diff';
 
 const library = noteDiff('Projects/Harbour Library.md', {
@@ -102,7 +102,7 @@ export function review(): Story {
       view(
         conversation,
         [
-          said('u1', request),
+          userMessage('u1', request),
           {
             type: 'tool',
             at: daysAgo(0),
@@ -179,7 +179,7 @@ export function sixty(): Story {
     views: [
       view(
         conversation,
-        [said('u1', request), answered('a1', 'Sixty notes are planned and wait for you.')],
+        [userMessage('u1', request), answered('a1', 'Sixty notes are planned and wait for you.')],
         { review: { id: 'review-60', conversation: 'harbour', request, notes, sources: [] } },
       ),
     ],
@@ -208,11 +208,15 @@ export function equal(): Story {
     snapshot: healthy([conversation]),
     notes: {},
     views: [
-      view(conversation, [said('u1', request), answered('a1', 'Twelve notes wait for you.')], {
-        review: {
-          ...{ id: 'review-12', conversation: 'minutes-done', request, notes, sources: [] },
+      view(
+        conversation,
+        [userMessage('u1', request), answered('a1', 'Twelve notes wait for you.')],
+        {
+          review: {
+            ...{ id: 'review-12', conversation: 'minutes-done', request, notes, sources: [] },
+          },
         },
-      }),
+      ),
     ],
   };
 }

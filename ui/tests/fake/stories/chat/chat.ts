@@ -1,7 +1,7 @@
 /** An answer that is being written, after tools read and changed notes. */
 import type { ChatItem } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 
 const turn = 'turn-1';
 
@@ -20,7 +20,7 @@ export function read(call: string, path: string): ChatItem {
 }
 
 const items: ChatItem[] = [
-  said(
+  userMessage(
     'u1',
     'Marta and Luca come on Sunday, so four of us. What did we cook for them last time? Suggest a menu and put what is missing on [[Groceries]].',
   ),
@@ -105,7 +105,7 @@ export function longChat(): Story {
   const conversation = row('long', title);
   const word = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
   const long: ChatItem[] = [
-    said('l1', `Summarise ${word.repeat(3)} and everything else.`, daysAgo(2)),
+    userMessage('l1', `Summarise ${word.repeat(3)} and everything else.`, daysAgo(2)),
     read('r1', `${'A folder with a long name/'.repeat(4)}${word}.md`),
     { ...failedEdit, call: 'r2' },
     answered(

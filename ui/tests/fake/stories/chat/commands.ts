@@ -1,6 +1,6 @@
 /** No model: a command's effect, and passages as the answer. */
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 
 export function commands(): Story {
   const conversation = row('boiler-2', 'Boiler pressure and who to call');
@@ -34,7 +34,7 @@ export function commands(): Story {
     notes: { 'House/Heating.md': '# Heating\n', 'Recipes/Lentil soup.md': '# Lentil soup\n' },
     views: [
       view(conversation, [
-        said('u1', 'append check the boiler on Monday to Tasks'),
+        userMessage('u1', 'append check the boiler on Monday to Tasks'),
         {
           type: 'tool',
           at: daysAgo(0),
@@ -56,7 +56,7 @@ export function commands(): Story {
           ],
         },
         answered('a1', 'Added 1 line to Tasks.'),
-        said('u3', 'links Heating'),
+        userMessage('u3', 'links Heating'),
         {
           type: 'tool',
           at: daysAgo(0),
@@ -72,7 +72,7 @@ export function commands(): Story {
           'a3',
           'Links of Heating:\n\n- [[People/Household contacts]]\n- [[Tool cupboard]] (broken link)\n- [[Diary/2026-02-17]] (backlink)',
         ),
-        said('u4', 'open lentil'),
+        userMessage('u4', 'open lentil'),
         {
           type: 'tool',
           at: daysAgo(0),
@@ -85,7 +85,7 @@ export function commands(): Story {
           reactions: [{ type: 'open_note', path: 'Recipes/Lentil soup.md', line: null }],
         },
         answered('a4', 'Opened Lentil soup.'),
-        said('u5', 'delete Heatings'),
+        userMessage('u5', 'delete Heatings'),
         {
           type: 'tool',
           at: daysAgo(0),
@@ -98,7 +98,7 @@ export function commands(): Story {
           reactions: [],
         },
         answered('a5', 'There is no note “Heatings”. The nearest: “Heating”.'),
-        said('u2', query),
+        userMessage('u2', query),
         {
           type: 'tool',
           at: daysAgo(0),

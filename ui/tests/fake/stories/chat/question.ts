@@ -1,6 +1,6 @@
 /** An open question, with ready answers. */
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 import { read } from './chat';
 
 export function question(): Story {
@@ -13,7 +13,7 @@ export function question(): Story {
       view(
         conversation,
         [
-          said(
+          userMessage(
             'u1',
             'Plan the weekend in Trieste from my notes: trains, where we sleep, and the things Nonna wanted us to bring back.',
             daysAgo(1),

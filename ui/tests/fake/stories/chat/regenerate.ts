@@ -1,7 +1,7 @@
 /** A message with several versions, queued messages, the cost of all that, and a local server that could answer. */
 import type { ChatItem, ModelCost, ModelInfo } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 import { read } from './chat';
 
 /** Nanodollars. */
@@ -11,7 +11,7 @@ function spent(cost: number, requests: number): ModelCost {
 }
 
 const first: readonly ChatItem[] = [
-  said('u1', 'Which of the beans did well last year?', daysAgo(0.1)),
+  userMessage('u1', 'Which of the beans did well last year?', daysAgo(0.1)),
   read('c1', 'Garden/Beans.md'),
   answered(
     'a1',
@@ -24,7 +24,7 @@ export function regenerated(): Story {
   const conversation = row('beans', 'Beans for the south wall');
   const items: ChatItem[] = [
     ...first,
-    said('u2', 'Then plan Borlotti again, and something against blackfly.', daysAgo(0.05)),
+    userMessage('u2', 'Then plan Borlotti again, and something against blackfly.', daysAgo(0.05)),
     answered(
       'a2',
       'Sow on 10 May under glass, plant out after the ice saints. Nasturtium between the rows draws the blackfly away; you noted that in [[Garden/Companions]].',
@@ -60,7 +60,7 @@ export function queue(): Story {
     'Thanks',
   ];
   const items: ChatItem[] = [
-    said('u1', 'Which of the beans did well last year?'),
+    userMessage('u1', 'Which of the beans did well last year?'),
     read('c1', 'Garden/Beans.md'),
     { type: 'assistant', id: 'a1', text: 'The Borlotti on the', streaming: true, cut: false },
     ...waiting.map((text, at): ChatItem => ({

@@ -1,7 +1,7 @@
 /** Turns that did not end well. */
 import type { ChatItem, Interruption, TurnStatus, UserError } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
-import { answered, daysAgo, healthy, row, said, view } from '../base';
+import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
 import { read } from './chat';
 
 export function interrupted(): Story {
@@ -32,7 +32,7 @@ export function over(): Story {
   const conversation = row('books-2', 'Books lent, and to whom', { state: 'ended' });
   const reason = 'You said that nothing is left to do.';
   const items: ChatItem[] = [
-    said('u1', 'That is all, thank you.'),
+    userMessage('u1', 'That is all, thank you.'),
     answered('a1', 'You are welcome. Seven books are out, and each note says who has it.'),
     {
       ...{ type: 'tool', turn: 't1', call: 'c1', tool: 'end_conversation', at: daysAgo(0) },
@@ -52,7 +52,10 @@ function ended(
 ): Story {
   const conversation = row('books-2', 'Books lent, and to whom', { interrupted: offer !== null });
   const items: ChatItem[] = [
-    said('u1', 'Go through the diary since June and write into each book’s note who has it now.'),
+    userMessage(
+      'u1',
+      'Go through the diary since June and write into each book’s note who has it now.',
+    ),
     read('c1', 'Books/The Leopard.md'),
     read('c2', 'Books/Austerlitz.md'),
     answered(
