@@ -44,7 +44,7 @@ interface Expected {
 /** A text that a screen reader reads once. */
 interface Announcement {
   readonly id: number;
-  readonly words: string;
+  readonly text: string;
 }
 
 /** Announcements before these were heard by now. */
@@ -272,8 +272,8 @@ export class AppState {
   }
 
   /** Has a screen reader announce a change that only the eye would notice. */
-  say(words: string): void {
-    this.#announce(words);
+  say(text: string): void {
+    this.#announce(text);
   }
 
   dismiss(id: number): void {
@@ -344,8 +344,8 @@ export class AppState {
     this.chat.apply(event, seq);
     this.#unheard ||= isAnswer(event);
     this.#tellNext(before);
-    const words = announcementText(event);
-    if (words) this.#announce(words);
+    const text = announcementText(event);
+    if (text) this.#announce(text);
   }
 
   /** An answer is finished when its turn has ended, not with each of its parts. */
@@ -364,13 +364,13 @@ export class AppState {
 
   #tellEndWith(last: ChatItem | undefined): void {
     this.#unheard = false;
-    const words = endOf(last);
-    if (words) this.#announce(words);
+    const text = endOf(last);
+    if (text) this.#announce(text);
   }
 
-  #announce(words: string): void {
+  #announce(text: string): void {
     this.#announcementCount += 1;
-    const next = { id: this.#announcementCount, words };
+    const next = { id: this.#announcementCount, text };
     this.announcements = [...this.announcements.slice(1 - announced), next];
   }
 }

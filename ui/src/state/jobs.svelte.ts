@@ -33,7 +33,7 @@ export class Jobs {
       await this.#host.stopWork(id);
       // Of an export that was stopped nothing is left that could tell.
       if (kind === 'exporting')
-        this.#conversationActions.notice = { words: m.kept_export_stopped, undo: null };
+        this.#conversationActions.notice = { text: m.kept_export_stopped, undo: null };
     } catch (thrown) {
       this.#app.report(userError(thrown));
     }

@@ -30,7 +30,7 @@ function numbered(first: number, ...events: AppEvent[]): NumberedEvent[] {
 
 /** The announcements for a screen reader. */
 function announced(): string[] {
-  return app.announcements.map(({ words }) => words);
+  return app.announcements.map(({ text }) => text);
 }
 
 const asked: Question = {

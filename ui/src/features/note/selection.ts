@@ -1,6 +1,6 @@
 /** The selected text of a note on display, and the heading it stands under. */
 export interface Selected {
-  readonly words: string;
+  readonly text: string;
   readonly heading: string | null;
 }
 
@@ -8,8 +8,8 @@ export interface Selected {
 export function selectedIn(region: HTMLElement, selection: Selection | null): Selected | null {
   const range = selection?.rangeCount ? selection.getRangeAt(0) : null;
   if (!selection || !range || !region.contains(range.commonAncestorContainer)) return null;
-  const words = selection.toString().trim();
-  return { words, heading: words ? headingAbove(region, range) : null };
+  const text = selection.toString().trim();
+  return { text, heading: text ? headingAbove(region, range) : null };
 }
 
 function headingAbove(region: HTMLElement, range: Range): string | null {

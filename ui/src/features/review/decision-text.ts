@@ -36,9 +36,9 @@ export function listText({ lead, others }: Pick<Decision, 'lead' | 'others'>): s
 
 /** The effect, and how many links follow. */
 export function belowText({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
-  const words = lead.kind === 'replace' ? '' : noteText(lead);
+  const effect = lead.kind === 'replace' ? '' : noteText(lead);
   const follow = others.length > 0 ? m.review_links_follow({ count: others.length }) : '';
-  return [words, follow].filter((part) => part !== '').join(', ');
+  return [effect, follow].filter((part) => part !== '').join(', ');
 }
 
 function placeText(path: string, to: string): string {

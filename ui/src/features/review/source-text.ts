@@ -7,12 +7,12 @@ import { noteLabel } from '../../state/notes/note-path';
 const most = 5;
 
 export function sourceText(sources: readonly Source[]): string {
-  const named = sources.slice(0, most).map(words).join(', ');
+  const named = sources.slice(0, most).map(sourceName).join(', ');
   const more = sources.length - most;
   return more > 0 ? m.review_after_more({ named, count: more }) : m.review_after({ named });
 }
 
-function words(source: Source): string {
+function sourceName(source: Source): string {
   if (source === 'hub') return m.review_from_hub();
   if (source === 'foreign') return m.review_from_elsewhere();
   return noteLabel(source.replace(/^note:/, ''));

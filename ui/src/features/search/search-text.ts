@@ -42,11 +42,11 @@ export function summary(search: Search): string {
   switch (found?.type) {
     case 'lines':
       return linesFound(search, found);
-    case 'words':
-      if (found.words.total === 0) return search.query ? noMatch(search) : noneOf(search);
+    case 'entries':
+      if (found.entries.total === 0) return search.query ? noMatch(search) : noneOf(search);
       return [
-        m.search_found_entries({ count: found.words.total }),
-        ...shownOf(found.words.words.length, found.words.total),
+        m.search_found_entries({ count: found.entries.total }),
+        ...shownOf(found.entries.words.length, found.entries.total),
       ].join(' · ');
     case 'notes':
       return [
@@ -70,8 +70,8 @@ function linesFound(search: Search, { lines }: Extract<SearchFound, { type: 'lin
     return [none, ...more].join(' · ');
   }
   const count = { lines: lines.lines, notes: lines.files };
-  const words = search.kind === 'tasks' ? m.search_found_tasks(count) : m.search_found(count);
-  return [words, ...more].join(' · ');
+  const total = search.kind === 'tasks' ? m.search_found_tasks(count) : m.search_found(count);
+  return [total, ...more].join(' · ');
 }
 
 /** Which list has nothing of what was typed, unless all notes were looked through. */

@@ -169,8 +169,8 @@ function inside(text: string, say: (text: string) => string): string {
   if (lines.length > 1) return lines.map((line) => inside(line, say)).join('\n');
   const whole = say(text);
   if (whole !== text) return whole;
-  const words = text.trim();
-  return words && text.replace(words, () => say(words));
+  const trimmed = text.trim();
+  return trimmed && text.replace(trimmed, () => say(trimmed));
 }
 
 /** Behind the next full stop, question mark or exclamation mark that a space follows; 0 when there is none. */

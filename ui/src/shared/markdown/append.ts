@@ -6,7 +6,7 @@ import { invisibleRanges } from '../text/invisible';
  * middle or before one. Behind a digit a full stop or a bracket may begin a list, and a full stop within
  * a word a URL.
  */
-const words =
+const plainText =
   /^(?:[\p{L}\p{N} ,]|(?<=\p{L})[.:!?)"']+(?= |$)|(?<=\p{L})['-](?=\p{L}|$)|(?<= )[("](?=\p{L}|$))*$/u;
 const lastWord = /[\p{L}\p{N}]+$/u;
 /** An unfinished URL is not shown. */
@@ -17,7 +17,7 @@ const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2',
 /** Whether `more` behind `text` is more of its last word, or plain text, whatever Markdown may mean. */
 export function isPlainText(text: string, more: string): boolean {
   const last = lastWord.exec(text.slice(-2))?.[0];
-  return last !== undefined && words.test(last + more) && invisibleRanges(more).length === 0;
+  return last !== undefined && plainText.test(last + more) && invisibleRanges(more).length === 0;
 }
 
 /** The end of the drawn text for a source, where text can be appended. */

@@ -41,9 +41,9 @@ marked.use({
     link({ href, tokens }) {
       // A link cannot stand in another one: of the two it is the outer one that leads somewhere.
       const inner = tokens.map((token) => (isRemote(token) ? asText(token) : token));
-      const words = this.parser.parseInline(inner);
+      const content = this.parser.parseInline(inner);
       const target = linkTarget(href);
-      return target ? anchor(target.kind, target.to, words) : words;
+      return target ? anchor(target.kind, target.to, content) : content;
     },
     // A long line scrolls inside its box, so the box can be reached with the keyboard.
     code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`,
@@ -68,9 +68,9 @@ function imageHtml(
   written: string,
   label: string,
 ): string {
-  const { words, size } = sized(label);
-  if (place?.kind === 'web') return anchor('web', place.at, escapeHtml(words || place.at), true);
-  const called = escapeHtml(words || fileName(place?.at ?? written));
+  const { alt, size } = sized(label);
+  if (place?.kind === 'web') return anchor('web', place.at, escapeHtml(alt || place.at), true);
+  const called = escapeHtml(alt || fileName(place?.at ?? written));
   if (!place) return `<span data-undrawn="">${called}</span>`;
   const large = size ? ` data-size="${size}"` : '';
   return `<span data-image="${escapeHtml(place.at)}"${large}>${called}</span>`;
@@ -81,11 +81,11 @@ function isRemote(token: Token): token is Tokens.Image {
 }
 
 function asText({ raw, text }: Tokens.Image): Tokens.Text {
-  return { type: 'text', raw, text: escapeHtml(sized(text).words), escaped: true };
+  return { type: 'text', raw, text: escapeHtml(sized(text).alt), escaped: true };
 }
 
 /** No `href`: the webview itself must not navigate. */
-function anchor(kind: 'note' | 'web', to: string, words: string, isImage = false): string {
+function anchor(kind: 'note' | 'web', to: string, content: string, isImage = false): string {
   const undrawn = isImage ? ' data-undrawn=""' : '';
-  return `<a role="link" tabindex="0" data-${kind}="${escapeHtml(to)}"${undrawn}>${words}</a>`;
+  return `<a role="link" tabindex="0" data-${kind}="${escapeHtml(to)}"${undrawn}>${content}</a>`;
 }

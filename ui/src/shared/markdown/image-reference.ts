@@ -28,9 +28,9 @@ export function embedLocation(target: string): ImageLocation | undefined {
 }
 
 /** The text and the size in the label of an image: `words|300`, `words|300x80`, `300`. */
-export function sized(label: string): { readonly words: string; readonly size: string | null } {
+export function sized(label: string): { readonly alt: string; readonly size: string | null } {
   const match = /^(?:(.*)\|)?\s*([1-9]\d{0,3}(?:x[1-9]\d{0,3})?)\s*$/s.exec(label);
-  return { words: (match ? (match[1] ?? '') : label).trim(), size: match?.[2] ?? null };
+  return { alt: (match ? (match[1] ?? '') : label).trim(), size: match?.[2] ?? null };
 }
 
 /** The label of an image without one: the name of its file. */

@@ -4,13 +4,13 @@ import type { Attachment } from 'svelte/attachments';
 const name = 'found';
 
 /** Sets these words apart, in any case, wherever they stand in the element. */
-export function highlight(words: readonly string[]): Attachment {
+export function highlight(terms: readonly string[]): Attachment {
   return (root) => {
     // An older window shows the line alone.
     if (!('highlights' in CSS)) return undefined;
     const found = CSS.highlights.get(name) ?? new Highlight();
     CSS.highlights.set(name, found);
-    const places = rangesOf(root, words);
+    const places = rangesOf(root, terms);
     for (const place of places) found.add(place);
     return () => {
       for (const place of places) found.delete(place);
@@ -19,8 +19,8 @@ export function highlight(words: readonly string[]): Attachment {
 }
 
 /** Where these words stand, in the order of the text; a word over two elements is not seen. */
-export function rangesOf(root: Node, words: readonly string[]): Range[] {
-  const wanted = words.filter((word) => word.trim() !== '').map(escaped);
+export function rangesOf(root: Node, terms: readonly string[]): Range[] {
+  const wanted = terms.filter((word) => word.trim() !== '').map(escaped);
   if (wanted.length === 0) return [];
   // The longest first: where two begin, the longer is meant.
   wanted.sort((one, other) => other.length - one.length);

@@ -17,7 +17,7 @@ import { undoCount } from './undo-counts';
 
 /** The result of the last undo, until the user has read it. */
 interface Notice {
-  readonly words: () => string;
+  readonly text: () => string;
   /** The way back from it, if there is one. */
   readonly reverse: Reverse | null;
   /** A change that needs the user, if there is one. */
@@ -164,7 +164,7 @@ export class Undo {
     }
     const last = await this.#latest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
-    else this.notice = { words: m.notice_nothing_to_undo, reverse: null, conflict: null };
+    else this.notice = { text: m.notice_nothing_to_undo, reverse: null, conflict: null };
   }
 
   /** The newest set that still stands, as far back as it takes. */
@@ -215,7 +215,7 @@ export class Undo {
   async #take(
     what: string,
     request: () => Promise<UndoResult>,
-    words: (count: number) => string,
+    toText: (count: number) => string,
     reverse: Reverse['name'] = 'redo',
   ): Promise<UndoResult | null> {
     if (this.#last?.what === what) return null;
@@ -225,7 +225,7 @@ export class Undo {
       await before;
       await this.#ask(async () => {
         undone = await request();
-        this.#say(undone, words, reverse);
+        this.#say(undone, toText, reverse);
         // An opened change shows which of its hunks still stand.
         const open = [...this.#app.changes.hunks.keys()];
         await Promise.all(open.map((effect) => this.#fetchHunks(effect)));
@@ -238,15 +238,15 @@ export class Undo {
     return undone;
   }
 
-  #say(undone: UndoResult, words: (count: number) => string, name: Reverse['name']): void {
+  #say(undone: UndoResult, toText: (count: number) => string, name: Reverse['name']): void {
     const { changeSet, changed, conflicts, left } = undone;
     for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
     const count = conflicts.length;
     this.notice = {
-      words: () => {
+      text: () => {
         const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
         const rest = left > 0 ? m.notice_left({ count: left }) : '';
-        const done = changed.length > 0 || count + left === 0 ? words(changed.length) : '';
+        const done = changed.length > 0 || count + left === 0 ? toText(changed.length) : '';
         return [done, stopped, rest].filter((part) => part !== '').join('. ');
       },
       reverse: changeSet === null ? null : { changeSet, name },

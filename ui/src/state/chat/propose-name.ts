@@ -13,23 +13,23 @@ function firstHeading(text: string): string {
   let fenced = false;
   for (const line of text.split('\n')) {
     if (/^ {0,3}(```|~~~)/.test(line)) fenced = !fenced;
-    const words = fenced ? undefined : /^ {0,3}#{1,6}\s+(.*?)[\s#]*$/.exec(line)?.[1];
-    if (words) return plain(words);
+    const title = fenced ? undefined : /^ {0,3}#{1,6}\s+(.*?)[\s#]*$/.exec(line)?.[1];
+    if (title) return plain(title);
   }
   return '';
 }
 
 /** The text of a heading: links by their label, no signs. */
-function plain(words: string): string {
-  return words
+function plain(title: string): string {
+  return title
     .replace(/\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, '$1')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[*_`~=]/g, '');
 }
 
 /** As every system and every link takes it. */
-function fileName(words: string): string {
-  const kept = words
+function fileName(title: string): string {
+  const kept = title
     .replace(/\p{C}/gu, '')
     .replace(/[\\/:*?"<>|#^[\]]/g, ' ')
     .replace(/\s+/g, ' ')
@@ -40,9 +40,9 @@ function fileName(words: string): string {
 }
 
 /** Cut behind a word, where there is one. */
-function shortened(words: string): string {
-  const letters = [...words];
-  if (letters.length <= longest) return words;
+function shortened(title: string): string {
+  const letters = [...title];
+  if (letters.length <= longest) return title;
   const cut = letters.slice(0, longest).join('');
   return cut.replace(/\s\S*$/, '');
 }

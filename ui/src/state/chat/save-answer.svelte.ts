@@ -77,7 +77,7 @@ export class AnswerSaver {
       if (still) this.cancel();
       const { path, changeSet } = saved;
       this.#conversationActions.notice = {
-        words: () => m.answer_saved({ note: noteName(path) }),
+        text: () => m.answer_saved({ note: noteName(path) }),
         undo: () => this.#undo.undo({ type: 'change_set', changeSet }),
       };
       return path;

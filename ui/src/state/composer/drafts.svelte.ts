@@ -80,10 +80,10 @@ export class Drafts {
     const written = this.text;
     const [inText, attached] = [this.#inText, this.#behind];
     if (!written.trim() && attached.length === 0) return null;
-    const words = (question && chosenOption(question, written)) ?? written.trim();
+    const body = (question && chosenOption(question, written)) ?? written.trim();
     const request = {
       conversation: this.#here,
-      text: withMentions(words, inText, attached),
+      text: withMentions(body, inText, attached),
       answers: question?.id ?? null,
       openNote,
     };

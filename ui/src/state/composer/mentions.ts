@@ -98,7 +98,7 @@ export function findMentionText(text: string, part: string): number {
 /** A message as it is sent: `words`, in which mentions stand where they were typed, then the
  * attached ones: mentions named behind the text, files whole at the end. */
 export function withMentions(
-  words: string,
+  typed: string,
   inText: readonly Mention[],
   attached: readonly Mention[],
 ): string {
@@ -108,7 +108,7 @@ export function withMentions(
     const label = mentionText(one);
     const isClear = one.type === 'conversation' && !notes.includes(label);
     return isClear ? text.replaceAll(label, () => reference(one)) : text;
-  }, words);
+  }, typed);
   const named = attached.filter(({ type }) => type !== 'file').map(reference);
   const files = attached.flatMap((one) => (one.type === 'file' ? [attachedText(one)] : []));
   return [body, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
@@ -145,7 +145,7 @@ function attachedText({ name, text }: Attached): string {
 }
 
 /** The parts of a sent message: its text, and the files behind it. */
-export function attachedIn(message: string): { words: string; files: readonly Attached[] } {
+export function attachedIn(message: string): { text: string; files: readonly Attached[] } {
   const files: Attached[] = [];
   const pattern =
     /(?:^|\n\n)Attached file: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2(?=\n\nAttached file: |$)/g;
@@ -154,7 +154,7 @@ export function attachedIn(message: string): { words: string; files: readonly At
     end = Math.min(end, index);
     files.push({ name, text });
   }
-  return { words: message.slice(0, end), files };
+  return { text: message.slice(0, end), files };
 }
 
 /** The mention that is being typed at the caret. */

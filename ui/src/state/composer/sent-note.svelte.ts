@@ -60,8 +60,8 @@ export class SentNote {
     this.#excluded = null;
   }
 
-  select(words: string): void {
-    this.#selected = words === '' ? null : (this.#app.note?.path ?? null);
+  select(text: string): void {
+    this.#selected = text === '' ? null : (this.#app.note?.path ?? null);
   }
 
   /** The note, the rules or the model may have changed: asks again whether the model may see the note. */

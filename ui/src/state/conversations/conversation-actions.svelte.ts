@@ -7,7 +7,7 @@ import { userError } from '../user-error';
 
 /** The last action, and how to undo it. */
 interface Notice {
-  readonly words: () => string;
+  readonly text: () => string;
   /** `null` where there is nothing to undo. */
   readonly undo: (() => Promise<boolean>) | null;
 }
@@ -82,7 +82,7 @@ export class ConversationActions {
     const say = state === 'open' ? m.kept_unarchived : m.kept_archived;
     if (!(await this.#ask(() => this.#host.setArchiveState(id, state)))) return;
     const undo = (): Promise<boolean> => this.#ask(() => this.#host.setArchiveState(id, other));
-    this.notice = { words: () => say({ title }), undo };
+    this.notice = { text: () => say({ title }), undo };
   }
 
   async end({ id }: Conversation): Promise<void> {
@@ -92,7 +92,7 @@ export class ConversationActions {
   async delete({ id, title }: Conversation): Promise<void> {
     if (!(await this.#ask(() => this.#host.deleteConversation(id)))) return;
     const undo = (): Promise<boolean> => this.#ask(() => this.#host.restoreConversation(id));
-    this.notice = { words: () => m.kept_deleted({ title }), undo };
+    this.notice = { text: () => m.kept_deleted({ title }), undo };
   }
 
   /** Writes one conversation, or all, into a file that the user chooses. */
@@ -102,7 +102,7 @@ export class ConversationActions {
       const exported = await this.#host.exportConversations(row?.id ?? null, format, name);
       if (!exported) return;
       const { conversations: count, file } = exported;
-      this.notice = { words: () => m.kept_exported({ count, file }), undo: null };
+      this.notice = { text: () => m.kept_exported({ count, file }), undo: null };
     });
   }
 

@@ -45,8 +45,8 @@ export class HubDescription {
   }
 
   /** Stores the draft as the description. */
-  change(words: string): void {
-    this.proposal = words;
+  change(text: string): void {
+    this.proposal = text;
   }
 
   /** It becomes the hub's; where that is refused, it is proposed still. */

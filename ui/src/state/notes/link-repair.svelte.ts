@@ -57,7 +57,7 @@ export class LinkRepair {
 
   async #repair(
     ask: () => Promise<RepairedLink>,
-    words: (repaired: RepairedLink) => string,
+    toText: (repaired: RepairedLink) => string,
   ): Promise<boolean> {
     if (this.repairing) return false;
     this.repairing = true;
@@ -65,7 +65,7 @@ export class LinkRepair {
       const repaired = await ask();
       const { changeSet } = repaired;
       this.#conversationActions.notice = {
-        words: () => words(repaired),
+        text: () => toText(repaired),
         undo: () => this.#undo.undo({ type: 'change_set', changeSet }),
       };
       return true;

@@ -28,14 +28,14 @@ function headingLine(text: string, heading: string): number {
   return text.split('\n').findIndex((line) => {
     const mark = /^ {0,3}(```|~~~)/.exec(line)?.[1] ?? null;
     if (mark !== null && (fence === null || fence === mark)) fence = fence === null ? mark : null;
-    const words = fence === null ? /^ {0,3}#{1,6}\s+(.*)$/.exec(line)?.[1] : undefined;
-    return words !== undefined && letters(words) === letters(heading);
+    const title = fence === null ? /^ {0,3}#{1,6}\s+(.*)$/.exec(line)?.[1] : undefined;
+    return title !== undefined && letters(title) === letters(heading);
   });
 }
 
 /** Links omit the signs that mean something in them. */
-function letters(words: string): string {
-  return words.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+function letters(title: string): string {
+  return title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** The first line with a link that is written with this name, 1-based; `null` where none is found. */

@@ -54,10 +54,10 @@ export class OpenNote {
     await this.#ask(() => this.#host.closeNote());
   }
 
-  async select(words: string, heading: string | null): Promise<void> {
+  async select(text: string, heading: string | null): Promise<void> {
     await this.#ask(async () => {
-      await this.#host.selectInNote(words, heading);
-      this.sent.select(words);
+      await this.#host.selectInNote(text, heading);
+      this.sent.select(text);
     });
   }
 

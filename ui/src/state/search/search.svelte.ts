@@ -31,7 +31,7 @@ export type WordSearch = NoteCriterion | { readonly type: 'property'; readonly p
 /** The results; `building` when only the index would know and it does not stand yet. */
 export type SearchFound =
   | { readonly type: 'lines'; readonly lines: LineMatches }
-  | { readonly type: 'words'; readonly words: CountedValues }
+  | { readonly type: 'entries'; readonly entries: CountedValues }
   | { readonly type: 'notes'; readonly notes: NoteList }
   | { readonly type: 'building' };
 
@@ -49,7 +49,7 @@ export interface Preview {
   /** The names in its links that lead to no note. */
   readonly broken: readonly string[];
   /** The matches in it, as they stand there. */
-  readonly words: readonly string[];
+  readonly terms: readonly string[];
 }
 
 export class Search {
@@ -74,7 +74,7 @@ export class Search {
   readonly #latest = new LatestOnly();
   readonly #newestPreview = new LatestOnly();
   /** The last query that was typed into the text search. */
-  #words = '';
+  #lastText = '';
 
   constructor(host: Host, app: AppState, conversationActions: ConversationActions, undo: Undo) {
     this.#host = host;
@@ -94,7 +94,7 @@ export class Search {
 
   async type(query: string): Promise<void> {
     this.query = query;
-    if (this.kind === 'text') this.#words = query;
+    if (this.kind === 'text') this.#lastText = query;
     this.at = 0;
     // Notes that are all loaded are only filtered.
     if (this.found?.type === 'notes') await this.#look();
@@ -103,12 +103,12 @@ export class Search {
 
   async show(kind: SearchKind): Promise<void> {
     this.kind = kind;
-    await this.#go(null, kind === 'text' ? this.#words : '');
+    await this.#go(null, kind === 'text' ? this.#lastText : '');
   }
 
   /** Looks through the text of all notes for what was typed to filter a list. */
   async lookInNotes(): Promise<void> {
-    this.#words = this.query;
+    this.#lastText = this.query;
     await this.show('text');
   }
 
@@ -198,7 +198,7 @@ export class Search {
   async #ask(): Promise<SearchFound | null> {
     const { kind, into, query, meaning, caseSensitive } = this;
     if (into?.type === 'property') {
-      return words(await this.#host.propertyValues(into.property, query));
+      return entries(await this.#host.propertyValues(into.property, query));
     }
     if (into) return notes(await this.#host.notesHaving(into));
     switch (kind) {
@@ -206,13 +206,13 @@ export class Search {
         if (query === '') return null;
         return lines(await this.#host.searchText({ pattern: query, meaning, caseSensitive }));
       case 'tags':
-        return words(await this.#host.listTags(query));
+        return entries(await this.#host.listTags(query));
       case 'properties':
-        return words(await this.#host.listProperties(query));
+        return entries(await this.#host.listProperties(query));
       case 'tasks':
         return lines(await this.#host.listTasks(query));
       case 'broken':
-        return words(await this.#host.unresolvedLinks(query));
+        return entries(await this.#host.unresolvedLinks(query));
       default:
         return kind satisfies never;
     }
@@ -239,8 +239,8 @@ export class Search {
           this.#brokenIn(row.path),
         ]);
         const line = lineOf(row, into, note.text);
-        const words = wordsIn(this.rows, row.path);
-        return () => (this.preview = { note, at: line === null ? null : { line }, broken, words });
+        const terms = termsIn(this.rows, row.path);
+        return () => (this.preview = { note, at: line === null ? null : { line }, broken, terms });
       } catch (thrown) {
         return () => {
           this.preview = null;
@@ -255,8 +255,8 @@ function lines(found: LineMatches | null): SearchFound {
   return found ? { type: 'lines', lines: found } : { type: 'building' };
 }
 
-function words(found: CountedValues | null): SearchFound {
-  return found ? { type: 'words', words: found } : { type: 'building' };
+function entries(found: CountedValues | null): SearchFound {
+  return found ? { type: 'entries', entries: found } : { type: 'building' };
 }
 
 function notes(found: NoteList | null): SearchFound {
@@ -287,7 +287,7 @@ function lineOf(row: SearchRow, into: WordSearch | null, text: string): number |
 }
 
 /** The marked texts in the rows of a note, each once. */
-function wordsIn(rows: readonly SearchRow[], path: NotePath): readonly string[] {
+function termsIn(rows: readonly SearchRow[], path: NotePath): readonly string[] {
   const marked = rows.flatMap((row) =>
     row.type === 'line' && row.path === path
       ? row.line.marks.map(([start, end]) => row.line.text.slice(start, end))
@@ -302,8 +302,8 @@ function rowsOf(found: SearchFound | null, query: string): readonly SearchRow[] 
       return found.lines.notes.flatMap(({ path, lines: own }) =>
         own.map((line) => ({ type: 'line', path, line }) as const),
       );
-    case 'words':
-      return found.words.words.map(({ word, notes: count }) => ({
+    case 'entries':
+      return found.entries.words.map(({ word, notes: count }) => ({
         type: 'word',
         word,
         notes: count,

@@ -2,7 +2,7 @@
 import { m } from '../../messages/messages';
 import type { SettingsSection } from '../../state/settings/settings-route';
 
-const words: Readonly<Record<SettingsSection, () => string>> = {
+const names: Readonly<Record<SettingsSection, () => string>> = {
   vault: () => m.settings_vault(),
   private: () => m.settings_private(),
   history: () => m.settings_history(),
@@ -15,5 +15,5 @@ const words: Readonly<Record<SettingsSection, () => string>> = {
 };
 
 export function sectionName(section: SettingsSection): string {
-  return words[section]();
+  return names[section]();
 }

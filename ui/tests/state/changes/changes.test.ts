@@ -147,7 +147,7 @@ describe('undoing', () => {
     await session.undo.undoLast();
     expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undo.notice?.words()).toBe('Undid changes to 1 note');
+    expect(session.undo.notice?.text()).toBe('Undid changes to 1 note');
     await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
   });
@@ -157,7 +157,7 @@ describe('undoing', () => {
     await session.undo.redoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
     expect(standing('s9')).toEqual(['stands']);
-    expect(session.undo.notice?.words()).toBe('Redid changes to 1 note');
+    expect(session.undo.notice?.text()).toBe('Redid changes to 1 note');
   });
 
   it('undoes what was just redone, and redoes that', async () => {
@@ -169,7 +169,7 @@ describe('undoing', () => {
     await session.undo.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-2' });
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undo.notice?.words()).toBe('Undid changes to 1 note');
+    expect(session.undo.notice?.text()).toBe('Undid changes to 1 note');
     await session.undo.redoLast();
     expect(standing('s9')).toEqual(['stands']);
   });
@@ -181,12 +181,12 @@ describe('undoing', () => {
     await Promise.all([undo.undo(scope), undo.undo(scope), undo.redo(scope)]);
     expect([host.asked('undo'), host.asked('redo')]).toEqual([[scope], [scope]]);
     expect(standing('s9')).toEqual(['stands']);
-    expect(undo.notice?.words()).toBe('Redid changes to 1 note');
+    expect(undo.notice?.text()).toBe('Redid changes to 1 note');
   });
 
   it('keeps a conflict until it is decided, and says where it stopped', async () => {
     await session.undo.undo({ type: 'change_set', changeSet: 's7' });
-    expect(session.undo.notice?.words()).toBe(
+    expect(session.undo.notice?.text()).toBe(
       'Undid changes to 1 note. 1 change needs your decision',
     );
     const [conflict] = session.app.changes.conflicts.values();
@@ -229,7 +229,7 @@ describe('undoing', () => {
     );
     await bare.start();
     await bare.undo.undoLast();
-    expect(bare.undo.notice?.words()).toBe('Nothing to undo');
+    expect(bare.undo.notice?.text()).toBe('Nothing to undo');
   });
 
   it('drops everything with the vault', async () => {

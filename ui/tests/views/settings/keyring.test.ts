@@ -32,7 +32,7 @@ describe('a locked keyring with the API key in it', () => {
     await waitFor(() => expect(screen.queryByTestId('keyring-notice')).toBeNull());
     expect(host.asked('unlockKeyring')).toHaveLength(1);
     expect(session.app.provider).toMatchObject({ hasModel: true, keyring: null });
-    expect(session.app.announcements.at(-1)?.words).toBe('The keyring is unlocked.');
+    expect(session.app.announcements.at(-1)?.text).toBe('The keyring is unlocked.');
   });
 
   it('can be unlocked until the user cancels, and the window goes on meanwhile', async () => {

@@ -57,9 +57,9 @@ describe('the language', () => {
     host.tell({ type: 'problem', error: { code: 'other', message: 'Nobody knows this one.' } });
     host.tell({ type: 'problem', error: { code: 'other', message: 'Something went wrong.' } });
     expect(
-      await screen.findByText('Etwas ist schiefgegangen.', { selector: '.words' }),
+      await screen.findByText('Etwas ist schiefgegangen.', { selector: '.text' }),
     ).toBeVisible();
-    expect(screen.getByText('Nobody knows this one.', { selector: '.words' })).toBeVisible();
+    expect(screen.getByText('Nobody knows this one.', { selector: '.text' })).toBeVisible();
     expect(
       screen.getByText('Etwas ist schiefgegangen.', { selector: '[aria-live] *' }),
     ).toBeDefined();

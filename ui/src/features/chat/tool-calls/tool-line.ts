@@ -25,7 +25,7 @@ export interface ToolLine extends Sentence {
   readonly calls: readonly ToolItem[];
 }
 
-type Words = Omit<ToolLine, 'key' | 'calls'>;
+type LineText = Omit<ToolLine, 'key' | 'calls'>;
 
 /** One line a call; reads that follow each other share one, and so do equal changes of several notes. */
 export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
@@ -38,7 +38,7 @@ export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
   return groups.map((group) => ({
     key: group[0]?.call ?? '',
     calls: group,
-    ...words(group),
+    ...describe(group),
   }));
 }
 
@@ -72,7 +72,7 @@ function isRead(call: ToolItem): boolean {
   );
 }
 
-function words(group: readonly ToolItem[]): Words {
+function describe(group: readonly ToolItem[]): LineText {
   const [call] = group;
   if (!call) return line(sentence('pen', ''));
   const { icon, running, done } = toolKind(call.tool);
@@ -90,7 +90,7 @@ function failure(call: ToolItem): Sentence {
 }
 
 /** The applied or pending changes of a call. */
-function changes(reactions: readonly ToolEvent[]): Words | null {
+function changes(reactions: readonly ToolEvent[]): LineText | null {
   // Moved notes come before the notes whose links follow.
   const changed = reactions
     .flatMap((reaction) => change(reaction) ?? [])
@@ -131,7 +131,7 @@ function change(reaction: ToolEvent): (NoteEffect & { readonly waiting: boolean 
 }
 
 /** The effect of a call that read or searched. */
-function found(reactions: readonly ToolEvent[], tool: string): Words | null {
+function found(reactions: readonly ToolEvent[], tool: string): LineText | null {
   const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
   if (read.length > 0) return reads(read);
   const [first] = reactions;
@@ -150,7 +150,10 @@ function found(reactions: readonly ToolEvent[], tool: string): Words | null {
   return line(sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes);
 }
 
-function searched({ query, hits }: Extract<ToolEvent, { type: 'searched' }>, tool: string): Words {
+function searched(
+  { query, hits }: Extract<ToolEvent, { type: 'searched' }>,
+  tool: string,
+): LineText {
   if (tool === 'get_links') {
     return line(noteSentence(query, 'link', (note) => m.tool_links({ count: hits, note })));
   }
@@ -158,7 +161,7 @@ function searched({ query, hits }: Extract<ToolEvent, { type: 'searched' }>, too
   return line(sentence('search', hitText(tool === 'list_files' ? '' : query, hits)));
 }
 
-function reads(paths: readonly NotePath[]): Words {
+function reads(paths: readonly NotePath[]): LineText {
   const [first] = paths;
   if (first && paths.length === 1) {
     return line(
@@ -174,6 +177,6 @@ function hitText(query: string, hits: number): string {
   return query ? m.tool_found({ count: hits, query }) : m.tool_listed({ count: hits });
 }
 
-function line(words: Sentence, notes: readonly NotePath[] = []): Words {
-  return { ...words, tone: 'plain', notes, changed: [] };
+function line(text: Sentence, notes: readonly NotePath[] = []): LineText {
+  return { ...text, tone: 'plain', notes, changed: [] };
 }

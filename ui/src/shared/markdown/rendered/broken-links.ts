@@ -18,13 +18,13 @@ export function brokenNames(names: readonly string[]): ReadonlySet<string> {
 export function markBrokenLinks(
   root: HTMLElement,
   broken: ReadonlySet<string>,
-  words: string,
+  title: string,
 ): void {
   for (const link of root.querySelectorAll<HTMLElement>(links)) {
     const was = link.dataset['broken'] !== undefined;
     const target = targetOf(link);
     const isBroken = broken.has(noteOf(target));
-    if (isBroken) link.title = words;
+    if (isBroken) link.title = title;
     if (isBroken === was) continue;
     if (isBroken) {
       delete link.dataset['note'];

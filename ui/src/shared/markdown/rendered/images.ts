@@ -25,16 +25,16 @@ const size = /^(\d{1,4})(?:x(\d{1,4}))?$/;
  * Puts an image in each place below `root` that names one. An image that cannot be shown is replaced by its
  * label, with a mark, and is tried again when this is called again; then all use these texts.
  */
-export function drawImages(root: HTMLElement, images: Images, words: ImageTexts): void {
+export function drawImages(root: HTMLElement, images: Images, texts: ImageTexts): void {
   for (const place of root.querySelectorAll<HTMLElement>('[data-image], [data-undrawn]')) {
     const button = place.querySelector('button');
-    if (button) button.title = words.open;
-    else if (place.dataset['undrawn'] !== undefined) tryAgain(place, images, words);
-    else if (!place.querySelector('img')) draw(place, images, words);
+    if (button) button.title = texts.open;
+    else if (place.dataset['undrawn'] !== undefined) tryAgain(place, images, texts);
+    else if (!place.querySelector('img')) draw(place, images, texts);
   }
 }
 
-function draw(place: HTMLElement, images: Images, words: ImageTexts): void {
+function draw(place: HTMLElement, images: Images, texts: ImageTexts): void {
   const target = place.dataset['image'] ?? '';
   const called = place.textContent.trim() || fileName(target);
   const image = imageIn(place, called);
@@ -43,16 +43,16 @@ function draw(place: HTMLElement, images: Images, words: ImageTexts): void {
   image.addEventListener('load', () => (place.dataset['drawn'] = ''));
   image.addEventListener('error', () => {
     place.dataset['undrawn'] = '';
-    place.title = words.undrawn;
+    place.title = texts.undrawn;
     place.textContent = called;
   });
-  show(place, image, images, words);
+  show(place, image, images, texts);
   image.src = images.urlOf(target.slice(0, longest));
 }
 
 /** The label stays until there is an image. */
-function tryAgain(place: HTMLElement, images: Images, words: ImageTexts): void {
-  place.title = place.dataset['web'] === undefined ? words.undrawn : words.web;
+function tryAgain(place: HTMLElement, images: Images, texts: ImageTexts): void {
+  place.title = place.dataset['web'] === undefined ? texts.undrawn : texts.web;
   const target = place.dataset['image'];
   if (target === undefined) return;
   const image = imageIn(place, place.textContent);
@@ -60,7 +60,7 @@ function tryAgain(place: HTMLElement, images: Images, words: ImageTexts): void {
     delete place.dataset['undrawn'];
     place.removeAttribute('title');
     place.dataset['drawn'] = '';
-    show(place, image, images, words);
+    show(place, image, images, texts);
   });
   image.src = images.urlOf(target.slice(0, longest));
 }
@@ -80,7 +80,7 @@ function show(
   place: HTMLElement,
   image: HTMLImageElement,
   images: Images,
-  words: ImageTexts,
+  texts: ImageTexts,
 ): void {
   if (place.closest('a')) {
     place.replaceChildren(image);
@@ -88,7 +88,7 @@ function show(
   }
   const button = document.createElement('button');
   button.type = 'button';
-  button.title = words.open;
+  button.title = texts.open;
   button.append(image);
   button.addEventListener('click', () => images.open(place.dataset['image'] ?? ''));
   place.replaceChildren(button);

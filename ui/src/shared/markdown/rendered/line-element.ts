@@ -48,17 +48,17 @@ export function blockElement(
 function textOf(part: HTMLElement): string {
   if (!part.querySelector(images)) return part.textContent;
   const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
-  let words = '';
+  let content = '';
   while (walker.nextNode()) {
     const { parentElement, textContent } = walker.currentNode;
-    if (!parentElement?.closest(images)) words += textContent ?? '';
+    if (!parentElement?.closest(images)) content += textContent ?? '';
   }
-  return words;
+  return content;
 }
 
 /** The text of a line that is left when it is drawn: no signs, no task's box, no image, no target of a link. */
-function letters(words: string): string {
-  return words
+function letters(content: string): string {
+  return content
     .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')
     .replace(/^\s*\d+[.)]\s/, '')
     .replace(/!\[\[([^\]|]*)[^\]]*\]\]/g, (link, to) =>
