@@ -6,7 +6,7 @@ import ts from 'typescript-eslint';
 import svelteConfig from './svelte.config.js';
 
 /** Rules for imports: `shared` knows no domain, a feature knows no other feature. */
-const doors = (files, group, message) => ({
+const importRule = (files, group, message) => ({
   files,
   rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] },
 });
@@ -16,7 +16,7 @@ const apart = [
   ...['chat', 'composer', 'conversations', 'firstrun', 'note', 'question', 'review', 'search'],
   'settings',
 ];
-const onlyDoor = 'Only ipc/tauri.ts talks to Tauri, and src/ imports nothing from tests/.';
+const onePort = 'Only ipc/tauri.ts talks to Tauri, and src/ imports nothing from tests/.';
 
 export default ts.config(
   { ignores: ['dist', 'src/messages', 'src/ipc/bindings.ts', 'src/ipc/host.ts'] },
@@ -47,18 +47,18 @@ export default ts.config(
   },
   { files: ['**/*.svelte'], rules: { 'max-lines-per-function': 'off' } },
   { files: ['tests/**'], rules: { 'max-lines-per-function': 'off' } },
-  doors(['src/**/*.ts', 'src/**/*.svelte'], outside, onlyDoor),
-  doors(
+  importRule(['src/**/*.ts', 'src/**/*.svelte'], outside, onePort),
+  importRule(
     ['src/shared/**'],
     [...outside, '**/ipc/*', '**/state/**', '**/features/**', '**/views/**'],
     'shared/ knows no domain word.',
   ),
-  doors(
+  importRule(
     ['src/state/**'],
     [...outside, '**/features/**', '**/views/**', '**/shared/**/*.svelte'],
     'state/ knows no component.',
   ),
-  doors(
+  importRule(
     ['src/features/**'],
     [
       ...outside,

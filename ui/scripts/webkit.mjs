@@ -85,8 +85,8 @@ async function look(page, { base, begun, find }, screen) {
     failures.push(...(await page.run(barriers)).map((found) => `${theme}: ${found}`));
   }
   const { seen, bare } = await page.run(marks);
-  failures.push(...bare.map((words) => `“${words}” leads nowhere and has no mark`));
-  if (screen.name === marked && seen === 0) failures.push('no link leads nowhere here');
+  failures.push(...bare.map((words) => `“${words}” is broken and has no mark`));
+  if (screen.name === marked && seen === 0) failures.push('no link is broken here');
   return failures.map((failure) => `${screen.name} ${failure}`);
 }
 

@@ -70,7 +70,7 @@ const retiredInKeys = new RegExp(
 
 /** Keys that may contain such a term, by the reason. */
 const reasons: Readonly<Record<string, string>> = {
-  hub_waiting: 'The state `waiting` of the protocol: Rust makes the key of its name.',
+  hub_waiting: 'The state `waiting` of the hub in the protocol: Rust names the key.',
   keyring_waiting: 'The window waits for the user to unlock the keyring.',
   tray_waiting: 'The state `Waiting` of the tray: Rust names the key.',
 };

@@ -77,7 +77,7 @@ export interface Host {
   changedSince(effect: EffectId): Promise<ChangedSince>;
   /** The lines of a note that stand as the assistant left them, and the text that they are of. */
   noteMarks(path: NotePath): Promise<NoteAttribution>;
-  /** Takes changes back, as far as that needs no guess; resolves when the files are written. */
+  /** Undoes changes, as far as that needs no guess; resolves when the files are written. */
   undo(scope: UndoScope): Promise<UndoResult>;
   /** Redoes these changes, as far as they were undone. */
   redo(scope: UndoScope): Promise<UndoResult>;

@@ -74,9 +74,9 @@ export class Session extends Stores {
       this.undo.dismiss();
       if (!snapshot.vault) this.firstRun = true;
       void this.spending.again();
-      const waiting = early ?? [];
+      const missed = early ?? [];
       early = null;
-      this.#receive(waiting);
+      this.#receive(missed);
       await this.#reopen();
       await this.note.showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);

@@ -38,7 +38,7 @@ export class SentNote {
     return { path, selected: path === this.#selected, private: rule };
   }
 
-  /** The open note that a message takes along if it is sent now. */
+  /** The open note that is sent with a message if it is sent now. */
   get path(): NotePath | null {
     const { chip } = this;
     return chip?.private === null ? chip.path : null;

@@ -38,7 +38,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
 export function view(
   conversation: Conversation,
   items: ChatItem[],
-  waiting: Partial<Pick<ConversationView, 'question' | 'review' | 'held' | 'context'>> = {},
+  needs: Partial<Pick<ConversationView, 'question' | 'review' | 'held' | 'context'>> = {},
 ): ConversationView {
   return {
     seq: 0,
@@ -50,7 +50,7 @@ export function view(
     review: null,
     held: [],
     context: null,
-    ...waiting,
+    ...needs,
   };
 }
 

@@ -19,14 +19,14 @@ describe('the selection in a note', () => {
   }
 
   it('is told with the heading above it', () => {
-    expect(selectedIn(note, select('b'))).toEqual({ words: 'set to 1.2 bar', heading: 'Pressure' });
-    expect(selectedIn(note, select('a'))).toEqual({ words: 'first', heading: 'Boiler' });
+    expect(selectedIn(note, select('b'))).toEqual({ text: 'set to 1.2 bar', heading: 'Pressure' });
+    expect(selectedIn(note, select('a'))).toEqual({ text: 'first', heading: 'Boiler' });
   });
 
   it('is kept while the selection is elsewhere, and cleared by a click into the note', () => {
     expect(selectedIn(note, select('out'))).toBeNull();
     const selection = select('b');
     selection?.collapseToStart();
-    expect(selectedIn(note, selection)).toEqual({ words: '', heading: null });
+    expect(selectedIn(note, selection)).toEqual({ text: '', heading: null });
   });
 });

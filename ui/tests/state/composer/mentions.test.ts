@@ -61,7 +61,7 @@ describe('the mentions of a message', () => {
     ];
     const sent = withMentions('Look', [], [...files, { type: 'tag', tag: 'x' }]);
     expect(attachedIn(sent)).toEqual({
-      words: 'Look\n\n#x',
+      text: 'Look\n\n#x',
       files: [
         { name: 'a.txt', text },
         { name: 'b.csv', text: '1,2' },
@@ -71,7 +71,7 @@ describe('the mentions of a message', () => {
 
   it('is nothing where nobody attached anything', () => {
     const words = 'Attached file: what is that?\n```\ncode\n``` goes on';
-    expect(attachedIn(words)).toEqual({ words, files: [] });
+    expect(attachedIn(words)).toEqual({ text: words, files: [] });
   });
 });
 

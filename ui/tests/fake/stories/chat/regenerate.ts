@@ -54,7 +54,7 @@ export function regenerated(): Story {
 /** Three queued messages while an answer is being written. */
 export function queue(): Story {
   const conversation = row('beans', 'Beans for the south wall', { working: true });
-  const waiting = [
+  const queued = [
     'And how many seeds is that?',
     'Put the sowing dates into the diary, with the week before as a reminder to get compost.',
     'Thanks',
@@ -63,7 +63,7 @@ export function queue(): Story {
     userMessage('u1', 'Which of the beans did well last year?'),
     read('c1', 'Garden/Beans.md'),
     { type: 'assistant', id: 'a1', text: 'The Borlotti on the', streaming: true, cut: false },
-    ...waiting.map((text, at): ChatItem => ({
+    ...queued.map((text, at): ChatItem => ({
       type: 'user',
       id: `q${at}`,
       text,
