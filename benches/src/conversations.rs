@@ -76,7 +76,7 @@ impl ConversationBench {
 
     /// The first page of the list.
     async fn measure_list(&self) -> Result<Ratio, Box<dyn Error>> {
-        let request = ListConversations { shelf: ArchiveState::Open, before: None };
+        let request = ListConversations { archive_state: ArchiveState::Open, before: None };
         let rows =
             self.app.list_conversations(&request).await.map_err(boxed_error)?.conversations.len();
         let ours = async || -> Result<(), Box<dyn Error>> {

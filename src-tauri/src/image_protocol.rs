@@ -11,7 +11,7 @@ use tauri::{Manager as _, Runtime, UriSchemeContext, UriSchemeResponder, Url, We
 use crate::navigation;
 
 /// The scheme. Where a page can only be given addresses of the web it is `http://SCHEME.localhost`.
-pub(crate) const SCHEME: &str = "vault-picture";
+pub(crate) const SCHEME: &str = "vault-image";
 
 /// The image that is asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ mod tests {
     fn the_window_asks_for_a_link_as_it_stands_in_a_note_or_in_an_answer() {
         let asked = |address: &str| ImageRequest::parse(&request(Method::GET, address));
         let source = NotePath::parse("Haus & Hof/Über.md").ok();
-        for base in ["vault-picture://localhost/", "http://vault-picture.localhost/"] {
+        for base in ["vault-image://localhost/", "http://vault-image.localhost/"] {
             let note = "note=Haus%20%26%20Hof%2F%C3%9Cber.md";
             let both = format!("{base}?link=a%2Bb%20%25%3F.png&{note}");
             let in_a_note = ImageRequest { link: "a+b %?.png".to_owned(), source: source.clone() };
@@ -124,14 +124,14 @@ mod tests {
         };
         let (main, other) = (open("main"), open("other"));
         let asked = |window: &WebviewWindow<MockRuntime>| {
-            let address = "vault-picture://localhost/?link=a.png";
+            let address = "vault-image://localhost/?link=a.png";
             ImageRequest::from_window(window.as_ref(), &request(Method::GET, address)).is_some()
         };
         assert!(asked(&main), "the control");
         assert!(!asked(&other));
         for page in [
             "https://example.org/",
-            "vault-picture://localhost/?link=a.png",
+            "vault-image://localhost/?link=a.png",
             "file:///tmp/a.html",
             "data:text/html,x",
             "about:blank",
@@ -143,17 +143,17 @@ mod tests {
 
     #[test]
     fn what_is_asked_in_another_way_is_not_looked_for() {
-        let address = "vault-picture://localhost/?link=a.png";
+        let address = "vault-image://localhost/?link=a.png";
         assert!(ImageRequest::parse(&request(Method::GET, address)).is_some(), "the control");
         for method in [Method::POST, Method::PUT, Method::HEAD, Method::OPTIONS] {
             assert_eq!(ImageRequest::parse(&request(method.clone(), address)), None, "{method}");
         }
         for address in [
-            "vault-picture://localhost/",
-            "vault-picture://localhost/a.png",
-            "vault-picture://localhost/?link=a.png&note=..%2Fout.md",
-            "vault-picture://localhost/?link=a.png&note=%2Fetc%2Fpasswd",
-            "vault-picture://localhost/?link=a.png&note=",
+            "vault-image://localhost/",
+            "vault-image://localhost/a.png",
+            "vault-image://localhost/?link=a.png&note=..%2Fout.md",
+            "vault-image://localhost/?link=a.png&note=%2Fetc%2Fpasswd",
+            "vault-image://localhost/?link=a.png&note=",
         ] {
             assert_eq!(ImageRequest::parse(&request(Method::GET, address)), None, "{address}");
         }

@@ -146,7 +146,7 @@ pub(crate) fn on_window_event<R: Runtime>(window: &Window<R>, event: &WindowEven
 }
 
 /// Does what the user answered about closing the window, and keeps it in mind.
-pub(crate) async fn answer_closing<R: Runtime>(
+pub(crate) async fn answer_close_request<R: Runtime>(
     host: &AppHandle<R>,
     answer: OnClose,
 ) -> Result<(), UserError> {

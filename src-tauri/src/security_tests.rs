@@ -27,7 +27,7 @@ fn the_page_loads_only_packaged_files_and_connects_only_to_the_application() {
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",
-            "img-src 'self' blob: data: vault-picture: http://vault-picture.localhost",
+            "img-src 'self' blob: data: vault-image: http://vault-image.localhost",
             "font-src 'self'",
             "connect-src ipc: http://ipc.localhost",
             "frame-src 'none'",
@@ -101,7 +101,7 @@ fn a_command_of_another_window_or_another_origin_is_refused() {
     let said = refusal(&main, own);
     assert!(!said.contains("not allowed"), "{said}");
     // The framework takes a page of each scheme that the application answers for its own.
-    let image = "vault-picture://localhost/?link=a.png";
+    let image = "vault-image://localhost/?link=a.png";
     main.navigate(image.parse().expect("an address")).expect("the mock goes there");
     let said = refusal(&main, image);
     assert!(said.contains("not allowed"), "{said}");

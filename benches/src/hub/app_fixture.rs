@@ -50,7 +50,7 @@ impl HubAppFixture {
 
 /// Waits until nothing is worked on.
 pub(super) async fn wait_until_idle(app: &App) -> Result<(), Box<dyn Error>> {
-    let page = ListConversations { shelf: ArchiveState::Open, before: None };
+    let page = ListConversations { archive_state: ArchiveState::Open, before: None };
     let listed = app.list_conversations(&page).await.map_err(boxed_error)?.conversations;
     let all: Vec<ConversationId> = listed.into_iter().map(|row| row.id).collect();
     for conversation in all {

@@ -115,7 +115,7 @@ impl App {
         let (feed, answering) = (Feed::default(), ModelSelector::new(tool_support::load(&data)));
         let (active_note, second_start, description_task) =
             (ActiveNoteState::default(), OnceLock::new(), DescriptionTask::default());
-        let works = Jobs::new(feed.clone());
+        let jobs = Jobs::new(feed.clone());
         let around = AppServices {
             data,
             keyring,
@@ -128,7 +128,7 @@ impl App {
             pace: time_scale,
             second_start,
             description_task,
-            jobs: works,
+            jobs,
         };
         let inner = AppInner {
             services: around,
@@ -273,7 +273,7 @@ impl App {
             conversations: page.conversations,
             behind: page.behind,
             problems: self.problems().clone().into_iter().chain(unwatched).collect(),
-            works: self.inner.services.jobs.list(),
+            jobs: self.inner.services.jobs.list(),
         })
     }
 

@@ -29,7 +29,7 @@ const NOTES: [(&str, &str); 7] = [
     ("Projects/Old/Garden plan 2019.md", ""),
     ("Café résumé.md", ""),
     ("会議/日記.md", ""),
-    ("pictures/garden.png", ""),
+    ("photos/garden.png", ""),
 ];
 
 fn fixture() -> FileFinderFixture {

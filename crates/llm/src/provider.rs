@@ -19,7 +19,7 @@ pub trait Provider: Send + Sync {
 
     /// Names the server by its kind and its base URL: verbatim content is sent back to no other
     /// one. Empty if there is none.
-    fn vendor(&self) -> String {
+    fn server_id(&self) -> String {
         String::new()
     }
 

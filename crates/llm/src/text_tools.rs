@@ -127,8 +127,8 @@ impl TextToolProvider {
 
 #[async_trait]
 impl Provider for TextToolProvider {
-    fn vendor(&self) -> String {
-        self.inner.vendor()
+    fn server_id(&self) -> String {
+        self.inner.server_id()
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

@@ -163,7 +163,7 @@ const UNCOVERED_TEXTS: &[(&str, &str)] = &[
     ("#private", "---\n\nA line above: and more, below a rule.\n"),
     ("#private", "---\n\n# Title\n\nA line above: and more, below a rule.\n"),
     ("#private", "---\n# Title\nWords below it\nand: more"),
-    ("#private", "---\n\n![[picture.png]]\n"),
+    ("#private", "---\n\n![[photo.png]]\n"),
     ("#private", "---\nJust words\n---\nText: more"),
     ("#private", "---\n[[Home]]\n---\nText"),
     ("#private", "---\n- Yesterday\n- Tomorrow\n---\nText"),

@@ -127,7 +127,7 @@ pub struct AppSnapshot {
     /// The list goes on behind this one; `None` when all of it is here.
     pub behind: Option<ConversationId>,
     /// Long work in progress, the oldest first.
-    pub works: Vec<crate::job::JobProgress>,
+    pub jobs: Vec<crate::job::JobProgress>,
     /// The problems at start (such as a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }
@@ -223,9 +223,9 @@ pub enum AppEvent {
     /// History was deleted: the listed changes may have another state.
     HistoryChanged,
     /// Work that may take long began, went on or is over.
-    WorkChanged {
+    JobsChanged {
         /// All that is under way, the oldest first.
-        works: Vec<crate::job::JobProgress>,
+        jobs: Vec<crate::job::JobProgress>,
     },
     /// Another provider, model or trouble.
     ProviderChanged {

@@ -16,7 +16,7 @@ pub enum JobKind {
     /// Conversations are written into a file.
     Exporting,
     /// Earlier versions of notes are deleted.
-    Forgetting,
+    DeletingHistory,
 }
 
 /// Work under way.

@@ -39,7 +39,7 @@ pub enum OldChanges {
     /// They stay, and pending ones stay pending.
     Keep,
     /// Applied changes are undone, pending ones are rejected.
-    TakeBack,
+    Undo,
 }
 
 /// The result of regenerating an answer.
@@ -77,7 +77,7 @@ pub struct NoteDecision {
     /// different ones by now, nothing is decided.
     pub seen: String,
     /// The decision.
-    pub verdict: ReviewDecision,
+    pub decision: ReviewDecision,
 }
 
 /// A decision on the changes of one note.

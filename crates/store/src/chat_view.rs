@@ -116,7 +116,7 @@ macro_rules! packed_columns {
             ") AS calls,
              EXISTS (SELECT 1 FROM question WHERE conversation = ?1) AS asked,
              EXISTS (SELECT 1 FROM change_set WHERE conversation = ?1) AS planned,
-             EXISTS (SELECT 1 FROM compaction WHERE conversation = ?1) AS summed_up,
+             EXISTS (SELECT 1 FROM compaction WHERE conversation = ?1) AS has_summary,
              EXISTS (SELECT 1 FROM branch WHERE conversation = ?1) AS forked"
         )
     };
@@ -143,7 +143,7 @@ impl PackedConversation {
             rows,
             asked: row.try_get("asked")?,
             planned: row.try_get("planned")?,
-            has_summary: row.try_get("summed_up")?,
+            has_summary: row.try_get("has_summary")?,
             forked: row.try_get("forked")?,
         })
     }
@@ -377,11 +377,11 @@ fn from_end(row: TurnRow) -> Option<ChatItem> {
 /// One at a time is shown: the next one takes its place, with its id.
 fn from_compaction(row: CompactionRow) -> ChatItem {
     let Compaction { until, text, .. } = row.compaction;
-    ChatItem::SummedUp { id: MessageId::from(format!("{until}:summed-up")), text }
+    ChatItem::Summary { id: MessageId::from(format!("{until}:summary")), text }
 }
 
 fn from_decision(row: DecisionRow) -> ChatItem {
-    ChatItem::Verdict { id: row.id, applied: row.applied, rejected: row.rejected, at: row.at }
+    ChatItem::Decision { id: row.id, applied: row.applied, rejected: row.rejected, at: row.at }
 }
 
 /// Rows by a key, each group in the order of the rows.

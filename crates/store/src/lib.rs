@@ -48,7 +48,7 @@ pub use conversations::title_queue::EndedConversation;
 pub use db::loss_detection::LostDatabase;
 pub use error::StoreError;
 pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow};
-pub use hub::outbox::{ExpiredNotification, ForgottenReplies, OutboxPush, OutboxRow};
+pub use hub::outbox::{ExpiredNotification, ExpiredReplies, OutboxPush, OutboxRow};
 pub use turns::compaction::CompactionRow;
 pub use turns::question::AnswerableQuestion;
 

@@ -28,15 +28,12 @@ pub(crate) async fn applied_hunks(
 }
 
 #[tauri::command]
-pub(crate) async fn changed_since(
-    app: VaultApp,
-    effect: EffectId,
-) -> Result<ChangedSince, UserError> {
+pub(crate) async fn diff_since(app: VaultApp, effect: EffectId) -> Result<ChangedSince, UserError> {
     app.diff_since(&effect).await
 }
 
 #[tauri::command]
-pub(crate) async fn note_marks(
+pub(crate) async fn assistant_lines(
     app: VaultApp,
     path: NotePath,
 ) -> Result<NoteAttribution, UserError> {
@@ -59,7 +56,7 @@ pub(crate) async fn reapply(app: VaultApp, effect: EffectId) -> Result<UndoResul
 }
 
 #[tauri::command]
-pub(crate) async fn settle_conflict(
+pub(crate) async fn resolve_conflict(
     app: VaultApp,
     conflict: UndoConflict,
 ) -> Result<UndoResult, UserError> {
@@ -67,7 +64,7 @@ pub(crate) async fn settle_conflict(
 }
 
 #[tauri::command]
-pub(crate) async fn undo_in(
+pub(crate) async fn undo_in_note(
     app: VaultApp,
     identified: UndoTarget,
 ) -> Result<UndoResult, UserError> {
@@ -75,7 +72,7 @@ pub(crate) async fn undo_in(
 }
 
 #[tauri::command]
-pub(crate) fn stop_work(app: State<'_, App>, work: u32) {
+pub(crate) fn stop_job(app: State<'_, App>, work: u32) {
     app.stop_job(work);
 }
 
@@ -85,7 +82,7 @@ pub(crate) async fn history(app: VaultApp) -> Result<HistoryStats, UserError> {
 }
 
 #[tauri::command]
-pub(crate) async fn forget_history(
+pub(crate) async fn delete_history(
     app: VaultApp,
     age: HistoryAge,
 ) -> Result<DeletedHistory, UserError> {

@@ -67,7 +67,7 @@ pub(crate) async fn remove_queued(app: VaultApp, message: MessageId) -> Result<(
 }
 
 #[tauri::command]
-pub(crate) async fn ask_anew(
+pub(crate) async fn regenerate(
     app: VaultApp,
     request: RegenerateRequest,
 ) -> Result<RegenerateOutcome, UserError> {
@@ -84,12 +84,12 @@ pub(crate) async fn show_variant(
 }
 
 #[tauri::command]
-pub(crate) async fn leave_turn(app: VaultApp, turn: TurnId) -> Result<(), UserError> {
+pub(crate) async fn dismiss_interrupted_turn(app: VaultApp, turn: TurnId) -> Result<(), UserError> {
     app.dismiss_interrupted_turn(&turn).await
 }
 
 #[tauri::command]
-pub(crate) async fn spent_in(
+pub(crate) async fn conversation_costs(
     app: VaultApp,
     conversation: ConversationId,
 ) -> Result<Vec<TurnCost>, UserError> {
@@ -97,7 +97,10 @@ pub(crate) async fn spent_in(
 }
 
 #[tauri::command]
-pub(crate) async fn sum_up(app: VaultApp, conversation: ConversationId) -> Result<(), UserError> {
+pub(crate) async fn compact_conversation(
+    app: VaultApp,
+    conversation: ConversationId,
+) -> Result<(), UserError> {
     app.compact(&conversation).await
 }
 

@@ -30,7 +30,7 @@ pub(crate) async fn list_conversations(
 }
 
 #[tauri::command]
-pub(crate) async fn search_said(
+pub(crate) async fn search_conversations(
     app: VaultApp,
     query: String,
 ) -> Result<ConversationHits, UserError> {
@@ -47,7 +47,7 @@ pub(crate) async fn rename_conversation(
 }
 
 #[tauri::command]
-pub(crate) async fn put_conversation(
+pub(crate) async fn set_archive_state(
     app: VaultApp,
     conversation: ConversationId,
     archive_state: ArchiveState,
@@ -100,7 +100,7 @@ pub(crate) async fn export_conversations<R: Runtime>(
 }
 
 #[tauri::command]
-pub(crate) async fn kept_conversations(app: VaultApp) -> Result<ConversationCounts, UserError> {
+pub(crate) async fn conversation_counts(app: VaultApp) -> Result<ConversationCounts, UserError> {
     app.conversation_counts().await
 }
 

@@ -8,7 +8,7 @@ use tauri::{AppHandle, Runtime, State};
 use crate::lifecycle::{self, WindowLifecycle};
 
 #[tauri::command]
-pub(crate) async fn look_at(
+pub(crate) async fn set_window_focus(
     app: State<'_, App>,
     conversation: Option<ConversationId>,
 ) -> Result<(), UserError> {
@@ -24,7 +24,7 @@ pub(crate) async fn desktop_state(
 }
 
 #[tauri::command]
-pub(crate) async fn set_at_login(
+pub(crate) async fn set_autostart(
     presence: State<'_, WindowLifecycle>,
     at_login: AutostartMode,
 ) -> Result<DesktopState, UserError> {
@@ -32,9 +32,9 @@ pub(crate) async fn set_at_login(
 }
 
 #[tauri::command]
-pub(crate) async fn answer_closing<R: Runtime>(
+pub(crate) async fn answer_close_request<R: Runtime>(
     host: AppHandle<R>,
     answer: OnClose,
 ) -> Result<(), UserError> {
-    lifecycle::answer_closing(&host, answer).await
+    lifecycle::answer_close_request(&host, answer).await
 }

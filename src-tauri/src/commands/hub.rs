@@ -29,12 +29,12 @@ pub(crate) async fn set_hub_token(
 }
 
 #[tauri::command]
-pub(crate) async fn decide_held(
+pub(crate) async fn decide_approval(
     app: VaultApp,
     number: u32,
-    verdict: ApprovalDecision,
+    decision: ApprovalDecision,
 ) -> Result<(), UserError> {
-    app.decide_approval(number, verdict).await
+    app.decide_approval(number, decision).await
 }
 
 #[tauri::command]

@@ -44,7 +44,7 @@ pub(crate) async fn open_in_editor(app: VaultApp, path: NotePath) -> Result<(), 
 
 /// The same with the image that `link` means in a note, or in an answer.
 #[tauri::command]
-pub(crate) async fn open_picture(
+pub(crate) async fn open_image(
     app: VaultApp,
     link: String,
     note: Option<NotePath>,

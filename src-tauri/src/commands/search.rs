@@ -72,7 +72,7 @@ pub(crate) async fn replace_broken_link(
 }
 
 #[tauri::command]
-pub(crate) async fn dead_links(
+pub(crate) async fn broken_links(
     app: VaultApp,
     links: Vec<String>,
 ) -> Result<Option<Vec<String>>, UserError> {
@@ -105,7 +105,7 @@ pub(crate) async fn property_values(
 }
 
 #[tauri::command]
-pub(crate) async fn notes_having(
+pub(crate) async fn notes_matching(
     app: VaultApp,
     having: NoteCriterion,
 ) -> Result<Option<NoteList>, UserError> {

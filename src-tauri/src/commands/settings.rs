@@ -19,7 +19,7 @@ pub(crate) async fn save_settings(
 }
 
 #[tauri::command]
-pub(crate) async fn settle_settings(
+pub(crate) async fn recover_settings(
     app: State<'_, App>,
     choice: SettingsChoice,
 ) -> Result<(), UserError> {
@@ -57,6 +57,6 @@ pub(crate) async fn stop_unlocking(app: State<'_, App>) -> Result<(), UserError>
 }
 
 #[tauri::command]
-pub(crate) async fn spent_by_month(app: VaultApp) -> Result<Vec<MonthCost>, UserError> {
+pub(crate) async fn monthly_costs(app: VaultApp) -> Result<Vec<MonthCost>, UserError> {
     app.monthly_costs().await
 }

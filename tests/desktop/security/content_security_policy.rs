@@ -43,7 +43,7 @@ const PROBE_SCRIPT: &str = "
         () => { window.ran.made = new Function('return true')(); },
         () => put('script', { src: `${base}/script.js` }),
         () => put('link', { rel: 'stylesheet', href: `${base}/style.css` }),
-        () => put('img', { src: `${base}/picture.png` }),
+        () => put('img', { src: `${base}/photo.png` }),
         () => put('iframe', { src: `${base}/frame` }),
         () => put('object', { data: `${base}/object`, type: 'text/html' }),
         () => fetch(`${base}/fetch`, { mode: 'no-cors' }).catch(() => {}),
@@ -54,7 +54,7 @@ const PROBE_SCRIPT: &str = "
 
 /// The loads of the probe, in the order of their names.
 const FOREIGN_LOADS: [&str; 7] =
-    ["/fetch", "/font.woff2", "/frame", "/object", "/picture.png", "/script.js", "/style.css"];
+    ["/fetch", "/font.woff2", "/frame", "/object", "/photo.png", "/script.js", "/style.css"];
 
 /// A server on loopback that tells which of it was asked for.
 pub(crate) struct TrapServer {

@@ -51,8 +51,8 @@ const OTHER_URLS: [&str; 14] = [
     "file:///etc/hostname",
     "about:blank",
     "about:srcdoc",
-    "vault-picture://localhost/?link=Beds.png&note=Projects%2FHerb%20bed.md",
-    "vault-picture://localhost/",
+    "vault-image://localhost/?link=Beds.png&note=Projects%2FHerb%20bed.md",
+    "vault-image://localhost/",
     "ipc://localhost/desktop_state",
     "tauri://localhost/other.html",
     "tauri://localhost/?question",
@@ -104,7 +104,7 @@ async fn no_script_leads_the_window_to_another_page() {
         app.window.execute(&attempt_script(), &json!(["none", ""])).await;
         expect_page_unchanged(&app, &lure, script).await;
     }
-    for to in [remote.as_str(), "data:text/html,x", "vault-picture://localhost/", "about:srcdoc"] {
+    for to in [remote.as_str(), "data:text/html,x", "vault-image://localhost/", "about:srcdoc"] {
         let frame = "const frame = document.createElement('iframe');
             frame.src = arguments[0]; document.body.append(frame);";
         app.window.execute(frame, &json!([to])).await;

@@ -66,7 +66,8 @@ async fn with_the_hub_on_the_program_stands_in_the_tray_and_never_hides_where_th
     let app = home.start().await;
     app.wait_until_opened().await;
     hub.wait_for_registration().await;
-    let answer = "return window.__TAURI_INTERNALS__.invoke('answer_closing', { answer: 'tray' })";
+    let answer =
+        "return window.__TAURI_INTERNALS__.invoke('answer_close_request', { answer: 'tray' })";
     // Nobody shows a tray yet.
     app.window.execute(answer, &json!([])).await;
     wait_for_visibility(&app, true).await;
@@ -180,7 +181,8 @@ async fn a_second_start_brings_the_first_window_to_the_front_and_ends() {
     let app = home.start().await;
     app.wait_until_opened().await;
     tray.wait_for_item().await;
-    let hide = "return window.__TAURI_INTERNALS__.invoke('answer_closing', { answer: 'tray' })";
+    let hide =
+        "return window.__TAURI_INTERNALS__.invoke('answer_close_request', { answer: 'tray' })";
     let in_tray = "return window.__TAURI_INTERNALS__.invoke('desktop_state').then(s => s.inTray)";
     app.window.wait_until("the program to stand in the tray", in_tray).await;
     app.window.execute(hide, &json!([])).await;

@@ -43,7 +43,7 @@ async fn can_load(app: &DesktopApp, address: &str) -> bool {
 
 fn image_url(link: &str) -> String {
     let link: String = link.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    format!("vault-picture://localhost/?link={link}&note=Projects%2FPictures.md")
+    format!("vault-image://localhost/?link={link}&note=Projects%2FPhotos.md")
 }
 
 const SVG: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
@@ -67,11 +67,11 @@ fn write_image_notes(out: &TempVault, remote: &str) -> (TempVault, String) {
     std::os::unix::fs::symlink(out.root().join("out.png"), vault.root().join("Projects/link.png"))
         .expect("a link that leads out");
     vault.write(
-        "Projects/Pictures.md",
+        "Projects/Photos.md",
         format!(
             "![[Beds.png|300]]\n\n![a folder](img/pic%20one.png)\n\n![a drawing](img/plan.svg)\n\n\
-             ![called a picture](img/drawn.png)\n\n![a page](img/page.png)\n\n![a link](link.png)\n\n\
-             ![a way out]({way_out})\n\n![remote]({remote}/picture.png)\n\n![[Late.png]]\n"
+             ![called an image](img/drawn.png)\n\n![a page](img/page.png)\n\n![a link](link.png)\n\n\
+             ![a way out]({way_out})\n\n![remote]({remote}/photo.png)\n\n![[Late.png]]\n"
         ),
     );
     // The control: the target of each link exists.
@@ -85,7 +85,7 @@ async fn images_of_the_vault_are_drawn_and_no_others() {
     let _turn = lock_display().await;
     let (out, lure) = (TempVault::new(&[]), TrapServer::start().await);
     let (vault, way_out) = write_image_notes(&out, &lure.base);
-    let reply = Reply::text("Here they are:\n\n![The beds](Beds.png)\n\nSee [[Pictures]].");
+    let reply = Reply::text("Here they are:\n\n![The beds](Beds.png)\n\nSee [[Photos]].");
     let model = ScriptedModel::start(vec![reply]).await;
     let home = DesktopHome::new().with_vault(&vault).with_model(&model);
     let app = home.start().await;
@@ -94,14 +94,14 @@ async fn images_of_the_vault_are_drawn_and_no_others() {
     app.window.click("[data-testid=send]").await;
     wait_for_image_states(&app, LOG, &json!([["The beds", SAMPLE_IMAGE_WIDTH]])).await;
 
-    app.window.click_text(&format!("{LOG} a"), "Pictures").await;
+    app.window.click_text(&format!("{LOG} a"), "Photos").await;
     let marked = |words: &str| json!([words, "mark"]);
     let with_late = |late: &Value| {
         json!([
             ["Beds.png", SAMPLE_IMAGE_WIDTH],
             ["a folder", SAMPLE_IMAGE_WIDTH],
             marked("a drawing"),
-            marked("called a picture"),
+            marked("called an image"),
             marked("a page"),
             marked("a link"),
             marked("a way out"),
@@ -121,10 +121,10 @@ async fn images_of_the_vault_are_drawn_and_no_others() {
     wait_for_image_states(&app, PANE, &with_late(&json!(["Late.png", SAMPLE_IMAGE_WIDTH]))).await;
 
     assert!(can_load(&app, &image_url("Beds.png")).await, "the control");
-    for link in [way_out.as_str(), "link.png", "img/plan.svg", "img/page.png", "Pictures.md"] {
+    for link in [way_out.as_str(), "link.png", "img/plan.svg", "img/page.png", "Photos.md"] {
         assert!(!can_load(&app, &image_url(link)).await, "{link}");
     }
-    assert!(!can_load(&app, &format!("{}/picture.png", lure.base)).await);
+    assert!(!can_load(&app, &format!("{}/photo.png", lure.base)).await);
     assert!(lure.requested.borrow().is_empty(), "{:?}", *lure.requested.borrow());
     assert_eq!(app.window.execute("return '__pwned' in window", &json!([])).await, false);
     app.quit().await;

@@ -25,7 +25,7 @@ fn note(text: &str) -> NotePath {
 
 /// The notes in which a link is broken once the index has seen the last change.
 async fn broken_in(app: &RunningApp, link: &str, expected: &[&str]) {
-    let having = || NoteCriterion::DeadLink { link: link.into() };
+    let having = || NoteCriterion::BrokenLink { link: link.into() };
     let probe = async || {
         let found = app.app.notes_matching(having()).await.expect("asked");
         found.filter(|found| found.notes == note_paths(expected))

@@ -77,8 +77,8 @@ async fn deleted_history_is_in_no_file_and_its_changes_stay_listed() {
     wait_for_index(&running).await;
     assert_eq!(files_containing(&home.data, CANARY), Vec::<String>::new(), "the index is rebuilt");
     let progress = running.wait_for_event("how far it has come", |event| match event {
-        AppEvent::WorkChanged { works } => (works.first())
-            .filter(|one| one.kind == JobKind::Forgetting && one.all.is_some())
+        AppEvent::JobsChanged { jobs } => (jobs.first())
+            .filter(|one| one.kind == JobKind::DeletingHistory && one.all.is_some())
             .cloned(),
         _ => None,
     });

@@ -32,7 +32,7 @@ fn decide_each_hunk(review: &Review) -> DecideReview {
     let edit = HunkDecision::Edit { text: "mine\nand more".into() };
     let hunks = vec![HunkDecision::Accept, HunkDecision::Reject, edit, HunkDecision::Wait];
     let (path, seen) = (note.path.clone(), note.seen.clone());
-    let notes = vec![NoteDecision { path, seen, verdict: ReviewDecision::Hunks { hunks } }];
+    let notes = vec![NoteDecision { path, seen, decision: ReviewDecision::Hunks { hunks } }];
     DecideReview { review: review.id.clone(), notes }
 }
 

@@ -81,7 +81,7 @@ async fn chat_until_compacted(
 
 fn find_summary(items: &[ChatItem]) -> Option<(usize, &str)> {
     items.iter().enumerate().find_map(|(at, item)| match item {
-        ChatItem::SummedUp { text, .. } => Some((at, text.as_str())),
+        ChatItem::Summary { text, .. } => Some((at, text.as_str())),
         _ => None,
     })
 }

@@ -13,7 +13,7 @@ use crate::harness::test_app::{
 };
 
 async fn listed_titles(app: &RunningApp, archive_state: ArchiveState) -> Vec<String> {
-    let request = ListConversations { shelf: archive_state, before: None };
+    let request = ListConversations { archive_state, before: None };
     let page = app.app.list_conversations(&request).await.expect("a page");
     page.conversations.into_iter().map(|row| row.title).collect()
 }

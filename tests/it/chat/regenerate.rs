@@ -148,7 +148,7 @@ async fn what_the_old_answer_changed_is_asked_about_before_anything_happens() {
     assert_eq!(regenerate(&running, &old, None).await, asks);
     assert_eq!(model.requests().len(), 2, "nothing is asked yet");
 
-    let undo = Some(OldChanges::TakeBack);
+    let undo = Some(OldChanges::Undo);
     let request = RegenerateRequest { message: old, text: None, old: undo };
     running.app.regenerate(&request).await.expect("regenerated");
     let view = view_when_idle(&running, &conversation).await;

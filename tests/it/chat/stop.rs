@@ -118,7 +118,7 @@ async fn an_undo_of_sixty_notes_stops_after_the_current_one_and_continues_later(
     assert_eq!((undone.changed.len(), undone.conflicts.len()), (back(&names), 0));
     assert_eq!(undone.changed.len() + undone.left as usize, 60);
     let sixty = |event: &AppEvent| match event {
-        AppEvent::WorkChanged { works } => works.first().cloned(),
+        AppEvent::JobsChanged { jobs } => jobs.first().cloned(),
         _ => None,
     };
     let told = running.wait_for_event("what it does", |event| {

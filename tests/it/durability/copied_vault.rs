@@ -24,7 +24,7 @@ fn file_contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 async fn a_cut_change_is_not_finished_in_a_copy_and_is_in_the_original_once_it_is_back() {
     let (home, model) =
         (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
-    home.notes.write(".vaultmate/vault.json", "{\"id\":\"an-id-that-goes-along\"}");
+    home.notes.write(".vaultmate/vault.json", "{\"id\":\"an-id-that-is-copied\"}");
     let env = [("ANTHROPIC_API_KEY", KEY.to_owned()), ("ANTHROPIC_BASE_URL", model.base_url())];
     home.run_story_killed_at("vault.exchange.before", "review", &env).await;
 

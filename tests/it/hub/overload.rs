@@ -29,7 +29,7 @@ const MESSAGES_PER_QUERY: usize = 500;
 
 /// How long a window waits for its list.
 async fn time_query(app: &RunningApp) -> Duration {
-    let list = ListConversations { shelf: ArchiveState::Open, before: None };
+    let list = ListConversations { archive_state: ArchiveState::Open, before: None };
     let began = Instant::now();
     app.app.list_conversations(&list).await.expect("a list");
     began.elapsed()

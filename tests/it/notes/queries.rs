@@ -17,7 +17,7 @@ const NOTES: [(&str, &str); 4] = [
     ("Groceries.md", "# Groceries\n\n- [ ] milk for [[Harbour]]\n- [x] bread\n#lists\n"),
     ("House/Heating.md", "---\naliases: [Boiler]\nstatus: open\n---\n[[Groceries]] [[Nowhere]]\n"),
     ("Harbour.md", "# Harbour\n\nThe Éclair is moored. #lists/boats\n"),
-    ("House/picture.png", "no picture"),
+    ("House/photo.png", "no photo"),
 ];
 
 fn note_path(text: &str) -> NotePath {
@@ -65,11 +65,7 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
     let running = open_indexed(&home).await;
     assert_eq!(note_names(&running, "heatg").await, ["Heating in House/Heating.md"]);
     assert_eq!(note_names(&running, "boil").await, ["Boiler in House/Heating.md"]);
-    assert_eq!(
-        note_names(&running, "picture").await,
-        [""; 0],
-        "what cannot be shown is not offered"
-    );
+    assert_eq!(note_names(&running, "photo").await, [""; 0], "what cannot be shown is not offered");
     let found = running.app.find_names("boil").await.expect("it finds");
     assert_eq!((found.names[0].alias, found.names[0].marks.as_slice()), (true, &[(0, 4)][..]));
     for note in ["Groceries", "House/Heating"] {
@@ -183,7 +179,8 @@ async fn links_tags_properties_and_tasks_follow_what_is_on_disk() {
     let broken = app.unresolved_links("").await.expect("asked").expect("it stands");
     assert_eq!((broken.words[0].word.as_str(), broken.total), ("Nowhere", 1));
     let having = |having| app.notes_matching(having);
-    let sources = having(NoteCriterion::DeadLink { link: "Nowhere".into() }).await.expect("asked");
+    let sources =
+        having(NoteCriterion::BrokenLink { link: "Nowhere".into() }).await.expect("asked");
     assert_eq!(sources.expect("it stands").notes, [note_path("House/Heating.md")]);
     assert_eq!(tags(&running).await, [("lists".into(), 2), ("lists/boats".into(), 1)]);
     let tagged = having(NoteCriterion::Tag { tag: "Lists".into() }).await.expect("asked");
@@ -247,7 +244,7 @@ async fn a_note_has_a_place_for_other_programs_and_nothing_else_has() {
     let file = running.app.note_file_path(note_path("House/Heating.md")).await.expect("a file");
     assert_eq!(std::fs::canonicalize(&file).expect("there"), file);
     assert!(file.ends_with("House/Heating.md"), "{}", file.display());
-    for (asked, why) in [("House/picture.png", "is no note"), ("House/Gone.md", "Gone")] {
+    for (asked, why) in [("House/photo.png", "is no note"), ("House/Gone.md", "Gone")] {
         let refused = running.app.note_file_path(note_path(asked)).await.expect_err(asked);
         assert!(refused.message.contains(why), "{}", refused.message);
     }
@@ -282,7 +279,7 @@ async fn an_image_is_resolved_from_its_note_and_a_private_one_is_read_too() {
         assert_eq!(read.into_bytes(), image, "{link}");
     }
     for (link, why) in [
-        ("House/picture.png", "isn’t a PNG"),
+        ("House/photo.png", "isn’t a PNG"),
         ("Groceries.md", "isn’t a PNG"),
         ("Gone.png", "There is no image `Gone.png`"),
         ("../../plan.gif", "There is no image"),
@@ -297,7 +294,7 @@ async fn an_image_is_resolved_from_its_note_and_a_private_one_is_read_too() {
     assert!(file.ends_with("House/plan.gif"), "{}", file.display());
     for (link, why) in [
         ("plan.desktop", "doesn’t have an image file extension"),
-        ("picture.png", "isn’t a PNG"),
+        ("photo.png", "isn’t a PNG"),
         ("Gone.png", "There is no image"),
     ] {
         let refused = running.app.image_file_path(link.to_owned(), house()).await.expect_err(link);

@@ -362,7 +362,7 @@ async fn takes_the_first(app: &RunningApp, conversation: &ConversationId) {
     let hunks: Vec<HunkDecision> = (0..note.hunks.len()).map(one).collect();
     assert_eq!(hunks.len(), 2, "{review:?}");
     let (path, seen) = (note.path.clone(), note.seen.clone());
-    let notes = vec![NoteDecision { path, seen, verdict: ReviewDecision::Hunks { hunks } }];
+    let notes = vec![NoteDecision { path, seen, decision: ReviewDecision::Hunks { hunks } }];
     app.app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
 }
 

@@ -296,7 +296,7 @@ async fn decide_by_hunk(app: &App, conversation: &ConversationId) {
     let edit = HunkDecision::Edit { text: "mine\nand more".into() };
     let hunks = vec![HunkDecision::Accept, HunkDecision::Reject, edit, HunkDecision::Wait];
     let (path, seen) = (note.path.clone(), note.seen.clone());
-    let notes = vec![NoteDecision { path, seen, verdict: ReviewDecision::Hunks { hunks } }];
+    let notes = vec![NoteDecision { path, seen, decision: ReviewDecision::Hunks { hunks } }];
     app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
 }
 

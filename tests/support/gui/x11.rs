@@ -102,9 +102,9 @@ impl X11Client {
         assert_eq!(head[0], 1, "the display lets us in");
         let mut rest = vec![0; 4 * usize::from(read_u16(&head, 6))];
         server.read_exact(&mut rest).expect("the rest of it");
-        let vendor = usize::from(read_u16(&rest, 16)).next_multiple_of(4);
+        let vendor_length = usize::from(read_u16(&rest, 16)).next_multiple_of(4);
         let formats = 8 * usize::from(rest[21]);
-        let (base, root) = (read_u32(&rest, 4), read_u32(&rest, 32 + vendor + formats));
+        let (base, root) = (read_u32(&rest, 4), read_u32(&rest, 32 + vendor_length + formats));
         // Replies come at once, or never.
         server.set_read_timeout(Some(REPLY_TIMEOUT)).expect("a socket has one");
         Self { server, root, resource_id_base: base, resource_count: 0, events: VecDeque::new() }

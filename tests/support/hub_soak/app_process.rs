@@ -141,7 +141,7 @@ async fn answer_question(app: &App, question: &str) -> Vec<String> {
 
 /// The queries of a window that shows the conversation of the day.
 async fn run_window_queries(app: &App) -> Vec<String> {
-    let page = ListConversations { shelf: ArchiveState::Open, before: None };
+    let page = ListConversations { archive_state: ArchiveState::Open, before: None };
     let listed = app.list_conversations(&page).await.expect("a list").conversations;
     if let Some(first) = listed.first() {
         app.conversation(&first.id).await.expect("a view");
@@ -150,7 +150,7 @@ async fn run_window_queries(app: &App) -> Vec<String> {
 }
 
 async fn conversations(app: &App) -> Vec<ConversationId> {
-    let page = ListConversations { shelf: ArchiveState::Open, before: None };
+    let page = ListConversations { archive_state: ArchiveState::Open, before: None };
     let listed = app.list_conversations(&page).await.expect("a list").conversations;
     listed.into_iter().map(|row| row.id).collect()
 }

@@ -965,7 +965,7 @@ error: UserError | null,
 /**
  * The work of the interrupted turn, for as long as the user may decide about it.
  */
-offer: Interruption | null, } | { "type": "summed_up", 
+offer: Interruption | null, } | { "type": "summary", 
 /**
  * Stable id.
  */
@@ -973,7 +973,7 @@ id: MessageId,
 /**
  * The text for the model.
  */
-text: string, } | { "type": "verdict", 
+text: string, } | { "type": "decision", 
 /**
  * Stable id.
  */
@@ -1568,7 +1568,7 @@ stopping: boolean, };
 /**
  * The kind of a job.
  */
-export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "forgetting";
+export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "deleting_history";
 
 /**
  * A message of the user that has several versions; the conversation is shown as it went on from
@@ -1685,7 +1685,7 @@ export type ListConversations = {
 /**
  * Of those that lie here.
  */
-shelf: ArchiveState, 
+archiveState: ArchiveState, 
 /**
  * The page after this one; `None` begins with the newest.
  */
@@ -1762,7 +1762,7 @@ title: string,
 /**
  * Where it lies.
  */
-shelf: ArchiveState, 
+archiveState: ArchiveState, 
 /**
  * Whose words.
  */
@@ -1854,7 +1854,7 @@ behind: ConversationId | null,
 /**
  * Long work in progress, the oldest first.
  */
-works: Array<JobProgress>, 
+jobs: Array<JobProgress>, 
 /**
  * The problems at start (such as a vault that is gone).
  */
@@ -1939,11 +1939,11 @@ held: Array<PendingApproval>, } | { "type": "applied_changed",
 /**
  * The set, whole.
  */
-set: AppliedSet, } | { "type": "history_changed" } | { "type": "work_changed", 
+set: AppliedSet, } | { "type": "history_changed" } | { "type": "jobs_changed", 
 /**
  * All that is under way, the oldest first.
  */
-works: Array<JobProgress>, } | { "type": "provider_changed", 
+jobs: Array<JobProgress>, } | { "type": "provider_changed", 
 /**
  * How it stands.
  */
@@ -2018,7 +2018,7 @@ openNote: NotePath | null, };
 /**
  * The treatment of the changes of an answer that is regenerated.
  */
-export type OldChanges = "keep" | "take_back";
+export type OldChanges = "keep" | "undo";
 
 /**
  * A message of the user to be answered again.
@@ -2080,7 +2080,7 @@ seen: string,
 /**
  * The decision.
  */
-verdict: ReviewDecision, };
+decision: ReviewDecision, };
 
 /**
  * A decision on the changes of one note.
@@ -2357,7 +2357,7 @@ property: string,
 /**
  * The value.
  */
-value: string, } | { "type": "dead_link", 
+value: string, } | { "type": "broken_link", 
 /**
  * Its target.
  */

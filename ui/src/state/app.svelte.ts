@@ -118,7 +118,7 @@ export class AppState {
     this.conversations = snapshot.conversations.map(titled);
     this.behind = snapshot.behind;
     this.changes.clear();
-    this.jobs = snapshot.works;
+    this.jobs = snapshot.jobs;
     this.problems = [];
     for (const error of snapshot.problems) this.#addProblem(error, false);
     this.ready = true;
@@ -165,8 +165,8 @@ export class AppState {
         // Known changes may have another state now.
         this.changes.clear();
         return;
-      case 'work_changed':
-        this.jobs = event.works;
+      case 'jobs_changed':
+        this.jobs = event.jobs;
         return;
       case 'hub_changed':
         this.hub = event.hub;

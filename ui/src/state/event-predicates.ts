@@ -28,7 +28,7 @@ export function hasNewIndex(before: VaultInfo | null, now: VaultInfo | null): bo
 /** Whether notes were changed in it, so that there may be something to undo. */
 export function hasChanged({ items }: ConversationView): boolean {
   return items.some((item) => {
-    if (item.type === 'verdict') return item.applied.length > 0;
+    if (item.type === 'decision') return item.applied.length > 0;
     if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
     return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
   });

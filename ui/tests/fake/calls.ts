@@ -151,7 +151,7 @@ export abstract class FakeCalls {
   async restoreConversations(): Promise<ConversationPage> {
     await this.called('restoreConversations');
     this.conversations.restoreAll();
-    return this.conversations.list({ shelf: 'open', before: null });
+    return this.conversations.list({ archiveState: 'open', before: null });
   }
 
   async settleSettings(choice: SettingsChoice): Promise<void> {

@@ -67,9 +67,9 @@ export class FakeConversations {
     return { kept: this.#rows.size, deleted, until: deleted > 0 ? this.#until : null };
   }
 
-  list({ shelf, before }: ListConversations): ConversationPage {
+  list({ archiveState, before }: ListConversations): ConversationPage {
     const rows = [...this.#rows.values()]
-      .filter((row) => row.archived === (shelf === 'archived'))
+      .filter((row) => row.archived === (archiveState === 'archived'))
       .toSorted((a, b) => b.updatedAt - a.updatedAt);
     const from = rows.findIndex(({ id }) => id === before) + 1;
     const conversations = rows.slice(from, from + page);
@@ -112,7 +112,7 @@ function marked(
   return {
     conversation: row.id,
     title: row.title,
-    shelf: row.archived ? 'archived' : 'open',
+    archiveState: row.archived ? 'archived' : 'open',
     by,
     place,
     at: row.updatedAt,

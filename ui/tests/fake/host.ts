@@ -216,7 +216,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
     if (!view || at === undefined || at === 0) {
       throw nothingToSummarize;
     }
-    const line: ChatItem = { type: 'summed_up', id: 'summary-line', text: 'They talked.' };
+    const line: ChatItem = { type: 'summary', id: 'summary-line', text: 'They talked.' };
     const items = view.items.toSpliced(at, 0, line);
     const context = afterSummary(view.context);
     this.#views.set(conversation, { ...view, items, context });
@@ -239,7 +239,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
       const review = notes.length > 0 ? { ...view.review, notes } : null;
       const { applied, rejected } = outcomeOf(request.notes);
       const id = `decision-${this.seq}`;
-      const item = { type: 'verdict', id, applied, rejected, at: Date.now() } as const;
+      const item = { type: 'decision', id, applied, rejected, at: Date.now() } as const;
       this.#views.set(conversation, { ...view, review, items: [...view.items, item] });
       this.tell(
         { type: 'item_changed', conversation, item },

@@ -3,7 +3,7 @@ import type { NoteDecision, NoteDiff, NotePath } from '../../src/ipc/bindings';
 
 /** The part of a note that is still pending after these decisions. */
 export function remainingOf(note: NoteDiff, decisions: readonly NoteDecision[]): NoteDiff[] {
-  const decision = decisions.find(({ path }) => path === note.path)?.verdict;
+  const decision = decisions.find(({ path }) => path === note.path)?.decision;
   if (!decision) return [note];
   if (decision.type !== 'hunks') return [];
   const hunks = note.hunks.filter((_, index) => decision.hunks[index]?.type === 'wait');
@@ -17,8 +17,8 @@ export function outcomeOf(decisions: readonly NoteDecision[]): {
 } {
   const paths = (is: (type: string) => boolean): NotePath[] =>
     decisions
-      .filter(({ verdict }) =>
-        verdict.type === 'hunks' ? verdict.hunks.some(({ type }) => is(type)) : is(verdict.type),
+      .filter(({ decision }) =>
+        decision.type === 'hunks' ? decision.hunks.some(({ type }) => is(type)) : is(decision.type),
       )
       .map(({ path }) => path);
   return {

@@ -20,7 +20,7 @@ describe('a note’s path', () => {
     ['Groceries#^block', 'Groceries.md'],
     ['Pantry|the pantry', 'Pantry.md'],
     ['./Recipes/Soup.md', 'Recipes/Soup.md'],
-    ['Pictures/harbour.png', 'Pictures/harbour.png'],
+    ['Photos/harbour.png', 'Photos/harbour.png'],
   ])('is found behind the link %s', (target, path) => {
     expect(linkedNote(target)).toBe(path);
   });

@@ -230,9 +230,9 @@ describe('a review', () => {
           {
             path: 'Projects/Harbour Library.md',
             seen: expect.any(String),
-            verdict: { type: 'accept' },
+            decision: { type: 'accept' },
           },
-          { path: 'Letters/Invitation.md', seen: expect.any(String), verdict: { type: 'reject' } },
+          { path: 'Letters/Invitation.md', seen: expect.any(String), decision: { type: 'reject' } },
         ],
       },
     ]);

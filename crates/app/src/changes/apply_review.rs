@@ -90,16 +90,16 @@ fn decision_for(
 ) -> Result<Option<RowDecision>, &'static str> {
     let note =
         |row: &PlannedChangeRow| request.notes.iter().find(|note| note.path == row.change.path);
-    let Some(NoteDecision { path, seen: looked_at, verdict }) = note(row) else { return Ok(None) };
+    let Some(NoteDecision { path, seen: looked_at, decision }) = note(row) else { return Ok(None) };
     if *looked_at != change_fingerprint(set, path) {
         return Err("These are not the changes that you looked at: look at them again.");
     }
     let accepted = |row: &PlannedChangeRow| {
-        note(row).is_some_and(|note| note.verdict == ReviewDecision::Accept)
+        note(row).is_some_and(|note| note.decision == ReviewDecision::Accept)
     };
     let unit = row.unit.as_ref();
     let whole = || set.planned.iter().filter(|other| other.unit.as_ref() == unit).all(accepted);
-    match verdict {
+    match decision {
         ReviewDecision::Accept if unit.is_none() || whole() => {
             Ok(Some(RowDecision::Make(AcceptedPortion::Whole)))
         }

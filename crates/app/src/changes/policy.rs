@@ -54,7 +54,7 @@ pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
         return Refuse("The user has set the mode to Read only: no note can be changed. Say so.");
     }
     if !facts.writable {
-        return Refuse("The folder of notes is read-only: nothing can be changed in it. Say so.");
+        return Refuse("The vault is read-only: nothing can be changed in it. Say so.");
     }
     if facts.changes_rules {
         return Review;

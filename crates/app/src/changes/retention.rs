@@ -108,7 +108,7 @@ impl VaultSession {
         let progress = Progress::default();
         progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
         let work = self.purge_and_compact(keep, &progress);
-        let (purged, index) = self.jobs.run(JobKind::Forgetting, &progress, work).await;
+        let (purged, index) = self.jobs.run(JobKind::DeletingHistory, &progress, work).await;
         self.publish_history_changed();
         let PurgeStats { changes, bytes } = purged?;
         if let Some(error) = index {

@@ -105,7 +105,7 @@ pub(crate) fn reject_request(set: &OpenChangeSet, paths: &[NotePath]) -> DecideR
     let notes = paths.iter().map(|path| NoteDecision {
         path: path.clone(),
         seen: change_fingerprint(set, path),
-        verdict: protocol::request::ReviewDecision::Reject,
+        decision: protocol::request::ReviewDecision::Reject,
     });
     DecideReview { review: set.id.clone(), notes: notes.collect() }
 }

@@ -41,7 +41,8 @@ impl App {
         request: &ListConversations,
     ) -> Result<ConversationPage, UserError> {
         let open = self.session().await?;
-        let page = open.store.conversations(request.shelf, request.before.as_ref(), PAGE_SIZE);
+        let page =
+            open.store.conversations(request.archive_state, request.before.as_ref(), PAGE_SIZE);
         page.await.map_err(store_error)
     }
 

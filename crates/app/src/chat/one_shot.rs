@@ -164,7 +164,7 @@ async fn run_one_shot(
     if let Some(asked) = items.iter().rposition(|item| matches!(item, ChatItem::User { .. })) {
         items.drain(..=asked);
     }
-    items.retain(|item| !matches!(item, ChatItem::Verdict { .. }));
+    items.retain(|item| !matches!(item, ChatItem::Decision { .. }));
     let error = items.iter().find_map(|item| match item {
         ChatItem::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
         _ => None,

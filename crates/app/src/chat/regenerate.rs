@@ -52,7 +52,7 @@ impl App {
                 let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
                 return Ok(RegenerateOutcome::Asks { changed, waiting });
             }
-            Some(OldChanges::TakeBack) => self.undo_old_answer(&turns, changed, waiting).await?,
+            Some(OldChanges::Undo) => self.undo_old_answer(&turns, changed, waiting).await?,
             None | Some(OldChanges::Keep) => {}
         }
         let message = UserMessage::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));

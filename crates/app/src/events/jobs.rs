@@ -75,11 +75,11 @@ impl Jobs {
 
     fn publish(&self) {
         let mut underway = self.lock();
-        let works = underway.list();
-        if works != underway.published {
-            underway.published.clone_from(&works);
+        let jobs = underway.list();
+        if jobs != underway.published {
+            underway.published.clone_from(&jobs);
             // Under the lock: what is told last is how it stands.
-            self.feed.publish(AppEvent::WorkChanged { works });
+            self.feed.publish(AppEvent::JobsChanged { jobs });
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn work_is_told_while_it_goes_on_stops_between_two_steps_and_is_gone_at_its_end() {
         let feed = Feed::default();
-        let (works, heard) = (Jobs::new(feed.clone()), heard(&feed));
+        let (jobs, heard) = (Jobs::new(feed.clone()), heard(&feed));
         let progress = Progress::default();
         progress.expect(10);
         let steps = async {
@@ -150,17 +150,17 @@ mod tests {
         };
         let stop = async {
             tokio::time::sleep(3 * PROGRESS_INTERVAL + PROGRESS_INTERVAL / 4).await;
-            let [work] = works.list().try_into().expect("one");
-            works.stop(work.id);
+            let [work] = jobs.list().try_into().expect("one");
+            jobs.stop(work.id);
             work
         };
-        let (done, work) = tokio::join!(works.run(JobKind::Undoing, &progress, steps), stop);
+        let (done, work) = tokio::join!(jobs.run(JobKind::Undoing, &progress, steps), stop);
         assert_eq!((done, work.done, work.all, work.stopping), (3, 3, Some(10), false));
-        assert!(works.list().is_empty());
+        assert!(jobs.list().is_empty());
         feed.flush();
         let told: Vec<Vec<JobProgress>> = (heard.lock().expect("not poisoned").iter())
             .filter_map(|event| match event {
-                AppEvent::WorkChanged { works } => Some(works.clone()),
+                AppEvent::JobsChanged { jobs } => Some(jobs.clone()),
                 _ => None,
             })
             .collect();
@@ -168,15 +168,15 @@ mod tests {
         let dones: Vec<_> = dones.collect();
         assert_eq!(dones, [(0, false), (1, false), (2, false), (3, false), (3, true)]);
         assert_eq!(told.last(), Some(&Vec::new()), "it is over");
-        works.stop(work.id);
+        jobs.stop(work.id);
     }
 
     #[tokio::test]
     async fn work_that_is_dropped_is_not_told_any_more() {
-        let works = Jobs::new(Feed::default());
+        let jobs = Jobs::new(Feed::default());
         let progress = Progress::default();
-        let never = works.run(JobKind::Exporting, &progress, std::future::pending::<()>());
+        let never = jobs.run(JobKind::Exporting, &progress, std::future::pending::<()>());
         assert!(tokio::time::timeout(PROGRESS_INTERVAL, never).await.is_err());
-        assert!(works.list().is_empty());
+        assert!(jobs.list().is_empty());
     }
 }

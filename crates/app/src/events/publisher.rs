@@ -239,7 +239,7 @@ impl EventPublisher {
         if let Some(decision) = decision {
             let (id, at) = (decision.id, decision.at);
             let (applied, rejected) = (decision.applied, decision.rejected);
-            self.publish_item(conversation, ChatItem::Verdict { id, applied, rejected, at });
+            self.publish_item(conversation, ChatItem::Decision { id, applied, rejected, at });
         }
         self.publish_row(conversation).await
     }

@@ -95,8 +95,8 @@ const DID_NOTHING: &str = "The model did nothing about the message.";
 
 #[async_trait]
 impl Provider for CaptureIfIgnored {
-    fn vendor(&self) -> String {
-        self.provider.vendor()
+    fn server_id(&self) -> String {
+        self.provider.server_id()
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

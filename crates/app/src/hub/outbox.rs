@@ -249,7 +249,7 @@ impl Unshown {
         // The next one is among the queued ones.
         self.early.remove(&next.id);
         let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
-        let dropped = vault.store.outbox_forgotten_replies(self.told, HUB_REPLY_WINDOW).await?;
+        let dropped = vault.store.outbox_expired_replies(self.told, HUB_REPLY_WINDOW).await?;
         self.told = self.told.max(dropped.last);
         let count = dropped.count.saturating_add(sent);
         if count > 0 {

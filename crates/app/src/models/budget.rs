@@ -36,8 +36,8 @@ pub(crate) struct SpendingGate {
 
 #[async_trait]
 impl Provider for SpendingGate {
-    fn vendor(&self) -> String {
-        self.provider.vendor()
+    fn server_id(&self) -> String {
+        self.provider.server_id()
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

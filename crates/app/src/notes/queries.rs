@@ -133,7 +133,7 @@ impl App {
             match &having {
                 NoteCriterion::Tag { tag } => index.notes_with_tag(tag),
                 NoteCriterion::Value { property, value } => index.notes_with_value(property, value),
-                NoteCriterion::DeadLink { link } => {
+                NoteCriterion::BrokenLink { link } => {
                     let mut dead = index.broken_links()?.into_iter();
                     Some(
                         dead.find(|dead| dead.link == *link)

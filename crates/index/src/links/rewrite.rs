@@ -39,7 +39,7 @@ pub struct SkippedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
     /// It is in an additional folder, where nothing is changed.
-    BesideVault,
+    OutsideVault,
     /// It is not UTF-8 text, so other bytes of it could be lost.
     NotText,
     /// This user may not write it.
@@ -147,10 +147,10 @@ impl LinkGraph<'_> {
                 Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
                     if is_read_only(&path) =>
                 {
-                    rewriting.skipped.push(left(path, links, SkipReason::BesideVault));
+                    rewriting.skipped.push(left(path, links, SkipReason::OutsideVault));
                 }
                 Err(LinkProblem { path, .. }) if is_read_only(&path) => {
-                    rewriting.skipped.push(left(path, 1, SkipReason::BesideVault));
+                    rewriting.skipped.push(left(path, 1, SkipReason::OutsideVault));
                 }
                 Ok(FileRewrite::Rewritten(RewrittenFile { path, links, .. }))
                     if self.is_protected(&path) =>

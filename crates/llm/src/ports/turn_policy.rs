@@ -67,7 +67,7 @@ pub struct TurnSetup {
 impl TurnSetup {
     /// The author of the answers.
     pub(crate) fn maker(&self) -> AnswerAuthor {
-        AnswerAuthor { vendor: self.provider.vendor(), model: self.model.clone() }
+        AnswerAuthor { server: self.provider.server_id(), model: self.model.clone() }
     }
 
     /// The descriptions of the offered tools for the model.

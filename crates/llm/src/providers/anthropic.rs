@@ -64,8 +64,8 @@ impl Provider for Anthropic {
         self.server.stream("/messages", &request.model, &body, decoder).await
     }
 
-    fn vendor(&self) -> String {
-        self.server.vendor()
+    fn server_id(&self) -> String {
+        self.server.server_id()
     }
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {

@@ -54,8 +54,8 @@ impl KeyPool {
 
 #[async_trait]
 impl Provider for KeyPool {
-    fn vendor(&self) -> String {
-        self.first.vendor()
+    fn server_id(&self) -> String {
+        self.first.server_id()
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

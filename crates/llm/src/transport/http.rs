@@ -116,7 +116,7 @@ pub(crate) struct ApiClient {
 
 impl ApiClient {
     /// Names the provider and the origin of the base URL, without the rest of the URL.
-    pub(crate) fn vendor(&self) -> String {
+    pub(crate) fn server_id(&self) -> String {
         format!("{} at {}", self.api.name, self.base.origin().ascii_serialization())
     }
 

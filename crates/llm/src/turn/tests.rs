@@ -12,7 +12,7 @@ pub(super) fn rules() -> TurnRules {
     TurnRules {
         limits: TurnLimits::default(),
         spending_limit: None,
-        maker: AnswerAuthor { vendor: "vendor".into(), model: "model".into() },
+        maker: AnswerAuthor { server: "provider".into(), model: "model".into() },
         kinds: kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
         question: "q".into(),
         spread: 0,

@@ -37,7 +37,7 @@ impl Review {
             Some(NoteDecision {
                 path: note.path.clone(),
                 seen: note.seen.clone(),
-                verdict: outcome,
+                decision: outcome,
             })
         };
         let notes = self.notes.iter().filter_map(decide).collect();

@@ -157,14 +157,14 @@ pub enum ChatItem {
         offer: Option<Interruption>,
     },
     /// Here earlier turns were summarized: from now on a model gets this summary in their place.
-    SummedUp {
+    Summary {
         /// Stable id.
         id: MessageId,
         /// The text for the model.
         text: String,
     },
     /// A decision on changes: "Changed 3 notes", "Rejected 1 note".
-    Verdict {
+    Decision {
         /// Stable id.
         id: MessageId,
         /// Notes that were changed.

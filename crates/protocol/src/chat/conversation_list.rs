@@ -20,7 +20,7 @@ pub enum ArchiveState {
 #[serde(rename_all = "camelCase")]
 pub struct ListConversations {
     /// Of those that lie here.
-    pub shelf: ArchiveState,
+    pub archive_state: ArchiveState,
     /// The page after this one; `None` begins with the newest.
     pub before: Option<ConversationId>,
 }
@@ -91,7 +91,7 @@ pub struct ConversationHit {
     /// Its name.
     pub title: String,
     /// Where it lies.
-    pub shelf: ArchiveState,
+    pub archive_state: ArchiveState,
     /// Whose words.
     pub by: HitSource,
     /// Where in it.

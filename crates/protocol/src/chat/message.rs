@@ -112,7 +112,8 @@ pub struct OpenNote {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerAuthor {
     /// Whose server, by its kind and where it stands; empty where nothing is kept verbatim.
-    pub vendor: String,
+    #[serde(rename = "vendor")]
+    pub server: String,
     /// The model's id or alias.
     pub model: String,
 }

@@ -145,7 +145,7 @@ pub enum NoteCriterion {
         value: String,
     },
     /// A broken link.
-    DeadLink {
+    BrokenLink {
         /// Its target.
         link: String,
     },

@@ -258,7 +258,7 @@ fn a_decision_is_shown_between_its_turns() {
             ..ConversationRows::default()
         };
         let shown = items(rows);
-        let found = shown.iter().position(|item| matches!(item, ChatItem::Verdict { .. }));
+        let found = shown.iter().position(|item| matches!(item, ChatItem::Decision { .. }));
         assert_eq!(found, Some(place), "for a second turn at {second_turn_at}");
     }
 }
@@ -321,10 +321,10 @@ fn name(item: &ChatItem) -> String {
         ChatItem::User { id, .. }
         | ChatItem::Assistant { id, .. }
         | ChatItem::Asked { id, .. }
-        | ChatItem::Verdict { id, .. } => id.to_string(),
+        | ChatItem::Decision { id, .. } => id.to_string(),
         ChatItem::Tool { turn, call, .. } => format!("line {turn} {call}"),
         ChatItem::Ended { turn, .. } => format!("end {turn}"),
-        ChatItem::SummedUp { text, .. } => format!("summary: {text}"),
+        ChatItem::Summary { text, .. } => format!("summary: {text}"),
     }
 }
 

@@ -184,7 +184,7 @@ fn hit_from_row(row: &SqliteRow, words: &str) -> Result<ConversationHit, sqlx::E
     Ok(ConversationHit {
         conversation: row.text("conversation")?,
         title: row.try_get("title")?,
-        shelf: if archived { ArchiveState::Archived } else { ArchiveState::Open },
+        archive_state: if archived { ArchiveState::Archived } else { ArchiveState::Open },
         by: row.enum_value("kind")?,
         place: location_from_row(row)?,
         at: row.timestamp("at")?,

@@ -40,7 +40,7 @@ pub struct OutboxRow {
 
 /// Notifications that answer messages which a hub may have dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ForgottenReplies {
+pub struct ExpiredReplies {
     /// How many there are.
     pub count: i64,
     /// The number of the last; 0 where there is none.
@@ -77,11 +77,11 @@ impl Store {
 
     /// The queued notifications above the number `after` that answer one of the messages which a
     /// hub with so large a `memory` has dropped.
-    pub async fn outbox_forgotten_replies(
+    pub async fn outbox_expired_replies(
         &self,
         after: i64,
         memory: i64,
-    ) -> Result<ForgottenReplies, StoreError> {
+    ) -> Result<ExpiredReplies, StoreError> {
         read!(self, "read the outbox", |db| forgotten(db, after, memory))
     }
 
@@ -159,7 +159,7 @@ async fn forgotten(
     db: &mut SqliteConnection,
     after: i64,
     memory: i64,
-) -> Result<ForgottenReplies, sqlx::Error> {
+) -> Result<ExpiredReplies, sqlx::Error> {
     sqlx::query(over_waiting!(
         "SELECT count(*) AS count, coalesce(max(number), 0) AS last
          FROM waiting WHERE newer >= ? AND number > ?"
@@ -167,7 +167,7 @@ async fn forgotten(
     .bind(memory)
     .bind(after)
     .try_map(|row: SqliteRow| {
-        Ok(ForgottenReplies { count: row.try_get("count")?, last: row.try_get("last")? })
+        Ok(ExpiredReplies { count: row.try_get("count")?, last: row.try_get("last")? })
     })
     .fetch_one(db)
     .await

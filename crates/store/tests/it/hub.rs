@@ -338,9 +338,9 @@ async fn answers_go_out_in_order_until_the_hub_is_about_to_drop_their_messages()
             let said = OutboxPush { message_id: id, ..push(&number.to_string(), number) };
             story.store.inbox_done(&said).await.expect("done");
         }
-        let all = story.store.outbox_forgotten_replies(0, memory).await.expect("read");
+        let all = story.store.outbox_expired_replies(0, memory).await.expect("read");
         assert_eq!((all.count, all.last), (dropped, dropped), "{memory}");
-        let rest = story.store.outbox_forgotten_replies(1, memory).await.expect("read");
+        let rest = story.store.outbox_expired_replies(1, memory).await.expect("read");
         assert_eq!(rest.count, (dropped - 1).max(0), "{memory}");
         // The notification under way is sent again first, whatever it answers.
         let again = story.store.outbox_next(Some(1), memory).await.expect("read").expect("one");

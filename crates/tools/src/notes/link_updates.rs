@@ -47,7 +47,7 @@ impl LinkUpdates {
                 ", and rewrote {links} in {notes} so that they still lead to the same place"
             );
         }
-        for because in [SkipReason::BesideVault, SkipReason::NotText, SkipReason::Protected] {
+        for because in [SkipReason::OutsideVault, SkipReason::NotText, SkipReason::Protected] {
             words += &skipped_sentence(&self.skipped, because);
         }
         if self.unlisted > 0 {
@@ -187,7 +187,7 @@ fn skipped_sentence(all: &[SkippedFile], because: SkipReason) -> String {
         more => format!(" and {}", pluralize(more, "more note")),
     };
     let why = match because {
-        SkipReason::BesideVault => "because nothing is changed beside the vault",
+        SkipReason::OutsideVault => "because nothing is changed outside the vault",
         SkipReason::NotText => "because what is not UTF-8 text is not changed",
         SkipReason::Protected => "because write-protected notes are not changed",
     };

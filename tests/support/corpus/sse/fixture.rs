@@ -140,8 +140,8 @@ fn observed_turn(
             ChatItem::Ended { status, error, .. } => told.ended = Some((status, error)),
             ChatItem::User { .. }
             | ChatItem::Asked { .. }
-            | ChatItem::SummedUp { .. }
-            | ChatItem::Verdict { .. } => {}
+            | ChatItem::Summary { .. }
+            | ChatItem::Decision { .. } => {}
         }
     }
     told

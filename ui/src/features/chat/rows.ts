@@ -148,8 +148,8 @@ function isQuestion(call: ToolItem): boolean {
 function isShown(item: Exclude<ChatItem, ToolItem>): boolean {
   switch (item.type) {
     case 'user':
-    case 'verdict':
-    case 'summed_up':
+    case 'decision':
+    case 'summary':
       return true;
     case 'assistant':
       return item.text !== '' || item.streaming;

@@ -29,7 +29,7 @@ export function wordSearchText(into: WordSearch): string {
       return m.search_property_of({ word: into.property });
     case 'value':
       return m.search_value_notes({ property: into.property, word: into.value });
-    case 'dead_link':
+    case 'broken_link':
       return m.search_broken_notes({ word: into.link });
     default:
       return into satisfies never;

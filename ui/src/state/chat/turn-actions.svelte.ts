@@ -60,7 +60,7 @@ export class TurnActions {
   }
 
   /** Regenerates after the user decided about the changes of the old answer. */
-  async decideOld(old: 'keep' | 'take_back' | null): Promise<void> {
+  async decideOld(old: 'keep' | 'undo' | null): Promise<void> {
     const asked = this.old;
     this.old = null;
     if (asked && old !== null) await this.#regenerate({ ...asked.request, old });

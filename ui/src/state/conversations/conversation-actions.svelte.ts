@@ -54,12 +54,12 @@ export class ConversationActions {
   async listMore(): Promise<void> {
     if (this.listing) return;
     this.listing = true;
-    const { archiveState: shelf } = this;
-    const before = shelf === 'open' ? this.#app.behind : (this.#behind ?? null);
+    const { archiveState } = this;
+    const before = archiveState === 'open' ? this.#app.behind : (this.#behind ?? null);
     await this.#ask(async () => {
-      const page = await this.#host.listConversations({ shelf, before });
+      const page = await this.#host.listConversations({ archiveState, before });
       this.#app.addRows(page.conversations);
-      if (shelf === 'open') this.#app.behind = page.behind;
+      if (archiveState === 'open') this.#app.behind = page.behind;
       else this.#behind = page.behind;
     });
     this.listing = false;

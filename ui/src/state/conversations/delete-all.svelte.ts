@@ -44,7 +44,7 @@ export class DeleteAll {
       this.stayed = this.kept.kept;
       // Deleting one conversation can no longer be undone alone: it is part of all now.
       this.#conversationActions.clear();
-      const page = await this.#host.listConversations({ shelf: 'open', before: null });
+      const page = await this.#host.listConversations({ archiveState: 'open', before: null });
       this.#app.behind = page.behind;
       this.#app.addRows(page.conversations);
     });

@@ -109,7 +109,7 @@ export class ReviewDecisions {
   told(): NoteDecision[] {
     return [...this.#byNote].flatMap(([path, choices]) => {
       const note = this.#notes.find((one) => one.path === path);
-      return note ? [{ path, seen: note.seen, verdict: toldOf(choices) }] : [];
+      return note ? [{ path, seen: note.seen, decision: toldOf(choices) }] : [];
     });
   }
 

@@ -88,7 +88,7 @@ export class Search {
 
   /** The broken link that was gone into, or the chosen one in the list of them. */
   get brokenLink(): string | null {
-    if (this.into) return this.into.type === 'dead_link' ? this.into.link : null;
+    if (this.into) return this.into.type === 'broken_link' ? this.into.link : null;
     return this.kind === 'broken' && this.chosen?.type === 'word' ? this.chosen.word : null;
   }
 
@@ -151,7 +151,7 @@ export class Search {
   /** The line of its note that a row is about, 1-based; `null` where it is about the note. */
   async lineOf(row: Exclude<SearchRow, { type: 'word' }>): Promise<number | null> {
     const { into } = this;
-    if (row.type === 'line' || into?.type !== 'dead_link') return lineOf(row, into, '');
+    if (row.type === 'line' || into?.type !== 'broken_link') return lineOf(row, into, '');
     try {
       return lineOf(row, into, (await this.#host.readNote(row.path)).text);
     } catch {
@@ -271,7 +271,7 @@ function intoOf(kind: SearchKind, into: WordSearch | null, word: string): WordSe
     case 'properties':
       return { type: 'property', property: word };
     case 'broken':
-      return { type: 'dead_link', link: word };
+      return { type: 'broken_link', link: word };
     case 'text':
     case 'tasks':
       return null;
@@ -283,7 +283,7 @@ function intoOf(kind: SearchKind, into: WordSearch | null, word: string): WordSe
 /** The line that a row is about, 1-based: its own, or that of the broken link. */
 function lineOf(row: SearchRow, into: WordSearch | null, text: string): number | null {
   if (row.type === 'line') return row.line.line;
-  return into?.type === 'dead_link' ? lineOfLink(text, into.link) : null;
+  return into?.type === 'broken_link' ? lineOfLink(text, into.link) : null;
 }
 
 /** The marked texts in the rows of a note, each once. */

@@ -94,7 +94,7 @@ export function summed(): Story {
     userMessage('u1', 'What did the roofer say about the felt?'),
     answered('a1', 'Two layers, the upper one with sand. He wants the gutter moved first.'),
     {
-      type: 'summed_up',
+      type: 'summary',
       id: 's1',
       text: 'The user plans a new roof for the shed. The roofer wants two layers of felt and the gutter moved first; the offer is 1,140 euros, valid until the end of the month. Open: who moves the gutter.',
     } as const,

@@ -126,7 +126,7 @@ export function healthy(first: readonly Conversation[]): AppSnapshot {
     hub: { state: 'off', trouble: null, retryAt: null, ignored: 0 },
     conversations: [...first, ...others],
     behind: null,
-    works: [],
+    jobs: [],
     settingsTrouble: null,
     problems: [],
   };

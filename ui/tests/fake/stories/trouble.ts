@@ -64,7 +64,7 @@ export function working(): Story {
     ...story,
     snapshot: {
       ...healthy([row('calm', 'Water the beans')]),
-      works: [
+      jobs: [
         { id: 1, kind: 'undoing', done: 312, all: 1_240, stopping: false },
         { id: 2, kind: 'exporting', done: 40, all: 10_000, stopping: true },
       ],

@@ -9,7 +9,7 @@ import {
 } from '../../../src/features/chat/tool-calls/change-outcome';
 import type { AppliedSet, ChangeStatus, ChatItem } from '../../../src/ipc/bindings';
 
-type DecisionItem = Extract<ChatItem, { type: 'verdict' }>;
+type DecisionItem = Extract<ChatItem, { type: 'decision' }>;
 
 const path = 'Soup.md';
 
@@ -27,7 +27,7 @@ function call(id: string, turn: string, waiting = true): ToolItem {
 }
 
 function decision(id: string, applied: string[], rejected: string[] = []): DecisionItem {
-  return { type: 'verdict', id, applied, rejected, at: 0 };
+  return { type: 'decision', id, applied, rejected, at: 0 };
 }
 
 function set(turn: string, standing: ChangeStatus): AppliedSet {

@@ -41,7 +41,7 @@ function applied(standing: ChangeStatus): AppliedSet[] {
   return [{ id: 's', conversation: 'c', turn: 't', by: 'assistant', request: '', at: 0, notes }];
 }
 
-const mixed: ChatItem = { type: 'verdict', id: 'v', applied: [path], rejected: [path], at: 0 };
+const mixed: ChatItem = { type: 'decision', id: 'v', applied: [path], rejected: [path], at: 0 };
 
 /** The outcome that is shown for each call. */
 function outcomes(

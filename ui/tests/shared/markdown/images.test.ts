@@ -72,8 +72,8 @@ describe('an image that is not drawn is text with a mark', () => {
     ['![x](http&#58;//exfil.test/p)', 'x'],
     ['![x](/\\exfil.test/p)', 'x'],
     ['![x](\\\\exfil.test\\p)', 'x'],
-    ['![x](vault-picture://localhost/?link=a.png)', 'x'],
-    ['![x](http://vault-picture.localhost/?link=a.png)', 'x'],
+    ['![x](vault-image://localhost/?link=a.png)', 'x'],
+    ['![x](http://vault-image.localhost/?link=a.png)', 'x'],
   ])('%s', (markdown, words) => {
     expect(place(markdown)).toEqual({ undrawn: '', words });
   });

@@ -306,7 +306,7 @@ describe('a review of moves and deletions', () => {
     await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
     const [told] = host.decided();
     const given = (type: string) =>
-      told?.notes.filter(({ verdict }) => verdict.type === type).map(({ path }) => path);
+      told?.notes.filter(({ decision }) => decision.type === type).map(({ path }) => path);
     expect(told?.review).toBe('review-2');
     expect(given('accept')?.toSorted()).toEqual([
       'Archive/2026',

@@ -32,7 +32,7 @@ describe('the same property in twelve notes', () => {
     await keys.click(within(same).getByRole('button', { name: 'Exclude Minutes/2026-02' }));
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(host.decided()).toHaveLength(1));
-    const given = host.decided()[0]?.notes.map(({ verdict }) => verdict.type);
+    const given = host.decided()[0]?.notes.map(({ decision }) => decision.type);
     expect(given?.toSorted()).toEqual([...Array<string>(11).fill('accept'), 'reject']);
   });
 });

@@ -226,7 +226,7 @@ describe('a file', () => {
   });
 
   it.each([
-    ['picture.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /picture\.png isn’t a text file/],
+    ['photo.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /photo\.png isn’t a text file/],
     ['long.txt', 'x'.repeat(65_537), /long\.txt is larger than/],
     ['empty.txt', ' \n', /empty\.txt is empty/],
   ])('is refused in a sentence: %s', async (name, text, words) => {

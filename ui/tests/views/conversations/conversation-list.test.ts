@@ -164,8 +164,8 @@ describe('a long list', () => {
     await waitFor(() => expect(titles()).toHaveLength(6));
     expect(screen.queryByTestId('list-more')).toBeNull();
     expect(host.asked('listConversations')).toEqual([
-      { shelf: 'open', before: 'r2' },
-      { shelf: 'open', before: 'r5' },
+      { archiveState: 'open', before: 'r2' },
+      { archiveState: 'open', before: 'r5' },
     ]);
   });
 

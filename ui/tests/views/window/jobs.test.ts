@@ -25,37 +25,37 @@ describe('work that takes long', () => {
     ['undoing', 'Undoing: 312 of 1,240', 'Preparing to undo…'],
     ['redoing', 'Redoing: 312 of 1,240', 'Preparing to redo…'],
     ['exporting', 'Exporting conversations: 312 of 1,240', 'Exporting the conversation…'],
-    ['forgetting', 'Deleting history: 312 of 1,240', 'Compacting the database…'],
+    ['deleting_history', 'Deleting history: 312 of 1,240', 'Compacting the database…'],
   ] as const)('says how far it is: %s', async (kind, words, unknown) => {
     const { host } = await open();
-    host.tell({ type: 'work_changed', works: work(kind, 0, null) });
+    host.tell({ type: 'jobs_changed', jobs: work(kind, 0, null) });
     const line = await screen.findByTestId('work');
     expect(line).toHaveTextContent(unknown);
     const bar = within(line).getByRole('progressbar', { name: unknown });
     expect(bar).not.toHaveAttribute('value');
-    host.tell({ type: 'work_changed', works: work(kind, 312, 1_240) });
+    host.tell({ type: 'jobs_changed', jobs: work(kind, 312, 1_240) });
     await waitFor(() => expect(line).toHaveTextContent(words));
     expect(bar).toHaveAttribute('value', '312');
-    host.tell({ type: 'work_changed', works: [] });
+    host.tell({ type: 'jobs_changed', jobs: [] });
     await waitFor(() => expect(screen.queryByTestId('work')).toBeNull());
   });
 
   it('is not told where it is over at once', async () => {
     const { host } = await open();
-    host.tell({ type: 'work_changed', works: work('undoing', 0, 3) });
-    host.tell({ type: 'work_changed', works: [] });
+    host.tell({ type: 'jobs_changed', jobs: work('undoing', 0, 3) });
+    host.tell({ type: 'jobs_changed', jobs: [] });
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(screen.queryByTestId('work')).toBeNull();
   });
 
   it('is stopped once, by key, and says so', async () => {
     const { host, keys } = await open();
-    host.tell({ type: 'work_changed', works: work('undoing', 3, 1_240) });
+    host.tell({ type: 'jobs_changed', jobs: work('undoing', 3, 1_240) });
     const stop = within(await screen.findByTestId('work')).getByRole('button', { name: 'Stop' });
     stop.focus();
     await keys.keyboard('{Enter}');
     expect(host.asked('stopWork')).toEqual([7]);
-    host.tell({ type: 'work_changed', works: work('undoing', 4, 1_240, true) });
+    host.tell({ type: 'jobs_changed', jobs: work('undoing', 4, 1_240, true) });
     await waitFor(() => expect(screen.getByTestId('work')).toHaveTextContent('Stopping…'));
     expect(stop).toHaveFocus();
     await keys.keyboard('{Enter}');
@@ -64,7 +64,7 @@ describe('work that takes long', () => {
 
   it('leaves no file where an export was stopped, and says that', async () => {
     const { host, keys } = await open();
-    host.tell({ type: 'work_changed', works: work('exporting', 3, 1_240) });
+    host.tell({ type: 'jobs_changed', jobs: work('exporting', 3, 1_240) });
     await keys.click(within(await screen.findByTestId('work')).getByRole('button'));
     const notice = await screen.findByTestId('kept-notice');
     expect(notice).toHaveTextContent('Export canceled. No file was written.');
@@ -73,7 +73,7 @@ describe('work that takes long', () => {
   it('that could not be stopped is a problem', async () => {
     const { host, keys } = await open();
     host.refusals.set('stopWork', { code: 'other', message: 'Nobody listens.' });
-    host.tell({ type: 'work_changed', works: work('undoing', 3, 1_240) });
+    host.tell({ type: 'jobs_changed', jobs: work('undoing', 3, 1_240) });
     await keys.click(within(await screen.findByTestId('work')).getByRole('button'));
     expect(await screen.findByTestId('problem')).toHaveTextContent('Nobody listens.');
   });
@@ -86,7 +86,7 @@ describe('work that takes long', () => {
     const [first] = await screen.findAllByTestId('review-accept');
     if (first) await keys.click(first);
     await keys.click(screen.getByTestId('review-apply'));
-    host.tell({ type: 'work_changed', works: work('applying', 12, 60) });
+    host.tell({ type: 'jobs_changed', jobs: work('applying', 12, 60) });
     expect(await screen.findByText('Applying changes: 12 of 60')).toBeInTheDocument();
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(screen.queryByTestId('work')).toBeNull();

@@ -57,7 +57,7 @@ describe('by keyboard only', () => {
           {
             path: 'Projects/Harbour Library.md',
             seen: expect.any(String),
-            verdict: {
+            decision: {
               type: 'hunks',
               hunks: [
                 { type: 'accept' },
@@ -69,7 +69,7 @@ describe('by keyboard only', () => {
           {
             path: 'Projects/Reading room, opening plan.md',
             seen: expect.any(String),
-            verdict: { type: 'reject' },
+            decision: { type: 'reject' },
           },
         ],
       },
@@ -147,7 +147,7 @@ describe('a review', () => {
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
     const notes = host.decided()[0]?.notes ?? [];
-    const given = (type: string) => notes.filter(({ verdict }) => verdict.type === type).length;
+    const given = (type: string) => notes.filter(({ decision }) => decision.type === type).length;
     expect([notes.length, given('accept'), given('reject')]).toEqual([60, 58, 2]);
   });
 
@@ -278,7 +278,7 @@ describe('problems', () => {
   });
 
   it.each([
-    ['Undo changes and regenerate', 'take_back'],
+    ['Undo changes and regenerate', 'undo'],
     ['Keep changes and regenerate', 'keep'],
   ])('asking again asks about old changes first: %s', async (word, old) => {
     const { host, keys } = await open('limited', { old: { changed: 3, waiting: 4 } });

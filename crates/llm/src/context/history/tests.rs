@@ -31,7 +31,7 @@ fn result(call: &str, output: &str) -> MessagePart {
 }
 
 fn ours() -> AnswerAuthor {
-    AnswerAuthor { vendor: "vendor".into(), model: "model".into() }
+    AnswerAuthor { server: "provider".into(), model: "model".into() }
 }
 
 fn thought(author: Option<AnswerAuthor>) -> MessagePart {
@@ -119,7 +119,7 @@ fn verbatim_content_goes_only_to_its_maker_and_while_its_turn_asks() {
     for (maker, sent) in [
         (Some(ours()), true),
         (other(|maker| maker.model = "other".into()), false),
-        (other(|maker| maker.vendor = "other".into()), false),
+        (other(|maker| maker.server = "other".into()), false),
         (None, false),
     ] {
         let rows = [

@@ -86,7 +86,7 @@ async fn a_branch_that_forked_earlier_knows_nothing_of_it() {
         story.ends(fork, &ending(TurnStatus::Done, 201)).await;
         assert_eq!(heard(&story, fork).await.0.is_some(), told, "{fork}");
         let items = story.store.chat_items(&conversation_id()).await.expect("read");
-        let line = items.iter().any(|item| matches!(item, ChatItem::SummedUp { .. }));
+        let line = items.iter().any(|item| matches!(item, ChatItem::Summary { .. }));
         assert_eq!(line, told, "{fork}");
     }
     store_summary(&story, "f2", "t3").await;
@@ -120,11 +120,11 @@ async fn it_stands_in_the_chat_where_the_earlier_messages_end() {
     store_summary(&story, "t9", "t3").await;
     let items = story.store.chat_items(&conversation_id()).await.expect("read");
     let at =
-        items.iter().position(|item| matches!(item, ChatItem::SummedUp { .. })).expect("a line");
-    assert!(matches!(&items[at], ChatItem::SummedUp { text, .. } if text == "<until t3>"));
+        items.iter().position(|item| matches!(item, ChatItem::Summary { .. })).expect("a line");
+    assert!(matches!(&items[at], ChatItem::Summary { text, .. } if text == "<until t3>"));
     assert!(matches!(&items[at - 1], ChatItem::Assistant { id, .. } if id.as_str() == "t3-end"));
     assert!(matches!(&items[at + 1], ChatItem::User { text, .. } if text == "t4"));
-    let lines = items.iter().filter(|item| matches!(item, ChatItem::SummedUp { .. })).count();
+    let lines = items.iter().filter(|item| matches!(item, ChatItem::Summary { .. })).count();
     assert_eq!((lines, items.len()), (1, 21), "the one that reaches farthest, and all messages");
 }
 

@@ -33,7 +33,7 @@ async fn words_are_found_where_they_stand_newest_first_with_their_marks() {
         [(HitSource::Assistant, item("t1", "t1-end")), (HitSource::User, item("t1", "t1-asks"))]
     );
     let first = all.last().expect("two");
-    assert_eq!((first.title.as_str(), first.shelf), ("Words", ArchiveState::Open));
+    assert_eq!((first.title.as_str(), first.archive_state), ("Words", ArchiveState::Open));
     assert_eq!(first.text, "Is there any Crème brûlée?");
     assert_eq!(first.marks, [(13, 18), (19, 25)]);
     assert_eq!(found(&story, "creme cake").await, []);

@@ -4,7 +4,7 @@ import { itemKey } from '../../../state/chat/open-conversation.svelte';
 import type { ToolItem } from '../rows';
 import type { Places } from './partly-applied';
 
-export type DecisionItem = Extract<ChatItem, { type: 'verdict' }>;
+export type DecisionItem = Extract<ChatItem, { type: 'decision' }>;
 
 /** `null` where the call itself told the state. */
 export type Outcome =
@@ -84,7 +84,7 @@ export class CallDecisions {
   #decisions: ReadonlyMap<string, readonly DecisionItem[]> = new Map();
 
   read(items: readonly ChatItem[]): ReadonlyMap<string, readonly DecisionItem[]> {
-    const told = items.filter((item) => item.type === 'verdict' || isProposed(item));
+    const told = items.filter((item) => item.type === 'decision' || isProposed(item));
     const same =
       told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
     if (!same) {
@@ -107,7 +107,7 @@ function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
         const undecided = before.filter((call) => !decisions.has(itemKey(call)));
         open.set(path, [...undecided, item]);
       }
-    } else if (item.type === 'verdict') {
+    } else if (item.type === 'decision') {
       const calls = [...item.applied, ...item.rejected].flatMap((path) => open.get(path) ?? []);
       for (const key of new Set(calls.map(itemKey))) {
         decisions.set(key, [...(decisions.get(key) ?? []), item]);

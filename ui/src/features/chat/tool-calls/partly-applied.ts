@@ -30,7 +30,7 @@ export function mixedIn(
   decisions: ReadonlyMap<string, readonly DecisionItem[]>,
 ): readonly Mixed[] {
   const mixed = items.flatMap((item) => {
-    if (item.type !== 'verdict') return [];
+    if (item.type !== 'decision') return [];
     return item.applied
       .filter((path) => item.rejected.includes(path))
       .map((path) => ({ path, calls: callsOf(item, path, items, decisions) }));

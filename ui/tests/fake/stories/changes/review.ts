@@ -144,7 +144,7 @@ export function review(): Story {
 export function sixty(): Story {
   const request = 'Harbour is now called Harbour Library. Rename it everywhere and clean up.';
   const said57 = [
-    ['Keys for', 'picked up, the second set stays with Paolo'],
+    ['Keys for', 'collected, the second set stays with Paolo'],
     ['Ms Zanin decides about', 'and the school library'],
     ['Called the joiner about the shelves for', 'again'],
   ] as const;

@@ -15,7 +15,7 @@ export function question(): Story {
         [
           userMessage(
             'u1',
-            'Plan the weekend in Trieste from my notes: trains, where we sleep, and the things Nonna wanted us to bring back.',
+            'Plan the weekend in Trieste from my notes: trains, where we sleep, and the things Nonna wanted us to bring home.',
             daysAgo(1),
           ),
           {
