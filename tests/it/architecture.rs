@@ -6,6 +6,7 @@ mod dependencies;
 mod fixtures;
 mod licences;
 mod naming;
+mod retired_terms;
 mod sources;
 mod versions;
 
