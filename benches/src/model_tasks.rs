@@ -4,7 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use protocol::{ProviderKind, Settings};
-use testkit::corpus::model_tasks::{TaskList, run};
+use testkit::corpus::model_tasks::{ModelTaskList, run};
 
 const USAGE: &str = "usage: bench tasks --base-url URL --model NAME \
                      [--provider openai|anthropic|ollama] [--only TEXT]";
@@ -27,7 +27,7 @@ pub(crate) async fn print(options: &[&str]) -> Result<ExitCode, Box<dyn Error>> 
     if !rest.is_empty() || settings.base_url.is_empty() || settings.model.is_empty() {
         return Err(USAGE.into());
     }
-    let report = run(&TaskList::built_in(), &settings, None, only).await;
+    let report = run(&ModelTaskList::built_in(), &settings, None, only).await;
     println!("{}", report.summary);
     Ok(if report.holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

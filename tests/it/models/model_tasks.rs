@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use protocol::{ProviderKind, Settings};
 use testkit::ScriptedModel;
-use testkit::corpus::model_tasks::{TaskList, TaskOutcome, run_task, start_scripted_model};
+use testkit::corpus::model_tasks::{ModelTaskList, TaskOutcome, run_task, start_scripted_model};
 use testkit::scripted_model::{KEY, Reply};
 
 fn settings(model: &ScriptedModel) -> Settings {
@@ -15,7 +15,7 @@ fn settings(model: &ScriptedModel) -> Settings {
 
 #[test]
 fn there_are_thirty_tasks_with_ids_of_their_own() {
-    let tasks = TaskList::built_in().tasks;
+    let tasks = ModelTaskList::built_in().tasks;
     assert_eq!(tasks.len(), 30);
     let ids: BTreeSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids.len(), 30);
@@ -24,7 +24,7 @@ fn there_are_thirty_tasks_with_ids_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_task_succeeds_with_the_calls_of_its_script_and_wastes_none() {
     let mut complaints = Vec::new();
-    for task in &TaskList::built_in().tasks {
+    for task in &ModelTaskList::built_in().tasks {
         let model = start_scripted_model(task, 1).await;
         let outcome = run_task(task, &settings(&model), Some(KEY)).await;
         complaints.extend(outcome.failures.iter().map(|it| format!("{}: {it}", task.id)));
@@ -42,7 +42,7 @@ async fn every_task_succeeds_with_the_calls_of_its_script_and_wastes_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_task_fails_with_a_model_that_only_says_done() {
     let mut passed = Vec::new();
-    for task in TaskList::built_in().tasks {
+    for task in ModelTaskList::built_in().tasks {
         let model = ScriptedModel::responder(|_| Reply::text("Done.")).await;
         if run_task(&task, &settings(&model), Some(KEY)).await.failures.is_empty() {
             passed.push(task.id);
@@ -53,7 +53,7 @@ async fn every_task_fails_with_a_model_that_only_says_done() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_repeated_counts_as_wasted() {
-    let tasks = TaskList::built_in().tasks;
+    let tasks = ModelTaskList::built_in().tasks;
     let task = tasks.iter().find(|task| task.id == "find-exact-text").expect("the task");
     let model = start_scripted_model(task, 2).await;
     let outcome = run_task(task, &settings(&model), Some(KEY)).await;

@@ -15,7 +15,7 @@ use protocol::Settings;
 
 pub use script::start_scripted_model;
 pub use session::{TaskOutcome, run_task};
-pub use task::{Task, TaskList};
+pub use task::{ModelTask, ModelTaskList};
 
 use super::CorpusReport;
 
@@ -24,7 +24,7 @@ use super::CorpusReport;
 ///
 /// The key of the provider comes from `key`, else from the provider's environment variable.
 pub async fn run(
-    list: &TaskList,
+    list: &ModelTaskList,
     settings: &Settings,
     key: Option<&str>,
     only: &str,
@@ -80,7 +80,7 @@ impl TaskTally {
     }
 }
 
-fn outcome_line(task: &Task, outcome: &TaskOutcome) -> String {
+fn outcome_line(task: &ModelTask, outcome: &TaskOutcome) -> String {
     let TaskOutcome { calls, wasted, input_tokens, output_tokens, time, failures } = outcome;
     let status = if failures.is_empty() { "ok" } else { "FAIL" };
     let figures = format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::task::{NoteExpectation, Task};
+use super::task::{ModelTask, NoteExpectation};
 use crate::vaults::temp_vault::Files;
 
 /// Everything that is judged of a task.
@@ -21,7 +21,7 @@ pub(super) struct EndState {
 }
 
 /// Everything in which `state` is not the end state that the task wants, in sentences.
-pub(super) fn failures(task: &Task, state: &EndState) -> Vec<String> {
+pub(super) fn failures(task: &ModelTask, state: &EndState) -> Vec<String> {
     let mut failures = state.errors.clone();
     let answer = state.answer.to_lowercase();
     for alternatives in &task.answer {

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use super::task::{ScriptStep, Task};
+use super::task::{ModelTask, ScriptStep};
 use crate::{Reply, ScriptedModel};
 
 /// A model server that makes the calls of the task's `script`, each of them `repeats` times.
-pub async fn start_scripted_model(task: &Task, repeats: usize) -> ScriptedModel {
+pub async fn start_scripted_model(task: &ModelTask, repeats: usize) -> ScriptedModel {
     let steps = task.script.iter().flat_map(|step| {
         let times = if matches!(step, ScriptStep::Call { .. }) { repeats } else { 1 };
         std::iter::repeat_n(step.clone(), times)

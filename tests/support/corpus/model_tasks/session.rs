@@ -10,7 +10,7 @@ use protocol::{ConversationId, Mode, Settings, UserError};
 use tokio::time::timeout;
 
 use super::end_state::{EndState, failures};
-use super::task::Task;
+use super::task::ModelTask;
 use crate::TempVault;
 
 /// A turn that takes longer counts as failed; models on small computers are slow.
@@ -37,7 +37,7 @@ pub struct TaskOutcome {
 ///
 /// # Panics
 /// If the temporary folders cannot be made.
-pub async fn run_task(task: &Task, settings: &Settings, key: Option<&str>) -> TaskOutcome {
+pub async fn run_task(task: &ModelTask, settings: &Settings, key: Option<&str>) -> TaskOutcome {
     let notes = TempVault::from_fixture("sample");
     for (path, text) in &task.extra_notes {
         notes.write(path, text);
@@ -63,7 +63,7 @@ pub async fn run_task(task: &Task, settings: &Settings, key: Option<&str>) -> Ta
 async fn work_on(
     app: &App,
     notes: &TempVault,
-    task: &Task,
+    task: &ModelTask,
     settings: &Settings,
     outcome: &mut TaskOutcome,
     state: &mut EndState,

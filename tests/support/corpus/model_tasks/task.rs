@@ -11,16 +11,16 @@ pub(super) type AnyOf = Vec<String>;
 /// The tasks of `tasks.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TaskList {
+pub struct ModelTaskList {
     /// In the order of the file.
     #[serde(rename = "task")]
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<ModelTask>,
 }
 
 /// One task: messages of the user, and the end state in which it is done.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Task {
+pub struct ModelTask {
     /// Names it.
     pub id: String,
     /// The ability that it tries.
@@ -78,7 +78,7 @@ pub(super) enum ScriptStep {
     Text { text: String },
 }
 
-impl TaskList {
+impl ModelTaskList {
     /// The tasks that are part of the sources.
     ///
     /// # Panics
