@@ -83,7 +83,7 @@ impl PathResolver for ProductTools {
             | PathOperation::Delete
             | PathOperation::MoveSource => read(path),
             PathOperation::Move
-                if ["is there already", "into itself"].iter().any(|it| said.contains(it)) =>
+                if ["is already there", "into itself"].iter().any(|it| said.contains(it)) =>
             {
                 return None;
             }
