@@ -4,8 +4,8 @@ use std::path::Path;
 
 use protocol::changes::history::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ChangeStatus,
-    ChangedSince, ConflictingLines, ListApplied, NoteAttribution, UndoConflict, UndoResult,
-    UndoScope, UndoTarget,
+    ChangedSince, ConflictingLines, ListApplied, NoteAttribution, UndoCandidate, UndoConflict,
+    UndoResult, UndoScope, UndoTarget,
 };
 use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
 use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
@@ -40,10 +40,10 @@ use protocol::settings::{
 };
 use protocol::{
     AppEvent, AppSnapshot, CallId, ChangeKind, ChangeSetId, ContextKind, ContextPart, ContextUse,
-    Conversation, ConversationId, ConversationState, EffectId, ErrorCode, HubState, HubStatus,
-    MessageId, Mode, NoteDiff, NotePath, NumberedEvent, Origin, Passage, ProviderKind, Question,
-    QuestionId, ResumePolicy, Review, Settings, Source, Timestamp, TokenUsage, ToolEvent, TurnId,
-    TurnStatus, UserError, VaultId,
+    Conversation, ConversationId, ConversationState, EffectId, ErrorCode, FileId, HubState,
+    HubStatus, MessageId, Mode, NoteDiff, NotePath, NumberedEvent, Origin, Passage, ProviderKind,
+    Question, QuestionId, ResumePolicy, Review, Settings, Source, Timestamp, TokenUsage, ToolEvent,
+    TurnId, TurnStatus, UserError, VaultId,
 };
 use ts_rs::{Config, TS};
 
@@ -78,6 +78,7 @@ fn bindings() -> String {
         EffectId,
         QuestionId,
         NotePath,
+        FileId,
         Source,
         Timestamp,
         Origin,
@@ -148,6 +149,7 @@ fn bindings() -> String {
         UndoScope,
         ConflictingLines,
         UndoConflict,
+        UndoCandidate,
         UndoTarget,
         UndoResult,
         AssistantLines,

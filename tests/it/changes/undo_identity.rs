@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::NotePath;
 use protocol::changes::history::{ListApplied, UndoConflict, UndoResult, UndoScope, UndoTarget};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
@@ -59,7 +58,7 @@ fn only_conflict(undone: &UndoResult) -> &UndoConflict {
 }
 
 fn candidate_names(conflict: &UndoConflict) -> Vec<&str> {
-    conflict.candidates.iter().map(NotePath::as_str).collect()
+    conflict.candidates.iter().map(|note| note.path.as_str()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,12 +112,53 @@ async fn a_recreated_note_is_asked_about_and_undone_if_the_user_agrees() {
     let conflict = only_conflict(&undone);
     assert_eq!((candidate_names(conflict), home.notes.read("Log.md")), (vec!["Log.md"], recreated));
     let identified =
-        UndoTarget { effect: conflict.effect.clone(), path: conflict.candidates[0].clone() };
+        UndoTarget { effect: conflict.effect.clone(), note: conflict.candidates[0].clone() };
     let undone = running.app.undo_in_note(&identified).await.expect("undone there");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the cat\n"));
     let redone = undo_newest(&running).await;
     assert!(redone.conflicts.is_empty(), "its own undo knows the note: {redone:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_not_applied_to_a_file_that_took_the_chosen_path_since() {
+    let (home, running) = app_after_edit("Log.md", &[]).await;
+    let place = home.notes.root().join("Log.md");
+    fs::remove_file(&place).expect("removed");
+    home.notes.write("Log.md", format!("{WATERED}fed the cat\n"));
+    let shown = only_conflict(&undo_newest(&running).await).clone();
+    let chosen = UndoTarget { effect: shown.effect.clone(), note: shown.candidates[0].clone() };
+    // The file that was shown stays in the vault, and another one gets its path.
+    fs::rename(&place, home.notes.root().join("Shown.md")).expect("moved");
+    let other = format!("{WATERED}fed the dog\n");
+    home.notes.write("Log.md", &other);
+
+    let answered = running.app.undo_in_note(&chosen).await.expect("asked again");
+    let again = only_conflict(&answered).clone();
+    assert!(again.why.starts_with("The note that you chose is not at that path"), "{again:?}");
+    assert_eq!(candidate_names(&again), ["Log.md", "Shown.md"]);
+    assert_ne!(again.candidates[0].file, chosen.note.file);
+    assert_eq!(home.notes.read("Log.md"), other);
+    assert_eq!(home.notes.read("Shown.md"), format!("{WATERED}fed the cat\n"));
+
+    // The control: an answer about the file that stands there is followed.
+    let chosen = UndoTarget { effect: again.effect.clone(), note: again.candidates[0].clone() };
+    let undone = running.app.undo_in_note(&chosen).await.expect("undone there");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the dog\n"));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_about_a_note_that_is_gone_since_changes_nothing() {
+    let (home, running) = app_after_edit("2026/Log.md", &[("2025/Log.md", WATERED)]).await;
+    fs::remove_file(home.notes.root().join("2026/Log.md")).expect("removed");
+    let shown = only_conflict(&undo_newest(&running).await).clone();
+    let chosen = UndoTarget { effect: shown.effect.clone(), note: shown.candidates[0].clone() };
+    fs::remove_file(home.notes.root().join("2025/Log.md")).expect("removed");
+    let answered = running.app.undo_in_note(&chosen).await.expect("asked again");
+    assert!(only_conflict(&answered).why.contains("no longer exists"), "{answered:?}");
     running.quit().await;
 }
 

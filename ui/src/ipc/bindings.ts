@@ -48,6 +48,17 @@ export type QuestionId = string;
 export type NotePath = string;
 
 /**
+ * A file as its file system knows it: the same after a rename, a move inside the file system or a
+ * save in place, another one for a copy or for a file that was made anew under an old name.
+ *
+ * An inode number alone is given again as soon as its file is gone. Together with the birth time it
+ * names one file, where the file system keeps birth times.
+ *
+ * Its text form is `inode:born`, or `inode` without a birth time: JavaScript would round the numbers.
+ */
+export type FileId = string;
+
+/**
  * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `vault`,
  * `foreign`.
  */
@@ -1412,7 +1423,20 @@ places: Array<ConflictingLines>,
  * Notes that may be the one that was changed, where that is not certain; the likeliest first. The
  * user says which it is with [`UndoTarget`].
  */
-candidates: Array<NotePath>, };
+candidates: Array<UndoCandidate>, };
+
+/**
+ * A note that may be the one that a change is about.
+ */
+export type UndoCandidate = { 
+/**
+ * Where it is.
+ */
+path: NotePath, 
+/**
+ * Which file it is, whatever has its path when the user answers.
+ */
+file: FileId, };
 
 /**
  * The user says which note a change is about, where others moved or replaced it unseen.
@@ -1423,9 +1447,10 @@ export type UndoTarget = {
  */
 effect: EffectId, 
 /**
- * The note.
+ * The note that was shown. If another file has its path by now, nothing is changed, and the user is
+ * asked again.
  */
-path: NotePath, };
+note: UndoCandidate, };
 
 /**
  * The result of undoing or reapplying changes.

@@ -1,25 +1,24 @@
-//! Undo, redo, reapply and the user's answers to conflicts.
+//! Undo, redo and reapply; `answers` has the user's answers to conflicts.
 //!
 //! `Store::effects_in_scope`, less the effects that were undone already, goes to `vault::undo::plan_undo` with the ledger's past
 //! and the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
 //! and `undoing` record it. Redo undoes the set that undid.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod answers;
+mod conflicts;
 
-use protocol::changes::history::{
-    AppliedBy, ConflictingLines, UndoConflict, UndoResult, UndoScope, UndoTarget,
-};
+use std::collections::BTreeSet;
+
+use protocol::changes::history::{AppliedBy, UndoResult, UndoScope};
 use protocol::job::JobKind;
-use protocol::{
-    CallId, Change, ChangeKind, ChangeSet, ChangeSetId, Effect, EffectId, NotePath, TurnId,
-    UserError,
-};
+use protocol::{CallId, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::UserChangeSet;
 use vault::undo::{
-    EffectConflict, EffectConflictReason, EffectivePart, Hunks, LedgerView, UndoDirection,
-    UndoPlan, UndoRequest, UndoneEffect, plan_undo,
+    EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest, plan_undo,
 };
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
+
+use conflicts::{refused_conflicts, to_undo_conflict};
 
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
@@ -29,7 +28,7 @@ use crate::changes::link_repair::with_link_updates;
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::support::errors::{apply_error, note_error, store_error};
+use crate::support::errors::{apply_error, store_error};
 use crate::vault_session::VaultSession;
 
 /// How often it is planned anew when a note changes between the plan and the write.
@@ -67,7 +66,7 @@ impl App {
     pub async fn reapply(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
-        let effects = BTreeMap::from([(effect.clone(), Hunks::All)]);
+        let effects = [(effect.clone(), Hunks::All)].into();
         let wanted = UndoRequest { effects, direction: UndoDirection::Again };
         let undone = open.undo_as_one_set(&wanted, AppliedBy::Reapply, JobKind::Redoing).await?;
         if undone.conflicts.is_empty() {
@@ -76,77 +75,6 @@ impl App {
             open.emit(DomainEvent::Applied(vec![set]));
         }
         Ok(undone)
-    }
-
-    /// Takes the user's word for which note a change is about, and undoes the change there. Durable when
-    /// it returns: later undos of the same note know it too.
-    pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
-        let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
-        let UndoTarget { effect, path } = identified;
-        let wanted = UndoRequest::undo([effect.clone()]);
-        let past = open.history_since(&wanted).await?;
-        let (notes, effect, path) = (VaultNotes(open.vault.clone()), effect.clone(), path.clone());
-        let moved =
-            run_blocking(move || vault::undo::identify_note(&past, &effect, &path, &notes)).await?;
-        let moved = moved.ok_or_else(|| {
-            UserError::other(
-                "There is no note at that path any more. Undo again to choose another one.",
-            )
-        })?;
-        let turn = find_effect(&open.store, &identified.effect).await?.turn;
-        let own = UserChangeSet {
-            id: &new_id(),
-            by: AppliedBy::Undo,
-            reverts: &[],
-            moved: &[moved],
-            turn: &turn,
-            at: now(),
-        };
-        open.store.begin_user_change_set(&own).await.map_err(store_error)?;
-        let scope = UndoScope::Effect { effect: identified.effect.clone(), hunks: Vec::new() };
-        let effects = open.store.effects_in_scope(&scope).await.map_err(store_error)?;
-        let wanted = not_yet_undone(&open, &scope, &effects).await?;
-        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
-    }
-
-    /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
-    pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
-        let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
-        let effect = find_effect(&open.store, &conflict.effect).await?;
-        let past = open.history_since(&UndoRequest::undo([effect.id.clone()])).await?;
-        let (vault, path) = (open.vault.clone(), conflict.path.clone());
-        let (notes, id) = (VaultNotes(open.vault.clone()), effect.id.clone());
-        let read = move || (vault.read_bytes(&path), vault::undo::current_path(&past, &id, &notes));
-        let (bytes, its_place) = run_blocking(read).await?;
-        let bytes = match bytes {
-            // Another note may have come there since the conflict was shown.
-            Ok(_) if its_place.as_ref() != Some(&conflict.path) => return Err(note_changed_error()),
-            Ok(bytes) => Some(bytes),
-            Err(VaultError::NotFound { .. }) => None,
-            Err(error) => return Err(note_error(&error)),
-        };
-        let change = resolution_change(&effect, conflict, bytes)?;
-        let undoing = UndoneEffect {
-            effect: effect.id.clone(),
-            path: conflict.path.clone(),
-            hunks: Hunks::All,
-        };
-        let taken = UndoPlan {
-            changes: ChangeSet::one(change),
-            undone: vec![undoing],
-            ..UndoPlan::default()
-        };
-        let set = new_id();
-        let unwatched = Progress::default();
-        let applied =
-            open.apply_user_set(&set, &taken, &effect.turn, AppliedBy::Undo, &unwatched).await?;
-        if let Some((_, error)) = applied.problems.first() {
-            return Err(note_error(error));
-        }
-        open.emit(DomainEvent::Applied(vec![set.clone(), effect.change_set]));
-        Ok(UndoResult { change_set: Some(set), changed: applied.done, ..nothing_undone() })
     }
 }
 
@@ -352,95 +280,6 @@ impl VaultSession {
     }
 }
 
-fn note_changed_error() -> UserError {
-    UserError::other("The note changed again since it was shown: undo again to see it.")
-}
-
-/// The change that writes the earlier version where the note is as it was shown.
-fn resolution_change(
-    effect: &Effect,
-    conflict: &UndoConflict,
-    bytes: Option<Vec<u8>>,
-) -> Result<Change, UserError> {
-    let path = conflict.path.clone();
-    let Some(bytes) = bytes else {
-        let whole = conflict.places.first().ok_or_else(note_changed_error)?;
-        return Ok(Change::create(path, whole.back.as_bytes()));
-    };
-    if effect.kind == ChangeKind::Create {
-        let is_as_shown = |place: &ConflictingLines| {
-            place.now.as_bytes() == String::from_utf8_lossy(&bytes).as_bytes()
-        };
-        let as_shown = conflict.places.first().is_some_and(is_as_shown);
-        return as_shown.then(|| Change::trash(path, bytes)).ok_or_else(note_changed_error);
-    }
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let mut after = Vec::new();
-    let mut from = 0;
-    for place in &conflict.places {
-        let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
-        let now = place.now.split_inclusive('\n').count();
-        let there = lines.get(at..at.saturating_add(now)).filter(|_| at >= from);
-        let there = there.ok_or_else(note_changed_error)?.concat();
-        if String::from_utf8_lossy(&there) != place.now {
-            return Err(note_changed_error());
-        }
-        after.extend(lines.get(from..at).unwrap_or_default().concat());
-        after.extend_from_slice(place.back.as_bytes());
-        from = at + now;
-    }
-    after.extend(lines.get(from..).unwrap_or_default().concat());
-    Ok(Change::replace(path, bytes, after))
-}
-
-/// A conflict in the user's words.
-fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
-    let why = match conflict.why {
-        EffectConflictReason::Changed => {
-            "The same lines were changed since. Choose which version shall stay."
-        }
-        EffectConflictReason::Gone if !conflict.candidates.is_empty() => {
-            "The note is not where it was. Restore it, or say which note it is now."
-        }
-        EffectConflictReason::Gone => {
-            "This note no longer exists. Restore it, or undo its deletion."
-        }
-        EffectConflictReason::Unsure => {
-            "Another file stands in the place of the note, and Vaultmate did not see how it got there. \
-             Say which note was changed, or keep everything as it is."
-        }
-        EffectConflictReason::Taken => {
-            "Something else is in its place now. Move that away, then undo again."
-        }
-        EffectConflictReason::Moved => "It was moved again since. Take that move back first.",
-        EffectConflictReason::Purged => {
-            "It is too old: the text of that time is not kept any more."
-        }
-        EffectConflictReason::Entangled => {
-            "This can’t be undone together with the other changes. Undo it separately."
-        }
-    };
-    let shows = matches!(conflict.why, EffectConflictReason::Changed | EffectConflictReason::Gone);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let place = |place: &vault::undo::ConflictLines| ConflictingLines {
-        line: u32::try_from(place.line).unwrap_or(u32::MAX).saturating_add(1),
-        now: text(&place.now),
-        back: text(&place.restored),
-    };
-    UndoConflict {
-        effect: conflict.effect.clone(),
-        path: conflict.path.clone(),
-        why: why.to_owned(),
-        places: conflict.lines.iter().filter(|_| shows).map(place).collect(),
-        candidates: conflict.candidates.clone(),
-    }
-}
-
-/// Whether it is this note that could not be changed.
-const fn is_note_failure(error: &VaultError) -> bool {
-    !is_stopped(error) && !matches!(error, VaultError::Reverted { .. })
-}
-
 const fn is_stopped(error: &VaultError) -> bool {
     matches!(error, VaultError::Stopped { .. })
 }
@@ -448,44 +287,6 @@ const fn is_stopped(error: &VaultError) -> bool {
 /// So far nothing was changed.
 const fn nothing_undone() -> UndoResult {
     UndoResult { change_set: None, changed: Vec::new(), conflicts: Vec::new(), left: 0 }
-}
-
-/// Of a note that changed between each plan and its write.
-const NOTE_KEEPS_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
-                             over, then try again.";
-
-/// What the vault refused, as conflicts of the effects that it was about. Of notes that only go along with
-/// one that is told nothing is; where it is none of these effects, as with a link that follows a move,
-/// the first of them says so.
-fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
-    let told = |is_meant: fn(&VaultError) -> bool| {
-        let about = move |undoing: &UndoneEffect| {
-            let is_its =
-                |(path, error): &&(NotePath, VaultError)| *path == undoing.path && is_meant(error);
-            let (_, error) = applied.problems.iter().find(is_its)?;
-            Some(failed_conflict(undoing, error))
-        };
-        plan.undone.iter().filter_map(about)
-    };
-    let causes: Vec<_> = told(is_note_failure).collect();
-    match causes.is_empty() {
-        true => told(|error| matches!(error, VaultError::Reverted { .. })).take(1).collect(),
-        false => causes,
-    }
-}
-
-fn failed_conflict(undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {
-    let why = match error {
-        VaultError::Stale { .. } => NOTE_KEEPS_CHANGING.to_owned(),
-        other => other.to_string(),
-    };
-    UndoConflict {
-        effect: undoing.effect.clone(),
-        path: undoing.path.clone(),
-        why,
-        places: Vec::new(),
-        candidates: Vec::new(),
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use crate::changes::review::NoteHunk;
 use crate::{
-    CallId, ChangeKind, ChangeSetId, ConversationId, EffectId, NotePath, Timestamp, TurnId,
+    CallId, ChangeKind, ChangeSetId, ConversationId, EffectId, FileId, NotePath, Timestamp, TurnId,
 };
 
 /// Changes that were applied together.
@@ -190,7 +190,17 @@ pub struct UndoConflict {
     pub places: Vec<ConflictingLines>,
     /// Notes that may be the one that was changed, where that is not certain; the likeliest first. The
     /// user says which it is with [`UndoTarget`].
-    pub candidates: Vec<NotePath>,
+    pub candidates: Vec<UndoCandidate>,
+}
+
+/// A note that may be the one that a change is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoCandidate {
+    /// Where it is.
+    pub path: NotePath,
+    /// Which file it is, whatever has its path when the user answers.
+    pub file: FileId,
 }
 
 /// The user says which note a change is about, where others moved or replaced it unseen.
@@ -199,8 +209,9 @@ pub struct UndoConflict {
 pub struct UndoTarget {
     /// The change.
     pub effect: EffectId,
-    /// The note.
-    pub path: NotePath,
+    /// The note that was shown. If another file has its path by now, nothing is changed, and the user is
+    /// asked again.
+    pub note: UndoCandidate,
 }
 
 /// Lines that were changed by both.

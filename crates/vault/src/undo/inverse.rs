@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use protocol::changes::history::UndoCandidate;
 use protocol::{
     Change, ChangeKind, ChangeSet, Effect, FileId, FolderContents, MovedNote, NotePath,
     PlannedState, Renames,
@@ -52,9 +53,9 @@ struct LocatedNote {
 /// Why a note is not found.
 enum MissingNote {
     /// It is not there; these may be it.
-    Gone(Vec<NotePath>),
+    Gone(Vec<UndoCandidate>),
     /// Another file stands in its place; these may be it.
-    Unsure(Vec<NotePath>),
+    Unsure(Vec<UndoCandidate>),
 }
 
 impl<'a> UndoPlanner<'a> {
@@ -446,7 +447,7 @@ impl<'a> UndoPlanner<'a> {
     ) {
         match missing {
             MissingNote::Gone(mut candidates) => {
-                candidates.retain(|path| self.notes.bytes(path).as_deref() == Some(made));
+                candidates.retain(|note| self.notes.bytes(&note.path).as_deref() == Some(made));
                 if !candidates.is_empty() {
                     self.add_conflict_with_candidates(
                         place,
@@ -465,7 +466,7 @@ impl<'a> UndoPlanner<'a> {
         place: usize,
         effect: &Effect,
         why: EffectConflictReason,
-        candidates: Vec<NotePath>,
+        candidates: Vec<UndoCandidate>,
     ) {
         let left_at = effect.target.as_ref().unwrap_or(&effect.path);
         let trace = self.ledger.trace(place, left_at);

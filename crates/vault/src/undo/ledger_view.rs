@@ -111,6 +111,11 @@ impl LedgerView {
         trace.file.map(|file| self.successions.newest_successor(file))
     }
 
+    /// Whether a note that was the file `from` is the file `to` by now.
+    pub(super) fn is_successor(&self, from: FileId, to: FileId) -> bool {
+        self.successions.newest_successor(from) == to
+    }
+
     /// Where the note is that an effect left at `path`, as far as that is certain.
     pub(super) fn locate(
         &self,

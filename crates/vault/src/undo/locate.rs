@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use protocol::changes::history::UndoCandidate;
 use protocol::notes::conflict_copy;
 use protocol::{FileId, NotePath};
 
@@ -51,10 +52,10 @@ pub(super) enum NoteLocation {
     /// It is here, without doubt.
     At(NotePath),
     /// Nothing is where it should be. It may be one of these; only the user can tell.
-    Gone(Vec<NotePath>),
+    Gone(Vec<UndoCandidate>),
     /// Something else stands where it should be, or it itself in another file. It may be one of these;
     /// only the user can tell.
-    Unsure(Vec<NotePath>),
+    Unsure(Vec<UndoCandidate>),
 }
 
 /// Finds the note of a trace; `text` is its last text, if that is known.
@@ -80,7 +81,7 @@ pub(super) fn locate(
                 [path] if is_certain(path) => return NoteLocation::At(path.clone()),
                 _ => {
                     found.extend(at_home.map(|_| trace.path.clone()));
-                    return NoteLocation::Unsure(found);
+                    return NoteLocation::Unsure(with_files(found, notes));
                 }
             }
         }
@@ -94,9 +95,21 @@ pub(super) fn locate(
     }
     let elsewhere = candidates(trace, text, notes);
     match at_home {
-        Some(_) => NoteLocation::Unsure([vec![trace.path.clone()], elsewhere].concat()),
-        None => NoteLocation::Gone(elsewhere),
+        Some(_) => {
+            let all = std::iter::once(trace.path.clone()).chain(elsewhere);
+            NoteLocation::Unsure(with_files(all, notes))
+        }
+        None => NoteLocation::Gone(with_files(elsewhere, notes)),
     }
+}
+
+/// The notes at these paths, each with the file that the user is asked about.
+fn with_files(
+    paths: impl IntoIterator<Item = NotePath>,
+    notes: &dyn VaultReader,
+) -> Vec<UndoCandidate> {
+    let candidate = |path| Some(UndoCandidate { file: notes.file(&path)?, path });
+    paths.into_iter().filter_map(candidate).collect()
 }
 
 /// A file system without birth times gives a number again: there the path has to agree as well.

@@ -12,6 +12,7 @@ mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use protocol::changes::history::UndoCandidate;
 use protocol::{ChangeSet, EffectId, FileId, MovedNote, NotePath, Renames};
 
 pub use effective::{EffectivePart, Revert, Reverts};
@@ -97,7 +98,7 @@ pub struct EffectConflict {
     /// The lines that were changed since.
     pub lines: Vec<ConflictLines>,
     /// Notes that may be the one that is meant, where that is not certain; the likeliest first.
-    pub candidates: Vec<NotePath>,
+    pub candidates: Vec<UndoCandidate>,
 }
 
 /// Lines in two versions.
@@ -148,21 +149,28 @@ pub fn current_path(
     }
 }
 
-/// That the user says which note an effect left: the one at `path`. To be stored as a rename, after
-/// which the effect can be undone there. `None` when no note stands there, or the effect is not known.
+/// That the user says which note an effect left: `chosen`. To be stored as a rename, after which the
+/// effect can be undone there. `None` when its path has another file than the one that was shown, or none,
+/// or when the effect is not known. A save that the watch saw to replace the file keeps the note.
 #[must_use]
 pub fn identify_note(
     ledger: &LedgerView,
     effect: &EffectId,
-    path: &NotePath,
+    chosen: &UndoCandidate,
     notes: &dyn VaultReader,
 ) -> Option<MovedNote> {
     let place = ledger.position_of(effect)?;
     let found = ledger.effect(place)?;
     let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
-    notes.bytes(path)?;
+    let UndoCandidate { path, file: shown } = chosen;
     let file = notes.file(path)?;
-    Some(MovedNote { from: trace.path, to: path.clone(), base: trace.file, file: Some(file) })
+    notes.bytes(path)?;
+    ledger.is_successor(*shown, file).then(|| MovedNote {
+        from: trace.path,
+        to: path.clone(),
+        base: trace.file,
+        file: Some(file),
+    })
 }
 
 /// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all.

@@ -1,7 +1,9 @@
 //! Cases that a person would try.
 
-use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId};
-use vault::undo::{EffectConflictReason, Hunks, UndoDirection, UndoPlan, UndoRequest, plan_undo};
+use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId, FileReplacement};
+use vault::undo::{
+    EffectConflictReason, Hunks, UndoDirection, UndoPlan, UndoRequest, identify_note, plan_undo,
+};
 
 use crate::simulation::{LineId, SimulatedVault, bytes, path};
 
@@ -123,12 +125,35 @@ fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
     let taken = back_there(&mut world, &UndoRequest::undo([effect.clone()]));
     assert_eq!(taken.changes.len(), 0, "{taken:?}");
     let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
-    assert_eq!(conflict.candidates, [path("Backup/a.md"), path("a.md")]);
+    let candidates: Vec<_> = conflict.candidates.iter().map(|note| &note.path).collect();
+    assert_eq!(candidates, [&path("Backup/a.md"), &path("a.md")]);
     // Under two different names, neither of which the watch saw.
     world.notes.remove(&path("a.md"));
     world.notes.insert(path("Snapshot/a.md"), note);
     let taken = back_there(&mut world, &UndoRequest::undo([effect]));
     assert_eq!((taken.changes.len(), taken.conflicts.len()), (0, 1), "{taken:?}");
+}
+
+#[test]
+fn an_answer_holds_for_the_file_that_was_shown_and_for_its_successor() {
+    let mut world = world();
+    world.is_unwatched = true;
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    world.notes.remove(&path("a.md"));
+    world.add_note(&path("a.md"), vec![1, 20, 3, 4, 5, 6]);
+    let request = UndoRequest::undo([effect.clone()]);
+    let plan = plan_undo(&world.ledger_view(&request), &request, &world);
+    let [chosen] = plan.conflicts[0].candidates.as_slice() else { panic!("{plan:?}") };
+    let identify = |world: &SimulatedVault| {
+        identify_note(&world.ledger_view(&request), &effect, chosen, world).map(|moved| moved.file)
+    };
+    assert_eq!(identify(&world), Some(Some(chosen.file)));
+
+    let to = world.new_file();
+    world.notes.get_mut(&path("a.md")).unwrap().file = to;
+    assert_eq!(identify(&world), None, "another file, of which nobody knows where it came from");
+    world.successions.push(FileReplacement { from: chosen.file, to });
+    assert_eq!(identify(&world), Some(Some(to)), "a save that the watch saw");
 }
 
 #[test]

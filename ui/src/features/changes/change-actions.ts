@@ -3,6 +3,7 @@ import type {
   ConversationId,
   EffectId,
   NotePath,
+  UndoCandidate,
   UndoConflict,
   UndoScope,
 } from '../../ipc/bindings';
@@ -20,7 +21,7 @@ export interface ChangeActions {
   /** Takes the old text in these places. */
   settle(conflict: UndoConflict): void;
   /** Undoes the change in the note that the user says it is about. */
-  undoIn(conflict: UndoConflict, path: NotePath): void;
+  undoIn(conflict: UndoConflict, note: UndoCandidate): void;
   showNote(path: NotePath): void;
   showConversation(conversation: ConversationId): void;
 }

@@ -4,7 +4,7 @@ import type {
   ChangeSetId,
   ConversationId,
   EffectId,
-  NotePath,
+  UndoCandidate,
   UndoConflict,
   UndoResult,
   UndoScope,
@@ -145,11 +145,11 @@ export class Undo {
   }
 
   /** Undoes a change in the note that the user says it is about. */
-  async undoIn(conflict: UndoConflict, path: NotePath): Promise<void> {
+  async undoIn(conflict: UndoConflict, note: UndoCandidate): Promise<void> {
     const { effect } = conflict;
     const undone = await this.#take(
       `undo in ${effect}`,
-      () => this.#host.undoIn({ effect, path }),
+      () => this.#host.undoIn({ effect, note }),
       (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing_to_undo()),
     );
     // Others that belong to it may still be asked about.

@@ -4,7 +4,8 @@ use protocol::NotePath;
 use vault::undo::{Hunks, UndoPlan, UndoneEffect};
 use vault::{Applied, VaultError};
 
-use super::{NOTE_KEEPS_CHANGING, new_id, refused_conflicts};
+use super::conflicts::{NOTE_KEEPS_CHANGING, refused_conflicts};
+use super::new_id;
 
 #[test]
 fn of_a_unit_the_note_that_kept_changing_is_told_and_not_those_that_go_along() {

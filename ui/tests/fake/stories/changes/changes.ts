@@ -199,7 +199,10 @@ const unsure = {
   path: letter,
   why: 'Another file stands in the place of the note, and Vaultmate did not see how it got there. Say which note was changed, or keep everything as it is.',
   places: [],
-  candidates: [letter, `Archive/Letters of a year that is long gone by now/${letter}`],
+  candidates: [
+    { path: letter, file: '1' },
+    { path: `Archive/Letters of a year that is long gone by now/${letter}`, file: '2' },
+  ],
 };
 
 export function changes(): Story {

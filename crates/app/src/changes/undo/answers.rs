@@ -1,0 +1,162 @@
+//! The user's answers to the conflicts of an undo: which note is meant, and which version stays.
+
+use protocol::changes::history::{
+    AppliedBy, ConflictingLines, UndoConflict, UndoResult, UndoScope, UndoTarget,
+};
+use protocol::job::JobKind;
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, UserError};
+use store::UserChangeSet;
+use vault::undo::{Hunks, UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
+use vault::{Progress, VaultError};
+
+use super::conflicts::to_undo_conflict;
+use super::{not_yet_undone, nothing_undone};
+use crate::App;
+use crate::adapters::notes::VaultNotes;
+use crate::changes::history::find_effect;
+use crate::events::publisher::DomainEvent;
+use crate::support::blocking::run_blocking;
+use crate::support::clock::{new_id, now};
+use crate::support::errors::{note_error, store_error};
+use crate::vault_session::VaultSession;
+
+/// Of a question whose answer no longer fits, because another file or none is at the chosen path.
+const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is not at that path any more, so nothing was changed. \
+                                   Say which note was changed, or keep everything as it is.";
+
+impl App {
+    /// Takes the user's word for which note a change is about, and undoes the change there. Durable when
+    /// it returns: later undos of the same note know it too. If the file that the user was shown is not at
+    /// its path any more, nothing is changed, and the result asks again.
+    pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let UndoTarget { effect, note } = identified;
+        let past = open.history_since(&UndoRequest::undo([effect.clone()])).await?;
+        let (notes, id, note) = (VaultNotes(open.vault.clone()), effect.clone(), note.clone());
+        let moved =
+            run_blocking(move || vault::undo::identify_note(&past, &id, &note, &notes)).await?;
+        let Some(moved) = moved else { return open.ask_again(effect).await };
+        let turn = find_effect(&open.store, effect).await?.turn;
+        let own = UserChangeSet {
+            id: &new_id(),
+            by: AppliedBy::Undo,
+            reverts: &[],
+            moved: &[moved],
+            turn: &turn,
+            at: now(),
+        };
+        open.store.begin_user_change_set(&own).await.map_err(store_error)?;
+        let wanted = open.not_yet_undone_effect(effect).await?;
+        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
+    }
+
+    /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
+    pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
+        let open = self.session().await?;
+        let _alone = open.change_lock.lock().await;
+        let effect = find_effect(&open.store, &conflict.effect).await?;
+        let past = open.history_since(&UndoRequest::undo([effect.id.clone()])).await?;
+        let (vault, path) = (open.vault.clone(), conflict.path.clone());
+        let (notes, id) = (VaultNotes(open.vault.clone()), effect.id.clone());
+        // The file first: the change is made on it, and only if it is still the note afterwards.
+        let read = move || {
+            let file = notes.file(&path);
+            (file, vault.read_bytes(&path), vault::undo::current_path(&past, &id, &notes))
+        };
+        let (file, bytes, its_place) = run_blocking(read).await?;
+        let bytes = match bytes {
+            // Another note may have come there since the conflict was shown.
+            Ok(_) if its_place.as_ref() != Some(&conflict.path) => return Err(note_changed_error()),
+            Ok(bytes) => Some(bytes),
+            Err(VaultError::NotFound { .. }) => None,
+            Err(error) => return Err(note_error(&error)),
+        };
+        let change = resolution_change(&effect, conflict, bytes)?;
+        let undoing = UndoneEffect {
+            effect: effect.id.clone(),
+            path: conflict.path.clone(),
+            hunks: Hunks::All,
+        };
+        let taken = UndoPlan {
+            changes: ChangeSet::one(change),
+            undone: vec![undoing],
+            files: file.map(|file| (conflict.path.clone(), file)).into_iter().collect(),
+            ..UndoPlan::default()
+        };
+        let set = new_id();
+        let unwatched = Progress::default();
+        let applied =
+            open.apply_user_set(&set, &taken, &effect.turn, AppliedBy::Undo, &unwatched).await?;
+        if let Some((_, error)) = applied.problems.first() {
+            return Err(note_error(error));
+        }
+        open.emit(DomainEvent::Applied(vec![set.clone(), effect.change_set]));
+        Ok(UndoResult { change_set: Some(set), changed: applied.done, ..nothing_undone() })
+    }
+}
+
+impl VaultSession {
+    async fn not_yet_undone_effect(&self, effect: &EffectId) -> Result<UndoRequest, UserError> {
+        let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
+        let effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+        not_yet_undone(self, &scope, &effects).await
+    }
+
+    /// The question about an effect with the notes as they are now, after an answer that no longer fits.
+    async fn ask_again(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
+        let wanted = self.not_yet_undone_effect(effect).await?;
+        let (plan, _) = self.plan_undo(&wanted).await?;
+        let about = plan.conflicts.iter().find(|conflict| conflict.effect == *effect);
+        let mut question = about.map(to_undo_conflict).ok_or_else(|| {
+            UserError::other(
+                "The note that you chose is not at that path any more, so nothing was changed. Undo again.",
+            )
+        })?;
+        if !question.candidates.is_empty() {
+            CHOSEN_FILE_IS_AWAY.clone_into(&mut question.why);
+        }
+        Ok(UndoResult { conflicts: vec![question], ..nothing_undone() })
+    }
+}
+
+fn note_changed_error() -> UserError {
+    UserError::other("The note changed again since it was shown: undo again to see it.")
+}
+
+/// The change that writes the earlier version where the note is as it was shown.
+fn resolution_change(
+    effect: &Effect,
+    conflict: &UndoConflict,
+    bytes: Option<Vec<u8>>,
+) -> Result<Change, UserError> {
+    let path = conflict.path.clone();
+    let Some(bytes) = bytes else {
+        let whole = conflict.places.first().ok_or_else(note_changed_error)?;
+        return Ok(Change::create(path, whole.back.as_bytes()));
+    };
+    if effect.kind == ChangeKind::Create {
+        let is_as_shown = |place: &ConflictingLines| {
+            place.now.as_bytes() == String::from_utf8_lossy(&bytes).as_bytes()
+        };
+        let as_shown = conflict.places.first().is_some_and(is_as_shown);
+        return as_shown.then(|| Change::trash(path, bytes)).ok_or_else(note_changed_error);
+    }
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut after = Vec::new();
+    let mut from = 0;
+    for place in &conflict.places {
+        let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let now = place.now.split_inclusive('\n').count();
+        let there = lines.get(at..at.saturating_add(now)).filter(|_| at >= from);
+        let there = there.ok_or_else(note_changed_error)?.concat();
+        if String::from_utf8_lossy(&there) != place.now {
+            return Err(note_changed_error());
+        }
+        after.extend(lines.get(from..at).unwrap_or_default().concat());
+        after.extend_from_slice(place.back.as_bytes());
+        from = at + now;
+    }
+    after.extend(lines.get(from..).unwrap_or_default().concat());
+    Ok(Change::replace(path, bytes, after))
+}

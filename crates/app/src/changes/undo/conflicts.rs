@@ -1,0 +1,94 @@
+//! Conflicts of an undo in the user's words.
+
+use protocol::NotePath;
+use protocol::changes::history::{ConflictingLines, UndoConflict};
+use vault::undo::{EffectConflict, EffectConflictReason, UndoPlan, UndoneEffect};
+use vault::{Applied, VaultError};
+
+use super::is_stopped;
+
+/// A conflict in the user's words.
+pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
+    let why = match conflict.why {
+        EffectConflictReason::Changed => {
+            "The same lines were changed since. Choose which version shall stay."
+        }
+        EffectConflictReason::Gone if !conflict.candidates.is_empty() => {
+            "The note is not where it was. Restore it, or say which note it is now."
+        }
+        EffectConflictReason::Gone => {
+            "This note no longer exists. Restore it, or undo its deletion."
+        }
+        EffectConflictReason::Unsure => {
+            "Another file stands in the place of the note, and Vaultmate did not see how it got there. \
+             Say which note was changed, or keep everything as it is."
+        }
+        EffectConflictReason::Taken => {
+            "Something else is in its place now. Move that away, then undo again."
+        }
+        EffectConflictReason::Moved => "It was moved again since. Take that move back first.",
+        EffectConflictReason::Forgotten => {
+            "It is too old: the text of that time is not kept any more."
+        }
+        EffectConflictReason::Entangled => {
+            "This can’t be undone together with the other changes. Undo it separately."
+        }
+    };
+    let shows = matches!(conflict.why, EffectConflictReason::Changed | EffectConflictReason::Gone);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let place = |place: &vault::undo::ConflictLines| ConflictingLines {
+        line: u32::try_from(place.line).unwrap_or(u32::MAX).saturating_add(1),
+        now: text(&place.now),
+        back: text(&place.restored),
+    };
+    UndoConflict {
+        effect: conflict.effect.clone(),
+        path: conflict.path.clone(),
+        why: why.to_owned(),
+        places: conflict.lines.iter().filter(|_| shows).map(place).collect(),
+        candidates: conflict.candidates.clone(),
+    }
+}
+
+/// Whether it is this note that could not be changed.
+const fn is_note_failure(error: &VaultError) -> bool {
+    !is_stopped(error) && !matches!(error, VaultError::TakenBack { .. })
+}
+
+/// Of a note that changed between each plan and its write.
+pub(super) const NOTE_KEEPS_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
+                             over, then try again.";
+
+/// What the vault refused, as conflicts of the effects that it was about. Of notes that only go along with
+/// one that is told nothing is; where it is none of these effects, as with a link that follows a move,
+/// the first of them says so.
+pub(super) fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
+    let told = |is_meant: fn(&VaultError) -> bool| {
+        let about = move |undoing: &UndoneEffect| {
+            let is_its =
+                |(path, error): &&(NotePath, VaultError)| *path == undoing.path && is_meant(error);
+            let (_, error) = applied.problems.iter().find(is_its)?;
+            Some(failed_conflict(undoing, error))
+        };
+        plan.undone.iter().filter_map(about)
+    };
+    let causes: Vec<_> = told(is_note_failure).collect();
+    match causes.is_empty() {
+        true => told(|error| matches!(error, VaultError::TakenBack { .. })).take(1).collect(),
+        false => causes,
+    }
+}
+
+fn failed_conflict(undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {
+    let why = match error {
+        VaultError::Stale { .. } => NOTE_KEEPS_CHANGING.to_owned(),
+        other => other.to_string(),
+    };
+    UndoConflict {
+        effect: undoing.effect.clone(),
+        path: undoing.path.clone(),
+        why,
+        places: Vec::new(),
+        candidates: Vec::new(),
+    }
+}
