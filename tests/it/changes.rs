@@ -9,4 +9,5 @@ pub(crate) mod partial_review;
 pub(crate) mod review;
 pub(crate) mod undo;
 pub(crate) mod undo_identity;
+pub(crate) mod undo_move_identity;
 pub(crate) mod undo_moves;

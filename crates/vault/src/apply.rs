@@ -287,9 +287,11 @@ impl ChangeBatch {
         };
         let mut touched = TouchedPaths::default();
         let intent = |PlannedChange { change, turn, call, unit, file }| {
-            let stands = touched.base_file(vault, &change);
-            // Where an earlier change of the order makes the file there is none to ask for.
-            let meant = file.filter(|_| stands.is_some());
+            let is_fresh = touched.add(&change);
+            // Where an earlier change of the order makes the file there is none to ask for. A note that is
+            // away for a moment is still the one that is meant, and not the one that comes in its place.
+            let meant = file.filter(|_| is_fresh);
+            let stands = is_fresh.then(|| vault.file_id(&change.path)).flatten();
             Intent {
                 effect: EffectId::from(Uuid::now_v7()),
                 change_set: change_set.clone(),
@@ -316,8 +318,8 @@ pub(crate) struct TouchedPaths {
 }
 
 impl TouchedPaths {
-    /// The file that `change` is made on, if no earlier change of the order makes it.
-    pub(crate) fn base_file(&mut self, vault: &Vault, change: &Change) -> Option<FileId> {
+    /// Adds a change; says whether no earlier one of the order makes the file that it is made on.
+    pub(crate) fn add(&mut self, change: &Change) -> bool {
         let is_fresh = !self.paths.contains(&change.path)
             && !self.folders.iter().any(|folder| change.path.is_in(folder));
         let is_folder = matches!(
@@ -330,7 +332,7 @@ impl TouchedPaths {
                 false => drop(self.paths.insert(path.clone())),
             }
         }
-        is_fresh.then(|| vault.file_id(&change.path)).flatten()
+        is_fresh
     }
 }
 

@@ -153,8 +153,12 @@ impl RetryPlan {
                 // For the trash it is the name there.
                 _ => intent.temp_name.clone(),
             };
-            let base = touched.base_file(vault, &change);
-            let base = if intent.is_exact { successor_file(vault, intent) } else { base };
+            let is_fresh = touched.add(&change);
+            let base = match intent.is_exact {
+                // One that went away in this moment is still the one that is meant.
+                true => successor_file(vault, intent).or(intent.base),
+                false => is_fresh.then(|| vault.file_id(&change.path)).flatten(),
+            };
             self.intents.push(Intent {
                 effect,
                 temp_name,

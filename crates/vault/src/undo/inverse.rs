@@ -261,7 +261,7 @@ impl<'a> UndoPlanner<'a> {
             return;
         }
         let holds = self.folders_in(&home.path);
-        self.plan_trash_folder(effect, home.path, Some(holds));
+        self.plan_trash_folder(place, effect, home.path, holds);
     }
 
     fn invert_folder_restore(&mut self, place: usize, effect: &Effect) {
@@ -271,7 +271,7 @@ impl<'a> UndoPlanner<'a> {
                 let Some(holds) = self.recorded_contents(effect) else {
                     return self.add_conflict(place, effect, EffectConflictReason::Purged);
                 };
-                self.plan_trash_folder(effect, now, Some(holds));
+                self.plan_trash_folder(place, effect, now, holds);
             }
             Err(MissingNote::Gone(_)) => {}
             Err(unsure) => self.add_missing_note(place, effect, unsure),
@@ -297,12 +297,16 @@ impl<'a> UndoPlanner<'a> {
 
     fn plan_trash_folder(
         &mut self,
+        place: usize,
         effect: &Effect,
         path: NotePath,
-        holds: Option<FolderContents>,
+        holds: FolderContents,
     ) {
-        let change =
-            Change { path: path.clone(), act: protocol::ChangeAction::TrashFolder { holds } };
+        if let Some(trace) = self.ledger.trace(place, &effect.path) {
+            self.pin_file(&path, &trace);
+        }
+        let act = protocol::ChangeAction::TrashFolder { holds: Some(holds) };
+        let change = Change { path: path.clone(), act };
         self.plan_change(effect, Hunks::All, path, change);
     }
 

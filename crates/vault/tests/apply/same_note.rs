@@ -14,7 +14,7 @@
 mod support;
 
 use protocol::{Change, FileId};
-use support::stops::{SWAPS, faults, recover, run_until};
+use support::stops::{SAVES, SWAPS, faults, recover, run_until};
 use support::{Folder, MemoryLedger, order, path, replace};
 use vault::{Applied, ChangeBatch, VaultError};
 
@@ -111,6 +111,23 @@ fn a_note_that_is_put_there_in_the_last_moment_is_not_changed() {
         };
         assert!(run_until(usize::MAX - 1, work), "{point} is passed");
         assert!(SWAPS.lock().unwrap().is_none(), "{point} is passed");
+        assert_both_are_as_they_were(&folder, &change);
+    }
+}
+
+#[test]
+fn a_note_that_is_put_there_after_the_right_one_left_is_not_changed() {
+    let _one = faults();
+    for change in changes() {
+        let folder = before();
+        let (order, _) = about_the_note(&folder, change.clone());
+        let note = folder.root.join("a.md");
+        std::fs::rename(&note, folder.root.join("archive/a.md")).unwrap();
+        *SAVES.lock().unwrap() = Some(("vault.intend.after", note, vec![TEXT]));
+        let applied = apply(&folder, order, &MemoryLedger::default());
+        let left = SAVES.lock().unwrap().take().unwrap();
+        assert!(left.2.is_empty(), "the other note came before it was looked at");
+        assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }), "{applied:?}");
         assert_both_are_as_they_were(&folder, &change);
     }
 }

@@ -1,8 +1,12 @@
 //! Cases that a person would try.
 
-use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId, FileReplacement};
+use protocol::{
+    Change, ChangeAction, ChangeKind, ChangeSet, Effect, EffectId, FileId, FileReplacement,
+    NotePath,
+};
 use vault::undo::{
-    EffectConflictReason, Hunks, UndoDirection, UndoPlan, UndoRequest, identify_note, plan_undo,
+    EffectConflictReason, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest, VaultFile,
+    VaultReader, identify_note, plan_undo,
 };
 
 use crate::simulation::{LineId, SimulatedVault, bytes, path};
@@ -237,4 +241,44 @@ fn overwritten_change_is_reapplied_next_to_the_other_programs_text() {
     let effects = [(effect, Hunks::All)].into();
     back(&mut world, &UndoRequest { effects, direction: UndoDirection::Again });
     assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5, 6]);
+}
+
+/// A vault with one empty folder, `New`.
+struct OneFolder(FileId);
+
+impl VaultReader for OneFolder {
+    fn bytes(&self, _: &NotePath) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn file(&self, at: &NotePath) -> Option<FileId> {
+        (*at == path("New")).then_some(self.0)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        vec![VaultFile { path: path("New"), size: 0, file: self.0, is_folder: true }]
+    }
+}
+
+#[test]
+fn a_folder_goes_to_the_trash_only_as_the_folder_that_was_made() {
+    let mut world = world();
+    let id = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let file = world.new_file();
+    let made = Effect {
+        kind: ChangeKind::MakeFolder,
+        path: path("New"),
+        before: None,
+        after: None,
+        base: None,
+        file: Some(file),
+        ..world.effect(&id).clone()
+    };
+    let (past, request) = (LedgerView::new(vec![made]), UndoRequest::undo([id]));
+    let plan = plan_undo(&past, &request, &OneFolder(file));
+    assert_eq!(plan.changes.len(), 1, "{plan:?}");
+    assert_eq!(plan.files.get(&path("New")), Some(&file), "{plan:?}");
+    // Another one at its path was not made by us.
+    let plan = plan_undo(&past, &request, &OneFolder(world.new_file()));
+    assert_eq!(plan.changes.len(), 0, "{plan:?}");
 }

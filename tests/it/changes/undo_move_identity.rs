@@ -1,0 +1,249 @@
+//! Undo of a move carries back the note or the folder that was moved, and no other, whoever has its new or its
+//! old path by then.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use protocol::changes::history::{ListApplied, UndoResult, UndoScope};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model};
+
+/// What an undo comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// What was moved is at its old path.
+    Undone,
+    /// The user is asked which note or folder is meant, and nothing changed.
+    Asked,
+    /// The user is told what is in the way, and nothing changed.
+    Told,
+}
+
+/// What somebody does after the move.
+type Act = fn(&Path);
+
+/// A move by the assistant, and what is done by others before its undo.
+struct Case {
+    name: &'static str,
+    act: Act,
+    /// If it is done while the application does not run.
+    expected: Outcome,
+}
+
+const NOTES: [(&str, &str); 5] = [
+    ("Plan.md", "# Plan\n"),
+    ("A/One.md", "one\n"),
+    ("Twin/Plan.md", "# Plan\n"),
+    ("Twin/One.md", "one\n"),
+    ("Links.md", "[[Plan]] and [[A/One]]\n"),
+];
+
+fn write(at: &Path, text: &str) {
+    fs::create_dir_all(at.parent().expect("a folder")).expect("made");
+    fs::write(at, text).expect("written");
+}
+
+fn rename(root: &Path, from: &str, to: &str) {
+    let to = root.join(to);
+    fs::create_dir_all(to.parent().expect("a folder")).expect("made");
+    fs::rename(root.join(from), to).expect("renamed");
+}
+
+const fn case(name: &'static str, act: Act, expected: Outcome) -> Case {
+    Case { name, act, expected }
+}
+
+/// `Plan.md` was moved to `Work/Moved.md`.
+const MOVED_NOTE: [Case; 9] = [
+    case("nothing", |_| {}, Outcome::Undone),
+    case(
+        "replaced by another file",
+        |root| {
+            fs::remove_file(root.join("Work/Moved.md")).expect("removed");
+            write(&root.join("Work/Moved.md"), "other\n");
+        },
+        Outcome::Asked,
+    ),
+    case(
+        "replaced by a file with the same text",
+        |root| {
+            fs::remove_file(root.join("Work/Moved.md")).expect("removed");
+            write(&root.join("Work/Moved.md"), "# Plan\n");
+        },
+        Outcome::Asked,
+    ),
+    case(
+        "deleted",
+        |root| fs::remove_file(root.join("Work/Moved.md")).expect("removed"),
+        Outcome::Told,
+    ),
+    case(
+        "a new file at the old path",
+        |root| write(&root.join("Plan.md"), "# Plan\n"),
+        Outcome::Told,
+    ),
+    case("its folder renamed", |root| rename(root, "Work", "Job"), Outcome::Told),
+    case(
+        "its folder renamed and made anew",
+        |root| {
+            rename(root, "Work", "Job");
+            write(&root.join("Work/Moved.md"), "# Plan\n");
+        },
+        Outcome::Asked,
+    ),
+    case(
+        "a copy at the new path and the note elsewhere",
+        |root| {
+            rename(root, "Work/Moved.md", "Else/Moved.md");
+            fs::copy(root.join("Else/Moved.md"), root.join("Work/Moved.md")).expect("copied");
+        },
+        Outcome::Asked,
+    ),
+    case(
+        "a copy at the new path and the note removed",
+        |root| {
+            fs::copy(root.join("Work/Moved.md"), root.join("copy.md")).expect("copied");
+            fs::remove_file(root.join("Work/Moved.md")).expect("removed");
+            rename(root, "copy.md", "Work/Moved.md");
+        },
+        Outcome::Asked,
+    ),
+];
+
+/// The folder `A` was moved to `Work/B`.
+const MOVED_FOLDER: [Case; 6] = [
+    case("nothing", |_| {}, Outcome::Undone),
+    case(
+        "replaced by another folder with the same notes",
+        |root| {
+            fs::remove_dir_all(root.join("Work/B")).expect("removed");
+            write(&root.join("Work/B/One.md"), "one\n");
+        },
+        Outcome::Asked,
+    ),
+    case(
+        "a new folder at the old path",
+        |root| write(&root.join("A/One.md"), "one\n"),
+        Outcome::Told,
+    ),
+    case("the folder around it renamed", |root| rename(root, "Work", "Job"), Outcome::Told),
+    case(
+        "renamed, and another folder at the new path",
+        |root| {
+            rename(root, "Work/B", "Work/C");
+            write(&root.join("Work/B/One.md"), "one\n");
+        },
+        Outcome::Asked,
+    ),
+    case(
+        "a copy at the new path and the folder elsewhere",
+        |root| {
+            rename(root, "Work/B", "Else/B");
+            write(&root.join("Work/B/One.md"), "one\n");
+        },
+        Outcome::Asked,
+    ),
+];
+
+/// Every file and folder by its inode: its path, and the text of a note.
+type Tree = BTreeMap<u64, (String, Option<String>)>;
+
+fn tree(root: &Path) -> Tree {
+    fn collect(root: &Path, at: &Path, found: &mut Tree) {
+        for entry in fs::read_dir(at).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(root).expect("below").to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let inode = path.metadata().expect("there").ino();
+            let text = path.is_file().then(|| fs::read_to_string(&path).expect("a text"));
+            found.insert(inode, (name, text));
+            if path.is_dir() {
+                collect(root, &path, found);
+            }
+        }
+    }
+    let mut found = Tree::new();
+    collect(root, root, &mut found);
+    found
+}
+
+async fn undo_newest(app: &RunningApp) -> UndoResult {
+    let all = ListApplied { conversation: None, before: None };
+    let set = app.app.list_applied(&all).await.expect("a list").sets.remove(0);
+    let scope = UndoScope::ChangeSet { change_set: set.id };
+    app.app.undo(&scope).await.expect("undone as far as it goes")
+}
+
+fn outcome(undone: &UndoResult) -> Outcome {
+    match undone.conflicts.as_slice() {
+        [] => Outcome::Undone,
+        conflicts if conflicts.iter().any(|conflict| !conflict.candidates.is_empty()) => {
+            Outcome::Asked
+        }
+        _ => Outcome::Told,
+    }
+}
+
+/// Moves, lets others act, undoes, and compares all files with what they were.
+async fn check(moved: (&str, &str), case: &Case, is_watched: bool) {
+    let (from, to) = moved;
+    let call: Value = json!({ "source": from, "destination": to });
+    let replies = vec![Reply::calls(vec![("move_file", call)]), Reply::text("It waits.")];
+    let model = ScriptedModel::start(replies).await;
+    let home = home_with_key(&NOTES);
+    let root = home.notes.root();
+    let mut running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    let carried = root.join(to).metadata().expect("moved").ino();
+    if is_watched {
+        (case.act)(root);
+    } else {
+        running.quit().await;
+        (case.act)(root);
+        running = home.open(settings_with_model(&model)).await;
+    }
+
+    let before = tree(root);
+    let undone = undo_newest(&running).await;
+    let after = tree(root);
+    let what = format!("{to}, {}, watched: {is_watched}: {undone:?}", case.name);
+    let came_to = outcome(&undone);
+    // A watch that saw the file go may know where it is, and then there is nothing to ask.
+    let is_seen = is_watched && (case.expected, came_to) == (Outcome::Asked, Outcome::Told);
+    assert!(came_to == case.expected || is_seen, "{what}");
+    if came_to == Outcome::Undone {
+        let home = from.trim_end_matches('/');
+        assert_eq!(after.get(&carried).map(|(path, _)| path.as_str()), Some(home), "{what}");
+    } else {
+        assert_eq!(after, before, "{what}");
+        assert_eq!((&undone.changed, undone.left), (&Vec::new(), 0), "{what}");
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_moved_note_moves_no_other_file() {
+    for case in &MOVED_NOTE {
+        for is_watched in [true, false] {
+            check(("Plan.md", "Work/Moved.md"), case, is_watched).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_moved_folder_moves_no_other_folder() {
+    for case in &MOVED_FOLDER {
+        for is_watched in [true, false] {
+            check(("A/", "Work/B"), case, is_watched).await;
+        }
+    }
+}
