@@ -51,6 +51,7 @@ pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow};
 pub use hub::outbox::{ExpiredNotification, ExpiredReplies, OutboxPush, OutboxRow};
 pub use turns::compaction::CompactionRow;
 pub use turns::question::AnswerableQuestion;
+pub use turns::turn::TurnChanges;
 
 /// The database of one vault. Clones share it; one process at a time may hold it.
 #[derive(Debug, Clone)]

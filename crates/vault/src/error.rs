@@ -82,17 +82,25 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
-    /// A change was interrupted and the note is now neither what it was nor what it should be.
+    /// A change was interrupted, or could not be taken back, and somebody else changed the note meanwhile.
     #[error(
-        "`{path}` was being changed when Vaultmate stopped, and something else changed it since. It was left as it is; read it before changing it again."
+        "Nobody can tell whether `{path}` was changed, because something else changed it meanwhile. It was left as it is. Read it before changing it again."
     )]
     Parked {
         /// The note.
         path: NotePath,
     },
+    /// Another program saved the note in the moment of the change; the note says what that program wrote.
+    #[error(
+        "Another program saved `{path}` at the same moment, so the change was not made. Read it, then change it again."
+    )]
+    Overtaken {
+        /// The note.
+        path: NotePath,
+    },
     /// The disk failed in the middle of a change and again when the change was reverted.
     #[error(
-        "It is not known whether `{path}` was changed, because the disk failed on the way. Read it before changing it again."
+        "Nobody can tell whether `{path}` was changed, because the disk failed on the way. Read it before changing it again."
     )]
     Unsure {
         /// The note or folder.

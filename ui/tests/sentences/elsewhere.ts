@@ -70,7 +70,8 @@ const files: Readonly<Record<string, readonly string[]>> = {
 const words: readonly string[] = [
   // Models.
   "The user stopped in the middle. Done: {0}. The rest waits for the user's review.",
-  'The program was interrupted; {tool} may have changed {0}. Read before you change it again.',
+  'The program was interrupted; {made}nobody can tell whether {tool} changed {0}. Read before you change it again.',
+  '{tool} had changed {0}.',
   'The program was interrupted; {tool} had changed {0}.',
   'what {tool} was asked for, before an interruption',
   'The program was interrupted before {tool} did anything.',
@@ -112,6 +113,7 @@ const words: readonly string[] = [
   'Busy: too many messages wait already. Try again later.',
   'Not saved: {0}',
   'Interrupted after changing {0}: look at it in Vaultmate.',
+  'Interrupted. Nobody can tell whether {0} was changed: look at it in Vaultmate.',
   'Bearer {token}',
   'Keeps my notes: remembers things, adds to lists, answers from notes.',
   // The settings file, where it stands as it is.

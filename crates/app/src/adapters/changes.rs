@@ -169,7 +169,8 @@ impl VaultChanges {
         let waits =
             |path: &NotePath| waiting.planned_state(path) != PlannedState::OnDisk(path.clone());
         let paths: Vec<&NotePath> = plan.change_set.changes().map(|change| &change.path).collect();
-        let mut notes = self.store.turn_changed_paths(&turn.turn).await.map_err(store_error)?;
+        let so_far = self.store.turn_changes(&turn.turn).await.map_err(store_error)?;
+        let mut notes = so_far.changed;
         notes.extend(paths.iter().map(|path| (*path).clone()));
         notes.sort();
         notes.dedup();
@@ -282,7 +283,10 @@ impl VaultChanges {
             return self.add_rest_pending(turn, call, plan, &applied, outcome).await;
         }
         if let Some((_, error)) = applied.problems.first() {
-            outcome.output = format!("Not changed: {error}");
+            outcome.output = match error {
+                VaultError::Parked { .. } | VaultError::Unsure { .. } => error.to_string(),
+                _ => format!("Not changed: {error}"),
+            };
             outcome.is_error = true;
         }
         Ok(outcome)

@@ -5,6 +5,8 @@ use protocol::{
     ConversationId, NotePath, OpenTurn, Origin, ResumePolicy, Timestamp, TurnId, UserError,
 };
 
+use store::TurnChanges;
+
 use crate::App;
 use crate::chat::send::{UserMessage, WithNote};
 use crate::events::publisher::DomainEvent;
@@ -27,11 +29,11 @@ pub(crate) enum ResumeDecision {
     Ends,
 }
 
-/// Decides about a turn that changed, or plans to change, these notes; `inbox` is the note that
-/// keeps the text of hub messages.
+/// Decides about a turn by what it changed or plans to change; `inbox` is the note that keeps the text of hub
+/// messages. A change of which nobody can tell whether it was made is never repeated unasked.
 pub(crate) fn resume_decision(
     turn: &OpenTurn,
-    changed: &[NotePath],
+    TurnChanges { changed, uncertain }: &TurnChanges,
     inbox: Option<&NotePath>,
     how: ResumePolicy,
     now: Timestamp,
@@ -43,6 +45,7 @@ pub(crate) fn resume_decision(
     let captures =
         turn.origin.is_hub() && changed.iter().all(|note| is_inbox(note) || Some(note) == inbox);
     let surprises_nobody = (changed.is_empty() || captures)
+        && uncertain.is_empty()
         && turn.resumed == 0
         && now.0.saturating_sub(turn.at.0) < MAX_RESUME_AGE_MS;
     match how {
@@ -115,29 +118,44 @@ mod tests {
         }
     }
 
-    fn note(path: &str) -> Vec<NotePath> {
-        vec![NotePath::parse(path).expect("a path")]
+    fn nothing() -> TurnChanges {
+        TurnChanges::default()
+    }
+
+    fn changed(path: &str) -> TurnChanges {
+        let changed = vec![NotePath::parse(path).expect("a path")];
+        TurnChanges { changed, ..nothing() }
+    }
+
+    #[test]
+    fn a_turn_with_a_change_of_which_nobody_can_tell_does_not_go_on_by_itself() {
+        let uncertain = |path| TurnChanges { uncertain: changed(path).changed, ..nothing() };
+        let decide = |origin, path| {
+            resume_decision(&cut(origin), &uncertain(path), None, ResumePolicy::Ask, NOW)
+        };
+        assert_eq!(decide(Origin::Window, "a.md"), ResumeDecision::Offered);
+        assert_eq!(decide(Origin::HubVoice, "inbox/Inbox.md"), ResumeDecision::Ends);
     }
 
     #[test]
     fn a_young_turn_that_only_read_goes_on_once() {
         let young = cut(Origin::Window);
         assert_eq!(
-            resume_decision(&young, &[], None, ResumePolicy::Ask, NOW),
+            resume_decision(&young, &nothing(), None, ResumePolicy::Ask, NOW),
             ResumeDecision::GoesOn
         );
         let again = OpenTurn { resumed: 1, ..young.clone() };
         assert_eq!(
-            resume_decision(&again, &[], None, ResumePolicy::Ask, NOW),
+            resume_decision(&again, &nothing(), None, ResumePolicy::Ask, NOW),
             ResumeDecision::Offered
         );
         let old = OpenTurn { at: Timestamp(NOW.0 - MAX_RESUME_AGE_MS), ..young.clone() };
         assert_eq!(
-            resume_decision(&old, &[], None, ResumePolicy::Ask, NOW),
+            resume_decision(&old, &nothing(), None, ResumePolicy::Ask, NOW),
             ResumeDecision::Offered
         );
         assert_eq!(
-            resume_decision(&young, &note("a.md"), None, ResumePolicy::Ask, NOW),
+            resume_decision(&young, &changed("a.md"), None, ResumePolicy::Ask, NOW),
             ResumeDecision::Offered
         );
     }
@@ -146,20 +164,20 @@ mod tests {
     fn a_hub_message_goes_on_while_it_only_captured_and_is_never_offered() {
         let hub = cut(Origin::HubVoice);
         assert_eq!(
-            resume_decision(&hub, &note("inbox/Inbox.md"), None, ResumePolicy::Ask, NOW),
+            resume_decision(&hub, &changed("inbox/Inbox.md"), None, ResumePolicy::Ask, NOW),
             ResumeDecision::GoesOn
         );
         assert_eq!(
-            resume_decision(&hub, &note("Plans.md"), None, ResumePolicy::Ask, NOW),
+            resume_decision(&hub, &changed("Plans.md"), None, ResumePolicy::Ask, NOW),
             ResumeDecision::Ends
         );
         let again = OpenTurn { resumed: 1, ..hub.clone() };
         assert_eq!(
-            resume_decision(&again, &[], None, ResumePolicy::Ask, NOW),
+            resume_decision(&again, &nothing(), None, ResumePolicy::Ask, NOW),
             ResumeDecision::Ends
         );
         assert_eq!(
-            resume_decision(&hub, &[], None, ResumePolicy::Never, NOW),
+            resume_decision(&hub, &nothing(), None, ResumePolicy::Never, NOW),
             ResumeDecision::Ends
         );
     }
@@ -168,15 +186,15 @@ mod tests {
     fn always_takes_up_whatever_it_was_and_never_nothing_but_the_command_line_is_gone() {
         let old = OpenTurn { at: Timestamp(0), resumed: 9, ..cut(Origin::Window) };
         assert_eq!(
-            resume_decision(&old, &note("a.md"), None, ResumePolicy::Always, NOW),
+            resume_decision(&old, &changed("a.md"), None, ResumePolicy::Always, NOW),
             ResumeDecision::GoesOn
         );
         assert_eq!(
-            resume_decision(&cut(Origin::Window), &[], None, ResumePolicy::Never, NOW),
+            resume_decision(&cut(Origin::Window), &nothing(), None, ResumePolicy::Never, NOW),
             ResumeDecision::Offered
         );
         assert_eq!(
-            resume_decision(&cut(Origin::Cli), &[], None, ResumePolicy::Always, NOW),
+            resume_decision(&cut(Origin::Cli), &nothing(), None, ResumePolicy::Always, NOW),
             ResumeDecision::Ends
         );
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
 use protocol::{AppEvent, ConversationId, ErrorCode, HubState, HubStatus, OpenTurn, UserError};
-use store::{DeliveredMessage, DeliveryOutcome, InboxRow};
+use store::{DeliveredMessage, DeliveryOutcome, InboxRow, TurnChanges};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -167,10 +167,8 @@ async fn retry_or_park(
 ) -> Result<(), UserError> {
     let store = &vault.store;
     if let Some(turn) = &row.turn {
-        let changed = store.turn_changed_paths(turn).await.map_err(store_error)?;
-        if let Some(path) = changed.first() {
-            let words =
-                format!("Interrupted after changing {}: look at it in Vaultmate.", path.title());
+        let changes = store.turn_changes(turn).await.map_err(store_error)?;
+        if let Some(words) = interrupted_text(&changes) {
             store.inbox_done(&notification_for(row, &words, "high")).await.map_err(store_error)?;
             vault.outbox_ready.notify_one();
             return Ok(());
@@ -188,6 +186,21 @@ async fn retry_or_park(
         vault.emit(DomainEvent::Held(conversation.clone()));
     }
     Ok(())
+}
+
+/// What the hub is told of a turn that did something before it was interrupted; `None` if it did nothing, so
+/// that it can be tried again.
+fn interrupted_text(changes: &TurnChanges) -> Option<String> {
+    match (changes.changed.first(), changes.uncertain.first()) {
+        (_, Some(path)) => Some(format!(
+            "Interrupted. Nobody can tell whether {} was changed: look at it in Vaultmate.",
+            path.title()
+        )),
+        (Some(path), None) => {
+            Some(format!("Interrupted after changing {}: look at it in Vaultmate.", path.title()))
+        }
+        (None, None) => None,
+    }
 }
 
 /// Whether a model that is asked once more fails alike.
@@ -243,4 +256,24 @@ async fn conversation_of(
     let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
     store.create_conversation(&id, &title, Some(&today), now()).await.map_err(store_error)?;
     Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::NotePath;
+
+    use super::*;
+
+    #[test]
+    fn the_hub_is_told_of_made_changes_and_of_those_that_nobody_can_tell() {
+        let plan = || vec![NotePath::parse("Plan.md").expect("a path")];
+        assert_eq!(interrupted_text(&TurnChanges::default()), None);
+        let changes = TurnChanges { changed: plan(), ..TurnChanges::default() };
+        let made = "Interrupted after changing Plan: look at it in Vaultmate.";
+        assert_eq!(interrupted_text(&changes).as_deref(), Some(made));
+        let changes = TurnChanges { uncertain: plan(), ..TurnChanges::default() };
+        let unknown =
+            "Interrupted. Nobody can tell whether Plan was changed: look at it in Vaultmate.";
+        assert_eq!(interrupted_text(&changes).as_deref(), Some(unknown));
+    }
 }

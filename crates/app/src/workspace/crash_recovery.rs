@@ -48,9 +48,9 @@ async fn end_or_resume(
     turn: &OpenTurn,
     settings: &Settings,
 ) -> Result<(), UserError> {
-    let changed = store.turn_changed_paths(&turn.turn).await.map_err(store_error)?;
+    let changes = store.turn_changes(&turn.turn).await.map_err(store_error)?;
     let inbox = writable_notes::inbox_path(&settings.hub).ok();
-    match resume_decision(turn, &changed, inbox.as_ref(), settings.resume, now()) {
+    match resume_decision(turn, &changes, inbox.as_ref(), settings.resume, now()) {
         ResumeDecision::GoesOn => {
             let results = cut_results(store, turn).await?;
             store.resume_turn(&turn.turn, &results).await.map_err(store_error)
@@ -156,10 +156,14 @@ fn cut_result(
     let done = among(IntentState::Done);
     let unknown = [among(IntentState::Open), among(IntentState::Parked)].concat();
     let output = if !unknown.is_empty() {
+        let made = match done.is_empty() {
+            true => String::new(),
+            false => format!("{tool} had changed {}. ", done.join(", ")),
+        };
         format!(
-            "The program was interrupted; {tool} may have changed {}. Read before you change it \
-             again.",
-            [done.as_slice(), unknown.as_slice()].concat().join(", ")
+            "The program was interrupted; {made}nobody can tell whether {tool} changed {}. Read before \
+             you change it again.",
+            unknown.join(", ")
         )
     } else if !done.is_empty() {
         format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
@@ -196,7 +200,11 @@ mod tests {
         assert_eq!(done.output, "The program was interrupted; edit_file had changed a.md.");
         assert!(!done.is_error);
         let open = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Open)], false);
-        assert!(open.is_error && open.output.contains("may have changed a.md"), "{}", open.output);
+        assert!(
+            open.is_error && open.output.contains("nobody can tell whether edit_file changed a.md"),
+            "{}",
+            open.output
+        );
         assert!(cut_result(call(), "edit_file", &[(path, IntentState::Stale)], false).is_error);
         assert!(!cut_result(call(), "edit_file", &[], true).is_error);
     }

@@ -54,10 +54,19 @@ impl Store {
         ))
     }
 
-    /// Notes that the turn has changed or plans to change, each once.
-    pub async fn turn_changed_paths(&self, turn: &TurnId) -> Result<Vec<NotePath>, StoreError> {
-        read!(self, "read the turn's changes", |db| changed_paths(db, turn))
+    /// The notes of the changes that the turn led to.
+    pub async fn turn_changes(&self, turn: &TurnId) -> Result<TurnChanges, StoreError> {
+        read!(self, "read the turn's changes", |db| select_changes(db, turn))
     }
+}
+
+/// The notes that a turn was about to change, by how certain their changes are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TurnChanges {
+    /// Notes that it changed, is changing or plans to change, each once.
+    pub changed: Vec<NotePath>,
+    /// Notes of which nobody can tell whether it changed them, because their intents were parked.
+    pub uncertain: Vec<NotePath>,
 }
 
 /// The columns of a turn that the chat shows.
@@ -209,22 +218,28 @@ async fn store_model(
     if stored.rows_affected() == 0 { Err(Failure::not_found("turn", turn)) } else { Ok(()) }
 }
 
-async fn changed_paths(
+async fn select_changes(
     db: &mut SqliteConnection,
     turn: &TurnId,
-) -> Result<Vec<NotePath>, sqlx::Error> {
-    let mut paths: Vec<NotePath> = sqlx::query(
-        "SELECT path FROM effect WHERE turn = ?1 AND state IN ('open', 'done', 'parked')
+) -> Result<TurnChanges, sqlx::Error> {
+    let rows: Vec<(NotePath, bool)> = sqlx::query(
+        "SELECT path, state = 'parked' AS is_uncertain
+         FROM effect WHERE turn = ?1 AND state IN ('open', 'done', 'parked')
          UNION ALL
-         SELECT path FROM planned_change WHERE turn = ?1 AND state = 'waiting'",
+         SELECT path, 0 FROM planned_change WHERE turn = ?1 AND state = 'waiting'",
     )
     .bind(turn.as_str())
-    .try_map(|row: SqliteRow| row.path("path"))
+    .try_map(|row: SqliteRow| Ok((row.path("path")?, row.try_get("is_uncertain")?)))
     .fetch_all(db)
     .await?;
-    paths.sort();
-    paths.dedup();
-    Ok(paths)
+    let among = |wanted: bool| {
+        let found = rows.iter().filter(|(_, is_uncertain)| *is_uncertain == wanted);
+        let mut paths: Vec<NotePath> = found.map(|(path, _)| path.clone()).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    };
+    Ok(TurnChanges { changed: among(false), uncertain: among(true) })
 }
 
 async fn last(

@@ -78,8 +78,8 @@ async fn a_later_plan_extends_the_set_and_keeps_the_first_bytes_of_a_path() {
     let set = open(&story).await.expect("one waits");
     let calls: Vec<&str> = set.planned.iter().map(|row| row.call.as_str()).collect();
     assert_eq!(calls, ["c2", "c2"]);
-    let changed = story.store.turn_changed_paths(&"t1".into()).await.expect("read");
-    assert_eq!(changed, [path("b.md"), path("Über.md")]);
+    let changes = story.store.turn_changes(&"t1".into()).await.expect("read");
+    assert_eq!(changes.changed, [path("b.md"), path("Über.md")]);
 }
 
 #[tokio::test]

@@ -203,7 +203,8 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
             Ok(left)
         }
         RecoveryAction::Revert => {
-            Err(replace::roll_back(vault, &place, change.after().unwrap_or_default()))
+            let after = change.after().unwrap_or_default();
+            Err(replace::roll_back(vault, &place, after).in_recovery())
         }
         RecoveryAction::Park => Err(StepError::parked(&place)),
         RecoveryAction::Moved => Ok(intent.staged),
@@ -311,7 +312,9 @@ fn finish_rollback(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     let note = content_state(&change, back.read_note_entry().map_err(StepError::open)?);
     match (note, content_state(&change, found)) {
         // It took out bytes that were not those of the change.
-        (ContentState::After, ContentState::Other) => Err(replace::roll_back(vault, &back, before)),
+        (ContentState::After, ContentState::Other) => {
+            Err(replace::roll_back(vault, &back, before).in_recovery())
+        }
         (ContentState::After, ContentState::Part) => Err(StepError::parked(&back)),
         (_, ContentState::Other) => Err(StepError::parked(&back)),
         _ => replace::discard_temp(vault, &back).map_err(|_| StepError::parked(&back)),

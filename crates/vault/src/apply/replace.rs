@@ -41,6 +41,20 @@ impl StepError {
         Self { state: IntentState::Parked, why: VaultError::Parked { path: path.clone() } }
     }
 
+    /// Another program was faster: the change was certainly not made, and what the program wrote stands.
+    pub(crate) fn overtaken(target: &AtomicFile) -> Self {
+        Self::failed(VaultError::Overtaken { path: target.path().clone() })
+    }
+
+    /// The same outcome for a recovery: the change may have been made long before, and the other program
+    /// may have gone on from there.
+    pub(crate) fn in_recovery(self) -> Self {
+        match self.why {
+            VaultError::Overtaken { path } => Self::parked_at(&path),
+            why => Self { why, ..self },
+        }
+    }
+
     /// A missing or occupied path makes its plan stale; a refusal of the system is a failure.
     pub(crate) fn from_missing(why: VaultError) -> Self {
         match why {
@@ -272,10 +286,11 @@ pub(crate) fn roll_back(vault: &Vault, target: &AtomicFile, after: &[u8]) -> Ste
             // Under the note's name somebody may have opened it.
             if discard_temp(vault, target).is_err() {
                 vault.replaced_files().hold_open_temp(target, after);
-                return StepError::parked(target);
+                return StepError::overtaken(target);
             }
         }
-        _ => return target.exchange().map_or_else(unknown, |_| StepError::parked(target)),
+        Ok(_) => return target.exchange().map_or_else(unknown, |_| StepError::overtaken(target)),
+        Err(why) => return target.exchange().map_or_else(unknown, |_| StepError::open(why)),
     }
     match target.sync() {
         Ok(()) => stale_error(target),
@@ -358,7 +373,7 @@ fn replace(
             if old.has_new_writer() {
                 return Err(yield_to_writer(vault, target, after));
             }
-            discard_old(vault, target, old, &note, before)?;
+            discard_old(vault, target, old, &note, before);
             Ok(id)
         }
         _ => Err(roll_back(vault, target, after)),
@@ -367,22 +382,13 @@ fn replace(
 
 /// Lets go of the file that was taken out. It is the one that is held, unless the name stood for
 /// another one by then.
-fn discard_old(
-    vault: &Vault,
-    target: &AtomicFile,
-    old: ReplacedFile,
-    note: &File,
-    before: &[u8],
-) -> Result<(), StepError> {
+fn discard_old(vault: &Vault, target: &AtomicFile, old: ReplacedFile, note: &File, before: &[u8]) {
     if target.temp_is(note) {
         old.discard(vault, target);
-        return Ok(());
-    }
-    // With the bytes of the plan as well; who has it open keeps it.
-    discard_temp(vault, target).map_err(|_| {
+    } else if discard_temp(vault, target).is_err() {
+        // With the bytes of the plan as well. A program that has it open keeps it, and the change is made.
         vault.replaced_files().hold_open_temp(target, before);
-        StepError::parked(target)
-    })
+    }
 }
 
 /// Resolves the case that the file with the note's name is not the staged one. A regular file there
@@ -403,9 +409,9 @@ fn restore_displaced(vault: &Vault, target: &AtomicFile, before: &[u8]) -> StepE
             vault
                 .replaced_files()
                 .hold_open_temp(target, if bytes == before { before } else { b"" });
-            return StepError::parked(target);
+            return StepError::overtaken(target);
         }
-        _ => return StepError::parked(target),
+        _ => return StepError::overtaken(target),
     }
     match target.sync() {
         Ok(()) => stale_error(target),

@@ -220,8 +220,8 @@ fn a_note_saved_just_before_the_exchange_is_restored_whole() {
 fn a_note_saved_twice_around_the_exchange_keeps_the_newest_and_loses_neither() {
     let _one = faults();
     let (folder, ledger, applied) = applied_while("vault.exchange.before", &["first", "second"]);
-    assert!(matches!(applied.problems[0].1, VaultError::Parked { .. }), "{applied:?}");
-    assert_eq!(ledger.states(), [IntentState::Parked]);
+    assert!(matches!(applied.problems[0].1, VaultError::Overtaken { .. }), "{applied:?}");
+    assert_eq!(ledger.states(), [IntentState::Failed], "it certainly was not made");
     assert_eq!(folder.read("notes/a.md").unwrap(), b"second");
     let temp = folder.names().into_iter().find(|name| name.contains(".vaultmate-")).unwrap();
     assert_eq!(folder.read(&temp).unwrap(), b"first");

@@ -49,8 +49,9 @@ pub enum IntentState {
     Done,
     /// The file was not what the plan was made on; it is untouched.
     Stale,
-    /// Neither before nor after was found; it is untouched and the user is told.
+    /// Nobody can tell whether it happened: neither before nor after was found. The file is untouched and the
+    /// user is told.
     Parked,
-    /// The disk refused; the file is untouched.
+    /// The disk refused, or another program was faster: it certainly did not happen.
     Failed,
 }

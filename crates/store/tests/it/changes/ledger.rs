@@ -126,8 +126,32 @@ async fn effects_are_found_by_call_and_changed_notes_by_turn() {
     let turn = "t1".into();
     let of_call = story.store.effects_of_call(&turn, &"c2".into()).await.expect("read");
     assert_eq!(of_call, [(path("b.md"), IntentState::Failed)]);
-    let changed = story.store.turn_changed_paths(&turn).await.expect("read");
-    assert_eq!(changed, [path("a.md"), path("new.md")]);
+    let changes = story.store.turn_changes(&turn).await.expect("read");
+    assert_eq!((changes.changed, changes.uncertain), (vec![path("a.md"), path("new.md")], vec![]));
+}
+
+#[tokio::test]
+async fn a_parked_change_counts_neither_as_made_nor_as_without_effect() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "Edit them", 1).await;
+    story.begins().await;
+    let calls = ["c1", "c2"].map(|call| (call, "edit_file", json!({})));
+    story.steps("t1", "m1", &calls).await;
+    let effects = [
+        intent("e1", "c1", edit("a.md", "one", "two")),
+        intent("e2", "c2", edit("b.md", "one", "two")),
+    ];
+    story.store.record_intents(&effects, Timestamp(1)).await.expect("stored");
+    let states = [ended("e1", IntentState::Parked), ended("e2", IntentState::Failed)];
+    story.store.record_outcomes(&states).await.expect("settled");
+    let turn = "t1".into();
+    let results =
+        ["c1", "c2"].map(|call| CallResult { is_error: true, ..result(call, "Not done.") });
+    story.store.store_results(&turn, &results).await.expect("stored");
+    let changes = story.store.turn_changes(&turn).await.expect("read");
+    assert_eq!((changes.changed, changes.uncertain), (vec![], vec![path("a.md")]));
+    let found = story.store.ineffective_calls(&turn).await.expect("read");
+    assert_eq!(found, [CallId::from("c2")], "what certainly was not made");
 }
 
 #[tokio::test]

@@ -91,7 +91,8 @@ fn reverted_while_open(late: &str) -> Vec<(String, String)> {
     assert!(matches!(place.exchange(), Ok(ExchangeResult::Done)));
     let mut writer = fs::OpenOptions::new().append(true).open(&note).unwrap();
     let refusal = roll_back(&vault, &place, b"after");
-    assert_eq!(refusal.state, IntentState::Parked, "{refusal:?}");
+    assert_eq!(refusal.state, IntentState::Failed, "{refusal:?}");
+    assert_eq!(refusal.in_recovery().state, IntentState::Parked, "then nobody can tell");
     let letting_go = {
         let vault = vault.clone();
         std::thread::spawn(move || vault.release_replaced_files())
