@@ -1,6 +1,7 @@
 //! The message hub: the connection, incoming and outgoing messages, and what the hub may write.
 
 pub(crate) mod approvals;
+pub(crate) mod capture_conflicts;
 pub(crate) mod client_name;
 pub(crate) mod connection;
 pub(crate) mod description;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use app::TimeScale;
 use protocol::chat::conversation::ChatItem;
-use protocol::{AppEvent, Mode, TurnStatus};
-use serde_json::json;
+use protocol::{AppEvent, Mode, NoteDiff, TurnStatus};
+use serde_json::{Value, json};
 use testkit::{Gate, Reply, ScriptedModel, TestHub};
 
 use crate::harness::raw_hub::{LinkResponse, RawHub};
@@ -321,4 +321,51 @@ async fn a_message_that_a_model_ignores_is_kept_as_it_is() {
     assert_eq!(process_message(replies, Mode::Auto, 1).await.1, "");
     let (told, inbox) = process_message(advice(), Mode::ReadOnly, 1).await;
     assert_eq!((told, inbox.as_str()), (vec!["Always remember to buy oat milk.".to_owned()], ""));
+}
+
+/// A hub message after which a model plans this call, and then one about which it does nothing.
+async fn capture_after_pending(tool: &'static str, call: Value) -> (String, NoteDiff) {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![(tool, call)]),
+        Reply::text("It waits for you."),
+        Reply::text("Always remember to buy oat milk."),
+    ])
+    .await;
+    let home = home_with_key(&[NOTES[0], (INBOX, "# Inbox\n\n- tea\n")]);
+    let hub = RawHub::bind().await;
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    for (id, words) in [("m-1", "tidy the inbox up"), ("m-2", "remember oat milk")] {
+        line.deliver(id, words).await;
+        assert_eq!(line.next_response().await, acknowledgement(id));
+        assert_eq!(line.next_response().await.kind, "notification");
+    }
+    let conversation = running.only_conversation().await;
+    running.app.wait_until_idle(&conversation).await.expect("a vault is open");
+    let saved = home.notes.read(INBOX);
+    assert_eq!(saved, "# Inbox\n\n- tea\n- remember oat milk\n", "before anything is decided");
+    let mut review = running.view(&conversation).await.review.expect("it still waits");
+    let accepted = running.decide(&conversation, &[INBOX], &[]).await;
+    let note = review.notes.remove(0);
+    assert_eq!(accepted.is_ok(), note.problem.is_none(), "{accepted:?}");
+    let inbox = home.notes.read(INBOX);
+    running.quit().await;
+    model.finish();
+    (inbox, note)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capture_is_saved_although_a_deletion_of_the_inbox_note_is_pending() {
+    let call = json!({ "path": INBOX });
+    let (inbox, note) = capture_after_pending("delete_file", call).await;
+    assert_eq!(inbox, "# Inbox\n\n- tea\n- remember oat milk\n");
+    let problem = note.problem.expect("told in the review");
+    assert!(problem.starts_with("A hub message was added to this note since."), "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capture_is_saved_and_a_pending_edit_of_the_inbox_note_is_rebased() {
+    let call = json!({ "path": INBOX, "old_text": "# Inbox", "new_text": "# In" });
+    let (inbox, note) = capture_after_pending("edit_file", call).await;
+    assert_eq!((inbox.as_str(), note.problem), ("# In\n\n- tea\n- remember oat milk\n", None));
 }

@@ -10,7 +10,7 @@ use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
     OpenTurn, PlannedState, ToolEvent, UserError,
 };
-use store::{PlannedChangeRow, Store};
+use store::{ChangeSetDecision, PlannedChangeRow, Store};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 use tools::plan_outcome::PlanOutcome;
@@ -21,6 +21,8 @@ use crate::adapters::turn_cache::{self, TurnCache};
 use crate::changes::diff::line_counts;
 use crate::changes::policy::{Decision, PolicyFacts, decide};
 use crate::events::publisher::DomainEvent;
+use crate::hub::capture_conflicts::capture_conflicts;
+use crate::hub::fallback_capture::is_capture_call;
 use crate::hub::writable_notes::WritableNotes;
 use crate::notes::indexer::Indexer;
 use crate::notes::mentions::{mentions_note, user_authored_text};
@@ -53,7 +55,11 @@ pub(crate) struct VaultChanges {
 
 #[async_trait]
 impl ChangeApplier for VaultChanges {
-    async fn note_overlay(&self, turn: &OpenTurn) -> NoteOverlay {
+    async fn note_overlay(&self, turn: &OpenTurn, calls: &[CallId]) -> NoteOverlay {
+        if !calls.is_empty() && calls.iter().all(|call| is_capture(turn, call)) {
+            // The words go into the file, whatever is pending.
+            return NoteOverlay::default();
+        }
         let (waiting, seen) =
             tokio::join!(self.store.open_change_set(&turn.conversation), self.seen_contents(turn));
         let overlay = match waiting {
@@ -73,13 +79,19 @@ impl ChangeApplier for VaultChanges {
         stop: &CancellationToken,
     ) -> ChangeOutcome {
         let _alone = self.change_lock.lock().await;
-        let facts = match self.policy_facts(turn, effect, &plan).await {
+        let facts = match self.policy_facts(turn, call, effect, &plan).await {
             Ok(facts) => facts,
             Err(error) => return refused_outcome(error.message),
         };
         let judged = decide(&facts);
         let result = match judged {
-            Decision::Apply => self.apply_plan(turn, call, &plan, stop).await,
+            Decision::Apply => {
+                let applied = self.apply_plan(turn, call, &plan, stop).await;
+                if is_capture(turn, call) {
+                    self.mark_capture_conflicts(turn, &plan).await;
+                }
+                applied
+            }
             Decision::Review => self.add_pending(turn, call, &plan).await,
             Decision::Refuse(why) => Err(UserError::other(why)),
         };
@@ -160,6 +172,7 @@ impl VaultChanges {
     async fn policy_facts(
         &self,
         turn: &OpenTurn,
+        call: &CallId,
         effect: ToolEffect,
         plan: &ChangePlan,
     ) -> Result<PolicyFacts, UserError> {
@@ -190,7 +203,8 @@ impl VaultChanges {
                 && effect == ToolEffect::Edit
                 && self.are_mentioned(turn, &paths).await?,
             hub_writable: hub_place,
-            builds_on_pending: paths.iter().any(|path| waits(path)),
+            builds_on_pending: paths.iter().any(|path| waits(path))
+                && !(is_capture(turn, call) && hub_place),
             notes_in_turn: notes.len(),
             writable,
             may_write: self.run_mode.may_write(),
@@ -292,6 +306,33 @@ impl VaultChanges {
         Ok(outcome)
     }
 
+    /// Shows in the review which pending changes do not fit the note any more to which a hub message was added.
+    async fn mark_capture_conflicts(&self, turn: &OpenTurn, plan: &ChangePlan) {
+        let mark = async {
+            let open = self.store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+            let Some(set) = open else { return Ok(()) };
+            let (vault, pending) = (self.vault.clone(), set.planned);
+            let paths: Vec<_> = plan.change_set.changes().map(|one| one.path.clone()).collect();
+            let find = move || {
+                let now =
+                    paths.iter().filter_map(|path| Some((path, vault.read_bytes(path).ok()?)));
+                now.flat_map(|(path, now)| capture_conflicts(&pending, path, &now)).collect()
+            };
+            let problems: Vec<(NotePath, String)> = run_blocking(find).await?;
+            if !problems.is_empty() {
+                let told = ChangeSetDecision { problems, ..ChangeSetDecision::default() };
+                self.store.decide(&set.id, &told, now()).await.map_err(store_error)?;
+                // Nobody listens once the vault is being closed.
+                let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
+            }
+            Ok::<(), UserError>(())
+        };
+        if let Err(error) = mark.await {
+            // The words are saved; a change that does not fit is refused when it is accepted.
+            tracing::warn!(%error.message, "pending changes of the inbox note were not looked at");
+        }
+    }
+
     async fn apply_order(
         &self,
         batch: ChangeBatch,
@@ -390,6 +431,11 @@ fn tool_event(change: &Change, waiting: bool) -> ToolEvent {
             ToolEvent::Changed { path, created, added, removed, waiting }
         }
     }
+}
+
+/// Whether the call adds a hub message to the inbox note, and no model made it.
+fn is_capture(turn: &OpenTurn, call: &CallId) -> bool {
+    turn.origin.is_hub() && is_capture_call(call)
 }
 
 fn refused_outcome(why: String) -> ChangeOutcome {

@@ -37,8 +37,8 @@ pub struct NoteOverlay {
 /// Decides about plans and applies them. Implemented by the application and by the tests.
 #[async_trait]
 pub trait ChangeApplier: Send + Sync {
-    /// The overlay for the conversation's next call.
-    async fn note_overlay(&self, turn: &OpenTurn) -> NoteOverlay;
+    /// The overlay for the conversation's next `calls`.
+    async fn note_overlay(&self, turn: &OpenTurn, calls: &[CallId]) -> NoteOverlay;
 
     /// Judges a plan; applies it or adds it to the pending changes. The result is true and durable
     /// when it returns. Once `stop` is cancelled no further note is begun, and the rest stays

@@ -85,7 +85,8 @@ impl TurnDriver<'_> {
         &mut self,
         calls: Vec<ToolCall>,
     ) -> Result<BTreeMap<CallId, CallOutcome>, DriverFlow> {
-        let around = self.recorder.parts.changes.note_overlay(self.recorder.turn).await;
+        let ids: Vec<CallId> = calls.iter().map(|call| call.id.clone()).collect();
+        let around = self.recorder.parts.changes.note_overlay(self.recorder.turn, &ids).await;
         let mut tasks = JoinSet::new();
         for call in calls {
             self.recorder.publish(TurnEvent::Called(call.id.clone()));
