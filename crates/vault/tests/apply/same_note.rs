@@ -13,10 +13,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use protocol::{Change, FileId};
+use protocol::{Change, FileId, IntentState};
 use support::stops::{SAVES, SWAPS, faults, recover, run_until};
-use support::{Folder, MemoryLedger, order, path, replace};
-use vault::{Applied, ChangeBatch, VaultError};
+use support::{Folder, MemoryLedger, order, path, replace, unit};
+use vault::{Applied, ChangeBatch, Recovery, VaultError};
 
 const TEXT: &str = "one\ntwo\n";
 const EDITED: &str = "one, edited\ntwo\n";
@@ -222,8 +222,9 @@ fn stopped_moves(meanwhile: impl Fn(&Folder) -> Option<&'static str>) -> usize {
             && let Some(touched) = meanwhile(&folder)
         {
             met += 1;
-            recover(&folder.vault(), &ledger);
+            let recovery = recover(&folder.vault(), &ledger);
             let is_moved = folder.read("b.md").is_some();
+            assert_whole_or_told(&ledger.states(), &recovery, is_moved);
             let wanted: &[u8] = if is_moved { b"see [[b]]\n" } else { b"see [[a]]\n" };
             for note in LINKS.iter().filter(|note| **note != touched) {
                 assert_eq!(folder.read(note).as_deref(), Some(wanted), "{note} at {stop}");
@@ -237,6 +238,42 @@ fn stopped_moves(meanwhile: impl Fn(&Folder) -> Option<&'static str>) -> usize {
         }
         stop += 1;
     }
+}
+
+/// A group is finished, but for notes that are told, or no part of it stands and every part is told.
+fn assert_whole_or_told(states: &[IntentState], recovery: &Recovery, is_moved: bool) {
+    let count = |wanted| states.iter().filter(|state| **state == wanted).count();
+    assert_eq!(count(IntentState::Open), 0, "{recovery:?}");
+    assert!(is_moved || count(IntentState::Done) == 0, "{states:?}");
+    assert_eq!(recovery.problems.len(), states.len() - count(IntentState::Done), "{recovery:?}");
+}
+
+#[test]
+fn a_move_with_a_note_that_another_program_overtook_is_reverted_whole_and_told() {
+    let _one = faults();
+    let folder =
+        Folder::with(&[("l1.md", "see [[a]]\n"), ("l2.md", "see [[a]]\n"), ("a.md", TEXT)]);
+    let links = ["l1.md", "l2.md"].map(|path| replace(path, "see [[a]]\n", "see [[b]]\n"));
+    let moves = unit(links.into_iter().chain([Change::rename(path("a.md"), path("b.md"))]));
+    // The first of them comes with the exchange of the other note.
+    let saves = vec!["see [[a]]\n", "first", "second"];
+    *SAVES.lock().unwrap() = Some(("vault.exchange.before", folder.root.join("l2.md"), saves));
+    let ledger = MemoryLedger::default();
+    let applied = apply(&folder, moves, &ledger);
+    assert!(SAVES.lock().unwrap().take().unwrap().2.is_empty());
+    assert_eq!(applied.done, []);
+    let [(_, first), (_, second), (_, third)] = applied.problems.as_slice() else {
+        panic!("{applied:?}")
+    };
+    assert!(matches!(second, VaultError::Overtaken { .. }), "{second:?}");
+    for other in [first, third] {
+        assert!(matches!(other, VaultError::TakenBack { .. }), "{other:?}");
+    }
+    let notes = ["l1.md", "l2.md", "a.md"].map(|note| folder.read(note).unwrap());
+    assert_eq!(notes, [&b"see [[a]]\n"[..], b"second", TEXT.as_bytes()]);
+    assert_eq!(folder.read("b.md"), None);
+    use IntentState::{Failed, Stale};
+    assert_eq!(ledger.states(), [Stale, Failed, Stale]);
 }
 
 #[test]
