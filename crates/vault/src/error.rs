@@ -82,7 +82,7 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
-    /// A change was interrupted, or could not be taken back, and somebody else changed the note meanwhile.
+    /// A change was interrupted, or could not be reverted, and somebody else changed the note meanwhile.
     #[error(
         "Nobody can tell whether `{path}` was changed, because something else changed it meanwhile. It was left as it is. Read it before changing it again."
     )]

@@ -88,7 +88,7 @@ const MOVED_NOTE: [Case; 9] = [
     ),
     case("its folder renamed", |root| rename(root, "Work", "Job"), Outcome::Told),
     case(
-        "its folder renamed and made anew",
+        "its folder renamed and created again",
         |root| {
             rename(root, "Work", "Job");
             write(&root.join("Work/Moved.md"), "# Plan\n");

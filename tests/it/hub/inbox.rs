@@ -327,7 +327,7 @@ async fn a_message_that_a_model_ignores_is_kept_as_it_is() {
 async fn capture_after_pending(tool: &'static str, call: Value) -> (String, NoteDiff) {
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![(tool, call)]),
-        Reply::text("It waits for you."),
+        Reply::text("It needs your review."),
         Reply::text("Always remember to buy oat milk."),
     ])
     .await;

@@ -49,7 +49,7 @@ export type NotePath = string;
 
 /**
  * A file as its file system knows it: the same after a rename, a move inside the file system or a
- * save in place, another one for a copy or for a file that was made anew under an old name.
+ * save in place, another one for a copy or for a file that was created again under an old name.
  *
  * An inode number alone is given again as soon as its file is gone. Together with the birth time it
  * names one file, where the file system keeps birth times.

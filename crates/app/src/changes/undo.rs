@@ -1,8 +1,8 @@
 //! Undo, redo and reapply; `answers` has the user's answers to conflicts.
 //!
-//! `Store::effects_in_scope`, less the effects that were undone already, goes to `vault::undo::plan_undo` with the ledger's past
-//! and the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
-//! and `undoing` record it. Redo undoes the set that undid.
+//! `vault::undo::plan_undo` plans on the effects of `Store::effects_in_scope` that are not undone yet, on the ledger
+//! and on the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
+//! and `undoing` record it. Redo undoes the set of the undo.
 
 mod answers;
 mod conflicts;
@@ -31,11 +31,11 @@ use crate::support::clock::{new_id, now};
 use crate::support::errors::{apply_error, store_error};
 use crate::vault_session::VaultSession;
 
-/// How often it is planned anew when a note changes between the plan and the write.
+/// How often an undo is planned if a note changes between the plan and the write.
 const MAX_ATTEMPTS: usize = 3;
 
 impl App {
-    /// Takes changes back, as far as that needs no guess. Durable when it returns.
+    /// Undoes changes, as far as that needs no guess. Durable when it returns.
     pub async fn undo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
@@ -44,7 +44,7 @@ impl App {
         open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
     }
 
-    /// Puts back what was taken back of these changes.
+    /// Applies the undone parts of these changes again. Durable when it returns.
     pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
@@ -52,17 +52,18 @@ impl App {
         let standings = effective_changes(&open.store).await?;
         let rows = open.store.reverts().await.map_err(store_error)?;
         let in_scope: BTreeSet<&EffectId> = effects.iter().map(|effect| &effect.id).collect();
-        let took_back = rows.iter().filter(|row| in_scope.contains(&row.effect));
-        let took_back =
-            took_back.filter(|row| standings.effective_part(&row.by) != EffectivePart::Nothing);
-        let wanted = UndoRequest::undo(took_back.map(|row| row.by.clone()));
+        let reverts = rows.iter().filter(|row| in_scope.contains(&row.effect));
+        let reverts =
+            reverts.filter(|row| standings.effective_part(&row.by) != EffectivePart::Nothing);
+        let wanted = UndoRequest::undo(reverts.map(|row| row.by.clone()));
         if wanted.effects.is_empty() {
             return Err(UserError::other("There’s nothing to redo."));
         }
         open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Redoing).await
     }
 
-    /// Puts in again what another program has overwritten, beside what it wrote.
+    /// Applies a change again that another program has overwritten, and keeps what that program wrote.
+    /// Durable when it returns.
     pub async fn reapply(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
@@ -78,7 +79,7 @@ impl App {
     }
 }
 
-/// What of a scope was not taken back yet.
+/// The parts of a scope that are not undone yet.
 async fn not_yet_undone(
     session: &VaultSession,
     scope: &UndoScope,
@@ -98,7 +99,7 @@ async fn not_yet_undone(
         let left = match standings.effective_part(&effect.id) {
             EffectivePart::Nothing => continue,
             EffectivePart::Whole => asked,
-            // It cannot be taken back at all, and that is said.
+            // It cannot be undone at all; the plan says so.
             EffectivePart::Without(_) if effect.forgotten.is_some() => asked,
             EffectivePart::Without(gone) => {
                 let (before, after) = before_and_after(&session.store, effect).await?;
@@ -119,7 +120,7 @@ async fn not_yet_undone(
 }
 
 impl VaultSession {
-    /// Plans and applies it as one set; the caller holds `change_lock`.
+    /// Plans the undo and applies it as one set; the caller holds `change_lock`.
     async fn undo_as_one_set(
         &self,
         request: &UndoRequest,
@@ -141,22 +142,22 @@ impl VaultSession {
         let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
         let mut undone = nothing_undone();
         for tries in 1.. {
-            let (taken, sets) = self.plan_undo(request).await?;
+            let (plan, sets) = self.plan_undo(request).await?;
             touched.extend(sets);
-            undone.conflicts = taken.conflicts.iter().map(to_undo_conflict).collect();
+            undone.conflicts = plan.conflicts.iter().map(to_undo_conflict).collect();
             undone.left = 0;
-            if taken.changes.is_empty() {
+            if plan.changes.is_empty() {
                 break;
             }
-            let applied = self.apply_user_set(&set, &taken, &turn, by, progress).await?;
-            let renames = taken.changes.renames();
+            let applied = self.apply_user_set(&set, &plan, &turn, by, progress).await?;
+            let renames = plan.changes.renames();
             undone.changed.extend(applied.done.iter().map(|path| renames.forward(path)));
             let is_stale = |(_, error): &(NotePath, VaultError)| {
                 matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
             };
             let is_stopped = applied.problems.iter().any(|(_, error)| is_stopped(error));
             if !applied.problems.iter().any(is_stale) || tries == MAX_ATTEMPTS || is_stopped {
-                let refused = refused_conflicts(&taken, &applied);
+                let refused = refused_conflicts(&plan, &applied);
                 let left = applied.problems.len().saturating_sub(refused.len());
                 undone.left = u32::try_from(left).unwrap_or(u32::MAX);
                 undone.conflicts.extend(refused);
@@ -174,7 +175,7 @@ impl VaultSession {
         Ok(undone)
     }
 
-    /// The sets of what these effects took back themselves: they stand otherwise now, too.
+    /// The sets of the changes that these effects had undone: their state changes with this undo.
     async fn sets_undone_by(
         &self,
         request: &UndoRequest,
@@ -193,49 +194,50 @@ impl VaultSession {
         Ok(sets)
     }
 
-    /// What taking back comes to now, and the sets that are wanted.
+    /// The plan of the undo on the notes as they are, and the change sets of its effects.
     async fn plan_undo(
         &self,
         request: &UndoRequest,
     ) -> Result<(UndoPlan, Vec<ChangeSetId>), UserError> {
-        let past = self.history_since(request).await?;
+        let ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
-        let sets = past.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
+        let sets =
+            ledger.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
         let sets = sets.collect();
         let (notes, wanted) = (VaultNotes(self.vault.clone()), request.clone());
         let vault = self.vault.clone();
-        let taken = run_blocking(move || {
-            let taken = plan_undo(&past, &wanted, &notes);
-            UndoPlan { changes: with_link_updates(&vault, taken.changes), ..taken }
+        let plan = run_blocking(move || {
+            let plan = plan_undo(&ledger, &wanted, &notes);
+            UndoPlan { changes: with_link_updates(&vault, plan.changes), ..plan }
         });
-        Ok((taken.await?, sets))
+        Ok((plan.await?, sets))
     }
 
-    /// The past since the earliest of the wanted effects.
+    /// The ledger since the earliest of the requested effects.
     async fn history_since(&self, request: &UndoRequest) -> Result<LedgerView, UserError> {
         let first = self.earliest_effect(request).await?;
         let effects = self.store.effects_since(&first).await.map_err(store_error)?;
         self.history_with_contents(effects, request).await
     }
 
-    /// A past with the contents that are needed for what is wanted.
+    /// A ledger with the contents that the request needs.
     pub(crate) async fn history_with_contents(
         &self,
         effects: Vec<Effect>,
         request: &UndoRequest,
     ) -> Result<LedgerView, UserError> {
-        let mut past = LedgerView::new(effects);
-        let needs: Vec<_> = past.missing_contents(request).into_iter().collect();
+        let mut ledger = LedgerView::new(effects);
+        let needs: Vec<_> = ledger.missing_contents(request).into_iter().collect();
         for (hash, content) in self.store.contents(&needs).await.map_err(store_error)? {
-            past.add_content(hash, content);
+            ledger.add_content(hash, content);
         }
         for succession in self.store.successions().await.map_err(store_error)? {
-            past.add_succession(succession);
+            ledger.add_succession(succession);
         }
-        Ok(past)
+        Ok(ledger)
     }
 
-    /// The earliest of the wanted effects. Their ids sort by time.
+    /// The earliest of the requested effects. Their ids sort by time.
     async fn earliest_effect(&self, request: &UndoRequest) -> Result<EffectId, UserError> {
         let first = request.effects.keys().next().cloned();
         first.ok_or_else(|| UserError::other("There’s nothing to undo."))
@@ -284,7 +286,6 @@ const fn is_stopped(error: &VaultError) -> bool {
     matches!(error, VaultError::Stopped { .. })
 }
 
-/// So far nothing was changed.
 const fn nothing_undone() -> UndoResult {
     UndoResult { change_set: None, changed: Vec::new(), conflicts: Vec::new(), left: 0 }
 }

@@ -267,7 +267,7 @@ fn a_move_with_a_note_that_another_program_overtook_is_reverted_whole_and_told()
     };
     assert!(matches!(second, VaultError::Overtaken { .. }), "{second:?}");
     for other in [first, third] {
-        assert!(matches!(other, VaultError::TakenBack { .. }), "{other:?}");
+        assert!(matches!(other, VaultError::Reverted { .. }), "{other:?}");
     }
     let notes = ["l1.md", "l2.md", "a.md"].map(|note| folder.read(note).unwrap());
     assert_eq!(notes, [&b"see [[a]]\n"[..], b"second", TEXT.as_bytes()]);

@@ -27,10 +27,10 @@ fn edit(world: &mut SimulatedVault, after: &[LineId]) -> EffectId {
 }
 
 fn back(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
-    let taken = plan_undo(&world.ledger_view(request), request, world);
-    let set = world.apply(&taken.changes, "undo");
-    world.remember(&set, &taken);
-    taken
+    let plan = plan_undo(&world.ledger_view(request), request, world);
+    let set = world.apply(&plan.changes, "undo");
+    world.remember(&set, &plan);
+    plan
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn a_conflict_shows_both_versions_and_leaves_what_is_there() {
     let mut world = world();
     let effect = edit(&mut world, &[1, 20, 3, 40, 5]);
     world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 21, 3, 40, 5];
-    let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
-    let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
+    let plan = back(&mut world, &UndoRequest::undo([effect.clone()]));
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
     assert_eq!((conflict.why, conflict.lines.len()), (EffectConflictReason::Changed, 1));
     let place = &conflict.lines[0];
     assert_eq!((place.line, &place.now, &place.restored), (1, &bytes(&[21]), &bytes(&[2])));
     assert_eq!(world.notes[&path("a.md")].lines, [1, 21, 3, 4, 5], "the other hunk is back");
-    assert_eq!(taken.undone[0].hunks, Hunks::Some([1].into()), "and counts as that");
+    assert_eq!(plan.undone[0].hunks, Hunks::Some([1].into()), "and counts as that");
 }
 
 #[test]
@@ -91,18 +91,18 @@ fn a_note_is_found_after_it_was_renamed_by_hand() {
         let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
         let note = world.notes.remove(&path("a.md")).unwrap();
         world.notes.insert(path(to), note);
-        let taken = back_there(&mut world, &UndoRequest::undo([effect]));
-        let [moved] = taken.moved.as_slice() else { panic!("{taken:?}") };
+        let plan = back_there(&mut world, &UndoRequest::undo([effect]));
+        let [moved] = plan.moved.as_slice() else { panic!("{plan:?}") };
         assert_eq!((&moved.from, &moved.to), (&path("a.md"), &path(to)));
         assert_eq!(world.notes[&path(to)].lines, [1, 2, 3, 4, 5]);
     }
 }
 
 fn back_there(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
-    let taken = plan_undo(&world.ledger_view(request), request, world);
-    taken.moved.iter().for_each(|moved| world.observe_move(moved));
-    world.apply(&taken.changes, "undo");
-    taken
+    let plan = plan_undo(&world.ledger_view(request), request, world);
+    plan.moved.iter().for_each(|moved| world.observe_move(moved));
+    world.apply(&plan.changes, "undo");
+    plan
 }
 
 #[test]
@@ -126,16 +126,16 @@ fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
     let note = world.notes.remove(&path("a.md")).unwrap();
     world.notes.insert(path("Backup/a.md"), note.clone());
     world.add_note(&path("a.md"), vec![1, 20, 3, 4, 5, 6]);
-    let taken = back_there(&mut world, &UndoRequest::undo([effect.clone()]));
-    assert_eq!(taken.changes.len(), 0, "{taken:?}");
-    let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
+    let plan = back_there(&mut world, &UndoRequest::undo([effect.clone()]));
+    assert_eq!(plan.changes.len(), 0, "{plan:?}");
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
     let candidates: Vec<_> = conflict.candidates.iter().map(|note| &note.path).collect();
     assert_eq!(candidates, [&path("Backup/a.md"), &path("a.md")]);
     // Under two different names, neither of which the watch saw.
     world.notes.remove(&path("a.md"));
     world.notes.insert(path("Snapshot/a.md"), note);
-    let taken = back_there(&mut world, &UndoRequest::undo([effect]));
-    assert_eq!((taken.changes.len(), taken.conflicts.len()), (0, 1), "{taken:?}");
+    let plan = back_there(&mut world, &UndoRequest::undo([effect]));
+    assert_eq!((plan.changes.len(), plan.conflicts.len()), (0, 1), "{plan:?}");
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn a_new_note_with_the_text_of_a_trashed_one_is_another_note() {
     let text = bytes(&[1, 20, 3, 4, 5]);
     world.apply(&ChangeSet::one(Change::trash(path("a.md"), text.clone())), "turn");
     world.apply(&ChangeSet::one(Change::create(path("a.md"), text)), "turn");
-    let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
-    assert_eq!(taken.changes.len(), 0, "{taken:?}");
+    let plan = back(&mut world, &UndoRequest::undo([effect.clone()]));
+    assert_eq!(plan.changes.len(), 0, "{plan:?}");
     // The control: the note that an undo restores is the same note.
     let trashing = world.ledger[1].id.clone();
     world.notes.remove(&path("a.md"));
@@ -185,14 +185,14 @@ fn what_an_earlier_version_stored_is_undone_in_the_file_that_stands_there() {
     let stored = world.ledger.last_mut().unwrap();
     stored.base = None;
     stored.file = stored.file.map(|file| FileId { born: None, ..file });
-    let taken = plan_undo(
+    let plan = plan_undo(
         &world.ledger_view(&UndoRequest::undo([effect.clone()])),
         &UndoRequest::undo([effect]),
         &world,
     );
     let file = world.notes[&path("a.md")].file;
     assert!(file.born.is_some());
-    assert_eq!(taken.files.get(&path("a.md")), Some(&file), "{taken:?}");
+    assert_eq!(plan.files.get(&path("a.md")), Some(&file), "{plan:?}");
 }
 
 #[test]
@@ -201,11 +201,11 @@ fn a_note_that_was_made_and_then_written_in_does_not_go_to_the_trash() {
     world.apply(&ChangeSet::one(Change::create(path("new.md"), bytes(&[7, 8]))), "turn");
     let effect = world.ledger[0].id.clone();
     world.notes.get_mut(&path("new.md")).unwrap().lines.push(9);
-    let taken = back(&mut world, &UndoRequest::undo([effect.clone()]));
-    assert_eq!((taken.conflicts.len(), taken.changes.len()), (1, 0));
+    let plan = back(&mut world, &UndoRequest::undo([effect.clone()]));
+    assert_eq!((plan.conflicts.len(), plan.changes.len()), (1, 0));
     world.notes.get_mut(&path("new.md")).unwrap().lines.pop();
-    let taken = back(&mut world, &UndoRequest::undo([effect]));
-    assert!(matches!(taken.changes.changes().next().unwrap().act, ChangeAction::Trash { .. }));
+    let plan = back(&mut world, &UndoRequest::undo([effect]));
+    assert!(matches!(plan.changes.changes().next().unwrap().act, ChangeAction::Trash { .. }));
 }
 
 #[test]
@@ -228,8 +228,8 @@ fn a_move_is_undone_with_its_links_or_not_at_all() {
 
     let (mut world, wanted) = moved();
     world.notes.get_mut(&path("links.md")).unwrap().lines = vec![60, 63];
-    let taken = back(&mut world, &wanted);
-    assert_eq!((taken.conflicts.len(), taken.changes.len()), (1, 0));
+    let plan = back(&mut world, &wanted);
+    assert_eq!((plan.conflicts.len(), plan.changes.len()), (1, 0));
     assert!(world.notes.contains_key(&path("b.md")));
 }
 

@@ -20,12 +20,12 @@ use crate::support::clock::{new_id, now};
 use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
-/// Of a question whose answer no longer fits, because another file or none is at the chosen path.
+/// The reason for asking again: another file or none is at the chosen path.
 const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is not at that path any more, so nothing was changed. \
                                    Say which note was changed, or keep everything as it is.";
 
 impl App {
-    /// Takes the user's word for which note a change is about, and undoes the change there. Durable when
+    /// Records the user's answer which note a change is about, and undoes the change there. Durable when
     /// it returns: later undos of the same note know it too. If the file that the user was shown is not at
     /// its path any more, nothing is changed, and the result asks again.
     pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {

@@ -26,8 +26,8 @@ pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
         EffectConflictReason::Taken => {
             "Something else is in its place now. Move that away, then undo again."
         }
-        EffectConflictReason::Moved => "It was moved again since. Take that move back first.",
-        EffectConflictReason::Forgotten => {
+        EffectConflictReason::Moved => "The note was moved again since. Undo that move first.",
+        EffectConflictReason::Purged => {
             "It is too old: the text of that time is not kept any more."
         }
         EffectConflictReason::Entangled => {
@@ -52,16 +52,15 @@ pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
 
 /// Whether it is this note that could not be changed.
 const fn is_note_failure(error: &VaultError) -> bool {
-    !is_stopped(error) && !matches!(error, VaultError::TakenBack { .. })
+    !is_stopped(error) && !matches!(error, VaultError::Reverted { .. })
 }
 
-/// Of a note that changed between each plan and its write.
+/// The reason for a note that changed between each plan and its write.
 pub(super) const NOTE_KEEPS_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
                              over, then try again.";
 
-/// What the vault refused, as conflicts of the effects that it was about. Of notes that only go along with
-/// one that is told nothing is; where it is none of these effects, as with a link that follows a move,
-/// the first of them says so.
+/// The refusals of the vault as conflicts of the effects that they are about. A note of an atomic group that was
+/// only reverted with another one is not reported, unless no other conflict is: then the first one is.
 pub(super) fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
     let told = |is_meant: fn(&VaultError) -> bool| {
         let about = move |undoing: &UndoneEffect| {
@@ -74,7 +73,7 @@ pub(super) fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoC
     };
     let causes: Vec<_> = told(is_note_failure).collect();
     match causes.is_empty() {
-        true => told(|error| matches!(error, VaultError::TakenBack { .. })).take(1).collect(),
+        true => told(|error| matches!(error, VaultError::Reverted { .. })).take(1).collect(),
         false => causes,
     }
 }
