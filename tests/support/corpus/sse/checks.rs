@@ -30,6 +30,12 @@ fn is_retry_count(requests: usize) -> bool {
     (2..=MAX_ATTEMPTS).contains(&requests)
 }
 
+fn asks_for_too_long_a_wait(case: &SseCase) -> bool {
+    let seconds =
+        case.response.headers.get("retry-after").and_then(|wait| wait.parse::<f64>().ok());
+    seconds.is_some_and(|seconds| seconds > llm::transport::retry::MAX_WAIT.as_secs_f64())
+}
+
 /// One sentence; `None` when all is as it should be. `clock` divides the times.
 pub(super) fn complaint(
     case: &SseCase,
@@ -67,6 +73,10 @@ pub(super) fn complaint(
                 && told.is_completed()
                 && requests == 2
                 && told.text() == DEFAULT_TEXT
+        }
+        // A wait beyond the limit is not waited for: the error says when to try again.
+        SseExpectation::Retried if asks_for_too_long_a_wait(case) => {
+            told.has_error_message() && requests == 1
         }
         SseExpectation::Retried => told.has_error_message() && is_retry_count(requests),
         SseExpectation::RetryAfter => {

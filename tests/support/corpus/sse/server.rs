@@ -12,6 +12,13 @@ use tokio::task::JoinSet;
 
 use super::response::{ResponseEnd, SseResponse};
 
+/// The endpoints that answers are asked for at. Questions about models, such as the size of the context
+/// window, go to other ones, which this server does not have.
+const MODEL_ENDPOINTS: [&str; 2] = ["/messages", "/chat/completions"];
+
+const NOT_FOUND: &[u8] =
+    b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+
 /// A server on loopback; dropped, it is gone.
 pub(super) struct SseServer {
     address: SocketAddr,
@@ -97,6 +104,9 @@ async fn serve(mut stream: TcpStream, desk: &Mutex<SseServerState>) -> io::Resul
     stream.set_nodelay(true)?;
     let (head, body) = read_request(&mut stream).await?;
     let path = head.split(' ').nth(1).unwrap_or_default();
+    if !MODEL_ENDPOINTS.iter().any(|endpoint| path.ends_with(endpoint)) {
+        return stream.write_all(NOT_FOUND).await;
+    }
     crate::conformance::request_bodies::record(path, &String::from_utf8_lossy(&body));
     let body = serde_json::from_slice(&body).unwrap_or_default();
     let answer = {
