@@ -17,8 +17,8 @@ import type {
 
 const path = 'Soup.md';
 
-function edit(id: string, given: object): ToolItem {
-  const at = { at: 0, output: 'done', isError: false, turn: 't', tool: 'edit_file' } as const;
+function edit(id: string, given: object, tool = 'edit_file'): ToolItem {
+  const at = { at: 0, output: 'done', isError: false, turn: 't', tool } as const;
   const change = { type: 'changed', path, created: false, added: 1, removed: 0 } as const;
   const reactions = [{ ...change, waiting: true }];
   return { type: 'tool', ...at, call: id, arguments: JSON.stringify(given), reactions };
@@ -76,11 +76,51 @@ it('before the hunks are known single calls have no outcome', () => {
 it.each<[string, ToolItem]>([
   ['two places of which one was accepted', replace('2', 'No salt\nTwo leeks', 'Salt\nThree leeks')],
   ['words so short that they are found anywhere', replace('2', 'Two', 'Thr')],
-  ['a line beside another one', edit('2', { path, line: 3, action: 'after', text: 'Serve hot' })],
-  ['words where nothing stood', replace('2', 'Two leeks', 'Two leeks\nServe hot')],
   ['every occurrence', edit('2', { path, old_text: 'a', new_text: 'b', replace_all: true })],
 ])('nothing is claimed of %s', (_, call) => {
   expect(outcomes([leek, call], onlyLeek, 'stands')).toEqual(['applied', 'part']);
+});
+
+const section = edit(
+  '2',
+  { path, heading: 'Steps', action: 'append', text: '- Serve hot' },
+  'edit_section',
+);
+
+it('an added text is rejected where the calls wrote all lines', () => {
+  expect(outcomes([leek, section], onlyLeek, 'stands')).toEqual(['applied', 'rejected']);
+  const both = hunks(
+    ['removed', '- Two leeks'],
+    ['added', '- Three leeks'],
+    ['added', '- Serve hot'],
+  );
+  expect(outcomes([leek, section], both, 'stands')).toEqual(['applied', 'applied']);
+});
+
+it('nothing is claimed of an added text where the user wrote another one', () => {
+  const reworded = hunks(
+    ['removed', '- Two leeks'],
+    ['added', '- Three leeks'],
+    ['added', '- Warm'],
+  );
+  expect(outcomes([leek, section], reworded, 'stands')).toEqual(['applied', 'part']);
+});
+
+function property(action: string, value?: unknown): ToolItem {
+  return edit('2', { path, property: 'Tags', action, value }, 'set_property');
+}
+
+it.each<[string, ToolItem, [DiffLineKind, string][], string]>([
+  ['set', property('set', 'vegan'), [['added', 'tags: vegan']], 'applied'],
+  ['a number', property('set', 4), [['added', 'tags: 4']], 'applied'],
+  ['appended to a line', property('append', 'vegan'), [['added', 'tags: [hot, vegan]']], 'applied'],
+  ['appended to a list', property('append', ['vegan']), [['added', '- vegan']], 'applied'],
+  ['removed', property('remove'), [['removed', 'tags: [hot]']], 'applied'],
+  ['left alone', property('set', 'vegan'), [['added', 'serves: 4']], 'rejected'],
+  ['set to another value', property('set', 'vegan'), [['added', 'tags: hot']], 'part'],
+])('a property that was %s', (_, call, lines, outcome) => {
+  const known = hunks(['removed', '- Two leeks'], ['added', '- Three leeks'], ...lines);
+  expect(outcomes([leek, call], known, 'stands')).toEqual(['applied', outcome]);
 });
 
 it('a single call is accepted in part itself, and needs no hunks', () => {

@@ -79,20 +79,57 @@ function statesOf(
   calls: readonly ToolItem[],
   hunks: readonly NoteHunk[],
 ): [string, 'applied' | 'rejected'][] {
-  const [added, removed] = [linesOf(hunks, 'added'), linesOf(hunks, 'removed')];
+  const lines = { added: linesOf(hunks, 'added'), removed: linesOf(hunks, 'removed') };
+  const proposed = calls.flatMap((call) => textChangeOf(call)?.added ?? []);
+  // Only the calls wrote here, and not the user in the review.
+  const isComplete = lines.added.every((line) =>
+    proposed.some((text) => isIn(text, [line]) === 'yes'),
+  );
   return calls.flatMap((call): [string, 'applied' | 'rejected'][] => {
-    const change = changeOf(call);
-    if (!change) return [];
-    const found = [
-      ...change.added.map((line) => isIn(line, added)),
-      ...change.removed.map((line) => isIn(line, removed)),
-    ];
-    const key = itemKey(call);
-    if (found.every((one) => one === 'yes')) return [[key, 'applied']];
-    // The user may have written another text where nothing stood before.
-    const isSure = change.removed.length > 0;
-    return isSure && found.every((one) => one === 'no') ? [[key, 'rejected']] : [];
+    const state = propertyState(call, lines) ?? textState(call, lines, isComplete);
+    return state ? [[itemKey(call), state]] : [];
   });
+}
+
+/** The lines of an applied change. */
+interface AppliedLines {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+function textState(
+  call: ToolItem,
+  { added, removed }: AppliedLines,
+  isComplete: boolean,
+): 'applied' | 'rejected' | null {
+  const change = textChangeOf(call);
+  if (!change) return null;
+  const found = [
+    ...change.added.map((line) => isIn(line, added)),
+    ...change.removed.map((line) => isIn(line, removed)),
+  ];
+  if (found.every((one) => one === 'yes')) return 'applied';
+  // Where nothing stood before, the user may have written another text.
+  const isSure = change.removed.length > 0 || isComplete;
+  return isSure && found.every((one) => one === 'no') ? 'rejected' : null;
+}
+
+function propertyState(
+  call: ToolItem,
+  { added, removed }: AppliedLines,
+): 'applied' | 'rejected' | null {
+  const { property, action, value } = argumentsOf(call);
+  if (call.tool !== 'set_property' || typeof property !== 'string') return null;
+  const key = `${property.toLowerCase()}:`;
+  const values = (Array.isArray(value) ? value : [value]).map(String);
+  const isOwn = (line: string): boolean => line.toLowerCase().startsWith(key);
+  const isItem = (line: string): boolean => values.some((one) => line === `- ${one}`);
+  if (![...added, ...removed].some((line) => isOwn(line) || isItem(line))) return 'rejected';
+  if (action === 'remove') return added.some(isOwn) ? null : 'applied';
+  const hasAll = values.every((one) =>
+    added.some((line) => (isOwn(line) && line.includes(one)) || line === `- ${one}`),
+  );
+  return hasAll ? 'applied' : null;
 }
 
 /** Texts this long are found in a line by more than chance. */
@@ -115,9 +152,15 @@ function linesOf(hunks: readonly NoteHunk[], sign: 'added' | 'removed'): string[
     );
 }
 
-/** The lines that a text edit takes away and puts there; `null` for a call that says it in another way. */
-function changeOf(call: ToolItem): { readonly added: string[]; readonly removed: string[] } | null {
-  const { old_text: old, new_text: fresh, replace_all: all } = argumentsOf(call);
+/** The lines that a call adds and removes; `null` for a call that does not tell them. */
+function textChangeOf(call: ToolItem): AppliedLines | null {
+  const { old_text: old, new_text: fresh, replace_all: all, ...rest } = argumentsOf(call);
+  const { action, text, content } = rest;
+  const addition = call.tool === 'append_file' ? content : text;
+  if (typeof addition === 'string' && action !== 'replace') {
+    const added = linesIn(addition);
+    return added.length > 0 ? { added, removed: [] } : null;
+  }
   if (typeof old !== 'string' || typeof fresh !== 'string' || all === true) return null;
   const [before, after] = [linesIn(old), linesIn(fresh)];
   const change = {
