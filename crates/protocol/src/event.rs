@@ -25,6 +25,8 @@ pub struct ProviderStatus {
     pub key_source: Option<String>,
     /// How many keys there are.
     pub keys: u32,
+    /// The server that an environment variable names, while the settings name none.
+    pub env_server: Option<EnvServer>,
     /// The problem and the remedy.
     pub trouble: Option<String>,
     /// Why the keyring could not be looked into for a key that is in no other place.
@@ -32,6 +34,16 @@ pub struct ProviderStatus {
     /// A model server on this computer that could answer, while nobody else does and the user was
     /// not asked before.
     pub offer: Option<LocalServer>,
+}
+
+/// A server that an environment variable names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvServer {
+    /// The name of the variable, such as `ANTHROPIC_BASE_URL`.
+    pub variable: String,
+    /// The server URL, without a user name or password.
+    pub url: String,
 }
 
 /// Why the keyring could not be looked into for a secret.

@@ -20,7 +20,7 @@ use protocol::chat::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::chat::tool_event::MatchReason;
 use protocol::desktop::{AutostartMode, DesktopSettings, DesktopState, OnClose};
 use protocol::event::{
-    IndexProgress, KeyringTrouble, LocalServer, ModelWait, ProviderStatus, VaultInfo,
+    EnvServer, IndexProgress, KeyringTrouble, LocalServer, ModelWait, ProviderStatus, VaultInfo,
 };
 use protocol::hub::approval::{ApprovalDecision, ApprovalReason, PendingApproval};
 use protocol::job::{JobKind, JobProgress};
@@ -113,6 +113,7 @@ fn bindings() -> String {
         LocalServer,
         ModelWait,
         KeyringTrouble,
+        EnvServer,
         ProviderStatus,
         IndexProgress,
         VaultInfo,

@@ -508,6 +508,19 @@ tokens: number, } | { "type": "loading" };
 export type KeyringTrouble = "locked" | "unknown" | "unavailable";
 
 /**
+ * A server that an environment variable names.
+ */
+export type EnvServer = { 
+/**
+ * The name of the variable, such as `ANTHROPIC_BASE_URL`.
+ */
+variable: string, 
+/**
+ * The server URL, without a user name or password.
+ */
+url: string, };
+
+/**
  * The present provider and model, for the composer and the settings.
  */
 export type ProviderStatus = { 
@@ -535,6 +548,10 @@ keySource: string | null,
  * How many keys there are.
  */
 keys: number, 
+/**
+ * The server that an environment variable names, while the settings name none.
+ */
+envServer: EnvServer | null, 
 /**
  * The problem and the remedy.
  */

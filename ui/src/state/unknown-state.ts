@@ -7,6 +7,7 @@ export const unknownProvider: ProviderStatus = {
   model: '',
   models: [],
   keySource: null,
+  envServer: null,
   keys: 0,
   trouble: null,
   keyring: null,

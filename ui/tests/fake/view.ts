@@ -94,6 +94,7 @@ export function providerWithKey(key: string, place: KeyStorage): ProviderStatus 
     model: key ? 'claude-haiku-4-5' : '',
     models: [],
     keySource: key ? place : null,
+    envServer: null,
     keys: key.split(/[\s,]+/).filter((one) => one !== '').length,
     trouble: null,
     keyring: null,

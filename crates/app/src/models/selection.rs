@@ -273,6 +273,7 @@ fn select_from_provider(
             models,
             key_source: source,
             keys: count,
+            env_server: chosen.env_server(settings),
             trouble,
             // A server on this computer may do without a key.
             keyring: keyring.filter(|trouble| *trouble != KeyringTrouble::Unknown),
@@ -352,6 +353,7 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
             models: Vec::new(),
             key_source: None,
             keys: 0,
+            env_server: None,
             trouble: None,
             keyring,
             offer: None,
@@ -413,6 +415,7 @@ fn failed_selection(
             models: Vec::new(),
             key_source: None,
             keys: 0,
+            env_server: None,
             trouble: Some(message.to_owned()),
             keyring: None,
             offer: None,

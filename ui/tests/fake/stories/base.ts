@@ -118,6 +118,7 @@ export function healthy(first: readonly Conversation[]): AppSnapshot {
         model('claude-opus-4-5', 'Claude Opus 4.5', 5_000),
       ],
       keySource: 'keyring',
+      envServer: null,
       keys: 1,
       trouble: null,
       keyring: null,

@@ -9,6 +9,7 @@ export function firstRun(): Story {
     model: '',
     models: [],
     keySource: null,
+    envServer: null,
     keys: 0,
     trouble: null,
     keyring: null,

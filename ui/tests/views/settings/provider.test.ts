@@ -115,3 +115,18 @@ describe('the settings', () => {
     ]);
   });
 });
+
+describe('the server of an environment variable', () => {
+  it('is shown with the name of the variable', async () => {
+    const { session } = await open('chat');
+    session.openSettings('answering');
+    const variable = 'ANTHROPIC_BASE_URL';
+    const envServer = { variable, url: 'https://proxy.example' };
+    session.app.provider = { ...session.app.provider, envServer };
+    const field = await screen.findByLabelText('Server URL');
+    expect(field).toHaveAttribute('placeholder', 'https://proxy.example');
+    expect(
+      await screen.findByText(/From the environment variable ANTHROPIC_BASE_URL/),
+    ).toBeVisible();
+  });
+});

@@ -7,6 +7,7 @@ use llm::{
     Anthropic, AnthropicConfig, Deadlines, ModelError, Ollama, OllamaConfig, OpenAi, OpenAiConfig,
     RequestParameters, TextToolProvider, ToollessModels,
 };
+use protocol::event::EnvServer;
 use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
 
@@ -59,19 +60,39 @@ impl ModelProvider {
 
     /// The base URL: the user's, else the environment's, else the provider's own.
     pub(crate) fn base_url(self, settings: &Settings) -> String {
-        let (variable, own) = match self {
-            Self::Anthropic => ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
-            Self::OpenAi => ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
-            Self::Ollama => ("OLLAMA_HOST", "http://127.0.0.1:11434"),
+        let own = match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com/v1",
+            Self::Ollama => "http://127.0.0.1:11434",
         };
-        let users = settings.base_url.trim();
-        let environments = std::env::var(variable).unwrap_or_default();
-        match (users, environments.trim()) {
-            ("", "") => own.to_owned(),
-            ("", host) if self == Self::Ollama => url_from_host(host),
-            ("", url) => url.to_owned(),
-            (url, _) => url.to_owned(),
+        match settings.base_url.trim() {
+            "" => self.env_base_url().unwrap_or_else(|| own.to_owned()),
+            url => url.to_owned(),
         }
+    }
+
+    /// The environment variable that may hold its base URL.
+    const fn base_url_variable(self) -> &'static str {
+        match self {
+            Self::Anthropic => "ANTHROPIC_BASE_URL",
+            Self::OpenAi => "OPENAI_BASE_URL",
+            Self::Ollama => "OLLAMA_HOST",
+        }
+    }
+
+    fn env_base_url(self) -> Option<String> {
+        let value = std::env::var(self.base_url_variable()).unwrap_or_default();
+        match value.trim() {
+            "" => None,
+            host if self == Self::Ollama => Some(url_from_host(host)),
+            url => Some(url.to_owned()),
+        }
+    }
+
+    /// The server of the environment, if it is in use.
+    pub(super) fn env_server(self, settings: &Settings) -> Option<EnvServer> {
+        let url = self.env_base_url().filter(|_| settings.base_url.trim().is_empty())?;
+        Some(EnvServer { variable: self.base_url_variable().to_owned(), url: without_login(&url) })
     }
 
     /// The model that is asked when the user chose none; `None` where only the user can know.
@@ -134,9 +155,28 @@ fn url_from_host(host: &str) -> String {
     format!("http://{name}:{port}")
 }
 
+/// The URL without a user name and password.
+fn without_login(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_url_is_shown_without_its_login() {
+        for (url, shown) in [
+            ("https://anna:secret@proxy.example/v1", "https://proxy.example/v1"),
+            ("http://127.0.0.1:1/a@b", "http://127.0.0.1:1/a@b"),
+            ("proxy.example", "proxy.example"),
+        ] {
+            assert_eq!(without_login(url), shown);
+        }
+    }
 
     #[test]
     fn what_ollama_listens_on_is_where_it_is_asked() {

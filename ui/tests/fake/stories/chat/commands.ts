@@ -25,6 +25,7 @@ export function commands(): Story {
         model: '',
         models: [],
         keySource: null,
+        envServer: null,
         keys: 0,
         trouble: null,
         keyring: null,

@@ -99,6 +99,7 @@ export function offered(): Story {
     model: '',
     models,
     keySource: null,
+    envServer: null,
     keys: 0,
     offer,
   };
