@@ -2,7 +2,11 @@
 //!
 //! Each IPC command in `commands` is one line that calls the application; a second line belongs in `app`. The rest is
 //! what only a host can do: the window and its limits (`navigation`, `webview_limits`), the tray and notifications
-//! (`lifecycle`, `notification_text`), and images of the vault (`image_protocol`).
+//! (`lifecycle`, `notification_text`), and images of the vault (`image_protocol`). The binary is one call:
+//!
+//! ```no_run
+//! let exit_code = vaultmate::run();
+//! ```
 
 mod close_policy;
 mod commands;
