@@ -159,7 +159,7 @@ async fn results_are_stored_all_or_none() {
     story.steps("t1", "m1", &[("c1", "read_file", json!({}))]).await;
     let results = [result("c1", "A"), result("unknown", "B")];
     let refused = story.store.store_results(&"t1".into(), &results).await.expect_err("refused");
-    assert_eq!(refused.to_string(), "there is no stored call `unknown`");
+    assert_eq!(refused.to_string(), "There is no stored call `unknown`.");
     let open = story.store.unanswered_calls(&"t1".into()).await.expect("read");
     assert_eq!(open, [("c1".into(), "read_file".to_owned())]);
 }
