@@ -162,6 +162,48 @@ async fn an_answer_about_a_note_that_is_gone_since_changes_nothing() {
     running.quit().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_about_two_changes_of_one_note_are_both_applied() {
+    let edit = |old: &str, new: &str| {
+        let (old_text, new_text) = (old.to_owned(), new.to_owned());
+        ("edit_file", json!({ "path": "Log.md", "old_text": old_text, "new_text": new_text }))
+    };
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![edit("first", "First")]),
+        Reply::text("Done."),
+        Reply::calls(vec![edit("third", "Third")]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let home = home_with_key(&[("Log.md", "first\n\nsecond\n\nthird\n")]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Capitals, please").await;
+    running.decide(&conversation, &["Log.md"], &[]).await.expect("applied");
+    running.send_and_wait(Some(&conversation), "And the third").await;
+    running.decide(&conversation, &["Log.md"], &[]).await.expect("applied");
+    // Unseen: another file comes in the place of the note.
+    let place = home.notes.root().join("Log.md");
+    running.quit().await;
+    fs::remove_file(&place).expect("removed");
+    home.notes.write("Log.md", "First\n\nsecond\n\nThird\nfourth\n");
+
+    let running = home.open(settings_with_model(&model)).await;
+    let scope = UndoScope::Conversation { conversation };
+    let asked = running.app.undo(&scope).await.expect("asked");
+    let answers = asked.conflicts.iter().map(|conflict| UndoTarget {
+        effect: conflict.effect.clone(),
+        note: conflict.candidates[0].clone(),
+    });
+    let answers: Vec<_> = answers.collect();
+    assert_eq!(answers.len(), 2, "{asked:?}");
+    for answer in &answers {
+        let undone = running.app.undo_in_note(answer).await.expect("undone there");
+        assert!(undone.conflicts.is_empty(), "{undone:?}");
+    }
+    assert_eq!(home.notes.read("Log.md"), "first\n\nsecond\n\nthird\nfourth\n");
+    running.quit().await;
+}
+
 /// As many editors and all programs that sync do: a new file, renamed over the note.
 fn save_over(place: &Path, text: &str) {
     let beside = place.with_extension("tmp-save");

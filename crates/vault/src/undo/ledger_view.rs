@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use protocol::{ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
 
 use super::locate::{NoteLocation, locate};
-use super::trace::{NoteTrace, Successions};
+use super::trace::{NoteTrace, Successions, is_same_file};
 use super::{Hunks, UndoRequest, VaultReader};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
@@ -111,9 +111,18 @@ impl LedgerView {
         trace.file.map(|file| self.successions.newest_successor(file))
     }
 
-    /// Whether a note that was the file `from` is the file `to` by now.
+    /// Whether a note that was the file `from` is the file `to` by now: after saves of other programs that the
+    /// watch saw, and after changes of the ledger.
     pub(super) fn is_successor(&self, from: FileId, to: FileId) -> bool {
-        self.successions.newest_successor(from) == to
+        let mut here = self.successions.newest_successor(from);
+        for effect in &self.effects {
+            if let (Some(base), Some(file)) = (effect.base, effect.file)
+                && is_same_file(base, here)
+            {
+                here = self.successions.newest_successor(file);
+            }
+        }
+        is_same_file(here, to)
     }
 
     /// Where the note is that an effect left at `path`, as far as that is certain.

@@ -44,7 +44,7 @@ impl Successions {
 
 /// Whether two files are one. Where one side has no birth time the number has to do; the caller then
 /// looks at the path too.
-fn is_same_file(one: FileId, other: FileId) -> bool {
+pub(super) fn is_same_file(one: FileId, other: FileId) -> bool {
     let same_birth = one.born.is_none() || other.born.is_none() || one.born == other.born;
     one.inode == other.inode && same_birth
 }

@@ -158,6 +158,11 @@ fn an_answer_holds_for_the_file_that_was_shown_and_for_its_successor() {
     assert_eq!(identify(&world), None, "another file, of which nobody knows where it came from");
     world.successions.push(FileReplacement { from: chosen.file, to });
     assert_eq!(identify(&world), Some(Some(to)), "a save that the watch saw");
+
+    edit(&mut world, &[1, 20, 3, 4, 5, 60]);
+    let changed = world.notes[&path("a.md")].file;
+    assert_ne!(changed, to);
+    assert_eq!(identify(&world), Some(Some(changed)), "a change of the ledger");
 }
 
 #[test]

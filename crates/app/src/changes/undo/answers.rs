@@ -4,7 +4,7 @@ use protocol::changes::history::{
     AppliedBy, ConflictingLines, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
 use protocol::job::JobKind;
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, UserError};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath, UserError};
 use store::UserChangeSet;
 use vault::undo::{Hunks, UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
 use vault::{Progress, VaultError};
@@ -32,11 +32,12 @@ impl App {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
         let UndoTarget { effect, note } = identified;
+        let path = &note.path;
         let past = open.history_since(&UndoRequest::undo([effect.clone()])).await?;
         let (notes, id, note) = (VaultNotes(open.vault.clone()), effect.clone(), note.clone());
         let moved =
             run_blocking(move || vault::undo::identify_note(&past, &id, &note, &notes)).await?;
-        let Some(moved) = moved else { return open.ask_again(effect).await };
+        let Some(moved) = moved else { return open.ask_again(effect, path).await };
         let turn = find_effect(&open.store, effect).await?.turn;
         let own = UserChangeSet {
             id: &new_id(),
@@ -103,10 +104,18 @@ impl VaultSession {
         not_yet_undone(self, &scope, &effects).await
     }
 
-    /// The question about an effect with the notes as they are now, after an answer that no longer fits.
-    async fn ask_again(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
+    /// The question about an effect with the notes as they are now, after an answer that no longer fits. If the
+    /// note is known with certainty by now and is at the `chosen` path, the effect is undone there.
+    async fn ask_again(
+        &self,
+        effect: &EffectId,
+        chosen: &NotePath,
+    ) -> Result<UndoResult, UserError> {
         let wanted = self.not_yet_undone_effect(effect).await?;
         let (plan, _) = self.plan_undo(&wanted).await?;
+        if plan.undone.iter().any(|undone| undone.effect == *effect && undone.path == *chosen) {
+            return self.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await;
+        }
         let about = plan.conflicts.iter().find(|conflict| conflict.effect == *effect);
         let mut question = about.map(to_undo_conflict).ok_or_else(|| {
             UserError::other(
