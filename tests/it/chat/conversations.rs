@@ -77,7 +77,11 @@ async fn a_conversation_that_is_being_answered_is_not_deleted() {
     let one = running.send(None, "Tell me", None).await.expect("sent");
     model.wait_for_request(1).await;
     let refused = running.app.delete_conversation(&one).await.expect_err("it works");
-    assert!(refused.message.contains("Stop it or wait until it is complete"), "{}", refused.message);
+    assert!(
+        refused.message.contains("Stop it or wait until it is complete"),
+        "{}",
+        refused.message
+    );
     assert!(running.app.end_conversation(&one).await.is_err());
     running.app.stop(&one).await.expect("stopped");
     running.app.wait_until_idle(&one).await.expect("idle");

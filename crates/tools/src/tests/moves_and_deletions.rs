@@ -135,7 +135,7 @@ async fn a_note_with_a_pending_move_is_read_edited_and_listed_at_its_new_path() 
         ("move_file", json!({ "source": "Projects/Plan.md", "destination": "x.md" })),
     ] {
         let words = bench.call_err(tool, call).await;
-        assert!(words.contains("waits for the user"), "{tool}: {words}");
+        assert!(words.contains("pending move or deletion"), "{tool}: {words}");
     }
 }
 
@@ -144,7 +144,12 @@ async fn a_note_with_a_pending_deletion_is_gone_for_readers() {
     let mut bench = bench();
     bench.policy = PlanPolicy::Wait;
     bench.call_ok("delete_file", json!({ "path": "Garden" })).await;
-    assert!(bench.call_err("read_file", json!({ "path": "Garden" })).await.contains("waits"));
+    assert!(
+        bench
+            .call_err("read_file", json!({ "path": "Garden" }))
+            .await
+            .contains("pending move or deletion")
+    );
     let listed = bench.call_ok("list_files", json!({ "pattern": "**/*.md" })).await;
     assert!(!listed.text.contains("Garden.md"), "{}", listed.text);
     bench.call_ok("append_file", json!({ "path": "Old/Note.md", "content": "x" })).await;
