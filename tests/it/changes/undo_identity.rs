@@ -163,6 +163,24 @@ async fn an_answer_about_a_note_that_is_gone_since_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_follows_saves_that_replace_the_file_that_was_shown() {
+    let (home, running) = app_after_edit("Log.md", &[]).await;
+    let place = home.notes.root().join("Log.md");
+    fs::remove_file(&place).expect("removed");
+    home.notes.write("Log.md", format!("{WATERED}fed the cat\n"));
+    let shown = only_conflict(&undo_newest(&running).await).clone();
+    let chosen = UndoTarget { effect: shown.effect.clone(), note: shown.candidates[0].clone() };
+    save_over(&place, &format!("{WATERED}fed the cat\nlocked up\n"));
+    let undone = running.until("the save is seen", async || {
+        let undone = running.app.undo_in_note(&chosen).await.expect("answered");
+        undone.conflicts.is_empty().then_some(undone)
+    });
+    assert_eq!(undone.await.changed.len(), 1);
+    assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the cat\nlocked up\n"));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn answers_about_two_changes_of_one_note_are_both_applied() {
     let edit = |old: &str, new: &str| {
         let (old_text, new_text) = (old.to_owned(), new.to_owned());

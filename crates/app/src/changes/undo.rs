@@ -208,6 +208,9 @@ impl VaultSession {
         let vault = self.vault.clone();
         let plan = run_blocking(move || {
             let plan = plan_undo(&ledger, &wanted, &notes);
+            // The answer is about the file that is shown: follow it through saves that replace it.
+            let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
+            vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
             UndoPlan { changes: with_link_updates(&vault, plan.changes), ..plan }
         });
         Ok((plan.await?, sets))

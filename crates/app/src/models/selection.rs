@@ -255,10 +255,7 @@ fn select_from_provider(
     let trouble = provider.as_ref().err().map(ToString::to_string);
     let sees_local = settings.private.endpoint_is_local && is_local && !is_cloud_model(model);
     let max_privacy = if sees_local { Privacy::Local } else { Privacy::Open };
-    let label = match model {
-        "" => chosen.name().to_owned(),
-        model => short_model_name(model),
-    };
+    let label = if model.is_empty() { chosen.name().to_owned() } else { short_model_name(model) };
     SelectedModel {
         provider,
         model_lister: lists,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use protocol::{ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
 
 use super::locate::{NoteLocation, locate};
-use super::trace::{NoteTrace, Successions, is_same_file};
+use super::trace::{NoteTrace, Successions};
 use super::{Hunks, UndoRequest, VaultReader};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
@@ -111,18 +111,21 @@ impl LedgerView {
         trace.file.map(|file| self.successions.newest_successor(file))
     }
 
-    /// Whether a note that was the file `from` is the file `to` by now: after saves of other programs that the
-    /// watch saw, and after changes of the ledger.
+    /// Whether a note that was the file `from` is the file `to` by now: the same one, or one after saves of other
+    /// programs that the watch saw and changes of the ledger.
     pub(super) fn is_successor(&self, from: FileId, to: FileId) -> bool {
-        let mut here = self.successions.newest_successor(from);
+        let mut here = from;
         for effect in &self.effects {
+            if self.successions.is_successor(here, to) {
+                return true;
+            }
             if let (Some(base), Some(file)) = (effect.base, effect.file)
-                && is_same_file(base, here)
+                && self.successions.is_successor(here, base)
             {
-                here = self.successions.newest_successor(file);
+                here = file;
             }
         }
-        is_same_file(here, to)
+        self.successions.is_successor(here, to)
     }
 
     /// Where the note is that an effect left at `path`, as far as that is certain.

@@ -27,7 +27,7 @@ impl Successions {
     }
 
     /// Whether `to` goes on from `from`, directly or through others.
-    fn is_successor(&self, from: FileId, to: FileId) -> bool {
+    pub(super) fn is_successor(&self, from: FileId, to: FileId) -> bool {
         let mut here = from;
         for _ in 0..=self.0.len() {
             if is_same_file(here, to) {
@@ -44,7 +44,7 @@ impl Successions {
 
 /// Whether two files are one. Where one side has no birth time the number has to do; the caller then
 /// looks at the path too.
-pub(super) fn is_same_file(one: FileId, other: FileId) -> bool {
+fn is_same_file(one: FileId, other: FileId) -> bool {
     let same_birth = one.born.is_none() || other.born.is_none() || one.born == other.born;
     one.inode == other.inode && same_birth
 }

@@ -163,6 +163,11 @@ fn an_answer_holds_for_the_file_that_was_shown_and_for_its_successor() {
     let changed = world.notes[&path("a.md")].file;
     assert_ne!(changed, to);
     assert_eq!(identify(&world), Some(Some(changed)), "a change of the ledger");
+
+    // A backup that was moved back: the file that was shown, although another one had followed it.
+    world.successions.push(FileReplacement { from: changed, to: chosen.file });
+    world.notes.get_mut(&path("a.md")).unwrap().file = chosen.file;
+    assert_eq!(identify(&world), Some(Some(chosen.file)), "the file that was shown");
 }
 
 #[test]
