@@ -94,7 +94,7 @@ impl Vault {
     /// Whether the note that was in `from` was seen by a [`VaultWatch`] to go on in `to`, by one save that replaced
     /// the file or several. Some thousand saves are remembered, and none from before the start.
     #[must_use]
-    pub(crate) fn was_replaced_by(&self, from: FileId, to: FileId) -> bool {
+    pub fn was_replaced_by(&self, from: FileId, to: FileId) -> bool {
         self.tracked_files().was_replaced_by(from, to)
     }
 }

@@ -1,10 +1,13 @@
 //! The user's answers to the conflicts of an undo: which note is meant, and which version stays.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use protocol::changes::history::{
-    AppliedBy, ConflictingLines, UndoConflict, UndoResult, UndoScope, UndoTarget,
+    AppliedBy, ConflictingLines, UndoCandidate, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
 use protocol::job::JobKind;
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath, UserError};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, MovedNote, NotePath, UserError};
 use store::UserChangeSet;
 use vault::undo::{Hunks, UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
 use vault::{Progress, VaultError};
@@ -24,6 +27,10 @@ use crate::vault_session::VaultSession;
 const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is not at that path any more, so nothing was changed. \
                                    Say which note was changed, or keep everything as it is.";
 
+/// How long an answer waits for the watch to see a save that replaced the note's file, and how often it looks.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(3);
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+
 impl App {
     /// Records the user's answer which note a change is about, and undoes the change there. Durable when
     /// it returns: later undos of the same note know it too. If the file that the user was shown is not at
@@ -33,10 +40,7 @@ impl App {
         let _alone = open.change_lock.lock().await;
         let UndoTarget { effect, note } = identified;
         let path = &note.path;
-        let past = open.history_since(&UndoRequest::undo([effect.clone()])).await?;
-        let (notes, id, note) = (VaultNotes(open.vault.clone()), effect.clone(), note.clone());
-        let moved =
-            run_blocking(move || vault::undo::identify_note(&past, &id, &note, &notes)).await?;
+        let moved = open.identify_note(effect, note).await?;
         let Some(moved) = moved else { return open.ask_again(effect, path).await };
         let turn = find_effect(&open.store, effect).await?.turn;
         let own = UserChangeSet {
@@ -98,6 +102,35 @@ impl App {
 }
 
 impl VaultSession {
+    /// Identifies the note of an effect as the file that the user was shown, or as the file that took its place.
+    /// A program may have saved the note a moment ago: waits a little for the watch to see that.
+    async fn identify_note(
+        &self,
+        effect: &EffectId,
+        shown: &UndoCandidate,
+    ) -> Result<Option<MovedNote>, UserError> {
+        let ledger = self.history_since(&UndoRequest::undo([effect.clone()])).await?;
+        let ledger = Arc::new(ledger);
+        let until = Instant::now() + WATCH_TIMEOUT;
+        loop {
+            let (ledger, effect, shown) = (Arc::clone(&ledger), effect.clone(), shown.clone());
+            let vault = self.vault.clone();
+            let identify = move || {
+                let notes = VaultNotes(vault.clone());
+                let now = notes.file(&shown.path)?;
+                let is_replaced = vault.was_replaced_by(shown.file, now);
+                let file = if is_replaced { now } else { shown.file };
+                let chosen = UndoCandidate { path: shown.path, file };
+                vault::undo::identify_note(&ledger, &effect, &chosen, &notes)
+            };
+            let moved = run_blocking(identify).await?;
+            if moved.is_some() || Instant::now() >= until {
+                return Ok(moved);
+            }
+            tokio::time::sleep(WATCH_INTERVAL).await;
+        }
+    }
+
     async fn not_yet_undone_effect(&self, effect: &EffectId) -> Result<UndoRequest, UserError> {
         let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
         let effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
