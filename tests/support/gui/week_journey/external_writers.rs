@@ -20,6 +20,8 @@ const SYNCED_NOTES: usize = 12;
 #[derive(Debug)]
 pub(super) struct ExternalWriters {
     stop: Arc<AtomicBool>,
+    /// The editor saves nothing while this is set.
+    pause: Arc<AtomicBool>,
     editors: Vec<JoinHandle<EditorReport>>,
     sync: Option<JoinHandle<BTreeMap<String, String>>>,
     root: PathBuf,
@@ -48,7 +50,8 @@ impl ExternalWriters {
         let (root, halt) = (root.to_owned(), Arc::clone(&stop));
         let place = root.clone();
         let sync = std::thread::spawn(move || run_sync(&place, &halt));
-        let mut both = Self { stop, editors: Vec::new(), sync: Some(sync), root };
+        let pause = Arc::new(AtomicBool::new(false));
+        let mut both = Self { stop, pause, editors: Vec::new(), sync: Some(sync), root };
         open.iter().for_each(|path| both.open_in_editor(path));
         both
     }
@@ -56,7 +59,13 @@ impl ExternalWriters {
     /// The editor opens one more note.
     pub(super) fn open_in_editor(&mut self, path: &str) {
         let (file, halt) = (self.root.join(path), Arc::clone(&self.stop));
-        self.editors.push(std::thread::spawn(move || run_editor(&file, &halt)));
+        let pause = Arc::clone(&self.pause);
+        self.editors.push(std::thread::spawn(move || run_editor(&file, &halt, &pause)));
+    }
+
+    /// Lets the editor rest, or save again.
+    pub(super) fn set_editor_paused(&self, is_paused: bool) {
+        self.pause.store(is_paused, Ordering::SeqCst);
     }
 
     /// Ends both; answers what they did.
@@ -79,12 +88,14 @@ impl Drop for ExternalWriters {
     }
 }
 
-fn run_editor(file: &Path, halt: &AtomicBool) -> EditorReport {
+fn run_editor(file: &Path, halt: &AtomicBool, pause: &AtomicBool) -> EditorReport {
     let mut pane = ExternalEditor::open(file);
     let mut saves = 0;
     while !halt.load(Ordering::SeqCst) {
-        pane.save(EditorSaveStyle::Rename);
-        saves += 1;
+        if !pause.load(Ordering::SeqCst) {
+            pane.save(EditorSaveStyle::Rename);
+            saves += 1;
+        }
         std::thread::park_timeout(WRITE_INTERVAL);
     }
     EditorReport { saves, lost: pane.count_lost_lines() }
