@@ -14,8 +14,8 @@ mod surrogates;
 
 /// The largest frame that we send, in bytes.
 pub(crate) const FRAME_MAX: usize = 1 << 20;
-/// The largest frame that we take, in bytes.
-pub(crate) const RECEIVED_MAX: usize = 16 << 20;
+/// The largest message that we take, in bytes: a note has room for 10 MiB, and the message goes into the inbox note.
+pub(crate) const RECEIVED_MAX: usize = 8 << 20;
 /// Up to this size a frame is read to be refused. A larger one ends the connection.
 pub(crate) const REFUSED_MAX: usize = 64 << 20;
 const ID_MAX: usize = 256;
@@ -154,7 +154,7 @@ impl MessageFrame {
             return Err(InvalidFrame);
         }
         if size > RECEIVED_MAX {
-            let why = "The message is longer than 16 MiB: send it in parts.";
+            let why = "The message is longer than 8 MiB: send it in parts.";
             return Ok(IncomingFrame::Unusable { id: self.id, why });
         }
         if self.text.trim().is_empty() {

@@ -287,5 +287,5 @@ fn a_message_that_cannot_be_taken_says_why() {
     let long = |length| message(json!({ "id": "m1", "text": "x".repeat(length) }));
     assert!(text_of(long(RECEIVED_MAX - 100)).is_some());
     let refused = long(RECEIVED_MAX);
-    assert!(matches!(&refused, Ok(IncomingFrame::Unusable { why, .. }) if why.contains("16 MiB")));
+    assert!(matches!(&refused, Ok(IncomingFrame::Unusable { why, .. }) if why.contains("8 MiB")));
 }

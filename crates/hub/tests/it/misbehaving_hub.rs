@@ -162,11 +162,11 @@ async fn frames_in_pieces_are_joined() {
 }
 
 #[tokio::test]
-async fn sixteen_mebibytes_are_taken_and_more_is_refused_with_a_sentence_on_the_same_line() {
+async fn eight_mebibytes_are_taken_and_more_is_refused_with_a_sentence_on_the_same_line() {
     let hub = MisbehavingHub::start().await;
     let mut link = RunningLink::start(config(hub.address));
     let mut socket = hub.client().await;
-    for size in [MEBIBYTE + 1, 16 * MEBIBYTE] {
+    for size in [MEBIBYTE + 1, 8 * MEBIBYTE] {
         socket.send(Message::text(message_of(size))).await.unwrap();
         let message = link.message().await;
         assert!(message.text.starts_with("xxx"));
@@ -174,7 +174,7 @@ async fn sixteen_mebibytes_are_taken_and_more_is_refused_with_a_sentence_on_the_
         assert_eq!(next_frame(&mut socket).await["payload"]["type"], "ack");
     }
     for (refused, why) in [
-        (message_of(16 * MEBIBYTE + 1), "longer than 16 MiB"),
+        (message_of(8 * MEBIBYTE + 1), "longer than 8 MiB"),
         (r#"{"type":"message","payload":{"id":"m2","text":" "}}"#.to_owned(), "no words"),
     ] {
         socket.send(Message::text(refused)).await.unwrap();

@@ -3,7 +3,7 @@
 /// The largest frame that is read; a longer one ends the connection.
 pub(super) const MAX_FRAME_BYTES: u64 = 64 << 20;
 /// The largest message that is taken; a longer one is refused with a sentence.
-pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
+pub(super) const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
 /// Bytes of a hub, and what becomes of the connection after them.
 #[derive(Debug, Clone)]
