@@ -12,10 +12,10 @@ use testkit::{Reply, ScriptedModel};
 
 use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model};
 
-/// What an undo comes to.
+/// The outcome of an undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// What was moved is at its old path.
+    /// The moved note is at its old path.
     Undone,
     /// The user is asked which note or folder is meant, and nothing changed.
     Asked,
@@ -23,7 +23,7 @@ enum Outcome {
     Told,
 }
 
-/// What somebody does after the move.
+/// An act of another program after the move.
 type Act = fn(&Path);
 
 /// A move by the assistant, and what is done by others before its undo.

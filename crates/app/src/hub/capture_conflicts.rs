@@ -7,7 +7,7 @@ use protocol::{Change, ChangeAction, NotePath};
 use store::PlannedChangeRow;
 use vault::merge::merge;
 
-/// What stands under a pending change that does not fit the note any more.
+/// The problem that the review shows for a pending change that no longer fits the note.
 const CAPTURED_SINCE: &str =
     "A hub message was added to this note since. Reject this change, then ask for it again.";
 

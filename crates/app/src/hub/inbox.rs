@@ -188,7 +188,7 @@ async fn retry_or_park(
     Ok(())
 }
 
-/// What the hub is told of a turn that did something before it was interrupted; `None` if it did nothing, so
+/// The text for the hub about a turn that did something before it was interrupted; `None` if it did nothing, so
 /// that it can be tried again.
 fn interrupted_text(changes: &TurnChanges) -> Option<String> {
     match (changes.changed.first(), changes.uncertain.first()) {

@@ -1,4 +1,4 @@
-//! The model that does each task right, and those that the end states must find out.
+//! The scripted model that does each task right.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
