@@ -1,5 +1,5 @@
 /**
- * Hostile Markdown (tests/markdown/trial.ts) in jsdom, Chromium and WebKit: `npm run markdown -- FILE [ID]`.
+ * Hostile Markdown (tests/markdown/hostile-markdown.ts) in jsdom, Chromium and WebKit: `npm run markdown -- FILE [ID]`.
  * The last line is the sum. `CHROMIUM` and `MINIBROWSER` name browsers that are not where Debian puts them.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,10 +14,10 @@ import { inWebKit, noWebKit } from './webkit-driver.mjs';
 const portion = 8;
 
 /** Runs in a page: the trial, and with a renderer that cleans nothing, which must be caught. */
-const script = `async ({ trial, careless, cases }) => {
+const script = `async ({ trial, unsafe, cases }) => {
   const { ours, trial: run } = await import(trial);
   const outcomes = await run(cases, ours);
-  const { careless: show } = await import(careless);
+  const { renderUnsafely: show } = await import(unsafe);
   const hostile = { id: 'control', class: 'control', markdown: '<img src=x onerror="window.__pwned=1">' };
   const [{ wrong }] = await run([hostile], show);
   const asks = wrong.some((words) => words.startsWith('asks for'));
@@ -85,8 +85,8 @@ const server = await createServer({
 await server.listen();
 const url = `${server.resolvedUrls.local[0]}?fake=empty-vault`;
 const argument = {
-  trial: '/tests/markdown/trial.ts',
-  careless: '/tests/markdown/careless.ts',
+  trial: '/tests/markdown/hostile-markdown.ts',
+  unsafe: '/tests/markdown/unsafe-renderer.ts',
   cases,
 };
 const sums = [inJsdom(file, only), summed('chromium', await inChromium(url, argument))];

@@ -10,7 +10,7 @@ import {
   archived,
   summed,
   vaultTrouble,
-} from './stories/around';
+} from './stories/interruptions';
 import { changes, unsureChanges } from './stories/changes/changes';
 import { moves } from './stories/changes/moves';
 import { equal, review, sixty } from './stories/changes/review';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import german from '../../messages/sentences.de.json';
-import { folders, isForTheWindow, outdated } from './elsewhere';
+import { folders, isForTheWindow, outdated } from './terminal-sentences';
 import { templates, templatesIn } from './sources';
 
 const root = join(fileURLToPath(import.meta.url), '../../../..');

@@ -52,7 +52,7 @@ describe('starting', () => {
   it('asks about the vault that it shows until another one is in front of the user', async () => {
     const before = session.app.vault;
     expect(host.vaultAsked).toBe(before?.id);
-    const other = { ...vaultAt('/elsewhere', false), id: 'another' };
+    const other = { ...vaultAt('/terminal-sentences', false), id: 'another' };
     const subscribed = host.subscribe.bind(host);
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));

@@ -1,5 +1,6 @@
 //! Every tool on a real vault in a temporary folder, through the registry as the turn calls it.
 
+mod call_repair;
 mod catalog;
 mod commands;
 mod conversation_tools;
@@ -11,5 +12,4 @@ mod moves_and_deletions;
 mod private_spellings;
 mod provenance;
 mod read_tools;
-mod repairer;
 mod write_tools;

@@ -5,8 +5,8 @@ mod paths;
 
 use serde_json::{Value, json};
 
+use super::call_repair::{RepairCall, repair};
 use super::fixture::{CallAnswer, ToolFixture};
-use super::repairer::{RepairCall, repair};
 
 /// Repairs that a call may need before it works.
 const MAX_REPAIRS: usize = 2;

@@ -6,7 +6,7 @@ import type { ContextUse } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { full, fullWorking } from '../../fake/stories/around';
+import { full, fullWorking } from '../../fake/stories/interruptions';
 
 async function open(tell: () => ReturnType<typeof full> = full) {
   const host = new FakeHost(tell());

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { paused } from '../../fake/stories/around';
+import { paused } from '../../fake/stories/interruptions';
 import { chat } from '../../fake/stories/chat/chat';
 
 async function open(tell = chat) {

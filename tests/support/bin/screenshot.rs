@@ -1,4 +1,4 @@
-//! Takes a screenshot of the working window: `shot APP FILE [ARGUMENTS OF THE APP…]`.
+//! Takes a screenshot of the working window: `screenshot APP FILE [ARGUMENTS OF THE APP…]`.
 //!
 //! For machines without a display: it brings its own, waits until the chat is painted, saves the
 //! PNG and ends what it started. Last line on stdout: the path of the screenshot.
@@ -15,7 +15,7 @@ use testkit::{DesktopApp, VirtualDisplay};
 async fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let (Some(binary), Some(screenshot)) = (words.next(), words.next()) else {
-        eprintln!("usage: shot APP FILE [ARGUMENTS OF THE APP…]");
+        eprintln!("usage: screenshot APP FILE [ARGUMENTS OF THE APP…]");
         return ExitCode::from(2);
     };
     let screenshot = PathBuf::from(screenshot);

@@ -1,4 +1,4 @@
-//! The words of a model that takes no tools.
+//! Text of a model that takes no tools.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &str| llm::fuzz_invariants::check_text(text));
