@@ -27,7 +27,7 @@ use protocol::request::Unlocking;
 use secrecy::{ExposeSecret as _, SecretString};
 
 const PROMPTER: &str = "org.gnome.keyring.SystemPrompter";
-const PATIENCE: Duration = Duration::from_secs(20);
+const KEYRING_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn at(bus: &PrivateBus) -> Keyring {
     Keyring::on(Bus::at(bus.address()))
@@ -102,7 +102,7 @@ async fn a_question_that_nobody_answers_is_withdrawn() {
     let asked = tokio::time::timeout(Duration::from_secs(1), keyring.unlock(pending())).await;
     assert!(asked.is_err(), "the user takes time: {asked:?}");
     for _ in 0..2 {
-        let withdrawn = tokio::time::timeout(PATIENCE, keyring.unlock(ready(()))).await;
+        let withdrawn = tokio::time::timeout(KEYRING_TIMEOUT, keyring.unlock(ready(()))).await;
         assert_eq!(withdrawn, Ok(Unlocking::Dismissed));
     }
     assert_eq!(look(&keyring, "anthropic").await, "Locked", "the keyring lives");
@@ -125,9 +125,9 @@ async fn no_keyring_and_one_that_never_answers_are_told_soon() {
     let silent = PrivateBus::with_unresponsive_services(&["org.freedesktop.secrets"]);
     for bus in [PrivateBus::start(), silent] {
         let keyring = at(&bus);
-        let looked = tokio::time::timeout(PATIENCE, look(&keyring, "anthropic")).await;
+        let looked = tokio::time::timeout(KEYRING_TIMEOUT, look(&keyring, "anthropic")).await;
         assert_eq!(looked.as_deref(), Ok("Unavailable"));
-        let asked = tokio::time::timeout(PATIENCE, keyring.unlock(pending())).await;
+        let asked = tokio::time::timeout(KEYRING_TIMEOUT, keyring.unlock(pending())).await;
         assert_eq!(asked, Ok(Unlocking::Unavailable));
         let stored = store(&keyring, "anthropic", "sk-one").await;
         assert!(matches!(stored, Err(KeyringError::Failed(_))), "{stored:?}");

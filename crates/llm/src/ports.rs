@@ -1,4 +1,4 @@
-//! The traits that the application implements for a turn: who answers it, where it is stored, how its changes are applied.
+//! The traits that the application implements for a turn: which model answers it, where it is stored, how its changes are applied.
 
 pub mod change_applier;
 pub mod transcript;

@@ -18,7 +18,7 @@ const COLLECTION: &str = "org.freedesktop.Secret.Collection";
 /// Its own way in for tests and for those who migrate keyrings.
 const INTERNAL: &str = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface";
 const PASSWORD: &str = "open sesame";
-const PATIENCE: Duration = Duration::from_secs(20);
+const KEYRING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running gnome-keyring-daemon; ended on drop.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl KeyringDaemon {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, is_there)
+        tokio::time::timeout(KEYRING_TIMEOUT, is_there)
             .await
             .expect("the keyring has a default collection");
         this

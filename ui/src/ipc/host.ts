@@ -23,7 +23,7 @@ export interface Host {
   /** Searches titles, messages and changes, newest first. */
   searchSaid(query: string): Promise<ConversationHits>;
   renameConversation(conversation: ConversationId, name: string): Promise<void>;
-  /** Puts it away, or takes it out again. */
+  /** Archives or unarchives it. */
   setArchiveState(conversation: ConversationId, state: ArchiveState): Promise<void>;
   /** Ends it; writing in it reopens it. */
   endConversation(conversation: ConversationId): Promise<void>;
@@ -32,8 +32,8 @@ export interface Host {
   restoreConversation(conversation: ConversationId): Promise<void>;
   /** How many there are, and how many deleted ones can be restored. */
   keptConversations(): Promise<ConversationCounts>;
-  /** Deletes all but those that are worked on, and says what is left; for a while they can be brought
-   * back as they were. */
+  /** Deletes all but those that are worked on, and says what is left; for a while they can be
+   * restored. */
   deleteConversations(): Promise<ConversationCounts>;
   /** Restores all that can be restored; returns the first page of the list. */
   restoreConversations(): Promise<ConversationPage>;
@@ -81,7 +81,7 @@ export interface Host {
   undo(scope: UndoScope): Promise<UndoResult>;
   /** Redoes these changes, as far as they were undone. */
   redo(scope: UndoScope): Promise<UndoResult>;
-  /** Puts in again what another program has overwritten. */
+  /** Reapplies a change that another program has overwritten. */
   reapply(effect: EffectId): Promise<UndoResult>;
   /** Writes `back` in each place of the conflict where `now` still stands. */
   /** Undoes a change in the note that the user says it is about. */

@@ -338,7 +338,7 @@ fn model_info(
     }
 }
 
-/// How much the model takes in; what is not known is taken for what most have.
+/// The context window of the model; if it is unknown, the one that most models have.
 fn context_window(known: &ModelInfo, model: &SelectedModel) -> u32 {
     known.window.unwrap_or(model.default_window)
 }

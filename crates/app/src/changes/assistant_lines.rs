@@ -45,7 +45,7 @@ impl VaultSession {
         let mut blame = Blame::new(note);
         let mut at = 0;
         while let Some(effect) = history.get(at).filter(|_| blame.has_open_lines()) {
-            if effect.forgotten.is_some() {
+            if effect.purged.is_some() {
                 break;
             }
             at = match resume_index(&history, at, &own) {

@@ -17,7 +17,7 @@ impl App {
     pub async fn diff_since(&self, effect: &EffectId) -> Result<ChangedSince, UserError> {
         let open = self.session().await?;
         let found = find_effect(&open.store, effect).await?;
-        if found.forgotten.is_some() || found.after.is_none() {
+        if found.purged.is_some() || found.after.is_none() {
             return Err(UserError::other(
                 "This change is too old to compare: its text is no longer stored.",
             ));

@@ -44,7 +44,7 @@ impl App {
     pub async fn applied_hunks(&self, effect: &EffectId) -> Result<AppliedHunks, UserError> {
         let open = self.session().await?;
         let found = find_effect(&open.store, effect).await?;
-        if found.forgotten.is_some() {
+        if found.purged.is_some() {
             let (hunks, undone) = (Vec::new(), Vec::new());
             return Ok(AppliedHunks { effect: effect.clone(), hunks, undone });
         }
@@ -224,7 +224,7 @@ impl HistoryContext {
 
     async fn applied_note(&self, store: &Store, effect: Effect) -> Result<AppliedNote, UserError> {
         let mut standing = self.change_status(&effect.id);
-        let LineCounts { added, removed } = match effect.forgotten {
+        let LineCounts { added, removed } = match effect.purged {
             Some(counts) => counts,
             None => {
                 let (before, after) = before_and_after(store, &effect).await?;
@@ -257,7 +257,7 @@ impl HistoryContext {
     fn lacks_text(&self, effect: &Effect, status: ChangeStatus) -> bool {
         match status {
             ChangeStatus::Undone => self.not_redoable.contains(&effect.id),
-            _ => effect.forgotten.is_some(),
+            _ => effect.purged.is_some(),
         }
     }
 

@@ -102,9 +102,7 @@ impl VaultSession {
         effect: &Effect,
         standings: &Reverts,
     ) -> Result<bool, UserError> {
-        if standings.effective_part(&effect.id) != EffectivePart::Whole
-            || effect.forgotten.is_some()
-        {
+        if standings.effective_part(&effect.id) != EffectivePart::Whole || effect.purged.is_some() {
             return Ok(false);
         }
         let (before, after) = before_and_after(&self.store, effect).await?;

@@ -100,7 +100,7 @@ async fn not_yet_undone(
             EffectivePart::Nothing => continue,
             EffectivePart::Whole => asked,
             // It cannot be undone at all; the plan says so.
-            EffectivePart::Without(_) if effect.forgotten.is_some() => asked,
+            EffectivePart::Without(_) if effect.purged.is_some() => asked,
             EffectivePart::Without(gone) => {
                 let (before, after) = before_and_after(&session.store, effect).await?;
                 let all = 0..vault::merge::hunks(&before, &after).len();

@@ -85,7 +85,7 @@ impl App {
         Ok(())
     }
 
-    /// Puts a conversation away, or takes it out again.
+    /// Archives or unarchives a conversation.
     pub async fn set_archive_state(
         &self,
         id: &ConversationId,

@@ -1,4 +1,4 @@
-//! Whether who answers does, and which models they have: the Test button, and keys before they are stored.
+//! Tests a provider: whether it answers, and which models it has. For the Test button, and for keys before they are stored.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ impl App {
             && let Some(provider) = answering.set_model_list(chosen, models)
         {
             feed.publish(AppEvent::ProviderChanged { provider });
-            // Its list may say how much the model takes in.
+            // Its list may tell the context window.
             if let Some(open) = self.open_session().await {
                 open.measure_again();
             }

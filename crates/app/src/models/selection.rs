@@ -158,7 +158,7 @@ pub(crate) struct SelectedModel {
     pub(crate) model: String,
     /// The provider whose keys the user means.
     pub(crate) model_provider: ModelProvider,
-    /// How many tokens a model takes in of which nothing is known.
+    /// The context window, in tokens, of a model of which nothing is known.
     pub(crate) default_window: u32,
     /// How private what it may see is at most.
     pub(crate) max_privacy: Privacy,

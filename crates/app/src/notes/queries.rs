@@ -78,8 +78,8 @@ impl App {
     /// The targets of broken links that contain `query`; `None` until the index is ready.
     pub async fn unresolved_links(&self, query: &str) -> Result<Option<CountedValues>, UserError> {
         let all = self.run_query(|open| {
-            let dead = open.indexer.user.broken_links()?.into_iter();
-            Some(dead.map(|dead| value_count(dead.link, dead.sources.len())).collect())
+            let broken = open.indexer.user.broken_links()?.into_iter();
+            Some(broken.map(|broken| value_count(broken.link, broken.sources.len())).collect())
         });
         Ok(all.await?.map(|all| matching_values(all, query)))
     }
@@ -134,10 +134,11 @@ impl App {
                 NoteCriterion::Tag { tag } => index.notes_with_tag(tag),
                 NoteCriterion::Value { property, value } => index.notes_with_value(property, value),
                 NoteCriterion::BrokenLink { link } => {
-                    let mut dead = index.broken_links()?.into_iter();
+                    let mut broken = index.broken_links()?.into_iter();
                     Some(
-                        dead.find(|dead| dead.link == *link)
-                            .map_or(Vec::new(), |dead| dead.sources),
+                        broken
+                            .find(|broken| broken.link == *link)
+                            .map_or(Vec::new(), |broken| broken.sources),
                     )
                 }
             }

@@ -12,7 +12,7 @@ use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
 
 /// Typing waits no longer than this for a model server that is asked where its model runs.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PRIVACY_CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl App {
     /// Which rule keeps a note from the model that answers now; `None` where it may see the note, and
@@ -40,7 +40,9 @@ impl VaultSession {
     /// every model.
     async fn shown_at_most(&self) -> Privacy {
         let Some(chosen) = self.answering.at_hand() else { return Privacy::Open };
-        let asked = tokio::time::timeout(PATIENCE, turn_policy::effective_privacy(&chosen)).await;
+        let asked =
+            tokio::time::timeout(PRIVACY_CHECK_TIMEOUT, turn_policy::effective_privacy(&chosen))
+                .await;
         asked.unwrap_or(Privacy::Open)
     }
 }

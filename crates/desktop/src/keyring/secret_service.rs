@@ -29,7 +29,7 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// The path that means "none".
 const NO_PATH: &str = "/";
 /// How long one question may take, the keyring's own start included.
-const PATIENCE: Duration = Duration::from_secs(8);
+const KEYRING_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The keyring. Clones are the same.
 #[derive(Debug, Clone)]
@@ -114,8 +114,8 @@ impl Keyring {
             Ok((connection, asked))
         });
         let (connection, prompt) = match asked.await {
-            Ok((_, Asked::Nothing)) => return Unlocking::Unlocked,
-            Ok((connection, Asked::Prompt(prompt))) => (connection, prompt),
+            Ok((_, UnlockStep::Nothing)) => return Unlocking::Unlocked,
+            Ok((connection, UnlockStep::Prompt(prompt))) => (connection, prompt),
             Err(why) => {
                 tracing::debug!(?why, "the keyring cannot be asked");
                 return Unlocking::Unavailable;
@@ -143,7 +143,7 @@ struct Items {
 }
 
 /// The step that is left before the keyring is unlocked.
-enum Asked {
+enum UnlockStep {
     Nothing,
     Prompt(OwnedObjectPath),
 }
@@ -185,17 +185,17 @@ async fn is_opaque(
     Ok(Vec::<OwnedObjectPath>::try_from(items).map_err(failed)?.is_empty())
 }
 
-async fn ask_to_unlock(connection: &Connection) -> Result<Asked, KeyringError> {
+async fn ask_to_unlock(connection: &Connection) -> Result<UnlockStep, KeyringError> {
     let mut objects = items(connection, None).await?.locked;
     if objects.is_empty() {
         objects.extend(locked_collection(connection).await?);
     }
     if objects.is_empty() {
-        return Ok(Asked::Nothing);
+        return Ok(UnlockStep::Nothing);
     }
     let (_, prompt): (Vec<OwnedObjectPath>, OwnedObjectPath) =
         call(connection, ROOT, SERVICE, "Unlock", &(objects,)).await?;
-    Ok(if prompt.as_str() == NO_PATH { Asked::Nothing } else { Asked::Prompt(prompt) })
+    Ok(if prompt.as_str() == NO_PATH { UnlockStep::Nothing } else { UnlockStep::Prompt(prompt) })
 }
 
 /// Shows a prompt and waits for the user's answer.
@@ -263,6 +263,6 @@ fn failed(why: impl Display) -> KeyringError {
 }
 
 async fn timed<T>(work: impl Future<Output = Result<T, KeyringError>>) -> Result<T, KeyringError> {
-    let silent = |_| Err(failed(format!("no answer within {} s", PATIENCE.as_secs())));
-    tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(silent)
+    let silent = |_| Err(failed(format!("no answer within {} s", KEYRING_TIMEOUT.as_secs())));
+    tokio::time::timeout(KEYRING_TIMEOUT, work).await.unwrap_or_else(silent)
 }

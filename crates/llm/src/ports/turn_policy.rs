@@ -42,7 +42,7 @@ pub struct TurnSetup {
     pub model: String,
     /// Output cap in tokens.
     pub max_tokens: u32,
-    /// How much the model takes in.
+    /// The context window of the model.
     pub capacity: ContextCapacity,
     /// Instructions.
     pub system: String,
@@ -88,7 +88,7 @@ pub struct Summarizer {
     pub model: String,
     /// The price of its tokens, where that is known.
     pub price: Option<Price>,
-    /// How much it takes in, in tokens, the answer included.
+    /// The context window in tokens, the answer included.
     pub window: u32,
     /// The prompt of the user, beside our own.
     pub prompt: String,
@@ -118,7 +118,7 @@ pub enum ContextCapacity {
 /// The application around the turns. Implemented by `app` and by the tests.
 #[async_trait]
 pub trait TurnPolicy: Send + Sync {
-    /// Decides who answers. An error ends the turn as failed with that error.
+    /// Chooses the model that answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
     /// Decides again about a running turn. With a `window`, its server reads no more than so many

@@ -27,7 +27,7 @@ pub use address::{has_credentials, is_on_this_computer};
 pub(crate) use error::RequestErrors;
 pub(crate) use error_body::ErrorBody;
 use event_stream::StreamDeadlines;
-pub(crate) use optional_path::Place;
+pub(crate) use optional_path::OptionalReply;
 use prompt_speed::{PromptSpeed, PromptTimer};
 
 /// How much of an error's body is read, in bytes.

@@ -39,7 +39,7 @@ pub struct Effect {
     /// When; unknown for changes of the first version.
     pub at: Option<Timestamp>,
     /// The line counts of an effect whose bytes, or one side of them, were purged.
-    pub forgotten: Option<LineCounts>,
+    pub purged: Option<LineCounts>,
 }
 
 /// How many lines a change of a note added and removed.

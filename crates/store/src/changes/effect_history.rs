@@ -293,7 +293,7 @@ fn effect_from_row(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
         base: row.file_id("base_inode", "base_born")?,
         file: row.file_id("inode", "born")?,
         at: at.map(Timestamp),
-        forgotten: purged_line_counts(row)?,
+        purged: purged_line_counts(row)?,
     })
 }
 

@@ -91,9 +91,9 @@ impl Store {
         let mut lent = self.writer.acquire().await?;
         let mut transaction = lent.secure_delete().await?.begin_with("BEGIN IMMEDIATE").await?;
         let gone = delete_contents(&mut transaction, part, counts).await?;
-        fault_injection::point("store.forget.before");
+        fault_injection::point("store.purge.before");
         transaction.commit().await?;
-        fault_injection::point("store.forget.after");
+        fault_injection::point("store.purge.after");
         lent.release();
         Ok(gone)
     }

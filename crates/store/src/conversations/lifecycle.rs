@@ -15,7 +15,7 @@ use crate::error::{Failure, FailureContext};
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Puts a conversation away, or takes it out again. Nothing else changes in it.
+    /// Archives or unarchives a conversation. Nothing else changes in it.
     pub async fn set_archive_state(
         &self,
         archive_state: ArchiveState,

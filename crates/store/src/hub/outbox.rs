@@ -82,7 +82,7 @@ impl Store {
         after: i64,
         memory: i64,
     ) -> Result<ExpiredReplies, StoreError> {
-        read!(self, "read the outbox", |db| forgotten(db, after, memory))
+        read!(self, "read the outbox", |db| expired(db, after, memory))
     }
 
     /// The notification was handed to the hub.
@@ -155,7 +155,7 @@ async fn next(
     .await
 }
 
-async fn forgotten(
+async fn expired(
     db: &mut SqliteConnection,
     after: i64,
     memory: i64,

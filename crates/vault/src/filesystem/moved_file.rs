@@ -20,17 +20,17 @@ pub(crate) fn is_elsewhere(vault: &Vault, file: FileId, path: &NotePath) -> bool
 pub(crate) fn path_of(vault: &Vault, file: FileId, path: &NotePath) -> Option<String> {
     let top = vault.root().open_folder_or_self(None).ok()?;
     let device = top.device()?;
-    find(&top, "", &Wanted { file, except: path, device }, MAX_DEPTH)
+    find(&top, "", &FileSearch { file, except: path, device }, MAX_DEPTH)
 }
 
-struct Wanted<'a> {
+struct FileSearch<'a> {
     file: FileId,
     except: &'a NotePath,
     device: u64,
 }
 
-fn find(folder: &FolderHandle, at: &str, wanted: &Wanted<'_>, depth: usize) -> Option<String> {
-    if folder.device() != Some(wanted.device) {
+fn find(folder: &FolderHandle, at: &str, search: &FileSearch<'_>, depth: usize) -> Option<String> {
+    if folder.device() != Some(search.device) {
         return None;
     }
     folder.entries().ok()?.filter_map(Result::ok).find_map(|entry| {
@@ -40,15 +40,15 @@ fn find(folder: &FolderHandle, at: &str, wanted: &Wanted<'_>, depth: usize) -> O
         }
         let path = if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
         let is_it = || {
-            path != wanted.except.as_str()
-                && folder.file_id(name).is_ok_and(|found| is_same_file(wanted.file, found))
+            path != search.except.as_str()
+                && folder.file_id(name).is_ok_and(|found| is_same_file(search.file, found))
         };
-        if entry.ino() == wanted.file.inode && is_it() {
+        if entry.ino() == search.file.inode && is_it() {
             return Some(path);
         }
         let may_hold =
             depth > 0 && matches!(entry.file_type(), FileType::Directory | FileType::Unknown);
         let below = folder.open_folder(name).ok().filter(|_| may_hold)?;
-        find(&below, &path, wanted, depth - 1)
+        find(&below, &path, search, depth - 1)
     })
 }

@@ -145,7 +145,7 @@ impl SimulatedVault {
             base: self.notes.get(&change.path).map(|note| note.file),
             file: Some(file),
             at: None,
-            forgotten: None,
+            purged: None,
         };
         match &change.act {
             ChangeAction::Create { after, like } => {

@@ -60,7 +60,7 @@ export function proposedText(done: readonly NoteEffect[]): Sentence {
   return sentence('pen', m.tool_proposed_many({ count: paths.length }));
 }
 
-interface Told {
+interface EffectSummary {
   /** The one that the sentence is about, if there is one. */
   readonly lead: NoteEffect | null;
   readonly paths: readonly NotePath[];
@@ -68,7 +68,7 @@ interface Told {
   readonly others: number;
 }
 
-function told(done: readonly NoteEffect[]): Told {
+function told(done: readonly NoteEffect[]): EffectSummary {
   const paths = [...new Set(done.map(({ path }) => path))];
   const moves = done.filter(({ to }) => to !== null);
   const [move] = moves;

@@ -119,7 +119,7 @@ export class Undo {
     );
   }
 
-  /** Puts in again what another program has overwritten. */
+  /** Reapplies a change that another program has overwritten. */
   async reapply(effect: EffectId): Promise<void> {
     await this.#take(
       `reapply ${effect}`,

@@ -18,13 +18,13 @@ interface Exchanged {
 }
 
 /** A change, and how often the hunk makes it. */
-interface Found {
+interface EqualChangeMatch {
   readonly change: EqualChange;
   readonly times: number;
 }
 
 /** `null` where a hunk changes nothing but blanks. */
-export function equalChange(hunk: NoteHunk): Found | null {
+export function equalChange(hunk: NoteHunk): EqualChangeMatch | null {
   const property = propertyChange(hunk);
   if (property) return { change: property, times: 1 };
   const swap = replacementOf(hunk);

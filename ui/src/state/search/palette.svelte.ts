@@ -108,18 +108,18 @@ export class Palette {
   }
 }
 
-interface Fitting<T> {
+interface PaletteMatch<T> {
   readonly of: T;
   readonly fit: Fit;
 }
 
-function fitOf<T>(query: string, name: string, of: T): Fitting<T>[] {
+function fitOf<T>(query: string, name: string, of: T): PaletteMatch<T>[] {
   const fit = fuzzy(query, name);
   return fit ? [{ of, fit }] : [];
 }
 
 /** The best first; of those that fit alike the one with the lower age, else as they stood. */
-function best<T>(all: readonly Fitting<T>[], age: (of: T) => number): Fitting<T>[] {
+function best<T>(all: readonly PaletteMatch<T>[], age: (of: T) => number): PaletteMatch<T>[] {
   return all.toSorted(
     (one, other) => other.fit.score - one.fit.score || age(one.of) - age(other.of),
   );

@@ -470,7 +470,7 @@ describe('settings', () => {
     expect(session.app.settings.extraRoots).toEqual([added]);
   });
 
-  it('test who answers and say what came back', async () => {
+  it('test the provider and say what came back', async () => {
     const { session, keys } = await open('chat');
     session.openSettings('answering');
     await keys.click(await screen.findByRole('button', { name: 'Test' }));

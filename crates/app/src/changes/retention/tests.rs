@@ -60,7 +60,7 @@ impl RetentionFixture {
     async fn is_purged(&self, effect: &str) -> bool {
         let scope = UndoScope::ChangeSet { change_set: format!("set-{effect}").into() };
         let found = self.open.store.effects_in_scope(&scope).await.expect("read");
-        found.first().expect("it keeps its row").forgotten.is_some()
+        found.first().expect("it keeps its row").purged.is_some()
     }
 
     async fn listed(&self) -> Vec<protocol::changes::history::AppliedNote> {

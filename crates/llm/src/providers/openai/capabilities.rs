@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::model_list;
 use crate::provider::{CAPABILITIES_TTL, Capabilities};
 use crate::providers::ollama::model_list as tags;
-use crate::transport::http::{ApiClient, Place};
+use crate::transport::http::{ApiClient, OptionalReply};
 
 /// A server that computes may be slow to say what it can.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -50,12 +50,12 @@ impl CapabilityCache {
         if told.asked_at.is_some_and(|at| at.elapsed() < CAPABILITIES_TTL) {
             return told.capabilities();
         }
-        let models = server.place("/models", PROBE_TIMEOUT).await;
+        let models = server.optional_reply("/models", PROBE_TIMEOUT).await;
         // A server that loads the model says more a moment later.
-        let is_loading = models == Place::Loading;
+        let is_loading = models == OptionalReply::Loading;
         let asked = match models {
             // It would not answer the next question either.
-            Place::Unknown => None,
+            OptionalReply::Unknown => None,
             models => probe(server, model, &models.value()).await,
         };
         let holds = asked.is_some() && !is_loading;
@@ -86,11 +86,11 @@ async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Capabi
     let entry = entry(models, model);
     let listed = entry.map(from_entry).unwrap_or_default();
     if entry.is_some_and(is_llama_cpp) {
-        let props = server.place_beside("/props", PROBE_TIMEOUT).await;
+        let props = server.optional_reply_at_root("/props", PROBE_TIMEOUT).await;
         return Some(from_props(&props.value()).or(listed));
     }
-    let tags = match server.place_beside("/api/tags", PROBE_TIMEOUT).await {
-        Place::Unknown => return None,
+    let tags = match server.optional_reply_at_root("/api/tags", PROBE_TIMEOUT).await {
+        OptionalReply::Unknown => return None,
         tags => tags.value(),
     };
     if entry.is_some_and(is_ollama) || tags.get("models").is_some_and(Value::is_array) {
@@ -101,7 +101,7 @@ async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Capabi
     if listed.window.is_some() {
         return Some(listed);
     }
-    let studio = server.place_beside("/api/v0/models", PROBE_TIMEOUT).await.value();
+    let studio = server.optional_reply_at_root("/api/v0/models", PROBE_TIMEOUT).await.value();
     Some(listed.or(self::entry(&studio, model).map(from_entry).unwrap_or_default()))
 }
 

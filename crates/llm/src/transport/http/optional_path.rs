@@ -12,7 +12,7 @@ use super::{ApiClient, BasePath, ErrorBody, MAX_VALUE_BYTES};
 
 /// A server's answer about a path.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum OptionalReply {
     /// This value stands there.
     Value(Value),
     /// The server is well and has no JSON there.
@@ -23,7 +23,7 @@ pub(crate) enum Place {
     Unknown,
 }
 
-impl Place {
+impl OptionalReply {
     /// The value; null for none.
     pub(crate) fn value(self) -> Value {
         match self {
@@ -35,12 +35,16 @@ impl Place {
 
 impl ApiClient {
     /// The answer at one of the API's own paths, if the server gives it within `patience`.
-    pub(crate) async fn place(&self, path: &str, patience: Duration) -> Place {
+    pub(crate) async fn optional_reply(&self, path: &str, patience: Duration) -> OptionalReply {
         self.at(self.url(path), patience).await
     }
 
     /// The same, of a path beside the API's own paths on the server.
-    pub(crate) async fn place_beside(&self, path: &str, patience: Duration) -> Place {
+    pub(crate) async fn optional_reply_at_root(
+        &self,
+        path: &str,
+        patience: Duration,
+    ) -> OptionalReply {
         let (BasePath::Always(root) | BasePath::UnlessGiven(root)) = self.api.root;
         let base = self.base.path().trim_end_matches('/');
         let mut url = self.base.clone();
@@ -48,26 +52,30 @@ impl ApiClient {
         self.at(url, patience).await
     }
 
-    async fn at(&self, url: Url, patience: Duration) -> Place {
+    async fn at(&self, url: Url, patience: Duration) -> OptionalReply {
         let deadline = Instant::now() + patience;
         let asked = self.signed(self.client.get(url)).send();
-        let Ok(Ok(mut response)) = timeout_at(deadline, asked).await else { return Place::Unknown };
+        let Ok(Ok(mut response)) = timeout_at(deadline, asked).await else {
+            return OptionalReply::Unknown;
+        };
         let status = response.status();
         match whole(&mut response, deadline).await {
             Some(body) => read(status, &body),
-            None => Place::Unknown,
+            None => OptionalReply::Unknown,
         }
     }
 }
 
-fn read(status: StatusCode, body: &[u8]) -> Place {
+fn read(status: StatusCode, body: &[u8]) -> OptionalReply {
     match status.as_u16() {
-        200..=299 => serde_json::from_slice(body).map_or(Place::Nothing, Place::Value),
+        200..=299 => {
+            serde_json::from_slice(body).map_or(OptionalReply::Nothing, OptionalReply::Value)
+        }
         // A proxy in between may answer with these, or a server that is overloaded.
-        407 | 408 | 425 | 429 => Place::Unknown,
-        400..=499 | 501 => Place::Nothing,
-        503 if ErrorBody::parse(body).classify() == ErrorClass::Loading => Place::Loading,
-        _ => Place::Unknown,
+        407 | 408 | 425 | 429 => OptionalReply::Unknown,
+        400..=499 | 501 => OptionalReply::Nothing,
+        503 if ErrorBody::parse(body).classify() == ErrorClass::Loading => OptionalReply::Loading,
+        _ => OptionalReply::Unknown,
     }
 }
 
