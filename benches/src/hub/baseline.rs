@@ -40,7 +40,7 @@ impl BareCommits {
     }
 }
 
-/// Somebody who answers so many bytes with an answer.
+/// A server that answers so many bytes with an answer.
 pub(super) struct BareEcho {
     stream: TcpStream,
     bytes: Vec<u8>,

@@ -104,7 +104,7 @@ impl CallScanner {
         Self { told: Arc::clone(quotable), ..self }
     }
 
-    /// Takes in more text and gives out what is certain.
+    /// Accepts more text and gives out what is certain.
     pub(super) fn feed(&mut self, text: &str) -> Vec<ExtractedPart> {
         match self.over {
             ScanEnd::Called => return Vec::new(),

@@ -54,7 +54,7 @@ pub(crate) trait Framing: Default + Send {
     /// A decoded frame.
     type Frame: Send;
 
-    /// Takes in more bytes and gives out the frames they closed.
+    /// Accepts more bytes and gives out the frames they closed.
     fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Self::Frame>, LineTooLong>;
 }
 
