@@ -184,21 +184,30 @@ impl Config {
     /// when the outcome is refused. Blocks.
     pub(crate) fn change(&self, before: &Settings, after: &Settings) -> Result<(), UserError> {
         let lock = self.data.lock()?;
+        let mut is_sealed = false;
         for _ in 0..MAX_WRITE_ATTEMPTS {
             let (stamp, found) = self.read_from_disk();
             let Ok(whole) = found.parse_complete() else {
                 self.activate(Ok(&lock), stamp, &found);
                 return self.ensure_valid();
             };
+            let sealed = whole.to_text();
             let text = self.patched_text(whole, before, after)?;
             let old = found.file.as_ref().ok().and_then(Option::as_deref);
             if old == Some(text.as_bytes()) {
                 self.activate(Ok(&lock), stamp, &found);
                 return Ok(());
             }
+            // What the change takes out would look like a loss beside a copy without its end. The copy gets
+            // its end first, with everything in it.
+            let seals_first = !is_sealed && !found.has_sealed_copy();
+            let text = if seals_first { &sealed } else { &text };
             if lock.replace_if(&self.target(), old, text.as_bytes())? {
                 self.activate_from_disk(&lock);
-                return Ok(());
+                if !seals_first {
+                    return Ok(());
+                }
+                is_sealed = true;
             }
         }
         Err(UserError::new(
@@ -263,7 +272,8 @@ impl Config {
         })?;
         let target = self.target();
         move_aside(&target, "broken")?;
-        if choice == SettingsChoice::Defaults {
+        // The chosen settings may lack what the copy has.
+        if choice != SettingsChoice::LastGood {
             move_aside(&self.data.last_good_config_file(), "old")?;
         }
         lock.replace(&target, whole.to_text().as_bytes())?;

@@ -69,12 +69,16 @@ impl ConfigOnDisk {
         }
         let whole = ParsedConfig::parse(text)?;
         // Where something stood behind the last line before, that line alone does not say that all is here.
-        let is_sealed =
-            has_end_marker(text) && self.last_good.as_deref().is_none_or(has_end_marker);
+        let is_sealed = has_end_marker(text) && self.has_sealed_copy();
         match is_sealed || self.keeps_all_settings(text, &whole) {
             true => Ok(whole),
             false => Err(ConfigFault::Cut),
         }
+    }
+
+    /// Whether the copy, if there is one, ends with [`END_MARKER`].
+    pub(super) fn has_sealed_copy(&self) -> bool {
+        self.last_good.as_deref().is_none_or(has_end_marker)
     }
 
     /// The file, where it is text.

@@ -159,12 +159,45 @@ fn each_choice_of_the_user_opens_and_what_was_there_is_kept() {
         });
         let kept = |name: &str| fs::read_to_string(dir.path().join(name)).ok();
         assert_eq!(kept("config.toml.broken").as_deref(), Some(file));
-        let old = (choice == SettingsChoice::Defaults).then_some(good);
+        let old = (choice != SettingsChoice::LastGood).then_some(good);
         assert_eq!(kept("config.toml.last-good.old"), old);
         // It counts now: another window's answer to the same question changes nothing.
         config.recover(SettingsChoice::Defaults).expect("nothing to do");
         assert_eq!(config.get().mode, mode);
     }
+}
+
+#[test]
+fn a_rule_can_be_taken_out_of_a_file_that_was_written_by_hand() {
+    let by_hand = "[private]\nnever = [\"Diary\", \"Work\"]\n";
+    let appended = format!("mode = \"auto\"\n{END_MARKER}\n{by_hand}");
+    for text in [by_hand, &appended] {
+        let (dir, data) = data();
+        write(&data, text);
+        let config = opened(&data);
+        save(&config, |settings| settings.private = rules(&["Diary"])).expect("saved");
+        assert!(!is_closed(&config) && !is_closed(&opened(&data)), "{text}");
+        assert_eq!(opened(&data).get().private.never, ["Diary"]);
+        let copy = || fs::read_to_string(dir.path().join("config.toml.last-good")).expect("a copy");
+        assert_eq!(copy(), in_file(&data));
+        // The control: the same shorter file, of which nobody knows who made it.
+        fs::write(dir.path().join("config.toml.last-good"), text).expect("written");
+        assert!(is_closed(&opened(&data)), "{text}");
+    }
+}
+
+#[test]
+fn the_file_can_be_chosen_whatever_the_copy_looks_like() {
+    let by_hand = "[private]\nnever = [\"Diary\", \"Work\"]\n";
+    let (_dir, data) = data();
+    write(&data, by_hand);
+    assert!(!is_closed(&opened(&data)));
+    write(&data, "[private]\nnever = [\"Work\"]\n");
+    let config = opened(&data);
+    assert!(is_closed(&config));
+    config.recover(SettingsChoice::File).expect("settled");
+    assert!(!is_closed(&config) && !is_closed(&opened(&data)));
+    assert_eq!(config.get().private.never, ["Work"]);
 }
 
 #[test]
