@@ -94,9 +94,9 @@ async fn what_is_old_goes_beyond_the_limit_and_its_change_keeps_its_row() {
     let past = story.store.effects_since(&"e1".into()).await.expect("read");
     let [first, second] = past.as_slice() else { panic!("{past:?}") };
     assert_eq!((&first.path, first.at), (&path("a.md"), Some(Timestamp(10))));
-    assert_eq!(first.forgotten, Some(LineCounts { added: 1, removed: 2 }));
+    assert_eq!(first.purged, Some(LineCounts { added: 1, removed: 2 }));
     assert_eq!((first.before.is_none(), first.after.is_some()), (true, true));
-    assert_eq!((second.forgotten, second.before.is_some()), (None, true));
+    assert_eq!((second.purged, second.before.is_some()), (None, true));
     let gone = purge(&story.store, before(21)).await;
     assert_eq!(gone.changes, 1, "the first was counted before");
     assert_eq!(kept_of(&story.store, &["two", "three"]).await, [false, false]);
@@ -202,7 +202,7 @@ async fn what_is_cut_between_two_commits_has_lost_nothing_but_the_first_ones() {
     assert!(is_sound(&story).await);
     let all = story.store.effects_since(&"e0".into()).await.expect("read");
     assert_eq!(all.len(), 400, "every change is listed");
-    let (lost, whole): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.forgotten.is_some());
+    let (lost, whole): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.purged.is_some());
     assert_eq!((lost.len(), whole.len()), (256, 144), "a commit is all or nothing");
     for effect in whole {
         let hashes = [effect.before.clone(), effect.after.clone()].map(|hash| hash.expect("named"));
@@ -304,7 +304,7 @@ async fn purged_contents_are_in_no_file() {
     assert!(is_sound(&story).await);
     let scope = UndoScope::ChangeSet { change_set: "old-1".into() };
     let left = story.store.effects_in_scope(&scope).await.expect("read");
-    assert!(left[0].forgotten.is_some(), "the change is listed still");
+    assert!(left[0].purged.is_some(), "the change is listed still");
 }
 
 #[tokio::test]
