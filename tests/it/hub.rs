@@ -1,6 +1,7 @@
 //! The message hub: connection, inbox, notifications, questions and what a message may do.
 
 pub(crate) mod client_name;
+pub(crate) mod copied_notes;
 pub(crate) mod description;
 pub(crate) mod frames;
 pub(crate) mod inbox;

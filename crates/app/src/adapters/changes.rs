@@ -190,11 +190,13 @@ impl VaultChanges {
         let (vault, settings) = (self.vault.clone(), self.config.get());
         let mode = settings.mode;
         let changed: Vec<NotePath> = paths.iter().map(|path| (*path).clone()).collect();
-        let (writable, hub_place) = run_blocking(move || {
+        let (writable, hub_place, places) = run_blocking(move || {
             let places = WritableNotes::from_settings(&vault, &settings.hub, &jiff::Zoned::now());
-            (vault.is_writable(), changed.iter().all(|path| places.allows_change(&vault, path)))
+            let allowed = changed.iter().all(|path| places.allows_change(&vault, path));
+            (vault.is_writable(), allowed, places)
         })
         .await?;
+        let is_capture = is_capture(turn, call);
         Ok(PolicyFacts {
             mode,
             origin: turn.origin,
@@ -203,17 +205,39 @@ impl VaultChanges {
                 && effect == ToolEffect::Edit
                 && self.are_mentioned(turn, &paths).await?,
             hub_writable: hub_place,
-            builds_on_pending: paths.iter().any(|path| waits(path))
-                && !(is_capture(turn, call) && hub_place),
+            builds_on_pending: paths.iter().any(|path| waits(path)) && !(is_capture && hub_place),
             notes_in_turn: notes.len(),
             writable,
             may_write: self.run_mode.may_write(),
             changes_rules: self.changes_rules(turn, plan).await?,
+            lowers_privacy: self.lowers_privacy(plan).await?,
+            copies_for_hub: turn.origin.is_hub()
+                && !is_capture
+                && self.copies_for_hub(turn, plan, &places).await?,
         })
     }
 
+    async fn lowers_privacy(&self, plan: &ChangePlan) -> Result<bool, UserError> {
+        let (changes, rules) = (plan.change_set.clone(), self.config.private_rules());
+        if !rules.depend_on_content() {
+            return Ok(false);
+        }
+        run_blocking(move || provenance::lowers_privacy(&changes, &rules)).await
+    }
+
+    async fn copies_for_hub(
+        &self,
+        turn: &OpenTurn,
+        plan: &ChangePlan,
+        places: &WritableNotes,
+    ) -> Result<bool, UserError> {
+        let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        let text = self.store.request_text(&turn.turn).await.map_err(store_error)?;
+        Ok(provenance::copies_for_hub(&plan.change_set, &text, places, &heard))
+    }
+
     /// Whether the user's own message names each of these notes, or it is the open note that was
-    /// sent with the message.
+    /// sent with the message. A message of the hub that the user sends again is not the user's own.
     async fn are_mentioned(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
         let message = opening.map(|(message, _)| message);
@@ -226,7 +250,8 @@ impl VaultChanges {
         }
         let text = message.as_ref().map(Message::text).unwrap_or_default();
         let options = self.store.offered_options(&turn.conversation).await.map_err(store_error)?;
-        if options.iter().any(|option| option.trim() == text.trim()) {
+        let from_hub = self.store.hub_messages(&turn.conversation).await.map_err(store_error)?;
+        if options.iter().chain(&from_hub).any(|other| other.trim() == text.trim()) {
             return Ok(false);
         }
         let (own_text, vault) = (user_authored_text(&text), self.vault.unfiltered());

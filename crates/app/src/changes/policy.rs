@@ -27,6 +27,10 @@ pub(crate) struct PolicyFacts {
     pub(crate) may_write: bool,
     /// Whether it touches rules for the assistant after the turn has heard of more than the user.
     pub(crate) changes_rules: bool,
+    /// Whether a private note would be less private with it.
+    pub(crate) lowers_privacy: bool,
+    /// Whether a turn of the hub puts text into one of the hub's notes that may come from other notes.
+    pub(crate) copies_for_hub: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +60,7 @@ pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
     if !facts.writable {
         return Refuse("The vault is read-only: nothing can be changed in it. Say so.");
     }
-    if facts.changes_rules {
+    if facts.changes_rules || facts.lowers_privacy {
         return Review;
     }
     if facts.origin == Origin::Cli {
@@ -66,7 +70,8 @@ pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
         return Review;
     }
     match facts.effect {
-        Create if !facts.origin.is_hub() || facts.hub_writable => Apply,
+        Create if !facts.origin.is_hub() => Apply,
+        Create if facts.hub_writable && !facts.copies_for_hub => Apply,
         Edit if facts.mode == Mode::Auto && !facts.origin.is_hub() && facts.named => Apply,
         Create | Edit | Overwrite | Move | Delete | Folder => Review,
         Read | Speak | End => Refuse("This tool does not change notes."),
@@ -89,6 +94,8 @@ mod tests {
         writable: true,
         may_write: false,
         changes_rules: false,
+        lowers_privacy: false,
+        copies_for_hub: false,
     };
 
     fn check(facts: PolicyFacts, expected: Decision) {
@@ -120,6 +127,20 @@ mod tests {
         check(hub, Review);
         check(PolicyFacts { hub_writable: true, ..hub }, Apply);
         check(PolicyFacts { hub_writable: true, effect: ToolEffect::Edit, ..hub }, Review);
+        check(PolicyFacts { hub_writable: true, copies_for_hub: true, ..hub }, Review);
+    }
+
+    #[test]
+    fn a_note_gets_less_private_only_with_a_review() {
+        let edit = PolicyFacts {
+            mode: Mode::Auto,
+            effect: ToolEffect::Edit,
+            named: true,
+            lowers_privacy: true,
+            ..PLAIN
+        };
+        check(edit, Review);
+        check(PolicyFacts { origin: Origin::Cli, may_write: true, ..edit }, Review);
     }
 
     #[test]

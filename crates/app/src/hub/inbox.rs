@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
-use protocol::{AppEvent, ConversationId, ErrorCode, HubState, HubStatus, OpenTurn, UserError};
+use protocol::{
+    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, OpenTurn, UserError,
+};
 use store::{DeliveredMessage, DeliveryOutcome, InboxRow, TurnChanges};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
@@ -16,6 +18,8 @@ use crate::chat::send::{MessageAge, UserMessage, WithNote};
 use crate::events::publisher::DomainEvent;
 use crate::hub::outbox::notification_for;
 use crate::hub::reply_matching;
+use crate::hub::writable_notes::WritableNotes;
+use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
@@ -168,7 +172,8 @@ async fn retry_or_park(
     let store = &vault.store;
     if let Some(turn) = &row.turn {
         let changes = store.turn_changes(turn).await.map_err(store_error)?;
-        if let Some(words) = interrupted_text(&changes) {
+        let places = writable_notes(vault).await?;
+        if let Some(words) = interrupted_text(&changes, &places) {
             store.inbox_done(&notification_for(row, &words, "high")).await.map_err(store_error)?;
             vault.outbox_ready.notify_one();
             return Ok(());
@@ -188,16 +193,27 @@ async fn retry_or_park(
     Ok(())
 }
 
+async fn writable_notes(vault: &VaultSession) -> Result<WritableNotes, UserError> {
+    let (notes, hub) = (vault.vault.clone(), vault.config.get().hub);
+    run_blocking(move || WritableNotes::from_settings(&notes, &hub, &jiff::Zoned::now())).await
+}
+
 /// The text for the hub about a turn that did something before it was interrupted; `None` if it did nothing, so
-/// that it can be tried again.
-fn interrupted_text(changes: &TurnChanges) -> Option<String> {
-    match (changes.changed.first(), changes.uncertain.first()) {
-        (_, Some(path)) => Some(format!(
-            "Interrupted. Nobody can tell whether {} was changed: look at it in Vaultmate.",
-            path.title()
+/// that it can be tried again. It names a note in one of `places` only.
+fn interrupted_text(changes: &TurnChanges, places: &WritableNotes) -> Option<String> {
+    let name = |paths: &[NotePath]| match paths {
+        [] => None,
+        [path] if places.contains(path) => Some(path.title().to_owned()),
+        [_] => Some("a note".to_owned()),
+        _ => Some("some notes".to_owned()),
+    };
+    let (changed, uncertain) = (name(&changes.changed), name(&changes.uncertain));
+    match (changed, uncertain) {
+        (_, Some(name)) => Some(format!(
+            "Interrupted. Nobody can tell whether {name} changed. Look at it in Vaultmate."
         )),
-        (Some(path), None) => {
-            Some(format!("Interrupted after changing {}: look at it in Vaultmate.", path.title()))
+        (Some(name), None) => {
+            Some(format!("Interrupted after changing {name}. Look at it in Vaultmate."))
         }
         (None, None) => None,
     }
@@ -260,20 +276,29 @@ async fn conversation_of(
 
 #[cfg(test)]
 mod tests {
-    use protocol::NotePath;
-
     use super::*;
 
     #[test]
     fn the_hub_is_told_of_made_changes_and_of_those_that_nobody_can_tell() {
-        let plan = || vec![NotePath::parse("Plan.md").expect("a path")];
-        assert_eq!(interrupted_text(&TurnChanges::default()), None);
-        let changes = TurnChanges { changed: plan(), ..TurnChanges::default() };
-        let made = "Interrupted after changing Plan: look at it in Vaultmate.";
-        assert_eq!(interrupted_text(&changes).as_deref(), Some(made));
-        let changes = TurnChanges { uncertain: plan(), ..TurnChanges::default() };
-        let unknown =
-            "Interrupted. Nobody can tell whether Plan was changed: look at it in Vaultmate.";
-        assert_eq!(interrupted_text(&changes).as_deref(), Some(unknown));
+        let paths = |all: &[&str]| {
+            all.iter().map(|path| NotePath::parse(path).expect("a path")).collect::<Vec<_>>()
+        };
+        let told = |changed: &[&str], uncertain: &[&str]| {
+            let (changed, uncertain) = (paths(changed), paths(uncertain));
+            interrupted_text(&TurnChanges { changed, uncertain }, &WritableNotes::default())
+        };
+        assert_eq!(told(&[], &[]), None);
+        for (notes, name) in [
+            (&["inbox/Plan.md"][..], "Plan"),
+            (&["Diary.md"], "a note"),
+            (&["A.md", "B.md"], "some notes"),
+        ] {
+            let made = format!("Interrupted after changing {name}. Look at it in Vaultmate.");
+            assert_eq!(told(notes, &[]), Some(made));
+            let unknown = format!(
+                "Interrupted. Nobody can tell whether {name} changed. Look at it in Vaultmate."
+            );
+            assert_eq!(told(notes, notes), Some(unknown));
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! The sources of what a turn has read besides the user's messages, and their consequences. Wording
 //! never counts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use llm::tool_api::tool::ToolEffect;
-use protocol::{ChangeSet, NotePath, Source};
+use protocol::{Change, ChangeKind, ChangeSet, NotePath, PrivateRules, Source};
 use unicode_casefold::UnicodeCaseFold as _;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -48,6 +48,53 @@ pub(crate) fn exceeds_hub_access(places: &WritableNotes, heard: &BTreeSet<Source
         Source::Note(note) => !places.contains(note),
         Source::Vault | Source::Foreign => true,
         Source::User | Source::Hub | Source::Tool(_) => false,
+    })
+}
+
+/// Whether the plan of a hub turn puts more than words of the hub's message into a note after text from outside the
+/// hub's places was read. Later messages may ask for that note, and nobody is asked again.
+pub(crate) fn copies_for_hub(
+    plan: &ChangeSet,
+    message: &str,
+    places: &WritableNotes,
+    heard: &BTreeSet<Source>,
+) -> bool {
+    let has_read_more = heard.iter().any(|source| match source {
+        Source::Note(note) => !places.contains(note),
+        Source::Foreign => true,
+        // It holds no text of a note.
+        Source::Vault | Source::User | Source::Hub | Source::Tool(_) => false,
+    });
+    let own: HashSet<String> = words(message).collect();
+    has_read_more && !plan.changes().all(|change| adds_only(&own, change))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// Whether each new line, and the name of a new note unless it is a date, consists of these words.
+fn adds_only(own: &HashSet<String>, change: &Change) -> bool {
+    let text =
+        |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    let (before, after) = (text(change.before()), text(change.after()));
+    let before: HashSet<&str> = before.lines().collect();
+    let added = after.lines().filter(|line| !before.contains(line));
+    let is_number = |word: &String| word.chars().all(char::is_numeric);
+    let is_named_so = change.kind() != ChangeKind::Create
+        || words(change.path.title()).all(|word| is_number(&word) || own.contains(&word));
+    is_named_so && added.flat_map(words).all(|word| own.contains(&word))
+}
+
+/// Whether the rules make a note of the plan less private with its new text than with its old one. What moves and
+/// deletes is not looked at: it is always reviewed.
+pub(crate) fn lowers_privacy(plan: &ChangeSet, rules: &PrivateRules) -> bool {
+    let judged = |text: Option<&[u8]>| text.map(|text| markdown::privacy(rules, text));
+    plan.changes().any(|change| match (judged(change.before()), judged(change.after())) {
+        (Some(before), Some(after)) => after < before,
+        _ => false,
     })
 }
 
@@ -107,6 +154,51 @@ mod tests {
         assert!(exceeds_hub_access(&places, &BTreeSet::from([Source::Hub, Source::Vault])));
         assert!(exceeds_hub_access(&places, &BTreeSet::from([Source::Hub, Source::Foreign])));
         assert!(!exceeds_hub_access(&places, &BTreeSet::from([Source::Hub, Source::User])));
+    }
+
+    #[test]
+    fn a_hub_turn_that_read_other_notes_adds_only_words_of_its_message_at_once() {
+        let places = WritableNotes::default();
+        let append = |text: &str| -> ChangeSet {
+            let new = format!("- tea\n{text}");
+            std::iter::once(Change::replace(
+                path("inbox/Inbox.md"),
+                b"- tea\n".to_vec(),
+                new.into(),
+            ))
+            .collect()
+        };
+        let copies = |plan: &ChangeSet, source: Source| {
+            copies_for_hub(plan, "Remember oat milk!", &places, &BTreeSet::from([source]))
+        };
+        let diary = || Source::Note(path("Diary.md"));
+        assert!(copies(&append("- Ann is pregnant\n"), diary()));
+        assert!(copies(&append("- Ann is pregnant\n"), Source::Foreign));
+        assert!(!copies(&append("- [ ] Oat milk\n"), diary()));
+        for source in [Source::Note(path("inbox/Inbox.md")), Source::Vault, Source::Hub] {
+            assert!(!copies(&append("- Ann is pregnant\n"), source));
+        }
+        let create = |name: &str| -> ChangeSet {
+            std::iter::once(Change::create(path(name), b"milk\n".to_vec())).collect()
+        };
+        assert!(copies(&create("inbox/Ann is pregnant.md"), diary()));
+        assert!(!copies(&create("inbox/Oat milk.md"), diary()));
+        assert!(!copies(&create("inbox/2026-11-25.md"), diary()));
+    }
+
+    #[test]
+    fn an_edit_that_takes_the_mark_away_makes_a_note_less_private() {
+        let private = protocol::settings::PrivateSettings {
+            local: vec!["#home".to_owned()],
+            ..Default::default()
+        };
+        let rules = PrivateRules::parse(&private).expect("rules");
+        let edit = |before: &str, after: &str| -> ChangeSet {
+            std::iter::once(Change::replace(path("A.md"), before.into(), after.into())).collect()
+        };
+        assert!(lowers_privacy(&edit("#home text", "text"), &rules));
+        assert!(!lowers_privacy(&edit("#home text", "#home other"), &rules));
+        assert!(!lowers_privacy(&edit("text", "#home text"), &rules));
     }
 
     #[test]

@@ -158,6 +158,22 @@ pub(crate) async fn opening_message(
     .await
 }
 
+/// The texts of the conversation's messages that came over the hub.
+pub(crate) async fn of_hub(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query(
+        "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at
+         FROM message m JOIN turn t ON t.id = m.turn
+         WHERE t.conversation = ? AND m.position = 0 AND t.origin LIKE 'hub%'",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row).map(|row| row.message.text()))
+    .fetch_all(db)
+    .await
+}
+
 /// The text of that message.
 pub(crate) async fn request_text(
     db: &mut SqliteConnection,

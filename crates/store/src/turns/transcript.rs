@@ -74,6 +74,14 @@ impl Store {
         read!(self, "read a message", |db| find_opening(db, turn))
     }
 
+    /// The texts of all messages of a conversation that came over the hub, in any branch.
+    pub async fn hub_messages(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<String>, StoreError> {
+        read!(self, "read the messages of the hub", |db| message::of_hub(db, conversation))
+    }
+
     /// Stores an answer that calls tools, and the calls, before any of them runs.
     pub async fn store_step(&self, turn: &TurnId, step: &TurnStep) -> Result<(), StoreError> {
         commit!(self, "store_step", "store an answer with calls", |db| record_step(db, turn, step))

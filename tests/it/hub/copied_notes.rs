@@ -1,0 +1,141 @@
+//! Text of other notes does not reach the hub by way of its own notes, nor do the names of notes.
+
+use protocol::chat::conversation::{ChatItem, ConversationView};
+use protocol::request::RegenerateRequest;
+use protocol::settings::PrivateSettings;
+use protocol::{MessageId, Mode, Settings};
+use serde_json::json;
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::raw_hub::RawHub;
+use crate::harness::test_app::{home_with_key, settings_with_model, with_hub, with_mode};
+
+const NOTES: [(&str, &str); 4] = [
+    ("Alpha.md", "# Alpha\n\nThe first line.\n"),
+    ("Diary/Ann.md", "Ann is pregnant. See [[Plan]].\n"),
+    ("Plan.md", "# Plan\n"),
+    ("Tagged.md", "---\ntags: [home]\n---\nWe moved.\n"),
+];
+
+fn read(path: &str) -> (&'static str, serde_json::Value) {
+    ("read_file", json!({ "path": path }))
+}
+
+fn first_message(view: &ConversationView) -> MessageId {
+    let found = view.items.iter().find_map(|item| match item {
+        ChatItem::User { id, .. } => Some(id.clone()),
+        _ => None,
+    });
+    found.expect("a message")
+}
+
+fn append(content: &str) -> (&'static str, serde_json::Value) {
+    ("append_file", json!({ "path": "inbox/Inbox.md", "content": content }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_turn_that_read_a_note_appends_words_of_others_only_after_a_review() {
+    for (reads, content, is_pending) in [
+        (true, "- Ann is pregnant", true),
+        (true, "- [ ] Buy oat milk", false),
+        (false, "- Ann is pregnant", false),
+    ] {
+        let calls: Vec<_> =
+            reads.then(|| Reply::calls(vec![read("Diary/Ann.md")])).into_iter().collect();
+        let rest = [Reply::calls(vec![append(content)]), Reply::text("Done.")];
+        let model = ScriptedModel::start(calls.into_iter().chain(rest).collect()).await;
+        let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+        let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "buy oat milk").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        line.next_response().await;
+        let waiting = running.pending_paths(&running.only_conversation().await).await;
+        assert_eq!(!waiting.is_empty(), is_pending, "{content}, read: {reads}");
+        let inbox = home.notes.try_read("inbox/Inbox.md").unwrap_or_default();
+        assert_eq!(inbox.contains(content), !is_pending, "{content}, read: {reads}: {inbox}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_turn_that_fails_names_no_note_outside_its_places() {
+    let plan = json!({ "source": "Plan.md", "destination": "Plan B.md" });
+    for (call, told) in [
+        (("move_file", plan), "Interrupted after changing some notes. Look at it in Vaultmate."),
+        (append("- tea"), "Interrupted after changing Inbox. Look at it in Vaultmate."),
+    ] {
+        let refused = Reply::status(400, "no");
+        let model = ScriptedModel::start(vec![Reply::calls(vec![call]), refused]).await;
+        let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+        let private =
+            PrivateSettings { never: vec!["Diary".to_owned()], ..PrivateSettings::default() };
+        let settings = Settings { private, ..with_hub(settings_with_model(&model), &hub.url()) };
+        let running = home.open(settings).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "rename the plan, tea").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        assert_eq!(line.next_response().await.payload["body"], told);
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_message_that_is_sent_again_in_the_window_names_no_note_in_auto() {
+    let edit = || {
+        let line = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "last" });
+        Reply::calls(vec![("edit_file", line)])
+    };
+    for (edited, is_pending) in [(None, true), (Some("please fix [[Alpha]]"), false)] {
+        let model = ScriptedModel::start(vec![
+            Reply::text("What is wrong with it?"),
+            edit(),
+            Reply::text("Fixed."),
+        ])
+        .await;
+        let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+        let settings = with_mode(with_hub(settings_with_model(&model), &hub.url()), Mode::Auto);
+        let running = home.open(settings).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "fix [[Alpha]]").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        line.next_response().await;
+        let conversation = running.only_conversation().await;
+        let message = first_message(&running.view(&conversation).await);
+        let text = edited.map(str::to_owned);
+        let request = RegenerateRequest { message, text, old: None };
+        running.app.regenerate(&request).await.expect("begun");
+        running.app.wait_until_idle(&conversation).await.expect("idle");
+        let waiting = running.pending_paths(&conversation).await;
+        assert_eq!(waiting == ["Alpha.md"], is_pending, "{edited:?}");
+        assert_eq!(home.notes.read("Alpha.md").contains("last"), !is_pending, "{edited:?}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_loses_the_mark_of_a_private_one_only_after_a_review() {
+    for (old, new, is_pending) in [("tags: [home]", "tags: []", true), ("moved", "move", false)] {
+        let line = json!({ "path": "Tagged.md", "old_text": old, "new_text": new });
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("edit_file", line)]),
+            Reply::text("Done."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        let local = vec!["#home".to_owned()];
+        let private =
+            PrivateSettings { local, endpoint_is_local: true, ..PrivateSettings::default() };
+        let settings = Settings { private, ..with_mode(settings_with_model(&model), Mode::Auto) };
+        let running = home.open(settings).await;
+        let conversation = running.send_and_wait(None, "change [[Tagged]]").await;
+        let waiting = running.pending_paths(&conversation).await;
+        assert_eq!(waiting == ["Tagged.md"], is_pending, "{new}");
+        assert_eq!(home.notes.read("Tagged.md").contains(old), is_pending, "{new}");
+        running.quit().await;
+        model.finish();
+    }
+}
