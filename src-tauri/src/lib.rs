@@ -67,9 +67,11 @@ fn start() -> Result<(), String> {
     gpu_workaround::disable_gpu_emulation();
     let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
     if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {
-        return Err("There is no display to open a window on: start it from a desktop, or use \
-                    `vaultmate-cli`, which needs none."
-            .to_owned());
+        return Err(
+            "There is no display to open a window on. Start Vaultmate from a desktop, or use \
+             `vaultmate-cli`, which needs none."
+                .to_owned(),
+        );
     }
     let data = DataDir::locate().map_err(|error| error.message)?;
     if is_open_already(&data, &arguments) {

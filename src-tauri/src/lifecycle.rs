@@ -88,14 +88,14 @@ impl WindowLifecycle {
     pub(crate) fn set_autostart(&self, state: AutostartMode) -> Result<DesktopState, UserError> {
         let Some(login) = &self.autostart else {
             return Err(UserError::other(
-                "The system does not say where programs that start at \
-                                         login are kept: set HOME or XDG_CONFIG_HOME.",
+                "The system doesn’t say where programs that start at login are kept. Set HOME or \
+                 XDG_CONFIG_HOME.",
             ));
         };
         login.set(state).map_err(|error| {
             UserError::other(format!(
-                "What starts at login cannot be changed ({error}): check the rights of the folder \
-                 autostart in your folder of settings."
+                "Couldn’t change the autostart entry ({error}). Check the permissions of the \
+                 autostart folder."
             ))
         })?;
         Ok(self.desktop_state())

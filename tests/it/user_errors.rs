@@ -198,8 +198,8 @@ async fn a_window_on_a_vault_that_is_served_says_how_to_end_that_and_opens_it_th
     let snapshot = second.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
     let sentence = format!(
-        "`vaultmate-cli serve` (process {process}) has {vault} open without a window: stop it with \
-         Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
+        "`vaultmate-cli serve` (process {process}) has {vault} open without a window. Stop it \
+         with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
     );
     assert_error(problem, ErrorCode::Busy, &sentence);
     // As it says.

@@ -191,7 +191,7 @@ impl App {
     pub async fn open_vault(&self, folder: &Path) -> Result<(), UserError> {
         let mut slot = self.inner.session.write().await;
         if self.inner.cancel.is_cancelled() {
-            return Err(UserError::other("Vaultmate is closing: start it again."));
+            return Err(UserError::other("Vaultmate is closing. Start it again."));
         }
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let named = folder.clone();

@@ -94,58 +94,61 @@ impl LinkError {
         let at = &config.endpoint;
         let said = match self {
             Self::NoAnswer | Self::NotListening => {
-                format!("The hub at {at} does not answer: is it running?")
+                format!("The hub at {at} isn’t responding. Check that it’s running.")
             }
             Self::Silent => {
-                format!("The hub at {at} has stopped answering: restart it if this lasts.")
+                format!("The hub at {at} stopped responding. Restart it if this lasts.")
             }
             Self::NotAHub => {
                 format!("The server at {at} is not a hub. Check the URL in Settings.")
             }
             Self::Untrusted { why } => format!(
-                "The hub at {at} shows a certificate that this computer does not trust ({why}): \
-                 check the URL, or have the certificate trusted here, then connect again."
+                "The hub at {at} has a certificate that this computer doesn’t trust ({why}). \
+                 Check the URL, or have the certificate trusted here, then connect again."
             ),
             Self::Forbidden { status } => format!(
-                "The hub at {at} refuses the connection ({status}): check its token and settings, \
+                "The hub at {at} refuses the connection ({status}). Check its token and settings, \
                  then connect again."
             ),
             Self::Busy { .. } => format!("The hub at {at} is busy and asked Vaultmate to wait."),
-            Self::Lost => format!("The connection to the hub at {at} was lost: is it running?"),
+            Self::Lost => format!(
+                "The connection to the hub at {at} was lost. Check that the hub is running."
+            ),
             Self::Closed { code: 1001 } => {
-                format!("The hub at {at} was closed: start it again to use it.")
+                format!("The hub at {at} was closed. Start it again to use it.")
             }
             Self::Closed { code: POLICY_VIOLATION } => format!(
                 "The hub at {at} closed the connection because of its policy (code \
                  {POLICY_VIOLATION}). See the hub’s log."
             ),
             Self::Closed { code } => format!(
-                "The hub at {at} ended the connection (code {code}): see its log if this lasts."
+                "The hub at {at} ended the connection (code {code}). See its log if this lasts."
             ),
             Self::Broken => format!(
                 "The hub at {at} sent an unexpected message. Check the URL and that the hub is up \
                  to date."
             ),
             Self::NameTaken => format!(
-                "Another client is registered as “{}”: end it, or choose another name.",
+                "Another client is registered as “{}”. End it, or choose another name.",
                 config.name
             ),
             Self::NameRefused => format!(
-                "The hub refuses the name “{}”: use letters, digits, - and _, beginning with a \
+                "The hub refuses the name “{}”. Use letters, digits, - and _, beginning with a \
                  letter.",
                 config.name
             ),
             Self::DescriptionRefused => {
-                "The hub refuses the description: say in a sentence what your notes are good for."
+                "The hub refuses the description. Describe in a sentence what your notes are good \
+                 for."
                     .into()
             }
             Self::RegistrationRefused { code } => format!(
-                "The hub at {at} refuses to register “{}” ({code}): change its name or \
+                "The hub at {at} refuses to register “{}” ({code}). Change its name or \
                  description, then connect again.",
                 config.name
             ),
             Self::Declined { code } => format!(
-                "The hub at {at} does not register “{}” now ({code}): see its log if this lasts.",
+                "The hub at {at} doesn’t register “{}” now ({code}). See its log if this lasts.",
                 config.name
             ),
         };

@@ -137,9 +137,9 @@ async fn a_hub_elsewhere_that_nobody_vouches_for_is_told_nothing_and_the_user_wh
     assert_eq!(
         trouble.as_deref(),
         Some(&*format!(
-            "The hub at {address} shows a certificate that this computer does not trust (it isn’t \
-             signed by a trusted authority): check the URL, or have the certificate trusted \
-             here, then connect again."
+            "The hub at {address} has a certificate that this computer doesn’t trust (it isn’t \
+             signed by a trusted authority). Check the URL, or have the certificate trusted here, \
+             then connect again."
         ))
     );
     running.quit().await;

@@ -78,12 +78,12 @@ const MIN_RETRY_TIME: Duration = Duration::from_millis(300);
 async fn a_server_that_cannot_be_reached_is_tried_three_times_and_the_network_is_named() {
     // N-network-01
     let (message, took) = error_and_duration("https://nowhere.invalid".to_owned(), 10).await;
-    assert_eq!(message, "Cannot reach nowhere.invalid: check the network, then try again.");
+    assert_eq!(message, "Couldn’t reach nowhere.invalid. Check the network, then try again.");
     assert!(took >= MIN_RETRY_TIME, "{took:?}");
     // N-network-02
     let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("a port");
     let (message, took) = error_and_duration(format!("http://{closed}"), 10).await;
-    assert_eq!(message, format!("Cannot reach {closed}: check the network, then try again."));
+    assert_eq!(message, format!("Couldn’t reach {closed}. Check the network, then try again."));
     assert!(took >= MIN_RETRY_TIME, "{took:?}");
 }
 
@@ -102,7 +102,7 @@ async fn a_connection_that_hangs_is_given_up_at_its_deadline() {
         waiting.push(taken);
     }
     let (message, took) = error_and_duration(format!("http://{address}"), 100).await;
-    assert_eq!(message, format!("Cannot reach {address}: check the network, then try again."));
+    assert_eq!(message, format!("Couldn’t reach {address}. Check the network, then try again."));
     let three_deadlines = Duration::from_millis(3 * 100);
     assert!(took >= three_deadlines && took < Duration::from_secs(10), "{took:?}");
 }
@@ -116,7 +116,7 @@ async fn a_certificate_that_nobody_vouches_for_ends_it_and_nothing_is_sent() {
     )
     .await;
     let (message, _) = error_and_duration(server.url("https"), 1).await;
-    assert!(message.contains("shows a certificate that this computer does not trust"), "{message}");
+    assert!(message.contains("has a certificate that this computer doesn’t trust"), "{message}");
     let seen = server.log();
     assert_eq!((seen.connections, seen.heads.len()), (1, 0), "{seen:?}");
 }
@@ -184,7 +184,7 @@ async fn a_server_that_says_nothing_is_asked_once_more() {
     // N-network-06
     let server = CannedServer::over_tcp(vec![CannedResponse::AndThenSilence(String::new())]).await;
     let (message, took) = error_and_duration(server.url("http"), 100).await;
-    assert!(message.contains("took too long to answer: check the network"), "{message}");
+    assert!(message.contains("took too long to answer. Check the network"), "{message}");
     assert_eq!(server.log().heads.len(), 2);
     assert!(took >= Duration::from_millis(2 * 1200), "{took:?}");
 }

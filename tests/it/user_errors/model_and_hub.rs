@@ -71,7 +71,7 @@ async fn a_dead_network_ends_the_turn_and_the_message_is_kept() {
     let running = home.open(settings).await;
     let conversation = running.send_and_wait(None, "hello").await;
     let view = running.view(&conversation).await;
-    let sentence = format!("Cannot reach 127.0.0.1:{port}: check the network, then try again.");
+    let sentence = format!("Couldn’t reach 127.0.0.1:{port}. Check the network, then try again.");
     assert_error(&turn_failure(&view).expect("the turn failed"), ErrorCode::Network, &sentence);
     assert_eq!((user_messages(&view), home.notes.snapshot()), (vec!["hello"], before));
     running.quit().await;
@@ -105,7 +105,7 @@ async fn a_model_with_too_much_to_do_is_a_matter_of_trying_again() {
     for (status, sentence) in [
         (529, "HOST is overloaded. Wait a little, then try again."),
         (429, "Too many requests for this API key (slow down). Wait a little, then try again."),
-        (500, "HOST failed (slow down): try again."),
+        (500, "HOST reported an error (slow down). Try again."),
     ] {
         let busy = || Reply::status(status, "slow down");
         let model = ScriptedModel::start(vec![busy(), busy(), busy()]).await;
@@ -160,7 +160,7 @@ async fn a_hub_that_refuses_the_name_is_told_and_not_dialed_again() {
     let sentence = wait_for_hub_error(&running, HubState::Refused).await;
     assert_eq!(
         sentence,
-        "The hub refuses the name “Notes”: use letters, digits, - and _, beginning with a letter."
+        "The hub refuses the name “Notes”. Use letters, digits, - and _, beginning with a letter."
     );
     assert_readable(&sentence);
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
@@ -177,7 +177,7 @@ async fn a_name_that_another_client_has_is_told_while_we_try_again() {
     let sentence = wait_for_hub_error(&second, HubState::Waiting).await;
     assert_eq!(
         sentence,
-        "Another client is registered as “Notes”: end it, or choose another name. Retrying \
+        "Another client is registered as “Notes”. End it, or choose another name. Retrying \
          automatically."
     );
     second.quit().await;
@@ -191,7 +191,8 @@ async fn a_hub_that_is_not_running_is_told_while_we_try_again() {
         home.open(with_hub(settings_without_model(), &format!("ws://127.0.0.1:{port}"))).await;
     let sentence = wait_for_hub_error(&running, HubState::Waiting).await;
     let expected = format!(
-        "The hub at 127.0.0.1:{port} does not answer: is it running? Retrying automatically."
+        "The hub at 127.0.0.1:{port} isn’t responding. Check that it’s running. Retrying \
+         automatically."
     );
     assert_eq!(sentence, expected);
     let conversation = running.send_and_wait(None, "help").await;

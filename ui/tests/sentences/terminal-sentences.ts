@@ -112,8 +112,8 @@ const words: readonly string[] = [
   // The hub.
   'Busy: too many messages wait already. Try again later.',
   'Not saved: {0}',
-  'Interrupted after changing {0}: look at it in Vaultmate.',
-  'Interrupted. Nobody can tell whether {0} was changed: look at it in Vaultmate.',
+  'Interrupted after changing {0}. Look at it in Vaultmate.',
+  'Interrupted. Vaultmate can’t tell whether {0} was changed. Look at it in Vaultmate.',
   'Bearer {token}',
   'Keeps my notes: remembers things, adds to lists, answers from notes.',
   // The settings file, where it stands as it is.

@@ -92,7 +92,7 @@ fn decision_for(
         |row: &PlannedChangeRow| request.notes.iter().find(|note| note.path == row.change.path);
     let Some(NoteDecision { path, seen: looked_at, decision }) = note(row) else { return Ok(None) };
     if *looked_at != change_fingerprint(set, path) {
-        return Err("These are not the changes that you looked at: look at them again.");
+        return Err("These aren’t the changes that you looked at. Look at them again.");
     }
     let accepted = |row: &PlannedChangeRow| {
         note(row).is_some_and(|note| note.decision == ReviewDecision::Accept)
@@ -128,7 +128,7 @@ fn decision_by_hunk(
     let choice =
         serde_json::to_string(hunks).map_err(|_| "Couldn’t save your decision. Try again.")?;
     let parts = split_row(row, hunks);
-    let parts = parts.ok_or("These are not the changes that you looked at: look at them again.")?;
+    let parts = parts.ok_or("These aren’t the changes that you looked at. Look at them again.")?;
     Ok(RowDecision::Make(AcceptedPortion::Parts(Box::new(parts), choice)))
 }
 

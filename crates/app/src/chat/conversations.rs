@@ -76,7 +76,7 @@ impl App {
     ) -> Result<(), UserError> {
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
         if name.is_empty() {
-            return Err(UserError::other("A conversation needs a name: type one."));
+            return Err(UserError::other("A conversation needs a name. Type one."));
         }
         let name: String = name.chars().take(MAX_TITLE_CHARS).collect();
         let open = self.session().await?;

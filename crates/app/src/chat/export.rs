@@ -50,7 +50,7 @@ impl App {
         let work = open.jobs.run(JobKind::Exporting, &progress, work);
         let written = open.while_open(work).await;
         written.unwrap_or_else(|| {
-            Err(UserError::other("The vault was closed meanwhile: open it and export again."))
+            Err(UserError::other("The vault was closed meanwhile. Open it and export again."))
         })
     }
 }
@@ -67,7 +67,7 @@ pub async fn export(
         Err(error) => Err(error),
     };
     app.shutdown().await;
-    written?.ok_or_else(|| UserError::other("The export was stopped: no file was written."))
+    written?.ok_or_else(|| UserError::other("The export was stopped. No file was written."))
 }
 
 /// `None` if it was stopped.

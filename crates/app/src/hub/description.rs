@@ -58,7 +58,8 @@ impl App {
         let chosen = self.services().model_selector.selected().await;
         if !chosen.status.has_model {
             return Err(UserError::other(
-                "No model answers, so nobody can write it: connect one in Settings.",
+                "No model is connected, so the description can’t be drafted. Connect one in \
+                 Settings.",
             ));
         }
         session.config.ensure_models_allowed()?;

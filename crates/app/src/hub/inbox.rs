@@ -210,7 +210,7 @@ fn interrupted_text(changes: &TurnChanges, places: &WritableNotes) -> Option<Str
     let (changed, uncertain) = (name(&changes.changed), name(&changes.uncertain));
     match (changed, uncertain) {
         (_, Some(name)) => Some(format!(
-            "Interrupted. Nobody can tell whether {name} changed. Look at it in Vaultmate."
+            "Interrupted. Vaultmate can’t tell whether {name} changed. Look at it in Vaultmate."
         )),
         (Some(name), None) => {
             Some(format!("Interrupted after changing {name}. Look at it in Vaultmate."))
@@ -296,7 +296,7 @@ mod tests {
             let made = format!("Interrupted after changing {name}. Look at it in Vaultmate.");
             assert_eq!(told(notes, &[]), Some(made));
             let unknown = format!(
-                "Interrupted. Nobody can tell whether {name} changed. Look at it in Vaultmate."
+                "Interrupted. Vaultmate can’t tell whether {name} changed. Look at it in Vaultmate."
             );
             assert_eq!(told(notes, notes), Some(unknown));
         }

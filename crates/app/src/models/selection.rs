@@ -388,7 +388,8 @@ fn closed(provider: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
 }
 
 fn unknown_provider_selection() -> SelectedModel {
-    let message = "Looking for the key was interrupted: save the settings again, or start again.";
+    let message =
+        "Looking for the API key was interrupted. Save the settings again, or restart Vaultmate.";
     failed_selection(ModelProvider::Anthropic, ErrorCode::Key, message)
 }
 

@@ -57,7 +57,9 @@ impl VaultSession {
     /// additional folder.
     pub(crate) async fn note_file_path(&self, path: NotePath) -> Result<PathBuf, UserError> {
         if !path.is_markdown() {
-            return Err(UserError::other(format!("`{path}` is no note: only notes are opened.")));
+            return Err(UserError::other(format!(
+                "`{path}` isn’t a note. Only notes can be opened."
+            )));
         }
         let vault = self.vault.clone();
         let read = run_blocking(move || {

@@ -67,12 +67,12 @@ pub(crate) fn apply_error(error: &ApplyError) -> UserError {
 /// So many answers go to a hub that takes them and shows them no more.
 pub(crate) fn undelivered_error(count: i64) -> UserError {
     UserError::other(match count {
-        1 => "More came over the hub than it keeps in mind, so it may not show one answer: read it in the \
-              conversation of the hub."
+        1 => "More came over the hub than it remembers, so it may not show one answer. Read the \
+              answer in the hub’s conversation."
             .to_owned(),
         count => format!(
-            "More came over the hub than it keeps in mind, so it may not show {count} answers: read \
-             them in the conversation of the hub."
+            "More came over the hub than it remembers, so it may not show {count} answers. Read \
+             them in the hub’s conversation."
         ),
     })
 }
@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn an_error_of_a_lower_crate_becomes_a_sentence() {
         assert_eq!(
-            sentence("the disk is full: free some space"),
-            "The disk is full: free some space."
+            sentence("the disk is full. Free some space"),
+            "The disk is full. Free some space."
         );
         assert_eq!(sentence("élan"), "Élan.");
         assert_eq!(sentence("Is it running?"), "Is it running?");

@@ -151,10 +151,10 @@ pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> Result<(), UserError> 
 /// One sentence for a failure in the data directory.
 pub(crate) fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> UserError {
     let what_to_do = match error.kind() {
-        std::io::ErrorKind::StorageFull => "The disk is full: free some space, then try again.",
+        std::io::ErrorKind::StorageFull => "The disk is full. Free up some space, then try again.",
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            "Vaultmate needs a data folder it may write to: change its rights or set \
-             VAULTMATE_DATA_DIR."
+            "Vaultmate needs a data folder it can write to. Change the folder’s permissions, or \
+             set VAULTMATE_DATA_DIR."
         }
         _ => "Check the disk, then try again.",
     };

@@ -78,8 +78,8 @@ fn lock_error(path: &Path, folder: &Path) -> VaultLockError {
     let folder = folder.display();
     let words = match (holder, name.next()) {
         (Some(process), Some(SERVE_MARKER)) => format!(
-            "`vaultmate-cli serve` (process {process}) has {folder} open without a window: stop it \
-             with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
+            "`vaultmate-cli serve` (process {process}) has {folder} open without a window. Stop \
+             it with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
         ),
         _ => format!(
             "{folder} is already open in another Vaultmate. Switch to it, or close it first."
@@ -123,8 +123,9 @@ mod tests {
         assert_eq!(
             refused(dir.path()),
             format!(
-                "`vaultmate-cli serve` (process {process}) has /notes open without a window: stop \
-                 it with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
+                "`vaultmate-cli serve` (process {process}) has /notes open without a window. Stop \
+                 it with Ctrl+C where it runs, or with `kill {process}`, then open the folder \
+                 again."
             )
         );
         drop(first);

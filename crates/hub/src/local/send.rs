@@ -44,7 +44,7 @@ pub enum SendProblem {
     #[error("the hub at {0} refuses us: give the token it was started with")]
     Refused(SocketAddr),
     /// It is no local hub, or it ended.
-    #[error("what answers at {0} is not a local hub, or it was closed: start it again")]
+    #[error("the server at {0} isn’t a local hub, or it was closed; start it again")]
     Lost(SocketAddr),
 }
 

@@ -130,7 +130,10 @@ async fn a_hub_that_is_killed_and_restarted_is_found_again() {
     let gone = link.trouble(HubState::Waiting).await;
     assert_eq!(
         gone,
-        format!("The hub at {address} does not answer: is it running? Retrying automatically.")
+        format!(
+            "The hub at {address} isn’t responding. Check that it’s running. Retrying \
+             automatically."
+        )
     );
     let response = HubResponse::Ack { message_id: "m1".into() };
     assert_eq!(link.handle.send(response).await, Err(NotOnline));

@@ -40,7 +40,7 @@ async fn online_is_reported_only_after_the_hub_has_accepted_the_name() {
 #[tokio::test]
 async fn codes_that_need_the_user_stop_the_link_with_a_sentence() {
     for (code, said) in [
-        ("INVALID_NAME", "The hub refuses the name “Notes”: use letters"),
+        ("INVALID_NAME", "The hub refuses the name “Notes”. Use letters"),
         ("INVALID_DESCRIPTION", "The hub refuses the description:"),
         ("ALREADY_REGISTERED", "(ALREADY_REGISTERED)"),
         ("VALIDATION_ERROR", "(VALIDATION_ERROR)"),

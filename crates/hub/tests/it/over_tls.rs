@@ -59,7 +59,7 @@ async fn who_does_not_prove_to_be_the_hub_is_told_nothing_and_dialled_again_only
         );
         let trouble = link.trouble(HubState::Refused).await;
         assert!(
-            trouble.contains("shows a certificate that this computer does not trust"),
+            trouble.contains("has a certificate that this computer doesn’t trust"),
             "{trouble}"
         );
         assert!(trouble.ends_with("then connect again."), "{trouble}");

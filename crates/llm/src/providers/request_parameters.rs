@@ -56,8 +56,8 @@ impl RequestParameters {
         let ours = extra.keys().find(|name| RESERVED_FIELDS.contains(&name.as_str()));
         if let Some(name) = ours {
             return Err(format!(
-                "The extra parameters of `{}` hold `{name}`, which is set otherwise: remove it in \
-                 Settings.",
+                "The extra parameters for `{}` contain `{name}`, which Vaultmate sets itself. \
+                 Remove it in Settings.",
                 given.model
             ));
         }

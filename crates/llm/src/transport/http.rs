@@ -139,7 +139,8 @@ impl ApiClient {
         let is_direct = base.scheme() == "http" || address::is_loopback(&base);
         let builder = if is_direct { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|_| ModelError::Unknown {
-            message: "Cannot set up encrypted connections: check the system's certificates.".into(),
+            message: "Couldn’t set up encrypted connections. Check the system’s certificates."
+                .into(),
             retryable: false,
         })?;
         let host = address::server_name(api, &base);

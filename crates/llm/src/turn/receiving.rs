@@ -31,7 +31,7 @@ impl Turn {
             TurnInput::Failed(error) => self.failed(mode, attempt, &answer, error),
             TurnInput::Severed => {
                 let error = ModelError::Network(
-                    "The answer broke off before its end: check the network, then try again."
+                    "The answer was cut off before its end. Check the network, then try again."
                         .into(),
                 );
                 self.failed(mode, attempt, &answer, error)

@@ -52,5 +52,8 @@ async fn text_that_was_shown_before_the_sleep_stays_and_is_marked_as_cut() {
     world.quiet().await;
     let ended = world.memory.endings().pop().expect("the turn ended");
     let error = ended.error.expect("it says why");
-    assert!(ended.cut && error.message.contains("went silent: check the network"), "{error:?}");
+    assert!(
+        ended.cut && error.message.contains("stopped responding. Check the network"),
+        "{error:?}"
+    );
 }

@@ -21,8 +21,8 @@ describe('a banner', () => {
   it('tells once that the hub may not show answers, wherever the user is, until it is dismissed', async () => {
     const { host, session, keys } = await open();
     const message =
-      'More came over the hub than it keeps in mind, so it may not show 30 answers: read them in ' +
-      'the conversation of the hub.';
+      'More came over the hub than it remembers, so it may not show 30 answers. Read them in the ' +
+      'hub’s conversation.';
     const tell = (): void => host.tell({ type: 'problem', error: { code: 'other', message } });
     tell();
     tell();

@@ -163,7 +163,7 @@ impl VaultSession {
 }
 
 fn note_changed_error() -> UserError {
-    UserError::other("The note changed again since it was shown: undo again to see it.")
+    UserError::other("The note changed again since it was shown. Undo again to see it.")
 }
 
 /// The change that writes the earlier version where the note is as it was shown.

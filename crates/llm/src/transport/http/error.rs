@@ -71,7 +71,7 @@ impl RequestErrors {
             (400 | 422, _) => self.refused(&trouble),
             (500..=599, _) => self.server_failed(&trouble),
             (code, _) => {
-                final_error(format!("{} answered with status {code}: try again.", self.host))
+                final_error(format!("{} answered with status {code}. Try again.", self.host))
             }
         }
     }
@@ -101,7 +101,7 @@ impl RequestErrors {
         final_error(format!("The answer of {} is too large: {why}.", self.host))
     }
 
-    /// `what` reads "broke off its answer".
+    /// `what` reads "cut off its answer".
     pub(super) fn network(&self, what: &str) -> ModelError {
         ModelError::Network(self.check_the_network(what))
     }
@@ -111,7 +111,7 @@ impl RequestErrors {
         // A slow server is not faster when it is asked once more: that only doubles the wait.
         if self.is_local {
             return final_error(format!(
-                "{} {what}: a long prompt takes its time on this computer. Ask for less at once, or \
+                "{} {what}. A long prompt takes time on this computer. Ask for less at once, or \
                  choose a smaller model.",
                 self.host
             ));
@@ -120,15 +120,15 @@ impl RequestErrors {
     }
 
     fn check_the_network(&self, what: &str) -> String {
-        format!("{} {what}: check the network, then try again.", self.host)
+        format!("{} {what}. Check the network, then try again.", self.host)
     }
 
     /// The request did not get through.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
         if is_bad_certificate(error) {
             return final_error(format!(
-                "{} shows a certificate that this computer does not trust: check the address in \
-                 Settings and the computer's clock.",
+                "{} has a certificate that this computer doesn’t trust. Check the server URL in \
+                 Settings and the computer’s clock.",
                 self.host
             ));
         }
@@ -136,7 +136,7 @@ impl RequestErrors {
             return self.behind_a_proxy();
         }
         ModelError::Network(format!(
-            "Cannot reach {}: check the network, then try again.",
+            "Couldn’t reach {}. Check the network, then try again.",
             self.host
         ))
     }
@@ -183,7 +183,8 @@ impl RequestErrors {
 
     fn no_credit(&self) -> ModelError {
         ModelError::Auth(format!(
-            "The account at {} has no credit left: add some there, or use another key in Settings.",
+            "The account at {} has no credit left. Add credit there, or use another API key in \
+             Settings.",
             self.host
         ))
     }
@@ -214,8 +215,8 @@ impl RequestErrors {
     fn too_long(&self, error_body: &ErrorBody) -> ModelError {
         let message = match error_body.window {
             Some(window) => format!(
-                "This conversation no longer fits the model, which reads {window} tokens: start a \
-                 new one, or start the server with a larger window."
+                "This conversation no longer fits the context window ({window} tokens). Start a \
+                 new one, or start the server with a larger context window."
             ),
             None => "This conversation no longer fits the model’s context window. Start a new one."
                 .to_owned(),
@@ -247,7 +248,7 @@ impl RequestErrors {
 
     fn loading(&self) -> ModelError {
         ModelError::Loading(format!(
-            "{} is still loading `{}`: try again in a minute.",
+            "{} is still loading `{}`. Try again in a minute.",
             self.host, self.model
         ))
     }
@@ -259,13 +260,13 @@ impl RequestErrors {
 
     fn server_failed(&self, error_body: &ErrorBody) -> ModelError {
         let said = self.quote(error_body);
-        let message = format!("{} failed{said}: try again.", self.host);
+        let message = format!("{} reported an error{said}. Try again.", self.host);
         ModelError::Unknown { message, retryable: true }
     }
 
     fn behind_a_proxy(&self) -> ModelError {
         final_error(format!(
-            "{} is behind a proxy that wants a login: check the system's proxy settings.",
+            "{} is behind a proxy that requires a login. Check the system’s proxy settings.",
             self.host
         ))
     }

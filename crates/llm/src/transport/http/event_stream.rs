@@ -74,8 +74,8 @@ impl<D: Decoder> AnswerStream<D> {
             match timeout_at(self.waits.deadline, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => self.take_in(&bytes),
                 Ok(Ok(None)) => self.end(None),
-                Ok(Err(_)) => self.end(Some(self.failures.network("broke off its answer"))),
-                Err(_) => self.end(Some(self.failures.silent("went silent"))),
+                Ok(Err(_)) => self.end(Some(self.failures.network("cut off its answer"))),
+                Err(_) => self.end(Some(self.failures.silent("stopped responding"))),
             }
         }
     }
@@ -103,7 +103,7 @@ impl<D: Decoder> AnswerStream<D> {
         }
         // Bytes that come without a pause never let the timer be asked.
         if self.ready.is_empty() && Instant::now() >= self.waits.deadline {
-            self.end(Some(self.failures.silent("went silent")));
+            self.end(Some(self.failures.silent("stopped responding")));
         }
     }
 

@@ -253,7 +253,7 @@ async fn dropping_the_stream_hangs_up() {
 async fn a_server_that_is_not_there_is_a_network_error_with_its_name() {
     let address = ByteServer::serving(Vec::new()).await.address;
     let error = read(&anthropic(&format!("http://{address}")).unwrap()).await.pop();
-    let expected = format!("Cannot reach {address}: check the network, then try again.");
+    let expected = format!("Couldn’t reach {address}. Check the network, then try again.");
     assert_eq!(error, Some(Err(ModelError::Network(expected))));
 }
 

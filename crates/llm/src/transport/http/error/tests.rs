@@ -32,7 +32,7 @@ fn each_status_says_what_to_do() {
         (400, body("invalid_request_error", "prompt is too long: 9"), "Start a new one"),
         (401, String::new(), "does not accept the key. Check the key or use another one"),
         (403, body("permission_error", "no"), "This API key doesn’t have permission (no)"),
-        (402, String::new(), "has no credit left: add some there"),
+        (402, String::new(), "has no credit left. Add credit there"),
         (
             404,
             body("not_found_error", "x"),
@@ -43,7 +43,7 @@ fn each_status_says_what_to_do() {
         (302, String::new(), "redirects to another address"),
         (418, String::new(), "answered with status 418"),
         (429, body("rate_limit_error", "slow"), "Too many requests for this API key (slow)"),
-        (500, String::new(), "Anthropic failed: try again"),
+        (500, String::new(), "Anthropic reported an error. Try again"),
         (511, String::new(), "requires you to sign in"),
         (529, String::new(), "overloaded"),
     ] {
