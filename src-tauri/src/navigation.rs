@@ -53,7 +53,7 @@ pub(crate) fn only_for_own_page<R: Runtime>(
         if shows_own_page(invoke.message.webview_ref()) {
             return commands(invoke);
         }
-        invoke.resolver.reject("This page is not allowed to ask the application.");
+        invoke.resolver.reject("This page isn’t allowed to send requests to Vaultmate.");
         true
     }
 }

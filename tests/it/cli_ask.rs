@@ -217,7 +217,7 @@ async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_arguments_apart() 
         run_command(ask_command(&home, &model, &["hello"]).env("ANTHROPIC_API_KEY", "wrong")).await;
     assert_eq!(
         exit_and_stderr(&failed),
-        (Some(1), "Anthropic does not accept the key. Check the key or use another one.\n")
+        (Some(1), "Anthropic didn’t accept the API key. Check it, or use another one.\n")
     );
     assert_eq!(
         (run_command(&mut home.cli_command(&["ask"])).await.code, model.refused_key_count()),

@@ -252,7 +252,7 @@ async fn the_hub_the_terminal_and_the_server_say_that_the_settings_do_not_count(
     let message = hub.send("buy milk").await;
     hub.wait_for_notification_text(
         &message,
-        "No model was asked: the settings file cannot be used.",
+        "No model was asked: the settings file can’t be used.",
     )
     .await;
     assert_eq!(home.notes.read("inbox/Inbox.md"), "- buy milk\n", "it is kept all the same");

@@ -69,7 +69,7 @@ async fn a_vault_that_is_a_file_is_named_and_left_as_it_is() {
     let before = home.notes.snapshot();
     let file = home.notes.root().join("Alpha.md");
     let sentence =
-        format!("{} is not a folder. Choose the folder that holds your notes.", file.display());
+        format!("{} isn’t a folder. Choose the folder that contains your notes.", file.display());
     assert_error(&open_error(&home, &file).await, ErrorCode::Vault, &sentence);
     assert_eq!(home.notes.snapshot(), before);
 }
@@ -78,9 +78,8 @@ async fn a_vault_that_is_a_file_is_named_and_left_as_it_is() {
 async fn a_folder_of_the_system_is_no_vault_in_the_window_nor_in_a_terminal() {
     let home = TestHome::new(&NOTES);
     for folder in ["/proc", "/proc/self/cwd", "/sys/kernel", "/dev"] {
-        let sentence = format!(
-            "{folder} is a folder of the system, not one with notes. Choose another folder."
-        );
+        let sentence =
+            format!("{folder} is a system folder, not one with notes. Choose another folder.");
         let refused = open_error(&home, folder.as_ref()).await;
         assert_error(&refused, ErrorCode::Vault, &sentence);
         for command in [&["ask", "--vault", folder, "hello"][..], &["serve", "--vault", folder]] {
@@ -140,7 +139,7 @@ async fn a_corrupt_config_is_told_left_alone_and_reopens_when_it_is_corrected() 
     assert_eq!((snapshot.settings, snapshot.problems), (Settings::default(), Vec::new()));
     let told = snapshot.settings_trouble.expect("it is told").message;
     let file = home.data.root().join("config.toml");
-    let begins = format!("The settings file {} cannot be read (", file.display());
+    let begins = format!("The settings file {} can’t be read (", file.display());
     assert!(told.starts_with(&begins) && told.contains("line 2"), "{told}");
     assert_readable(&told);
     let refused = running.app.change_settings(|settings| settings.mode = Mode::Auto).await;

@@ -91,18 +91,18 @@ impl Token {
 pub enum ConfigProblem {
     /// The URL cannot be read.
     #[error(
-        "“{0}” is not the URL of a hub. Enter it like ws://127.0.0.1:9473 or wss://hub.example."
+        "“{0}” isn’t the URL of a hub. Enter it like ws://127.0.0.1:9473 or wss://hub.example."
     )]
     Address(String),
     /// The URL leads off this computer without TLS.
     #[error(
-        "“{0}” is not encrypted, and ws:// is only allowed for a hub on this computer. Use wss:// \
+        "“{0}” isn’t encrypted, and ws:// is only allowed for a hub on this computer. Use wss:// \
          for a hub on another computer."
     )]
     NotThisComputer(String),
     /// The name does not fit the hub's rule.
     #[error(
-        "The hub does not accept the name “{0}”. Use up to 64 letters, digits, - and _, and begin \
+        "The hub doesn’t accept the name “{0}”. Use up to 64 letters, digits, - and _, and begin \
          with a letter."
     )]
     Name(String),

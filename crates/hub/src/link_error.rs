@@ -100,7 +100,7 @@ impl LinkError {
                 format!("The hub at {at} stopped responding. Restart it if this lasts.")
             }
             Self::NotAHub => {
-                format!("The server at {at} is not a hub. Check the URL in Settings.")
+                format!("The server at {at} isn’t a hub. Check the URL in Settings.")
             }
             Self::Untrusted { why } => format!(
                 "The hub at {at} has a certificate that this computer doesn’t trust ({why}). \

@@ -9,7 +9,7 @@ use vault::VaultError;
 pub enum SearchError {
     /// The pattern is not a regular expression.
     #[error(
-        "`{pattern}` is not a valid regular expression: {why}. To find exactly this text, search for `{literal}`."
+        "`{pattern}` isn’t a valid regular expression: {why}. To find exactly this text, search for `{literal}`."
     )]
     BadPattern {
         /// The pattern as given.
@@ -21,7 +21,7 @@ pub enum SearchError {
     },
     /// The file pattern is not a glob.
     #[error(
-        "`{pattern}` is not a valid file pattern: {why}. Write for example `*.md`, `Projects/*.md` or `**/*.md`."
+        "`{pattern}` isn’t a valid file pattern: {why}. Write for example `*.md`, `Projects/*.md` or `**/*.md`."
     )]
     BadGlob {
         /// The pattern as given.
@@ -30,7 +30,7 @@ pub enum SearchError {
         why: String,
     },
     /// The query holds no word to look for.
-    #[error("`{query}` holds no word to look for. Write one or more words.")]
+    #[error("`{query}` contains no word to look for. Write one or more words.")]
     NoWords {
         /// The query as given.
         query: String,

@@ -40,7 +40,7 @@ pub enum IndexError {
     },
     /// The folder of the index could not be written.
     #[error(
-        "the search index in {folder} cannot be written: {source}. Searching is slower until there is room and a right to write there."
+        "the search index in {folder} can’t be written: {source}. Searching is slower until the folder has free space and write permission."
     )]
     Unwritable {
         /// The folder.

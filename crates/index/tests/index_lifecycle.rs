@@ -222,7 +222,7 @@ fn where_nothing_can_be_written_searches_read_the_notes() {
     fs::write(&taken, "a file where the folder should be").unwrap();
     let index = Index::new(&desk.vault, PrivateRules::default(), &taken);
     let refused = index.catch_up(&GO).unwrap_err();
-    assert!(refused.to_string().contains("cannot be written"), "{refused}");
+    assert!(refused.to_string().contains("can’t be written"), "{refused}");
     let desk = FreshnessFixture { index, ..desk };
     assert_eq!(desk.found("milk"), ["a.md"]);
 }

@@ -147,7 +147,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     fs::write(&file, "").unwrap();
     let failed = FulltextIndex::build(&file, 1, std::iter::empty(), &AtomicBool::new(false));
     let why = failed.err().unwrap().to_string();
-    assert!(why.contains("file") && why.contains("cannot be kept"), "{why}");
+    assert!(why.contains("file") && why.contains("can’t be kept"), "{why}");
 }
 
 /// Tears each file of a whole directory in turn; what opens afterwards must answer as before.

@@ -187,7 +187,7 @@ impl LlmService {
     /// while a turn runs.
     pub async fn summarize(&self, turn: &OpenTurn) -> Result<SummarizeOutcome, UserError> {
         let Some(rest) = self.inner.begin_idle_task(&turn.conversation) else {
-            let busy = "An answer is being written. Summarize when it is there.";
+            let busy = "An answer is being written. Summarize when it is complete.";
             return Err(UserError::new(ErrorCode::Busy, busy));
         };
         match idle::compact_idle(&self.inner, turn, &rest, SummaryTrigger::Asked).await {

@@ -7,7 +7,8 @@ use thiserror::Error;
 use crate::Store;
 
 /// Variants tell a caller what it can do; nothing of the failed operation was stored. Of `File` and
-/// `Sql` the cause belongs behind the message, so these end without a full stop.
+/// `Sql` the cause belongs behind the message, so these end without a full stop; the failed action
+/// is in the log.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A newer version owns the file.
@@ -32,9 +33,9 @@ pub enum StoreError {
         file: PathBuf,
     },
     /// The disk took no more.
-    #[error("The disk is full, so Vaultmate could not {doing}. Free some space, then try again.")]
+    #[error("Couldn’t save because the disk is full. Free up some space, then try again.")]
     Full {
-        /// The failed action, for the message.
+        /// The failed action.
         doing: &'static str,
     },
     /// The question has another answer.
@@ -55,9 +56,9 @@ pub enum StoreError {
     )]
     Working,
     /// The id names nothing, or nothing in the state that the operation needs.
-    #[error("There is no {what} `{id}`.")]
+    #[error("{what} no longer exists.")]
     NotFound {
-        /// The kind of the missing row.
+        /// The missing row as the subject of the message: "This answer".
         what: &'static str,
         /// The id.
         id: String,
@@ -66,10 +67,8 @@ pub enum StoreError {
     #[error(transparent)]
     Unplannable(#[from] protocol::ChangeSetConflict),
     /// The file could not be made or secured.
-    #[error("Vaultmate could not {verb} `{}` (check the permissions of its folder)", file.display())]
+    #[error("Couldn’t open the database `{}`", file.display())]
     File {
-        /// The failed action: "open", "write".
-        verb: &'static str,
         /// The database.
         file: PathBuf,
         /// The error of the operating system.
@@ -77,9 +76,9 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// Any other error of SQLite.
-    #[error("Vaultmate could not {doing}")]
+    #[error("Vaultmate couldn’t read or save its data")]
     Sql {
-        /// The failed action, for the message.
+        /// The failed action.
         doing: &'static str,
         /// The error of SQLite.
         #[source]
@@ -116,7 +115,7 @@ impl From<sqlx::migrate::MigrateError> for Failure {
     }
 }
 
-/// Adds the action that failed to a failure.
+/// Adds the action that failed to a failure, and logs it.
 pub(crate) trait FailureContext<T> {
     fn doing(self, store: &Store, what: &'static str) -> Result<T, StoreError>;
 }
@@ -130,12 +129,13 @@ impl<T> FailureContext<T> for Result<T, Failure> {
     }
 }
 
-/// Sorts what SQLite said by what a caller can do.
+/// Sorts what SQLite said by what a caller can do, and logs it.
 pub(crate) fn from_sql(
     file: &std::path::Path,
     doing: &'static str,
     source: sqlx::Error,
 ) -> StoreError {
+    tracing::error!(doing, error = %source, "the database failed");
     match primary_code(&source) {
         Some(SQLITE_FULL) => StoreError::Full { doing },
         Some(SQLITE_CORRUPT | SQLITE_NOTADB) => StoreError::Corrupt { file: file.to_owned() },

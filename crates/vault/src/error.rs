@@ -20,25 +20,25 @@ pub enum OpenError {
         folder: PathBuf,
     },
     /// Something is there, but not a folder.
-    #[error("{} is not a folder. Choose the folder that holds your notes.", folder.display())]
+    #[error("{} isn’t a folder. Choose the folder that contains your notes.", folder.display())]
     NotAFolder {
         /// The folder that the caller named.
         folder: PathBuf,
     },
     /// It is in `/proc`, `/sys` or `/dev`, or a way through one of them leads to it.
-    #[error("{} is a folder of the system, not one with notes. Choose another folder.", folder.display())]
+    #[error("{} is a system folder, not one with notes. Choose another folder.", folder.display())]
     System {
         /// The folder that the caller named.
         folder: PathBuf,
     },
     /// The system does not let us in.
-    #[error("{} may not be read by this user. Change its permissions, or choose another folder.", folder.display())]
+    #[error("You don’t have permission to read {}. Change its permissions, or choose another folder.", folder.display())]
     Denied {
         /// The folder that the caller named.
         folder: PathBuf,
     },
     /// Anything else.
-    #[error("{} could not be opened: {source}. Try again, or choose another folder.", folder.display())]
+    #[error("{} couldn’t be opened: {source}. Try again, or choose another folder.", folder.display())]
     Io {
         /// The folder that the caller named.
         folder: PathBuf,
@@ -84,7 +84,7 @@ pub enum VaultError {
     },
     /// A change was interrupted, or could not be reverted, and somebody else changed the note meanwhile.
     #[error(
-        "Nobody can tell whether `{path}` was changed, because something else changed it meanwhile. It was left as it is. Read it before changing it again."
+        "Vaultmate can’t tell whether `{path}` was changed, because something else changed it meanwhile. It was left as it is. Read it before changing it again."
     )]
     Parked {
         /// The note.
@@ -92,7 +92,7 @@ pub enum VaultError {
     },
     /// Another program saved the note in the moment of the change; the note says what that program wrote.
     #[error(
-        "Another program saved `{path}` at the same moment, so the change was not made. Read it, then change it again."
+        "Another program saved `{path}` at the same moment, so the change wasn’t made. Read it, then change it again."
     )]
     Overtaken {
         /// The note.
@@ -100,7 +100,7 @@ pub enum VaultError {
     },
     /// The disk failed in the middle of a change and again when the change was reverted.
     #[error(
-        "Nobody can tell whether `{path}` was changed, because the disk failed on the way. Read it before changing it again."
+        "Vaultmate can’t tell whether `{path}` was changed, because the disk failed on the way. Read it before changing it again."
     )]
     Unsure {
         /// The note or folder.
@@ -116,7 +116,7 @@ pub enum VaultError {
     },
     /// A folder that was to go to the trash does not hold what the plan was made on.
     #[error(
-        "The folder `{path}` does not hold what it held when this was planned, so it was left as it is. Look at what is in it, then delete it again."
+        "The folder `{path}` has other contents than when this was planned, so it was left as it is. Look at what is in it, then delete it again."
     )]
     FolderChanged {
         /// The folder.
@@ -129,7 +129,7 @@ pub enum VaultError {
         path: NotePath,
     },
     /// A folder cannot be moved into itself.
-    #[error("`{path}` cannot be moved into itself. Choose a place outside it.")]
+    #[error("`{path}` can’t be moved into itself. Choose a place outside it.")]
     IntoItself {
         /// The folder.
         path: NotePath,
@@ -153,7 +153,7 @@ pub enum VaultError {
     /// Two names in one folder look the same to a person: their accents are stored in different
     /// ways.
     #[error(
-        "Two names look like `{path}`: their accents are stored in different ways, so it is not certain which one is meant. Rename one of them, then try again."
+        "Two names look like `{path}`: their accents are stored in different ways, so it isn’t certain which one is meant. Rename one of them, then try again."
     )]
     Twin {
         /// The path that both go by.
@@ -161,7 +161,7 @@ pub enum VaultError {
     },
     /// A sync program keeps the file elsewhere; a name stands for it here.
     #[error(
-        "`{path}` is not downloaded to this computer. Ask the user to download it, then try again."
+        "`{path}` isn’t downloaded to this computer. Ask the user to download it, then try again."
     )]
     NotDownloaded {
         /// The file.
@@ -169,14 +169,14 @@ pub enum VaultError {
     },
     /// The folder holds notes that the user keeps private.
     #[error(
-        "`{path}` holds notes that the user keeps private, so it stays where it is. Ask the user to do this, or choose single notes."
+        "`{path}` contains notes that the user keeps private, so it stays where it is. Ask the user to do this, or choose single notes."
     )]
     HoldsPrivate {
         /// The folder.
         path: NotePath,
     },
     /// The user keeps what has this name private.
-    #[error("The user keeps `{path}` private, so it cannot be made. Choose another name.")]
+    #[error("The user keeps `{path}` private, so it can’t be made. Choose another name.")]
     Withheld {
         /// The name as it was asked for.
         path: NotePath,
@@ -234,14 +234,14 @@ pub enum VaultError {
         height: u64,
     },
     /// The disk or the user's quota is full; the note is as it was.
-    #[error("The disk is full, so `{path}` was not changed. Free some space, then try again.")]
+    #[error("The disk is full, so `{path}` wasn’t changed. Free up some space, then try again.")]
     NoSpace {
         /// The note.
         path: NotePath,
     },
     /// The vault is on a file system that takes no writes; the note is as it was.
     #[error(
-        "The vault is read-only, so `{path}` was not changed. Make its disk writable, then try again."
+        "The vault is read-only, so `{path}` wasn’t changed. Make its disk writable, then try again."
     )]
     ReadOnly {
         /// The note.
@@ -249,7 +249,7 @@ pub enum VaultError {
     },
     /// The system denies this user the file or its folder.
     #[error(
-        "The system does not allow `{path}` to be {verb}. Change the permissions of it or its folder, then try again."
+        "The system doesn’t allow `{path}` to be {verb}. Change the permissions of it or its folder, then try again."
     )]
     Denied {
         /// "read", "listed", "changed".
@@ -274,7 +274,7 @@ pub enum VaultError {
         path: NotePath,
     },
     /// The vault's own folder cannot be read any more.
-    #[error("The vault's folder cannot be read: {source}. Restore it, or open another vault.")]
+    #[error("The vault’s folder can’t be read: {source}. Restore it, or open another vault.")]
     Unlistable {
         /// The error of the operating system.
         source: io::Error,
@@ -286,7 +286,7 @@ pub enum VaultError {
         source: io::Error,
     },
     /// Anything else the system said.
-    #[error("`{path}` could not be {verb}: {source}. Try again.")]
+    #[error("`{path}` couldn’t be {verb}: {source}. Try again.")]
     Io {
         /// "read", "listed", "changed".
         verb: &'static str,
@@ -302,7 +302,7 @@ pub enum VaultError {
 #[non_exhaustive]
 pub enum ApplyError {
     /// The ledger could not be written or read. No note was touched.
-    #[error("No note was changed, because the change could not be recorded first: {0}")]
+    #[error("No note was changed, because the change couldn’t be recorded first: {0}")]
     Ledger(#[from] LedgerError),
     /// The work was ended from outside. After [`crate::Vault::recover`] the outcome of every change
     /// is known.

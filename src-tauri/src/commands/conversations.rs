@@ -94,7 +94,7 @@ pub(crate) async fn export_conversations<R: Runtime>(
     let Some(file) = dialog.blocking_save_file() else { return Ok(None) };
     let file = file
         .into_path()
-        .map_err(|error| UserError::other(format!("This place cannot be written to: {error}.")))?;
+        .map_err(|error| UserError::other(format!("This place can’t be written to: {error}.")))?;
     let export = ExportJob { conversation, format, file, existing: ExistingFile::Replaced };
     app.export(&export).await
 }

@@ -57,7 +57,7 @@ pub(crate) async fn open_in_obsidian(app: VaultApp, path: NotePath) -> Result<()
     let file = app.note_file_path(path).await?;
     ExternalOpener::system().open_in_obsidian(&file).await.map_err(|error| {
         UserError::other(format!(
-            "Obsidian did not open {}: {error}. Install Obsidian, or start it once, and try again.",
+            "Obsidian didn’t open {}: {error}. Install Obsidian, or start it once, and try again.",
             file.display()
         ))
     })

@@ -35,6 +35,6 @@ pub(crate) async fn open_sample(app: State<'_, App>) -> Result<(), UserError> {
 fn chosen<R: Runtime>(host: &AppHandle<R>) -> Result<Option<PathBuf>, UserError> {
     let folder = host.dialog().file().blocking_pick_folder();
     folder.map(tauri_plugin_dialog::FilePath::into_path).transpose().map_err(|error| {
-        UserError::other(format!("This folder cannot be opened ({error}). Choose another folder."))
+        UserError::other(format!("This folder can’t be opened ({error}). Choose another folder."))
     })
 }

@@ -20,7 +20,7 @@ async fn a_refused_key_leads_to_the_settings_and_the_message_can_be_tried_again(
     let app = home.start().await;
     app.window.type_into("[data-testid=composer]", "Are you there?").await;
     app.window.click("[data-testid=send]").await;
-    app.window.find_text(LOG, "does not accept the key").await;
+    app.window.find_text(LOG, "didn’t accept the API key").await;
     app.save_screenshot("trouble-key").await;
     let settings = app.window.find_text(&format!("{LOG} button"), "Open settings").await;
     app.window.click_element(&settings).await;

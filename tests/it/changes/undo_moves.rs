@@ -156,7 +156,10 @@ async fn another_folder_of_the_same_name_does_not_come_back_from_the_trash() {
     fs::write(trash.join("A/Other.md"), "other\n").expect("a note");
     let set = newest_set(&running).await;
     let undone = running.app.undo(&scope_of_set(&set)).await.expect("tried");
-    assert!(undone.conflicts[0].why.contains("does not hold what it held"), "{undone:?}");
+    assert!(
+        undone.conflicts[0].why.contains("has other contents than when this was planned"),
+        "{undone:?}"
+    );
     assert_eq!(home.notes.try_read("A/Other.md"), None);
     running.quit().await;
 }
@@ -182,7 +185,7 @@ async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does(
     let _told_in_the_review = running.decide(&conversation, &["A"], &[]).await;
     let review = running.view(&conversation).await.review.expect("it is still pending");
     let problem = review.notes[0].problem.as_deref().unwrap_or_default();
-    assert!(problem.contains("does not hold what it held"), "{problem}");
+    assert!(problem.contains("has other contents than when this was planned"), "{problem}");
     for (note, text) in notes.iter().chain(&[("A/Theirs.md", "theirs\n")]) {
         assert_eq!(home.notes.read(note), *text);
     }
@@ -197,7 +200,10 @@ async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
     running.app.undo(&scope_of_set(&set)).await.expect("undone");
     home.notes.write("A/Theirs.md", "theirs\n");
     let redone = running.app.redo(&scope_of_set(&set)).await.expect("tried");
-    assert!(redone.conflicts[0].why.contains("does not hold what it held"), "{redone:?}");
+    assert!(
+        redone.conflicts[0].why.contains("has other contents than when this was planned"),
+        "{redone:?}"
+    );
     assert_eq!(home.notes.read("A/Theirs.md"), "theirs\n");
     assert_eq!(home.notes.read("A/One.md"), "one\n");
     running.quit().await;

@@ -75,7 +75,7 @@ async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
         ("Lists/claude.md", "contains instructions for the assistant"),
         ("Board.canvas", "isn’t a note name"),
         ("../Out", "consists of dots"),
-        ("what?", "holds one of"),
+        ("what?", "contains one of"),
         ("", "names no note"),
     ] {
         let refused = running.app.save_answer(&answer, name).await.expect_err("refused");

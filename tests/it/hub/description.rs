@@ -81,7 +81,7 @@ async fn where_nothing_may_be_asked_it_says_what_to_do_and_asks_nobody() {
     model.answer_utility_requests(|_| Reply::text("Keeps recipes."));
     let spending = |spending| Settings { spending, ..settings_with_model(&model) };
     let running = home.open(settings_without_model()).await;
-    assert!(description_error(&running).await.message.contains("connect one in Settings"));
+    assert!(description_error(&running).await.message.contains("Connect one in Settings"));
 
     let save = |settings: Settings| running.app.save_settings(settings);
     let paused = SpendingSettings { paused: true, ..SpendingSettings::default() };

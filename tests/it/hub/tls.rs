@@ -167,7 +167,7 @@ async fn a_token_is_kept_like_a_key_shown_at_once_and_over_a_restart_and_removed
     let settings = with_hub(settings_without_model(), &url);
     let running = home.open(settings.clone()).await;
     let trouble = wait_for_state(&running, HubState::Refused).await.expect("some words");
-    assert!(trouble.contains("check its token"), "{trouble}");
+    assert!(trouble.contains("Check its token"), "{trouble}");
     let set = async |running: &RunningApp, token: &str, place| {
         running.app.set_hub_token(SecretString::from(token), place).await
     };

@@ -152,7 +152,7 @@ async fn a_folder_that_cannot_be_added_is_refused_with_a_sentence_and_nothing_is
         (home.notes.root().to_owned(), "is the vault itself"),
         (home.notes.root().parent().expect("a folder").to_owned(), "contains the vault"),
         (kitchen.root().join("gone"), "There is no folder at"),
-        ("/proc/self/cwd".into(), "is a folder of the system"),
+        ("/proc/self/cwd".into(), "is a system folder"),
     ] {
         let refused = running.app.add_extra_root(&folder).await.expect_err("it is refused");
         assert!(refused.message.contains(says), "{refused}");
@@ -188,7 +188,7 @@ async fn settings_that_a_page_sends_take_folders_out_and_add_none() {
         let before = running.settings().await;
         let refused = running.app.save_changed(&before, settings).await;
         let refused = refused.expect_err("it is refused");
-        let says = "was not chosen in a dialog of the system. Add it in Settings > Vault.";
+        let says = "wasn’t chosen in a dialog of the system. Add it in Settings > Vault.";
         assert!(refused.message.ends_with(says), "{wanted:?}: {refused}");
         let now = running.settings().await;
         assert_eq!((now.extra_roots, now.follow_links), (held.clone(), false));

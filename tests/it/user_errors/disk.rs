@@ -95,7 +95,7 @@ async fn a_read_only_vault_is_read_and_every_change_is_refused_with_a_reason() {
     assert!(results[0].1.contains("The first line of alpha."), "{results:?}");
     assert_eq!(
         results[1].1,
-        "The vault is read-only, so `Alpha.md` was not changed. Make its disk writable, then try again."
+        "The vault is read-only, so `Alpha.md` wasn’t changed. Make its disk writable, then try again."
     );
     assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
     running.quit().await;
@@ -121,7 +121,7 @@ async fn a_vault_that_becomes_read_only_keeps_pending_changes() {
     disk.make_read_only();
     let error = running.decide(&conversation, &["Alpha.md"], &[]).await.expect_err("no writes");
     let sentence = "Alpha wasn’t changed and still needs review: The vault is read-only, so \
-                    `Alpha.md` was not changed. Make its disk writable, then try again.";
+                    `Alpha.md` wasn’t changed. Make its disk writable, then try again.";
     assert_error(&error, ErrorCode::Write, sentence);
     assert_eq!(home.notes.snapshot(), before);
     assert_eq!(running.pending_paths(&conversation).await.len(), 3);
@@ -141,7 +141,7 @@ async fn on_a_full_disk_the_note_is_untouched_and_applied_once_there_is_room() {
     let all = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
     let error = running.decide(&conversation, &all, &[]).await.expect_err("there is no room");
     let sentence = "Alpha wasn’t changed and still needs review: The disk is full, so `Alpha.md` \
-                    was not changed. Free some space, then try again. (2 more notes need review \
+                    wasn’t changed. Free up some space, then try again. (2 more notes need review \
                     for the same or other reasons.)";
     assert_error(&error, ErrorCode::Write, sentence);
     assert_eq!(home.notes.snapshot(), before, "and nothing is left beside the notes");
@@ -163,7 +163,7 @@ async fn an_addition_for_which_there_is_no_room_is_told_as_not_done() {
     let before = home.notes.snapshot();
     let said = home.ask(&["--write", "append bread to List"]).await;
     let sentence =
-        "The disk is full, so `List.md` was not changed. Free some space, then try again.";
+        "The disk is full, so `List.md` wasn’t changed. Free up some space, then try again.";
     assert!(said.stdout.contains(sentence) && !said.stdout.contains("Appended"), "{said:?}");
     assert_eq!(home.notes.snapshot(), before);
 
@@ -202,7 +202,7 @@ async fn with_no_room_for_the_database_nothing_is_applied_and_nothing_is_half_st
 
     let long = "words ".repeat(20_000);
     let refused = running.send(Some(&conversation), &long, None).await.expect_err("no room");
-    let sentence = "The disk is full, so Vaultmate could not store a message. Free some space, then try again.";
+    let sentence = "Couldn’t save because the disk is full. Free up some space, then try again.";
     assert_error(&refused, ErrorCode::Write, sentence);
     let refused = running.decide(&conversation, &["Alpha.md"], &[]).await;
     if let Err(error) = &refused {

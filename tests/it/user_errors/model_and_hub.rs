@@ -28,7 +28,7 @@ async fn an_invalid_key_ends_the_turn_and_the_message_continues_with_the_right_o
     let conversation = running.send_and_wait(None, "When does the ferry leave?").await;
     let view = running.view(&conversation).await;
     let error = turn_failure(&view).expect("the turn failed");
-    let sentence = "Anthropic does not accept the key. Check the key or use another one.";
+    let sentence = "Anthropic didn’t accept the API key. Check it, or use another one.";
     assert_error(&error, ErrorCode::Key, sentence);
     assert_eq!(user_messages(&view), ["When does the ferry leave?"]);
     assert_eq!(model.refused_key_count(), 1, "a wrong key is not tried again");
@@ -207,7 +207,7 @@ async fn a_name_that_no_hub_takes_is_refused_when_saved_and_told_when_written_by
     let running = home.open(settings_without_model()).await;
     let settings = Settings { hub: named, ..settings_without_model() };
     let refused = running.app.save_settings(settings).await.expect_err("no hub takes it");
-    let sentence = "The hub does not accept the name “My notes”. Use up to 64 letters, digits, - \
+    let sentence = "The hub doesn’t accept the name “My notes”. Use up to 64 letters, digits, - \
                     and _, and begin with a letter.";
     assert_error(&refused, ErrorCode::Other, sentence);
     running.quit().await;

@@ -69,7 +69,7 @@ impl FaultCase<'_> {
             }
         }
         for (path, why) in &said.problems {
-            if is_done(path) && !why.starts_with("Nobody can tell") {
+            if is_done(path) && !why.starts_with("Vaultmate can’t tell") {
                 findings.push((Damage::Untrue, format!("{path} is done, and told: {why}")));
             }
             findings.extend(unclear_message('`', path, why));

@@ -23,6 +23,8 @@ const unread = new Set(
 );
 /** Whose literals are put into a sentence, also where they are a single word. */
 const filled = new Set(['system', 'trouble', 'not_found', 'refused']);
+/** Whose own arguments are only logged: the action of the store that failed. */
+const logged = new Set(['commit!', 'commit_relaxed!', 'read!', 'read_one!', 'doing', 'from_sql']);
 /** Statements and parts of them: a word of SQL, or columns. */
 const sql =
   /\b(SELECT|INSERT|UPDATE|DELETE|WHERE|PRAGMA|ORDER BY|JOIN|FROM|BEGIN|BETWEEN|CAST|IS NULL|AS)\b|\b[a-z]+_[a-z_]+, [a-z]/;
@@ -65,7 +67,7 @@ export function templates(source: string): { found: Found[]; tests: string[] } {
     const words = literal(groups);
     const before = source.slice(Math.max(0, at.index - 8), at.index);
     const isFilled = filled.has(around.at(-1) ?? '') || /(verb|what): *$/.test(before);
-    if (words !== null && isRead(around)) {
+    if (words !== null && isRead(around) && !logged.has(around.at(-1) ?? '')) {
       const says = isProse(words) || (isFilled && /^[a-z]+$/.test(words));
       found.push({ text: named(words), line: lineAt(source, at.index), says });
     }

@@ -109,6 +109,8 @@ const words: readonly string[] = [
   ' to',
   ' in',
   ' with',
+  // The log.
+  'store the planned changes of notes',
   // The hub.
   'Busy: too many messages wait already. Try again later.',
   'Not saved: {0}',

@@ -123,7 +123,7 @@ fn creating(vault: &Vault, note: &NotePath) -> Result<ChangeSet, UserError> {
 }
 
 fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<LinkRewrite, UserError> {
-    let unfit = || UserError::other(format!("Links to “{link}” cannot be rewritten."));
+    let unfit = || UserError::other(format!("Links to “{link}” can’t be rewritten."));
     let from = assumed(link).ok_or_else(unfit)?;
     let overlay = ChangeSet::one(Change::create(from.clone(), ""));
     let graph = LinkGraph::from_vault(vault, &overlay).map_err(|error| note_error(&error))?;

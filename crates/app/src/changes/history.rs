@@ -99,7 +99,7 @@ pub(crate) async fn find_effect(store: &Store, effect: &EffectId) -> Result<Effe
     let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
     let unit = store.effects_in_scope(&scope).await.map_err(store_error)?;
     let found = unit.into_iter().find(|found| found.id == *effect);
-    found.ok_or_else(|| UserError::other("This change is not in the history any more."))
+    found.ok_or_else(|| UserError::other("This change is no longer in the history."))
 }
 
 /// The bytes before and after an effect; none where there are none or they are not kept.

@@ -74,7 +74,7 @@ pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
         Create if facts.hub_writable && !facts.copies_for_hub => Apply,
         Edit if facts.mode == Mode::Auto && !facts.origin.is_hub() && facts.named => Apply,
         Create | Edit | Overwrite | Move | Delete | Folder => Review,
-        Read | Speak | End => Refuse("This tool does not change notes."),
+        Read | Speak | End => Refuse("This tool doesn’t change notes."),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use protocol::UserError;
 
-use crate::workspace::data_dir::{DataDir, io_error};
+use crate::workspace::data_dir::{DataDir, FileAction, io_error};
 use crate::workspace::vault_registry;
 
 /// The name that a vault has at the hub, in its data folder.
@@ -37,7 +37,7 @@ pub(crate) fn claim_name(data: &DataDir, home: &Path, name: &str) -> Result<(), 
     }
     for (dir, _) in away {
         let file = dir.join(NAME_FILE);
-        fs::remove_file(&file).map_err(|error| io_error("write", &file, &error))?;
+        fs::remove_file(&file).map_err(|error| io_error(FileAction::Write, &file, &error))?;
     }
     lock.replace(&home.join(NAME_FILE), name.as_bytes())
 }

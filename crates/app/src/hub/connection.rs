@@ -154,8 +154,8 @@ impl VaultSession {
                 "The keyring is locked. Unlock it to use the token for the hub."
             }
             Some(KeyringTrouble::Unavailable) => {
-                "The token for the hub is in the keyring of the system, which does not answer. Start \
-                 the keyring, then try again."
+                "The token for the hub is in the keyring of the system, which doesn’t answer. \
+                 Start the keyring, then try again."
             }
             None => return status,
         };

@@ -286,8 +286,8 @@ impl FallbackCapture {
     fn text_events(&self, text: String) -> Vec<ModelEvent> {
         let text = match self.without_settings {
             true => format!(
-                "{text} No model was asked: the settings file cannot be used. Open Vaultmate and choose \
-                 which settings count."
+                "{text} No model was asked: the settings file can’t be used. Open Vaultmate and \
+                 choose which settings count."
             ),
             false => text,
         };

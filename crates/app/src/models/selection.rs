@@ -79,7 +79,7 @@ impl ModelSelector {
         match tokio::time::timeout(FIRST_SELECTION_TIMEOUT, self.selected()).await {
             Ok(chosen) => chosen.status.clone(),
             Err(_) => {
-                let message = "The keyring has not answered yet. Wait a moment.";
+                let message = "The keyring hasn’t answered yet. Wait a moment.";
                 failed_selection(ModelProvider::Anthropic, ErrorCode::Key, message).status
             }
         }
@@ -377,7 +377,7 @@ fn closed(provider: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
         KeyringTrouble::Unavailable => (
             KeyringTrouble::Unavailable,
             format!(
-                "Your API key is in the keyring of the system, which does not answer. Start the \
+                "Your API key is in the keyring of the system, which doesn’t answer. Start the \
                  keyring and try again, or set {variable}."
             ),
         ),

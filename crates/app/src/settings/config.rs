@@ -26,7 +26,7 @@ use vault::{SymlinkPolicy, Vault};
 use crate::hub::writable_notes;
 use crate::models::budget::PAUSED_MESSAGE;
 use crate::support::blocking::run_blocking;
-use crate::workspace::data_dir::{DataDir, io_error};
+use crate::workspace::data_dir::{DataDir, FileAction, io_error};
 use crate::workspace::write_lock::WriteLock;
 pub(crate) use file_watcher::ConfigWatcher;
 use integrity::{ConfigFault, ConfigOnDisk, END_MARKER, ParsedConfig};
@@ -225,7 +225,7 @@ impl Config {
     ) -> Result<String, UserError> {
         let told = |settings| {
             toml_edit::ser::to_document(settings).map_err(|error| {
-                UserError::other(format!("The settings cannot be written: {error}"))
+                UserError::other(format!("The settings can’t be written: {error}"))
             })
         };
         let (before, after) = (told(before)?, told(after)?);
@@ -234,7 +234,7 @@ impl Config {
         // The text that is written is what will be read.
         let now = ParsedConfig::parse(&text).map_err(|fault| match fault {
             ConfigFault::Unreadable(error) => {
-                UserError::other(format!("The settings cannot be written: {error}"))
+                UserError::other(format!("The settings can’t be written: {error}"))
             }
             ConfigFault::Gone
             | ConfigFault::Empty
@@ -267,7 +267,7 @@ impl Config {
         let whole = text.ok_or_else(|| {
             UserError::new(
                 ErrorCode::Settings,
-                "These settings cannot be read any more. Choose others, or correct the file by hand.",
+                "These settings can no longer be read. Choose others, or correct the file by hand.",
             )
         })?;
         let target = self.target();
@@ -402,17 +402,17 @@ impl Config {
                  choose which settings count."
             ),
             ConfigFault::Cut => format!(
-                "The settings file {file} may be cut off: it no longer has all it had, and its last line is \
-                 not “{END_MARKER}”. No model is asked until it is corrected, or until you choose which settings \
-                 count."
+                "The settings file {file} may be cut off: it no longer has all it had, and its \
+                 last line isn’t “{END_MARKER}”. No model is asked until it is corrected, or \
+                 until you choose which settings count."
             ),
             ConfigFault::Unguarded(why) => format!(
-                "The settings file {file} has a new rule for private notes, and the copy that would show its \
-                 loss cannot be written. No model is asked until it is. {why}"
+                "The settings file {file} has a new rule for private notes, and the copy that \
+                 would show its loss can’t be written. No model is asked until it is. {why}"
             ),
             ConfigFault::Unreadable(why) => format!(
-                "The settings file {file} cannot be read ({why}). No model is asked until it is corrected, or \
-                 until you choose which settings count."
+                "The settings file {file} can’t be read ({why}). No model is asked until it is \
+                 corrected, or until you choose which settings count."
             ),
         }
     }
@@ -436,13 +436,13 @@ fn read_config_bytes(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut opened = match rustix::fs::open(file, flags, rustix::fs::Mode::empty()) {
         Ok(opened) => File::from(opened),
         Err(Errno::NOENT) if fs::symlink_metadata(file).is_ok() => {
-            return Err(io::Error::other("it is a link to a file that is not there"));
+            return Err(io::Error::other("it is a link to a file that isn’t there"));
         }
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     if !opened.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other("it isn’t a file"));
     }
     let mut bytes = Vec::new();
     (&mut opened).take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes)?;
@@ -473,7 +473,7 @@ fn move_aside(file: &Path, word: &str) -> Result<(), UserError> {
     let kept = free.unwrap_or_else(|| file.with_file_name(&name));
     match fs::rename(file, &kept) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(io_error("keep the broken file as", &kept, &error))
+            Err(io_error(FileAction::KeepBroken, &kept, &error))
         }
         _ => Ok(()),
     }

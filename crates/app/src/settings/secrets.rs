@@ -59,7 +59,7 @@ impl Secret {
     /// How the user calls it.
     const fn label(self) -> &'static str {
         match self {
-            Self::Keys(_) => "key",
+            Self::Keys(_) => "API key",
             Self::HubToken => "token",
         }
     }
@@ -236,12 +236,12 @@ fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
     let (word, variable) = (secret.label(), secret.env_variable());
     let words = match error {
         KeyringError::Locked => format!(
-            "The keyring is locked, so it does not take the {word}. Unlock it and try again, set \
-             {variable}, or keep the {word} in a file that only you can read."
+            "The keyring is locked, so the {word} couldn’t be saved in it. Unlock the keyring and \
+             try again, set {variable}, or keep the {word} in a file that only you can read."
         ),
         KeyringError::Failed(error) => format!(
-            "The system keyring does not take the {word} ({error}). Unlock it and try again, set \
-             {variable}, or keep the {word} in a file that only you can read."
+            "The {word} couldn’t be saved in the system keyring ({error}). Unlock the keyring and \
+             try again, set {variable}, or keep the {word} in a file that only you can read."
         ),
     };
     UserError::new(ErrorCode::Key, words)
@@ -255,8 +255,8 @@ async fn remove(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(),
         if removed == Err(KeyringError::Locked) {
             let word = secret.label();
             let words = format!(
-                "The keyring is locked, so the {word} in it is still there. Unlock it, then remove \
-                 the {word} again."
+                "The keyring is locked, so the {word} couldn’t be removed from it. Unlock the \
+                 keyring, then try again."
             );
             return Err(UserError::new(ErrorCode::Key, words));
         }

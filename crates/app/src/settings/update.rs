@@ -34,7 +34,7 @@ impl App {
     pub async fn add_extra_root(&self, folder: &Path) -> Result<(), UserError> {
         let folder = folder.to_str().ok_or_else(|| {
             UserError::other(
-                "The name of this folder is not valid UTF-8. Rename it, or choose another folder.",
+                "The name of this folder isn’t valid UTF-8. Rename it, or choose another folder.",
             )
         })?;
         let root = ExtraRoot { folder: folder.to_owned(), name: String::new() };
@@ -201,7 +201,7 @@ fn ensure_no_new_root(wanted: &[ExtraRoot], before: &[ExtraRoot]) -> Result<(), 
         // A folder that is given twice is new the second time.
         let Some(at) = before.iter().position(|known| known == folder) else {
             return Err(UserError::other(format!(
-                "{folder} was not chosen in a dialog of the system. Add it in Settings > Vault."
+                "{folder} wasn’t chosen in a dialog of the system. Add it in Settings > Vault."
             )));
         };
         before.swap_remove(at);

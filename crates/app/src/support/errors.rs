@@ -14,7 +14,8 @@ pub(crate) fn store_error(error: StoreError) -> UserError {
         _ => ErrorCode::Other,
     };
     let what_to_do = match &error {
-        StoreError::Sql { .. } => " Check the disk that holds the data folder, then try again.",
+        StoreError::Sql { .. } => " Check the disk that contains the data folder, then try again.",
+        StoreError::File { .. } => " Check the permissions of the data folder, then try again.",
         _ => "",
     };
     UserError::new(code, format!("{}{what_to_do}", sentence(&error_chain(&error))))

@@ -139,7 +139,7 @@ pub(crate) fn make_private(dir: &Path) -> Result<(), UserError> {
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .map_err(|error| io_error("make the folder", dir, &error))
+        .map_err(|error| io_error(FileAction::CreateFolder, dir, &error))
 }
 
 /// Replaces a file whole, whatever it held; only the user can read it. Who makes the new bytes from the old
@@ -148,8 +148,21 @@ pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> Result<(), UserError> 
     WriteLock::take(file.parent().unwrap_or(Path::new(".")))?.replace(file, bytes)
 }
 
-/// One sentence for a failure in the data directory.
-pub(crate) fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> UserError {
+/// What can fail with a file or folder of the data directory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FileAction {
+    Find,
+    Open,
+    Lock,
+    Write,
+    Remove,
+    CreateFolder,
+    KeepBroken,
+    Release,
+}
+
+/// A failure in the data directory: what could not be done, why, and what the user can do.
+pub(crate) fn io_error(action: FileAction, path: &Path, error: &std::io::Error) -> UserError {
     let what_to_do = match error.kind() {
         std::io::ErrorKind::StorageFull => "The disk is full. Free up some space, then try again.",
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
@@ -162,7 +175,23 @@ pub(crate) fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> UserE
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
     let path = path.display();
-    UserError::new(ErrorCode::Write, format!("Could not {verb} {path}: {words}. {what_to_do}"))
+    let message = match action {
+        FileAction::Find => format!("Couldn’t find {path}: {words}. {what_to_do}"),
+        FileAction::Open => format!("Couldn’t open {path}: {words}. {what_to_do}"),
+        FileAction::Lock => format!("Couldn’t lock {path}: {words}. {what_to_do}"),
+        FileAction::Write => format!("Couldn’t write {path}: {words}. {what_to_do}"),
+        FileAction::Remove => format!("Couldn’t remove {path}: {words}. {what_to_do}"),
+        FileAction::CreateFolder => {
+            format!("Couldn’t create the folder {path}: {words}. {what_to_do}")
+        }
+        FileAction::KeepBroken => {
+            format!("Couldn’t keep the broken file as {path}: {words}. {what_to_do}")
+        }
+        FileAction::Release => {
+            format!("Couldn’t release the data folder {path}: {words}. {what_to_do}")
+        }
+    };
+    UserError::new(ErrorCode::Write, message)
 }
 
 #[cfg(test)]

@@ -31,16 +31,16 @@ pub(crate) async fn open_database(
 
 fn data_loss_message(emptied: &LostDatabase, home: &Path, left: &[String]) -> String {
     let kept = match &emptied.moved_to {
-        Some(folder) => format!("What was left of it is kept in {}.", folder.display()),
-        None => format!("Nothing was left of it in {}; restore a backup.", home.display()),
+        Some(folder) => format!("The remains are stored in {}.", folder.display()),
+        None => format!("There are no remains in {}. Restore a backup.", home.display()),
     };
     let begun = "The database of this vault was emptied, so its conversations and the list of changes \
                  start over.";
     match left {
         [] => format!("{begun} {kept}"),
         left => format!(
-            "{begun} {kept} Changes that were cut left these files in the vault: {}. Each may hold the \
-             only copy of a text.",
+            "{begun} {kept} Interrupted changes left these files in the vault: {}. Each may \
+             contain the only copy of a text.",
             left.join(", ")
         ),
     }

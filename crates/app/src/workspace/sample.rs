@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, DirEntry, include_dir};
 use protocol::UserError;
 
-use crate::workspace::data_dir::{DataDir, io_error};
+use crate::workspace::data_dir::{DataDir, FileAction, io_error};
 
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../vault-fixtures/sample");
 
@@ -16,14 +16,15 @@ pub(crate) fn copy_sample(data: &DataDir) -> Result<PathBuf, UserError> {
     if !root.join(".complete").exists() {
         write(&SAMPLE, &root)?;
         let mark = root.join(".complete");
-        std::fs::write(&mark, b"").map_err(|error| io_error("write", &mark, &error))?;
+        std::fs::write(&mark, b"").map_err(|error| io_error(FileAction::Write, &mark, &error))?;
     }
     Ok(root)
 }
 
 fn write(dir: &Dir<'_>, root: &Path) -> Result<(), UserError> {
     let here = root.join(dir.path());
-    std::fs::create_dir_all(&here).map_err(|error| io_error("make the folder", &here, &error))?;
+    std::fs::create_dir_all(&here)
+        .map_err(|error| io_error(FileAction::CreateFolder, &here, &error))?;
     for entry in dir.entries() {
         match entry {
             DirEntry::Dir(inner) => write(inner, root)?,
@@ -31,7 +32,7 @@ fn write(dir: &Dir<'_>, root: &Path) -> Result<(), UserError> {
                 let path = root.join(file.path());
                 if !path.exists() {
                     std::fs::write(&path, file.contents())
-                        .map_err(|error| io_error("write", &path, &error))?;
+                        .map_err(|error| io_error(FileAction::Write, &path, &error))?;
                 }
             }
         }

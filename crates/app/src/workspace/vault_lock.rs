@@ -12,7 +12,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use crate::settings::run_mode::RunMode;
-use crate::workspace::data_dir::io_error;
+use crate::workspace::data_dir::{FileAction, io_error};
 
 /// Held for as long as the value lives; the kernel lets go when the process ends, however it ends.
 #[derive(Debug)]
@@ -45,9 +45,9 @@ impl VaultLock {
         run_mode: RunMode,
     ) -> Result<Self, VaultLockError> {
         let path = dir.join("lock");
-        let refused = |verb| {
+        let refused = |action| {
             let path = path.clone();
-            move |error: std::io::Error| VaultLockError::Refused(io_error(verb, &path, &error))
+            move |error: std::io::Error| VaultLockError::Refused(io_error(action, &path, &error))
         };
         let mut file = OpenOptions::new()
             .write(true)
@@ -55,18 +55,18 @@ impl VaultLock {
             .truncate(false)
             .mode(0o600)
             .open(&path)
-            .map_err(refused("open"))?;
+            .map_err(refused(FileAction::Open))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
                 let serves = if run_mode == RunMode::Serve { SERVE_MARKER } else { "" };
                 let name = format!("{} {serves}", std::process::id());
                 let named = file.set_len(0).and_then(|()| write!(file, "{}", name.trim_end()));
-                named.map_err(refused("write"))?;
+                named.map_err(refused(FileAction::Write))?;
                 let high = rustix::io::fcntl_dupfd_cloexec(&file, MIN_LOCK_FD);
                 Ok(Self { _file: high.unwrap_or_else(|_| file.into()) })
             }
             Err(Errno::WOULDBLOCK) => Err(lock_error(&path, folder)),
-            Err(error) => Err(refused("lock")(error.into())),
+            Err(error) => Err(refused(FileAction::Lock)(error.into())),
         }
     }
 }

@@ -15,7 +15,7 @@ use protocol::{UserError, VaultId};
 use uuid::Uuid;
 use vault::Vault;
 
-use crate::workspace::data_dir::{DataDir, io_error, make_private};
+use crate::workspace::data_dir::{DataDir, FileAction, io_error, make_private};
 use record::{FolderIdentity, IdentityMatch, MAX_ROOT_INODE, VaultRecord};
 
 /// A vault's data folder, and the id by which it is known on this device.
@@ -96,8 +96,9 @@ struct ObservedVault {
 impl ObservedVault {
     fn observe(vault: &Vault) -> Result<Self, UserError> {
         let named = vault.folder();
-        let place = fs::canonicalize(named).map_err(|error| io_error("find", named, &error))?;
-        let told = |error: std::io::Error| io_error("find", named, &error);
+        let place =
+            fs::canonicalize(named).map_err(|error| io_error(FileAction::Find, named, &error))?;
+        let told = |error: std::io::Error| io_error(FileAction::Find, named, &error);
         let (mark, found) =
             (FolderIdentity::of_folder(&place).map_err(told)?, fs::metadata(&place).map_err(told)?);
         let number = (found.dev(), found.ino());

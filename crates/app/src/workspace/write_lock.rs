@@ -12,7 +12,7 @@ use protocol::{ErrorCode, UserError};
 use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::workspace::data_dir::io_error;
+use crate::workspace::data_dir::{FileAction, io_error};
 
 /// The file that is locked, in the folder whose files it is for.
 const LOCK_FILE: &str = ".write-lock";
@@ -34,7 +34,7 @@ impl WriteLock {
     /// Waits for the lock of the folder `dir`, ten seconds at most. Blocks.
     pub(crate) fn take(dir: &Path) -> Result<Self, UserError> {
         let path = dir.join(LOCK_FILE);
-        let failed = |error: io::Error| io_error("lock", &path, &error);
+        let failed = |error: io::Error| io_error(FileAction::Lock, &path, &error);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(&path).map_err(failed)?;
@@ -62,7 +62,7 @@ impl WriteLock {
             fs::rename(&temporary, file)?;
             sync_folder(file)
         };
-        write().map_err(|error| io_error("write", file, &error))
+        write().map_err(|error| io_error(FileAction::Write, file, &error))
     }
 
     /// The same, if the file holds `expected` until then (`None`: is not there). `false` when somebody who
@@ -87,7 +87,7 @@ impl WriteLock {
             }
             Ok(is_replaced)
         };
-        write().map_err(|error| io_error("write", file, &error))
+        write().map_err(|error| io_error(FileAction::Write, file, &error))
     }
 
     /// Removes a file, and what a process that was killed while it replaced it has left of it.
@@ -96,7 +96,7 @@ impl WriteLock {
         for path in [file, &temporary_path(file)] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(io_error("remove", path, &error));
+                    return Err(io_error(FileAction::Remove, path, &error));
                 }
                 _ => {}
             }
@@ -183,8 +183,8 @@ fn lock_timeout_error(path: &Path) -> UserError {
     UserError::new(
         ErrorCode::Busy,
         format!(
-            "Another Vaultmate has held {path} for ten seconds. End the one that does not answer, then \
-             try again."
+            "Another Vaultmate has held {path} for ten seconds. End the one that doesn’t answer, \
+             then try again."
         ),
     )
 }

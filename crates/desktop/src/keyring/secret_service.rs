@@ -237,7 +237,7 @@ async fn secret(
     let service = session(connection).await?;
     let item = service.get_item_by_path(item.clone()).await.map_err(failed)?;
     let bytes = item.get_secret().await.map_err(failed)?;
-    String::from_utf8(bytes).map(SecretString::from).map_err(|_| failed("it is no text"))
+    String::from_utf8(bytes).map(SecretString::from).map_err(|_| failed("it isn’t text"))
 }
 
 /// A session in which secrets are encrypted on their way over the bus.

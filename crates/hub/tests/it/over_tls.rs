@@ -80,7 +80,7 @@ async fn a_server_without_tls_gets_no_token() {
         .await
         .unwrap();
     let trouble = link.trouble(HubState::Waiting).await;
-    assert!(trouble.contains("is not a hub"), "{trouble}");
+    assert!(trouble.contains("isn’t a hub"), "{trouble}");
     assert!(!heard.windows(6).any(|part| part == b"s3cret"), "{heard:?}");
 }
 

@@ -56,10 +56,10 @@ impl RankedCandidates {
 #[non_exhaustive]
 pub enum FulltextError {
     /// It was asked to stop.
-    #[error("the ranking was not finished: it was told to stop")]
+    #[error("the ranking wasn’t finished: it was told to stop")]
     Cancelled,
     /// The directory could not be written or read.
-    #[error("the ranking in `{dir}` cannot be kept: {why}. Make room there or delete the folder.", dir = dir.display())]
+    #[error("the ranking in `{dir}` can’t be kept: {why}. Make room there or delete the folder.", dir = dir.display())]
     Failed {
         /// The directory.
         dir: PathBuf,

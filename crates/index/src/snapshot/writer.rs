@@ -160,7 +160,7 @@ impl SnapshotWriter {
         drop(file);
         fs::rename(temp_path(&dir, part), dir.join(part.file_name()))?;
         NoteSnapshot::open_unverified(&dir, part)
-            .ok_or_else(|| io::Error::other("what was written cannot be read back"))
+            .ok_or_else(|| io::Error::other("what was written can’t be read back"))
     }
 }
 

@@ -91,28 +91,28 @@ impl TooLarge {
         let (what, advice) = match part {
             Mandatory::Instructions => (
                 "The instructions",
-                "shorten the folder's AGENTS.md and the text in Settings, or choose a model that \
-                 takes in more",
+                "shorten the folder’s AGENTS.md and the text in Settings, or choose a model with \
+                 a larger context window",
             ),
             Mandatory::Tools => {
-                ("The descriptions of the tools", "choose a model that takes in more")
+                ("The descriptions of the tools", "choose a model with a larger context window")
             }
             Mandatory::Message => (
                 "Your message with its context",
-                "shorten it, or choose a model that takes in more",
+                "shorten it, or choose a model with a larger context window",
             ),
             Mandatory::OpenTurn => (
-                "What this turn has read so far",
-                "ask for less at once, or choose a model that takes in more",
+                "The notes read for this answer",
+                "ask for less at once, or choose a model with a larger context window",
             ),
             Mandatory::Question => (
                 "The exchange with the open question",
-                "send a new message, or choose a model that takes in more",
+                "send a new message, or choose a model with a larger context window",
             ),
         };
         format!(
-            "The request does not fit the model, which has room for {room} tokens. {what} alone: \
-             about {tokens} tokens. To go on, {advice}."
+            "The request doesn’t fit the context window of the model, which has room for {room} \
+             tokens. {what} alone: about {tokens} tokens. To go on, {advice}."
         )
     }
 }

@@ -81,7 +81,7 @@ impl SurrogateJoiner {
 }
 
 const LONE_HALF: DecodeError =
-    DecodeError::Unreadable("a sign of it is cut in two and a half is missing");
+    DecodeError::Unreadable("a character in it is cut in two, and one half is missing");
 
 /// The half at the beginning of `text`, and what follows.
 fn leading_half(text: &str) -> Option<(u16, &str)> {

@@ -203,11 +203,11 @@ fn reject_outside(text: &str) -> Result<(), PathError> {
         && chars.next() != Some(' ');
     let advice = "Write the path from the top of the vault, such as `Projects/Plan.md`";
     if text.contains(char::is_control) {
-        path_error(text, "holds a control character", "Leave it out")
+        path_error(text, "contains a control character", "Leave it out")
     } else if text.contains("://") {
         path_error(text, "is a URL", advice)
     } else if text.contains('\\') {
-        path_error(text, "holds a backslash", "Write `/` between folders")
+        path_error(text, "contains a backslash", "Write `/` between folders")
     } else if text.starts_with('/') || drive {
         path_error(text, "is absolute", advice)
     } else {

@@ -34,7 +34,7 @@ pub enum Privacy {
 /// A rule that cannot be understood. The message says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "“{0}” is no rule for private notes. Write a folder such as `Diary`, a tag such as `#private`, or a property such as `status: secret`."
+    "“{0}” isn’t a valid rule for private notes. Write a folder such as `Diary`, a tag such as `#private`, or a property such as `status: secret`."
 )]
 pub struct RuleError(pub String);
 

@@ -228,7 +228,7 @@ async fn store_decision(
     at: Timestamp,
 ) -> Result<bool, Failure> {
     let conversation =
-        conversation_of(db, set).await?.ok_or_else(|| Failure::not_found("change set", set))?;
+        conversation_of(db, set).await?.ok_or_else(|| Failure::not_found("This change", set))?;
     planned_change::decide(db, set, decision, at).await?;
     conversation::touch(db, &conversation, at).await?;
     Ok(close_if_empty(db, set, at).await?)

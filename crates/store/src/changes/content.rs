@@ -106,14 +106,12 @@ pub(crate) async fn get(db: &mut SqliteConnection, hash: &ContentHash) -> Result
         .try_map(|row: SqliteRow| row.try_get("packed"))
         .fetch_optional(db)
         .await?
-        .ok_or_else(|| Failure::not_found("image", hash))?;
+        .ok_or_else(|| Failure::not_found("This version", hash))?;
     let content = zstd::decode_all(packed.as_slice()).map_err(decode_error)?;
     if ContentHash::of(&content) == *hash {
         Ok(content)
     } else {
-        Err(Failure::Sql(decode_error(format!(
-            "the image `{hash}` does not hold what its name says"
-        ))))
+        Err(Failure::Sql(decode_error(format!("the stored text `{hash}` doesn’t match its name"))))
     }
 }
 

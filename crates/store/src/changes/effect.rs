@@ -132,7 +132,7 @@ impl Store {
         .bind(&words)
         .fetch_one(db)
         .await?;
-        Err(Failure::not_found("effect", lost))
+        Err(Failure::not_found("This change", lost))
     }
 }
 
@@ -278,6 +278,6 @@ fn parse_state(word: &str) -> Result<IntentState, sqlx::Error> {
         "stale" => Ok(IntentState::Stale),
         "parked" => Ok(IntentState::Parked),
         "failed" => Ok(IntentState::Failed),
-        other => Err(decode_error(format!("`{other}` is not a state of an effect"))),
+        other => Err(decode_error(format!("`{other}` isn’t a state of an effect"))),
     }
 }

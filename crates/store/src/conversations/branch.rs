@@ -118,7 +118,8 @@ pub(crate) async fn fork(
     conversation: &ConversationId,
     turn: &TurnId,
 ) -> Result<(), Failure> {
-    let place = fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let place =
+        fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("This answer", turn))?;
     let number: i64 = sqlx::query_scalar(
         "SELECT coalesce(max(number), 0) + 1 FROM branch WHERE conversation = ?",
     )
@@ -224,7 +225,7 @@ async fn show(
     message: &MessageId,
     number: u32,
 ) -> Result<ConversationId, Failure> {
-    let missing = || Failure::not_found("variant of message", message);
+    let missing = || Failure::not_found("This version", message);
     let found = opened_turn(db, message).await?.ok_or_else(missing)?;
     let place = fork_point_of(db, &found.turn).await?.ok_or_else(missing)?;
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
@@ -315,7 +316,8 @@ async fn opened_turn(
 }
 
 async fn turns_since(db: &mut SqliteConnection, turn: &TurnId) -> Result<Vec<TurnId>, Failure> {
-    let place = fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let place =
+        fork_point_of(db, turn).await?.ok_or_else(|| Failure::not_found("This answer", turn))?;
     let branch = shown(db, &place.conversation).await?;
     let turns = sqlx::query(concat!(
         ancestry!(),

@@ -97,7 +97,7 @@ struct NewConversation<'a> {
 async fn set_listed(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), Failure> {
     let query = sqlx::query("UPDATE conversation SET listed = 1 WHERE id = ?1").bind(id.as_str());
     match query.execute(db).await?.rows_affected() {
-        0 => Err(Failure::not_found("conversation", id)),
+        0 => Err(Failure::not_found("This conversation", id)),
         _ => Ok(()),
     }
 }
@@ -265,5 +265,5 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
 }
 
 pub(crate) fn require_found(rows: u64, id: &ConversationId) -> Result<(), Failure> {
-    if rows == 0 { Err(Failure::not_found("conversation", id)) } else { Ok(()) }
+    if rows == 0 { Err(Failure::not_found("This conversation", id)) } else { Ok(()) }
 }

@@ -148,7 +148,7 @@ fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
 #[expect(clippy::disallowed_methods, reason = "these are files of the data directory")]
 fn move_emptied(file: &Path, at: &str) -> Result<LostDatabase, StoreError> {
     let folder = file.with_file_name(format!("emptied-{at}"));
-    let failed = |source| StoreError::File { verb: "move", file: file.to_owned(), source };
+    let failed = |source| StoreError::File { file: file.to_owned(), source };
     let mut kept = None;
     for suffix in DATABASE_FILE_SUFFIXES {
         let from = with_suffix(file, suffix);
@@ -177,7 +177,7 @@ impl DatabaseIdentity {
         let written = std::fs::write(&new, text)
             .and_then(|()| std::fs::File::open(&new)?.sync_all())
             .and_then(|()| std::fs::rename(&new, &mark));
-        written.map_err(|source| StoreError::File { verb: "write", file: mark, source })
+        written.map_err(|source| StoreError::File { file: mark, source })
     }
 }
 

@@ -58,11 +58,7 @@ impl Store {
         if is_not_empty(file) {
             refuse_newer(file).await?;
         }
-        make_private(file).map_err(|source| StoreError::File {
-            verb: "open",
-            file: file.to_owned(),
-            source,
-        })?;
+        make_private(file).map_err(|source| StoreError::File { file: file.to_owned(), source })?;
         let writing = writer_options(file);
         let store = Self {
             file: Arc::from(file),

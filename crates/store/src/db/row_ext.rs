@@ -72,7 +72,7 @@ pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, sqlx::
 pub(crate) fn enum_text<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => Ok(word),
-        Ok(other) => Err(sqlx::Error::Encode(format!("`{other}` is not a word").into())),
+        Ok(other) => Err(sqlx::Error::Encode(format!("`{other}` isn’t a word").into())),
         Err(error) => Err(sqlx::Error::Encode(error.into())),
     }
 }

@@ -293,11 +293,11 @@ async fn count_failure(
     .bind(at_least)
     .fetch_optional(db)
     .await?
-    .ok_or_else(|| Failure::not_found("hub message", id))
+    .ok_or_else(|| Failure::not_found("This hub message", id))
 }
 
 fn require_found(rows: u64, id: &str) -> Result<(), Failure> {
-    if rows == 0 { Err(Failure::not_found("hub message", id)) } else { Ok(()) }
+    if rows == 0 { Err(Failure::not_found("This hub message", id)) } else { Ok(()) }
 }
 
 fn from_row(row: &SqliteRow) -> Result<InboxRow, sqlx::Error> {

@@ -178,7 +178,11 @@ async fn mark_sent(db: &mut SqliteConnection, id: i64) -> Result<(), Failure> {
         .bind(id)
         .execute(db)
         .await?;
-    if sent.rows_affected() == 0 { Err(Failure::not_found("notification", id)) } else { Ok(()) }
+    if sent.rows_affected() == 0 {
+        Err(Failure::not_found("This notification", id))
+    } else {
+        Ok(())
+    }
 }
 
 async fn expire(

@@ -59,7 +59,7 @@ async fn resume(
     .execute(&mut *db)
     .await?;
     if taken.rows_affected() == 0 {
-        return Err(Failure::not_found("cut turn", turn));
+        return Err(Failure::not_found("This answer", turn));
     }
     tool_call::store_results(db, turn, results).await
 }

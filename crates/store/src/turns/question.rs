@@ -182,7 +182,7 @@ async fn answer_with_turn(
             .try_map(|row: SqliteRow| row.text("conversation"))
             .fetch_optional(&mut *db)
             .await?;
-    let conversation = conversation.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let conversation = conversation.ok_or_else(|| Failure::not_found("This answer", turn))?;
     let words = message::request_text(db, turn).await?.unwrap_or_default();
     mark_answered(db, &conversation, question, turn, &words, at).await
 }
@@ -222,7 +222,7 @@ async fn why_not_open(
             .fetch_optional(&mut *db)
             .await?;
     Ok(match state.as_deref() {
-        None => StoreError::NotFound { what: "question", id: question.to_string() },
+        None => StoreError::NotFound { what: "This question", id: question.to_string() },
         Some("withdrawn") => StoreError::Withdrawn,
         Some(_) => StoreError::AlreadyAnswered {
             answer: answer_text(db, question).await?.unwrap_or_default(),

@@ -116,7 +116,7 @@ pub(crate) async fn store_results(
         .execute(&mut *db)
         .await?;
         if stored.rows_affected() == 0 {
-            return Err(Failure::not_found("stored call", &result.call));
+            return Err(Failure::not_found("This tool call", &result.call));
         }
         provenance::add(db, turn, &result.sources).await?;
         if let Some(whole) = &result.whole {

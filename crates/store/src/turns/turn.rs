@@ -154,7 +154,7 @@ pub(crate) async fn end(
     .try_map(|row: SqliteRow| row.text("conversation"))
     .fetch_optional(db)
     .await?
-    .ok_or_else(|| Failure::not_found("open turn", turn))
+    .ok_or_else(|| Failure::not_found("This answer", turn))
 }
 
 async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
@@ -215,7 +215,7 @@ async fn store_model(
         .bind(price.as_ref().map(to_json).transpose()?)
         .execute(db)
         .await?;
-    if stored.rows_affected() == 0 { Err(Failure::not_found("turn", turn)) } else { Ok(()) }
+    if stored.rows_affected() == 0 { Err(Failure::not_found("This answer", turn)) } else { Ok(()) }
 }
 
 async fn select_changes(

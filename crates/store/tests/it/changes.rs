@@ -214,7 +214,7 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
 async fn a_decision_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes_nothing() {
     let story = running_turn().await;
     let lost = story.store.decide(&"no".into(), &ChangeSetDecision::default(), Timestamp(1)).await;
-    assert!(matches!(lost, Err(StoreError::NotFound { what: "change set", .. })));
+    assert!(matches!(lost, Err(StoreError::NotFound { what: "This change", .. })));
     plan(&story, "s", "c1", &[edit("a.md", "1", "2")]).await;
     decide(&story, &[path("a.md")], &[], 20).await;
     let before = story.store.decisions(&conversation_id()).await.expect("read");

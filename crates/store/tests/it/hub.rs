@@ -266,7 +266,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
 
     let again =
         story.store.finish_hub_turn(&turn, &ending(TurnStatus::Failed, 4), &said, &[]).await;
-    assert!(matches!(again, Err(StoreError::NotFound { what: "open turn", .. })));
+    assert!(matches!(again, Err(StoreError::NotFound { what: "This answer", .. })));
     for _ in 0..2 {
         let row = story.store.outbox_next(None, 100).await.expect("read").expect("one");
         story.store.outbox_sent(row.id).await.expect("sent");

@@ -159,7 +159,7 @@ async fn results_are_stored_all_or_none() {
     story.steps("t1", "m1", &[("c1", "read_file", json!({}))]).await;
     let results = [result("c1", "A"), result("unknown", "B")];
     let refused = story.store.store_results(&"t1".into(), &results).await.expect_err("refused");
-    assert_eq!(refused.to_string(), "There is no stored call `unknown`.");
+    assert_eq!(refused.to_string(), "This tool call no longer exists.");
     let open = story.store.unanswered_calls(&"t1".into()).await.expect("read");
     assert_eq!(open, [("c1".into(), "read_file".to_owned())]);
 }
@@ -212,7 +212,7 @@ async fn a_turn_ends_once() {
     story.begins().await;
     story.ends("t1", &ending(TurnStatus::Cancelled, 2)).await;
     let again = story.store.finish_turn(&"t1".into(), &answered("t1", "Late.", 3)).await;
-    assert!(matches!(again, Err(StoreError::NotFound { what: "open turn", .. })));
+    assert!(matches!(again, Err(StoreError::NotFound { what: "This answer", .. })));
     let status = story.store.turn_status(&"t1".into()).await.expect("read");
     assert_eq!(status, Some(TurnStatus::Cancelled));
     let history = story.store.history(&conversation_id(), &"t1".into()).await.expect("read");

@@ -143,7 +143,7 @@ impl NextStep {
     fn if_offered(self, context: &CommandContext<'_>) -> Self {
         match self {
             Self::Call { tool, .. } if !context.tools.contains(&tool) => {
-                Self::Say(format!("This is not possible here: `{tool}` is not allowed."))
+                Self::Say(format!("This isn’t possible here: `{tool}` isn’t allowed."))
             }
             offered => offered,
         }

@@ -103,7 +103,7 @@ fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help(
         };
         commands.decide(&request).0
     };
-    let refused = "This is not possible here: `write_file` is not allowed.";
+    let refused = "This isn’t possible here: `write_file` isn’t allowed.";
     assert_eq!(decide("new Trip"), NextStep::Say(refused.to_owned()));
     let NextStep::Say(help) = decide("help") else { panic!("help calls nothing") };
     assert!(help.contains("`find WORDS`") && !help.contains("`new NOTE"), "{help}");

@@ -247,7 +247,7 @@ fn path(call: &mut RepairCall, failure: &str) -> Option<()> {
         asked.split('/').filter(|part| *part != "..").collect::<Vec<_>>().join("/")
     } else if failure.contains("Write the path from the top of the vault") {
         asked.split("://").last()?.trim_start_matches('/').to_owned()
-    } else if let Some(signs) = between(failure, "holds one of `", "`") {
+    } else if let Some(signs) = between(failure, "contains one of `", "`") {
         asked.replace(|sign| signs.contains(sign), "")
     } else if failure.contains("Leave out the `/` at the end") {
         asked.trim_end_matches('/').to_owned()

@@ -14,7 +14,7 @@ pub enum ExtraRootError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// It is not a path from the top of the file system.
-    #[error("{} is not the whole path of a folder. Write it from the top, beginning with `/`.", folder.display())]
+    #[error("{} isn’t the full path of a folder. Enter the full path, starting with `/`.", folder.display())]
     NotWhole {
         /// The folder that the user named.
         folder: PathBuf,
@@ -51,7 +51,7 @@ pub enum ExtraRootError {
         folder: PathBuf,
     },
     /// It cannot be seen under its name.
-    #[error("{} cannot be shown in the vault under the name `{name}`. Rename the folder, or give it another name in the settings file.", folder.display())]
+    #[error("{} can’t be shown in the vault under the name `{name}`. Rename the folder, or give it another name in the settings file.", folder.display())]
     Name {
         /// The folder that the user named.
         folder: PathBuf,
@@ -62,7 +62,8 @@ pub enum ExtraRootError {
 
 /// The rest of a sentence about a root that the vault hides.
 pub(super) const HIDDEN_MESSAGE: &str = "the vault already has a file or folder with the name of \
-     this additional folder, which is not shown; rename one of them";
+                                         this additional folder, which isn’t shown; rename one of \
+                                         them";
 
 /// The rest of a sentence about a root whose name is none.
 pub(super) const UNNAMED_MESSAGE: &str = "an additional folder can’t be shown under this name; \
@@ -77,7 +78,7 @@ impl ExtraRootError {
             | Self::InVault { .. }
             | Self::HoldsVault { .. }
             | Self::Overlaps { .. } => {
-                "this additional folder overlaps the vault or another additional folder and is not \
+                "this additional folder overlaps the vault or another additional folder and isn’t \
                  shown; remove it in Settings"
             }
             Self::Empty { .. } => {

@@ -325,12 +325,12 @@ fn a_folder_that_shares_notes_with_the_vault_or_another_root_is_not_added() {
     check(Path::new("/"), "contains the vault");
     check(&root.join("sweet"), "overlaps another additional folder");
     check(&root, "overlaps another additional folder");
-    check(&root.join("Bread.md"), "is not a folder");
+    check(&root.join("Bread.md"), "isn’t a folder");
     check(&root.with_file_name("gone"), "There is no folder at");
-    check(Path::new("relative"), "is not the whole path");
+    check(Path::new("relative"), "isn’t the full path");
     check(
         &folder.add_sibling(".hidden", &[("a.md", "a")]),
-        "cannot be shown in the vault under the name `.hidden`",
+        "can’t be shown in the vault under the name `.hidden`",
     );
 
     let out = extra(&folder.out);

@@ -26,7 +26,7 @@ fn refused(place: &Path) {
     let as_vault = Vault::open(place).unwrap_err();
     assert!(matches!(as_vault, OpenError::System { .. }), "{}: {as_vault}", place.display());
     let as_extra = validate_extra_roots(&[extra(place)], &[], None).unwrap_err().to_string();
-    let says = "is a folder of the system, not one with notes. Choose another folder.";
+    let says = "is a system folder, not one with notes. Choose another folder.";
     assert_eq!(as_extra, format!("{} {says}", place.display()));
 }
 

@@ -6,7 +6,7 @@ import { translateSentence } from '../../shared/i18n/translate-sentence';
 const named = /^(cmd|capture)-\d+$/;
 
 /** How replies of commands begin that need no call; no model says this. */
-const replies = /^(No model connected\. |This is not possible here: `)/;
+const replies = /^(No model connected\. |This isn’t possible here: `)/;
 
 /** Whether no model made the call. */
 export function isBuiltinCall(call: CallId): boolean {

@@ -12,8 +12,7 @@ export function closing(): Story {
 
 /** The next message cannot be taken. */
 export function refused(): Story {
-  const message =
-    'The disk is full, so Vaultmate could not store a message. Free some space, then try again.';
+  const message = 'Couldn’t save because the disk is full. Free up some space, then try again.';
   return { ...emptyVault(), refusals: { sendMessage: { code: 'write', message } } };
 }
 

@@ -33,14 +33,14 @@ export function trouble(): Story {
       },
       provider: {
         ...snapshot.provider,
-        trouble: 'The keyring has not answered yet. Wait a moment.',
+        trouble: 'The keyring hasn’t answered yet. Wait a moment.',
       },
       problems: [
-        { code: 'other', message: 'The settings cannot be written: no space left' },
+        { code: 'other', message: 'The settings can’t be written: no space left' },
         {
           code: 'key',
           message:
-            'The system keyring does not take the key (no storage access). Unlock it and try again, set ANTHROPIC_API_KEY, or keep the key in a file that only you can read.',
+            'The API key couldn’t be saved in the system keyring (no storage access). Unlock the keyring and try again, set ANTHROPIC_API_KEY, or keep the API key in a file that only you can read.',
         },
       ],
     },
@@ -81,7 +81,7 @@ export function settingsCutOff(): Story {
       ...healthy([row('calm', 'Water the beans')]),
       settingsTrouble: {
         message:
-          'The settings file /home/anna/.local/share/vaultmate/config.toml may be cut off: it no longer has all it had, and its last line is not “# End of the settings. Keep this line last: without it they may count as cut off.”. No model is asked until it is corrected, or until you choose which settings count.',
+          'The settings file /home/anna/.local/share/vaultmate/config.toml may be cut off: it no longer has all it had, and its last line isn’t “# End of the settings. Keep this line last: without it they may count as cut off.”. No model is asked until it is corrected, or until you choose which settings count.',
         choices: ['file', 'last_good', 'defaults'],
       },
     },

@@ -6,7 +6,7 @@ const say = phrasebook({
   'There is no note `{asked}`.{0}': 'Eine Notiz `{asked}` gibt es nicht.{0}',
   ' Did you mean {0}?': ' Meinst du {0}?',
   '`{0}` or `{last}`': '`{0}` oder `{last}`',
-  '`{path}` could not be {verb}: {source}. Try again.':
+  '`{path}` couldn’t be {verb}: {source}. Try again.':
     '`{path}` konnte nicht {verb} werden: {source}.',
   read: 'gelesen',
   'a folder': 'ein Ordner',
@@ -38,7 +38,7 @@ describe('the phrasebook', () => {
   });
 
   it('says what stands in holes as well, to a small depth', () => {
-    check('`a.md` could not be read: EIO. Try again.', '`a.md` konnte nicht gelesen werden: EIO.');
+    check('`a.md` couldn’t be read: EIO. Try again.', '`a.md` konnte nicht gelesen werden: EIO.');
     check(
       'Couldn’t save this message: Not changed: There is no note `x`.',
       'Nicht gespeichert: Nicht geändert: Eine Notiz `x` gibt es nicht.',
@@ -79,7 +79,7 @@ describe('the phrasebook', () => {
       'A blieb: Eine Notiz `x` gibt es nicht. (2 weitere warten.)',
     );
     check(
-      'A was left: `a.md` could not be read: EIO (5). Try again. (2 more wait.)',
+      'A was left: `a.md` couldn’t be read: EIO (5). Try again. (2 more wait.)',
       'A blieb: `a.md` konnte nicht gelesen werden: EIO (5). (2 weitere warten.)',
     );
   });

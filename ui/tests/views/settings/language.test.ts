@@ -47,7 +47,7 @@ describe('the language', () => {
   it('is that of sentences of the application, at once and also for older ones', async () => {
     const { host } = await open('trouble');
     const [settings, keyring] = await screen.findAllByTestId('problem');
-    expect(settings).toHaveTextContent('The settings cannot be written: no space left');
+    expect(settings).toHaveTextContent('The settings can’t be written: no space left');
     setLanguage('de');
     await tick();
     expect(settings).toHaveTextContent(
@@ -65,7 +65,7 @@ describe('the language', () => {
     ).toBeDefined();
     setLanguage('en');
     await tick();
-    expect(keyring).toHaveTextContent('The system keyring does not take the key');
+    expect(keyring).toHaveTextContent('The API key couldn’t be saved in the system keyring');
   });
 
   it('is that of replies without a model, and never changes the text of a model or a note', async () => {

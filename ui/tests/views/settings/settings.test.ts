@@ -91,8 +91,8 @@ describe('a keyring that is locked', () => {
     session.openSettings('answering');
     await keys.click(await screen.findByRole('button', { name: 'Replace' }));
     const message =
-      'The system keyring does not take the key (locked). Unlock it and try again, set ' +
-      'ANTHROPIC_API_KEY, or keep the key in a file that only you can read.';
+      'The API key couldn’t be saved in the system keyring (locked). Unlock the keyring and try ' +
+      'again, set ANTHROPIC_API_KEY, or keep the API key in a file that only you can read.';
     host.refusals.set('setKey', { code: 'key', message });
     await keys.type(screen.getByLabelText('API key'), 'sk-secret{Enter}');
     await waitFor(() => expect(screen.getByTestId('secret-failure')).toHaveTextContent(message));

@@ -203,7 +203,7 @@ describe('problems', () => {
     const { keys } = await open('trouble');
     const [first] = await screen.findAllByTestId('problem');
     if (!first) throw new Error('no problem is shown');
-    expect(first).toHaveTextContent('The settings cannot be written');
+    expect(first).toHaveTextContent('The settings can’t be written');
     await keys.click(within(first).getByRole('button', { name: 'Dismiss' }));
     expect(screen.getAllByTestId('problem')).toHaveLength(1);
     expect(screen.getByTestId('composer')).toHaveFocus();
@@ -220,7 +220,7 @@ describe('problems', () => {
     const { session, keys } = await open('trouble');
     await keys.click(await screen.findByTestId('status-hub'));
     expect(session.place).toEqual({ name: 'settings', section: 'hub' });
-    expect(screen.getByTestId('settings')).toHaveTextContent('does not answer');
+    expect(screen.getByTestId('settings')).toHaveTextContent('isn’t responding');
     session.backToChat();
     await keys.click(await screen.findByTestId('status-provider'));
     expect(session.place).toEqual({ name: 'settings', section: 'answering' });

@@ -24,8 +24,9 @@ use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
 /// The reason for asking again: another file or none is at the chosen path.
-const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is not at that path any more, so nothing was changed. \
-                                   Say which note was changed, or keep everything as it is.";
+const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is no longer at that path, so nothing \
+                                   was changed. Choose the note that was changed, or keep \
+                                   everything as it is.";
 
 /// How long an answer waits for the watch to see a save that replaced the note's file, and how often it looks.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(3);
@@ -152,7 +153,7 @@ impl VaultSession {
         let about = plan.conflicts.iter().find(|conflict| conflict.effect == *effect);
         let mut question = about.map(to_undo_conflict).ok_or_else(|| {
             UserError::other(
-                "The note that you chose is not at that path any more, so nothing was changed. Undo again.",
+                "The note that you chose is no longer at that path, so nothing was changed. Undo again.",
             )
         })?;
         if !question.candidates.is_empty() {

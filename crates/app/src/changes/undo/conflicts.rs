@@ -11,24 +11,24 @@ use super::is_stopped;
 pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
     let why = match conflict.why {
         EffectConflictReason::Changed => {
-            "The same lines were changed since. Choose which version shall stay."
+            "The same lines have changed since then. Choose which version to keep."
         }
         EffectConflictReason::Gone if !conflict.candidates.is_empty() => {
-            "The note is not where it was. Restore it, or say which note it is now."
+            "The note isn’t where it was. Restore it, or choose which note it is now."
         }
         EffectConflictReason::Gone => {
             "This note no longer exists. Restore it, or undo its deletion."
         }
         EffectConflictReason::Unsure => {
-            "Another file stands in the place of the note, and Vaultmate did not see how it got there. \
-             Say which note was changed, or keep everything as it is."
+            "Another file is now at the note’s path, and Vaultmate didn’t see how it got there. \
+             Choose the note that was changed, or keep everything as it is."
         }
         EffectConflictReason::Taken => {
             "Something else is in its place now. Move that away, then undo again."
         }
         EffectConflictReason::Moved => "The note was moved again since. Undo that move first.",
         EffectConflictReason::Purged => {
-            "It is too old: the text of that time is not kept any more."
+            "This change is too old to undo. Its text is no longer stored."
         }
         EffectConflictReason::Entangled => {
             "This can’t be undone together with the other changes. Undo it separately."
@@ -56,8 +56,8 @@ const fn is_note_failure(error: &VaultError) -> bool {
 }
 
 /// The reason for a note that changed between each plan and its write.
-pub(super) const NOTE_KEEPS_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
-                             over, then try again.";
+pub(super) const NOTE_KEEPS_CHANGING: &str =
+    "Another program kept changing the note. Wait until it’s done, then try again.";
 
 /// The refusals of the vault as conflicts of the effects that they are about. A note of an atomic group that was
 /// only reverted with another one is not reported, unless no other conflict is: then the first one is.

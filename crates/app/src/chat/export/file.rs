@@ -107,11 +107,11 @@ fn already_exists_error(file: &Path) -> UserError {
 
 fn io_error(file: &Path, error: &io::Error) -> UserError {
     let what_to_do = match error.kind() {
-        io::ErrorKind::StorageFull => "Free some space, or choose another disk.",
+        io::ErrorKind::StorageFull => "Free up some space, or choose another disk.",
         _ => "Choose another folder.",
     };
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
     let file = file.display();
-    UserError::new(ErrorCode::Write, format!("Could not write {file}: {words}. {what_to_do}"))
+    UserError::new(ErrorCode::Write, format!("Couldn’t write {file}: {words}. {what_to_do}"))
 }

@@ -61,7 +61,7 @@ impl ConfigOnDisk {
             Ok(None) => return Ok(ParsedConfig::default()),
             Ok(Some(bytes)) => match std::str::from_utf8(bytes) {
                 Ok(text) => text,
-                Err(_) => return Err(ConfigFault::Unreadable("it is not UTF-8 text".to_owned())),
+                Err(_) => return Err(ConfigFault::Unreadable("it isn’t UTF-8 text".to_owned())),
             },
         };
         if text.trim().is_empty() {
@@ -151,7 +151,7 @@ impl ParsedConfig {
         let document = text.parse::<DocumentMut>().map_err(|error| unreadable(&error))?;
         if let Some(MisspelledKey { key, meant }) = find_misspelled_key(document.as_table()) {
             return Err(ConfigFault::Unreadable(format!(
-                "`{key}` is no setting: for private notes write `{meant}`"
+                "`{key}` isn’t a setting; for private notes, write `{meant}`"
             )));
         }
         let settings: Settings =

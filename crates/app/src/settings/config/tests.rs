@@ -261,7 +261,7 @@ fn a_new_rule_does_not_count_before_its_loss_would_be_noticed() {
     config.reload();
     assert!(is_closed(&config), "cut, it would count");
     let told = config.ensure_valid().expect_err("closed").message;
-    assert!(told.contains("cannot be written"), "{told}");
+    assert!(told.contains("can’t be written"), "{told}");
     write(&data, with_theme);
     config.reload();
     assert!(is_closed(&config), "the rule is missed while the copy is not there");

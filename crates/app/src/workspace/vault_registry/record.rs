@@ -9,7 +9,7 @@ use protocol::{UserError, VaultId};
 use rustix::fs::{AtFlags, StatxFlags};
 use vault::Vault;
 
-use crate::workspace::data_dir::{io_error, write_private};
+use crate::workspace::data_dir::{FileAction, io_error, write_private};
 
 /// The name of the record in a vault's data folder.
 const RECORD_FILE: &str = "home";
@@ -196,7 +196,7 @@ pub(super) fn abandon(dir: &Path) -> Result<(), UserError> {
     match fs::rename(&from, &to) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => write_private(&to, b""),
-        Err(error) => Err(io_error("leave", dir, &error)),
+        Err(error) => Err(io_error(FileAction::Release, dir, &error)),
     }
 }
 

@@ -50,7 +50,7 @@ impl Decoder for MessagesDecoder {
             _ if self.over => return Ok(Decoded::Ping),
             Ok(event) => event,
             Err(_) if wire::EVENT_TYPES.contains(&event.name.as_str()) => {
-                return Err(DecodeError::Unreadable("an event is not what its name says"));
+                return Err(DecodeError::Unreadable("an event isn’t what its name says"));
             }
             Err(_) => return Ok(Decoded::Ping),
         };
@@ -117,7 +117,7 @@ impl MessagesDecoder {
     fn extend(&mut self, index: u32, delta: BlockDelta) -> Result<Vec<ModelEvent>, DecodeError> {
         match (self.blocks.get_mut(&index), delta) {
             (None | Some(OpenBlock::Closed), _) => {
-                Err(DecodeError::Unreadable("it goes on with a part that is not open"))
+                Err(DecodeError::Unreadable("it goes on with a part that isn’t open"))
             }
             (Some(OpenBlock::Text), BlockDelta::Text { text }) => self.add_text(text),
             (Some(OpenBlock::Call { json, .. }), BlockDelta::Json { partial_json }) => {
@@ -156,7 +156,7 @@ impl MessagesDecoder {
         self.joiner.end()?;
         match self.blocks.insert(index, OpenBlock::Closed) {
             None | Some(OpenBlock::Closed) => {
-                Err(DecodeError::Unreadable("it ends a part that is not open"))
+                Err(DecodeError::Unreadable("it ends a part that isn’t open"))
             }
             Some(OpenBlock::Text | OpenBlock::Unknown) => Ok(Vec::new()),
             // The API refuses a thinking block without its signature.

@@ -48,7 +48,7 @@ impl Decoder for LineDecoder {
         if self.over {
             return Ok(Decoded::Ping);
         }
-        let unreadable = |_| DecodeError::Unreadable("a line of it is not what the API describes");
+        let unreadable = |_| DecodeError::Unreadable("a line of it isn’t what the API describes");
         let read: OllamaChunk = surrogates::from_json(line).map_err(unreadable)?;
         if read.error.is_some() {
             return Err(DecodeError::Reported(ErrorBody::parse(line.as_bytes())));
@@ -93,7 +93,7 @@ impl LineDecoder {
         let spelled = function.arguments.to_string();
         self.arguments.grow(spelled.len(), TOO_MANY_ARGUMENTS)?;
         if surrogates::has_lone_half(&spelled) {
-            return Err(DecodeError::Unreadable("a sign in a call is cut in two"));
+            return Err(DecodeError::Unreadable("a character in a call is cut in two"));
         }
         let arguments = match function.arguments {
             serde_json::Value::Null => serde_json::json!({}),

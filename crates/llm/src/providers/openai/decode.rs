@@ -58,7 +58,7 @@ impl Decoder for ChatDecoder {
         if event.data.trim().is_empty() {
             return Ok(Decoded::Ping);
         }
-        let unreadable = |_| DecodeError::Unreadable("a part of it is not what the API describes");
+        let unreadable = |_| DecodeError::Unreadable("a part of it isn’t what the API describes");
         let value = surrogates::from_json::<serde_json::Value>(&event.data).map_err(unreadable)?;
         let chunk = serde_json::from_value::<ChatChunk>(value.clone()).map_err(unreadable)?;
         if chunk.error.is_some() || event.name == "error" {

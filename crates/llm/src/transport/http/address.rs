@@ -15,18 +15,20 @@ pub(super) fn parse(api: &ApiProfile, base_url: &str) -> Result<Url, ModelError>
         ModelError::InvalidRequest(format!("The server URL {why}. Correct it in Settings."))
     };
     let mut url = Url::parse(base)
-        .map_err(|_| refused(&format!("is not a web address such as {}", api.base_url)))?;
+        .map_err(|_| refused(&format!("isn’t a web address such as {}", api.base_url)))?;
     url.set_path(&path_below(api.root, url.path()));
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused("holds a user name or password"));
+        return Err(refused("contains a username or password"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(refused("holds a ? or #"));
+        return Err(refused("contains a ? or #"));
     }
     match url.scheme() {
         "https" => Ok(url),
         "http" if is_loopback(&url) => Ok(url),
-        "http" => Err(refused("must begin with https://, or the key would travel unencrypted")),
+        "http" => {
+            Err(refused("must begin with https://, or the API key would be sent unencrypted"))
+        }
         _ => Err(refused("must begin with https://")),
     }
 }

@@ -81,7 +81,7 @@ impl RequestErrors {
         match error {
             DecodeError::Reported(trouble) => self.reported(&trouble),
             DecodeError::Unreadable(why) => ModelError::Unknown {
-                message: format!("The answer of {} cannot be read: {why}. Try again.", self.host),
+                message: format!("The answer of {} can’t be read: {why}. Try again.", self.host),
                 retryable: true,
             },
             DecodeError::TooLarge(why) => self.too_large(why),
@@ -177,7 +177,7 @@ impl RequestErrors {
             KeylessServers::Local => &self.host,
         };
         ModelError::Auth(format!(
-            "{whose} does not accept the key. Check the key or use another one."
+            "{whose} didn’t accept the API key. Check it, or use another one."
         ))
     }
 
@@ -207,7 +207,7 @@ impl RequestErrors {
     fn no_model(&self) -> ModelError {
         let model = &self.model;
         ModelError::NoModel(format!(
-            "{} does not know the model `{model}`. Choose another one in Settings.",
+            "{} doesn’t know the model `{model}`. Choose another one in Settings.",
             self.host
         ))
     }

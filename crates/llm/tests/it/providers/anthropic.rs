@@ -150,7 +150,7 @@ async fn a_refused_key_says_so_and_is_never_repeated() {
     assert_eq!(
         error,
         ModelError::Auth(
-            "Anthropic does not accept the key. Check the key or use another one.".into()
+            "Anthropic didn’t accept the API key. Check it, or use another one.".into()
         )
     );
     let body = body.to_string().replace("authentication_error", "invalid_request_error");

@@ -138,7 +138,7 @@ async fn errors_are_read_wherever_they_come() {
     let answers = vec![show(8_192), respond("404 Not Found", "", &missing)];
     let server = ByteServer::serving(answers).await;
     let error = read(&ollama(&server), words("hi")).await.pop().unwrap().unwrap_err();
-    assert!(error.to_string().contains("does not know the model `llama`"), "{error}");
+    assert!(error.to_string().contains("doesn’t know the model `llama`"), "{error}");
     let answers = vec![show(8_192), lines(&[json!({ "error": "out of memory" })])];
     let server = ByteServer::serving(answers).await;
     let error = read(&ollama(&server), words("hi")).await.pop().unwrap().unwrap_err();

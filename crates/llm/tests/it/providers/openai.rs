@@ -193,7 +193,7 @@ async fn a_refusal_is_read_in_the_servers_own_shape_and_never_holds_the_key() {
     assert!(matches!(error("429 Too Many Requests", body).await, ModelError::Auth(_)));
     let body = json!({ "error": { "message": "x", "code": "model_not_found" } });
     let unknown = error("404 Not Found", body).await.to_string();
-    assert!(unknown.contains("does not know the model `gpt-x`. Choose another"), "{unknown}");
+    assert!(unknown.contains("doesn’t know the model `gpt-x`. Choose another"), "{unknown}");
 }
 
 #[tokio::test]

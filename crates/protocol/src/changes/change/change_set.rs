@@ -20,7 +20,7 @@ pub struct ChangeSet {
 /// A later plan does not fit on the pending one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{path}` is part of a pending move or deletion. Do not change it until the user has decided."
+    "`{path}` is part of a pending move or deletion. Don’t change it until the user has decided."
 )]
 pub struct ChangeSetConflict {
     /// Where both meet.

@@ -67,13 +67,13 @@ fn checked_spelling(path: &NotePath, naming: NewPathKind<'_>) -> Result<String, 
             return path_error(
                 &spelled,
                 "looks like a file that systems open by themselves",
-                "Leave out the end behind the dot",
+                "Remove the file extension",
             );
         }
         (NewPathKind::Folder, _) => {}
         (NewPathKind::Note, Some(known)) if is_note_extension(known) => {}
         (NewPathKind::Note, Some(_)) => {
-            return path_error(&spelled, "is not a note", "End the name in `.md` or `.canvas`");
+            return path_error(&spelled, "isn’t a note", "End the name in `.md` or `.canvas`");
         }
         (NewPathKind::Note, None) => spelled.push_str(".md"),
         (NewPathKind::Moved(from), given) => match (from.extension(), given) {
@@ -93,20 +93,20 @@ fn checked_spelling(path: &NotePath, naming: NewPathKind<'_>) -> Result<String, 
 
 fn reject_new_part(part: &str) -> Result<(), PathError> {
     if part.contains(['<', '>', ':', '"', '|', '?', '*']) {
-        return path_error(part, "holds one of `<>:\"|?*`", "Leave these characters out");
+        return path_error(part, "contains one of `<>:\"|?*`", "Leave these characters out");
     }
     if part.ends_with(['.', ' ']) || stem(part).ends_with(' ') {
         return path_error(part, "has a dot or space at its end", "Remove it");
     }
     if part.contains(char::REPLACEMENT_CHARACTER) {
-        return path_error(part, "holds the sign of lost characters (U+FFFD)", "Leave it out");
+        return path_error(part, "contains the replacement character (U+FFFD)", "Leave it out");
     }
     if let Some(hidden) = invisible_in_names::first_invisible(part) {
-        let fault = format!("holds an invisible character (U+{:04X})", u32::from(hidden));
+        let fault = format!("contains an invisible character (U+{:04X})", u32::from(hidden));
         return path_error(part, &fault, "Leave it out");
     }
     if invisible_in_names::visible_form(part).contains(['/', '\\']) {
-        return path_error(part, "holds a character that looks like `/`", "Leave it out");
+        return path_error(part, "contains a character that looks like `/`", "Leave it out");
     }
     if is_windows_device(part) {
         return path_error(part, "is a device name on Windows", "Use another name");
@@ -121,7 +121,7 @@ fn reject_new_part(part: &str) -> Result<(), PathError> {
         return path_error(
             part,
             "looks like a short name of Windows",
-            "Leave out the `~` and number",
+            "Remove the `~` and the number",
         );
     }
     Ok(())

@@ -248,7 +248,7 @@ fn names_that_break_on_some_system_may_not_be_made() {
     ] {
         refused_as_new(text, "invisible character");
     }
-    refused_as_new("bad\u{fffd}.md", "lost characters");
+    refused_as_new("bad\u{fffd}.md", "replacement character");
     for text in ["a\u{ff0f}b.md", "a\u{ff3c}b.md", "\u{2100}.md"] {
         refused_as_new(text, "looks like `/`");
     }

@@ -182,7 +182,7 @@ async fn a_failed_call_is_without_effect_unless_the_ledger_knows_of_one_that_may
 async fn an_unknown_effect_is_not_settled_in_silence() {
     let story = TestConversation::begin().await;
     let lost = story.store.record_outcomes(&[ended("nothing", IntentState::Done)]).await;
-    assert!(matches!(lost, Err(StoreError::NotFound { what: "effect", .. })));
+    assert!(matches!(lost, Err(StoreError::NotFound { what: "This change", .. })));
 }
 
 #[tokio::test]

@@ -182,7 +182,7 @@ const since = {
 const conflict = {
   effect: 'e-letter',
   path: letter,
-  why: 'The same lines were changed since. Choose which version shall stay.',
+  why: 'The same lines have changed since then. Choose which version to keep.',
   places: [
     {
       line: 3,
@@ -197,7 +197,7 @@ const conflict = {
 const unsure = {
   effect: 'e-letter',
   path: letter,
-  why: 'Another file stands in the place of the note, and Vaultmate did not see how it got there. Say which note was changed, or keep everything as it is.',
+  why: 'Another file is now at the note’s path, and Vaultmate didn’t see how it got there. Choose the note that was changed, or keep everything as it is.',
   places: [],
   candidates: [
     { path: letter, file: '1' },

@@ -33,7 +33,7 @@ export function held(): Story {
               why: {
                 kind: 'failed',
                 error:
-                  'Couldn’t save this message: Not changed: The disk is full, so `inbox/Inbox.md` was not changed. Free some space, then try again.',
+                  'Couldn’t save this message: Not changed: The disk is full, so `inbox/Inbox.md` wasn’t changed. Free up some space, then try again.',
               },
             },
           ],

@@ -15,7 +15,7 @@ export function limited(): Story {
 export function failed(): Story {
   return ended('failed', {
     code: 'key',
-    message: 'Anthropic does not accept the key. Check the key or use another one.',
+    message: 'Anthropic didn’t accept the API key. Check it, or use another one.',
   });
 }
 
@@ -23,7 +23,7 @@ export function failed(): Story {
 export function retired(): Story {
   return ended('failed', {
     code: 'model',
-    message: 'Anthropic does not know the model `claude-3-haiku`. Choose another one in Settings.',
+    message: 'Anthropic doesn’t know the model `claude-3-haiku`. Choose another one in Settings.',
   });
 }
 
