@@ -4,7 +4,7 @@
 mod advisories;
 mod dependencies;
 mod fixtures;
-mod licences;
+mod licenses;
 mod naming;
 mod retired_terms;
 mod sources;
