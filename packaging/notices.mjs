@@ -1,4 +1,4 @@
-/** Prints the licences of all libraries that the programs and the window carry with them. */
+/** Prints the licenses of all libraries that the programs and the window carry with them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

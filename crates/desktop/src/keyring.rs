@@ -13,7 +13,7 @@ pub use native::Keyring;
 #[cfg(target_os = "linux")]
 pub use secret_service::Keyring;
 
-/// Whose secrets they are.
+/// The application that owns the secrets, an attribute of each entry.
 const APPLICATION: &str = "vaultmate";
 
 /// The content of the keyring under an account, as far as it can be known without asking the user.

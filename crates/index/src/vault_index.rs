@@ -77,7 +77,7 @@ pub struct Index {
     audience: IndexAudience,
 }
 
-/// Whose index it is.
+/// The reader of an index: models see no private notes.
 #[derive(Debug, Clone)]
 enum IndexAudience {
     /// Without what is never to be seen.

@@ -176,7 +176,7 @@ fn bare(text: &str) -> Vec<(BlockKind, Range<usize>, usize)> {
 }
 
 /// The Markdown of every example. The parser's own source holds the specification as tests, and
-/// stands wherever the parser was built from; it is read there, since its licence (CC-BY-SA) is
+/// stands wherever the parser was built from; it is read there, since its license (CC-BY-SA) is
 /// not this project's.
 fn examples() -> Vec<String> {
     let metadata = Command::new(env!("CARGO"))

@@ -1,4 +1,4 @@
-//! Every library's licence is one that we may pass on.
+//! Every library's license is one that we may pass on.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use spdx::{Expression, ParseMode};
 
 use super::{array_at, assert_none, metadata, root, text_at};
 
-/// Licences that ask for no more than a notice, or (MPL) for changes of the library itself.
+/// Licenses that ask for no more than a notice, or (MPL) for changes of the library itself.
 const ALLOWED: [&str; 14] = [
     "0BSD",
     "Apache-2.0",
@@ -28,26 +28,26 @@ const ALLOWED: [&str; 14] = [
 /// Also for what only builds or checks the window and is not passed on.
 const ALLOWED_FOR_BUILDING: [&str; 4] = ["BlueOak-1.0.0", "CC-BY-4.0", "MIT-0", "Python-2.0"];
 
-/// Modules whose `package.json` names no licence, and where it was read instead. Both only build
+/// Modules whose `package.json` names no license, and where it was read instead. Both only build
 /// the window.
 const STATED_ELSEWHERE: [(&str, &str); 2] = [
     ("node_modules/@inlang/plugin-message-format", "MIT"), // the package's file LICENSE
     ("node_modules/sqlite-wasm-kysely", "MIT"),            // its file LICENSE
 ];
 
-fn complaint(library: &str, licence: &str, also: &[&str]) -> Option<String> {
-    let Ok(expression) = Expression::parse_mode(licence, ParseMode::LAX) else {
-        return Some(format!("{library}: `{licence}` is no licence that can be read"));
+fn complaint(library: &str, license: &str, also: &[&str]) -> Option<String> {
+    let Ok(expression) = Expression::parse_mode(license, ParseMode::LAX) else {
+        return Some(format!("{library}: `{license}` is no license that can be read"));
     };
     let fine = expression.evaluate(|wanted| {
         let name = wanted.license.id().map(|id| id.name).unwrap_or_default();
         ALLOWED.contains(&name) || also.contains(&name)
     });
-    (!fine).then(|| format!("{library}: the licence `{licence}` is not among the allowed ones"))
+    (!fine).then(|| format!("{library}: the license `{license}` is not among the allowed ones"))
 }
 
 #[test]
-fn every_crate_has_an_allowed_licence() {
+fn every_crate_has_an_allowed_license() {
     let metadata = metadata(&["--filter-platform", "x86_64-unknown-linux-gnu"]);
     let packages = array_at(&metadata, "packages");
     assert!(packages.len() > 100, "cargo named only {} crates", packages.len());
@@ -58,12 +58,12 @@ fn every_crate_has_an_allowed_licence() {
 }
 
 #[test]
-fn every_module_of_the_window_has_an_allowed_licence() {
+fn every_module_of_the_window_has_an_allowed_license() {
     assert_none(&complaints_about("ui/package-lock.json", 50));
 }
 
 #[test]
-fn every_module_that_requests_are_held_against_has_an_allowed_licence() {
+fn every_module_that_requests_are_held_against_has_an_allowed_license() {
     assert_none(&complaints_about("tests/conformance/package-lock.json", 10));
 }
 
@@ -76,15 +76,15 @@ fn complaints_about(lock: &str, least: usize) -> Vec<String> {
     let complaints = modules.into_iter().filter_map(|(place, module)| {
         let also = if module["dev"] == true { &ALLOWED_FOR_BUILDING[..] } else { &[] };
         let elsewhere = STATED_ELSEWHERE.iter().find(|(module, _)| place.starts_with(module));
-        let licence = module["license"].as_str().or(elsewhere.map(|(_, licence)| *licence));
-        complaint(place, licence.unwrap_or_default(), also)
+        let license = module["license"].as_str().or(elsewhere.map(|(_, license)| *license));
+        complaint(place, license.unwrap_or_default(), also)
     });
     complaints.collect()
 }
 
 #[test]
-fn a_licence_outside_the_list_is_complained_about() {
-    let fine = |licence: &str| complaint("some", licence, &[]).is_none();
+fn a_license_outside_the_list_is_complained_about() {
+    let fine = |license: &str| complaint("some", license, &[]).is_none();
     assert!(fine("MIT/Apache-2.0") && fine("(MIT OR GPL-3.0) AND Unicode-3.0"));
     assert!(fine("Apache-2.0 WITH LLVM-exception"));
     assert!(

@@ -1291,7 +1291,7 @@ conversation: ConversationId | null,
  */
 turn: TurnId, 
 /**
- * Whose doing it was.
+ * The one who applied it: the assistant, the user or Vaultmate.
  */
 by: AppliedBy, 
 /**
@@ -1764,7 +1764,7 @@ deleted: number,
 until: Timestamp | null, };
 
 /**
- * Whose words were found.
+ * The author of a match, or the name of the conversation.
  */
 export type HitSource = "name" | "user" | "assistant" | "change";
 
@@ -1806,7 +1806,7 @@ title: string,
  */
 archiveState: ArchiveState, 
 /**
- * Whose words.
+ * The author of the text.
  */
 by: HitSource, 
 /**

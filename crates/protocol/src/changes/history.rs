@@ -18,7 +18,7 @@ pub struct AppliedSet {
     pub conversation: Option<ConversationId>,
     /// The turn that led to it first.
     pub turn: TurnId,
-    /// Whose doing it was.
+    /// The one who applied it: the assistant, the user or Vaultmate.
     pub by: AppliedBy,
     /// The user's message that led to it, or to the answer that was saved; empty for an undo, a
     /// reapplied change and a repaired link.

@@ -46,7 +46,7 @@ pub struct ConversationCounts {
     pub until: Option<Timestamp>,
 }
 
-/// Whose words were found.
+/// The author of a match, or the name of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum HitSource {
@@ -92,7 +92,7 @@ pub struct ConversationHit {
     pub title: String,
     /// Where it lies.
     pub archive_state: ArchiveState,
-    /// Whose words.
+    /// The author of the text.
     pub by: HitSource,
     /// Where in it.
     pub place: HitLocation,

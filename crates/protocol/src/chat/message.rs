@@ -111,7 +111,7 @@ pub struct OpenNote {
 /// The provider and model of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerAuthor {
-    /// Whose server, by its kind and where it stands; empty where nothing is kept verbatim.
+    /// The server, by its kind and where it stands; empty where nothing is kept verbatim.
     #[serde(rename = "vendor")]
     pub server: String,
     /// The model's id or alias.

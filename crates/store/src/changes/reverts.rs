@@ -16,7 +16,7 @@ use crate::{Store, StoreError};
 pub struct UserChangeSet<'a> {
     /// Its id.
     pub id: &'a ChangeSetId,
-    /// Whose doing it is.
+    /// The one who applies it.
     pub by: AppliedBy,
     /// The effects that the changes of its paths undo, and which hunks of each; all with `None`.
     pub reverts: &'a [(NotePath, EffectId, Option<BTreeSet<usize>>)],
