@@ -69,10 +69,13 @@ pub(crate) fn tray_content(standing: &TrayState) -> Option<TrayContent<TrayActio
         TrayMenuEntry::Do(words.text("tray_show"), TrayAction::Show),
         TrayMenuEntry::Rule,
         TrayMenuEntry::Words(words.text("tray_hub").replace("{state}", &words.text(hub))),
-        TrayMenuEntry::Words(words.text_with_count("tray_questions", standing.questions)),
-        TrayMenuEntry::Words(words.text_with_count("tray_reviews", standing.reviews)),
-        TrayMenuEntry::Rule,
     ];
+    let counts = [("tray_questions", standing.questions), ("tray_reviews", standing.reviews)];
+    let open = counts.iter().filter(|(_, count)| *count > 0);
+    menu.extend(
+        open.map(|(text, count)| TrayMenuEntry::Words(words.text_with_count(text, *count))),
+    );
+    menu.push(TrayMenuEntry::Rule);
     menu.push(TrayMenuEntry::Switch(words.text("tray_pause"), standing.paused, TrayAction::Pause));
     menu.push(TrayMenuEntry::Do(words.text("tray_quit"), TrayAction::Quit));
     Some(TrayContent { tooltip: words.text(mood), badge: mark, menu, click: TrayAction::Show })
@@ -96,6 +99,22 @@ mod tests {
         assert_eq!((busy.badge, busy.tooltip), (TrayBadge::Waiting, words));
         let said = |entry: &TrayMenuEntry<TrayAction>| matches!(entry, TrayMenuEntry::Words(said) if said.contains('2'));
         assert_eq!(busy.menu.iter().filter(|entry| said(entry)).count(), 1);
+    }
+
+    #[test]
+    fn the_tray_omits_questions_and_reviews_when_there_are_none() {
+        let language = Language::En;
+        let lines = |state: TrayState| -> Vec<String> {
+            let menu = tray_content(&TrayState { language, ..state }).expect("a look").menu;
+            let line = |entry| match entry {
+                TrayMenuEntry::Words(line) => Some(line),
+                _ => None,
+            };
+            menu.into_iter().filter_map(line).collect()
+        };
+        assert_eq!(lines(on()), ["Hub: Connected"]);
+        assert_eq!(lines(TrayState { questions: 2, ..on() }), ["Hub: Connected", "Questions: 2"]);
+        assert_eq!(lines(TrayState { reviews: 1, ..on() }), ["Hub: Connected", "Reviews: 1"]);
     }
 
     #[test]
