@@ -34,7 +34,7 @@ async fn edit_last_message(app: &DesktopApp, device: InputDevice, words: &str) {
 
 /// The log shows this question with this answer, as the one of two.
 async fn expect_variant(app: &DesktopApp, number: u8, question: &str, answer: &str) {
-    app.window.find_text(&format!("{LOG} .versions"), &format!("{number}/2")).await;
+    app.window.find_text(&format!("{LOG} .versions"), &format!("{number} of 2")).await;
     app.window.find_text(&format!("{LOG} .me"), question).await;
     app.window.find_text(LOG, answer).await;
     let others = "return document.querySelectorAll('[data-testid=chat-log] .versions').length";

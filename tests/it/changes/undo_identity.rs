@@ -136,7 +136,10 @@ async fn an_answer_is_not_applied_to_a_file_that_took_the_chosen_path_since() {
 
     let answered = running.app.undo_in_note(&chosen).await.expect("asked again");
     let again = only_conflict(&answered).clone();
-    assert!(again.why.starts_with("The note that you chose is no longer at that path"), "{again:?}");
+    assert!(
+        again.why.starts_with("The note that you chose is no longer at that path"),
+        "{again:?}"
+    );
     assert_eq!(candidate_names(&again), ["Log.md", "Shown.md"]);
     assert_ne!(again.candidates[0].file, chosen.note.file);
     assert_eq!(home.notes.read("Log.md"), other);

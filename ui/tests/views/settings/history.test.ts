@@ -44,7 +44,7 @@ describe('the history', () => {
     await waitFor(() =>
       expect(news).toHaveTextContent(/^Deleted the history of \d+ changes \([\d.]+ MB\)$/),
     );
-    expect(within(section).getByTestId('history-kept')).toHaveTextContent('Nothing yet');
+    expect(within(section).getByTestId('history-kept')).toHaveTextContent('No history yet');
     expect(remove).toHaveFocus();
   });
 

@@ -262,7 +262,7 @@ describe('problems', () => {
     await keys.clear(box);
     await keys.keyboard('Only the diary of July.{Enter}');
     await screen.findByText('Only the diary of July.', { selector: '.me' });
-    expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('2/2');
+    expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('2 of 2');
     expect(host.asked('regenerate')).toEqual([
       { message: 'u1', text: 'Only the diary of July.', old: null },
     ]);
@@ -275,7 +275,7 @@ describe('problems', () => {
       .focus();
     await keys.keyboard('{Enter}');
     await screen.findByText(/Go through the diary since June/, { selector: '.me' });
-    expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('1/2');
+    expect(actions().getByRole('group', { name: /Versions/ })).toHaveTextContent('1 of 2');
   });
 
   it.each([
