@@ -103,7 +103,7 @@ async fn notify_and_approve(device: InputDevice) {
     let app = home.start().await;
     app.wait_until_opened().await;
     hub.wait_for_registration().await;
-    device.open_settings(&app, "appearance", "Appearance").await;
+    device.open_settings(&app, "general", "General").await;
 
     let message = hub.send("what do I still need?").await;
     let held = board

@@ -146,11 +146,11 @@ async fn change_language_and_theme(device: InputDevice) {
     let app = home.start().await;
     app.wait_until_opened().await;
     wait_for_background(&app, "> 200").await;
-    device.open_settings(&app, "appearance", "Appearance").await;
-    device.choose_setting(&app, "appearance", "Dark").await;
+    device.open_settings(&app, "general", "General").await;
+    device.choose_setting(&app, "general", "Dark").await;
     wait_for_background(&app, "< 60").await;
-    device.choose_setting(&app, "appearance", "Deutsch").await;
-    app.window.find_text("#settings-appearance h2", "Erscheinungsbild").await;
+    device.choose_setting(&app, "general", "Deutsch").await;
+    app.window.find_text("#settings-general h2", "Allgemein").await;
     app.window.find_text(".side h1", "Einstellungen").await;
     app.window
         .wait_until("a page in German", "return document.documentElement.lang === 'de'")

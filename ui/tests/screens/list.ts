@@ -445,8 +445,7 @@ const around: readonly Screen[] = [
   ]),
   screen('settings-undescribed', 'search', [...part('hub'), show('[data-field=description]')]),
   screen('settings-no-model', 'commands', [...part('hub'), show('[data-field=description]')]),
-  screen('settings-desktop', 'trouble', part('desktop'), 'small', 'phone'),
-  screen('settings-appearance', 'trouble', part('appearance'), 'small'),
+  screen('settings-general', 'trouble', part('general'), 'small', 'phone'),
   screen('first-run', 'first-run', [], 'small', 'phone'),
   keeps(
     screen('first-run-2', 'first-run', [], 'small', 'phone'),

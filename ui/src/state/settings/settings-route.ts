@@ -5,10 +5,8 @@ export const settingsSections = [
   'history',
   'answering',
   'spending',
-  'turns',
   'hub',
-  'desktop',
-  'appearance',
+  'general',
 ] as const;
 
 export type SettingsSection = (typeof settingsSections)[number];

@@ -8,10 +8,8 @@ const names: Readonly<Record<SettingsSection, () => string>> = {
   history: () => m.settings_history(),
   answering: () => m.settings_answering(),
   spending: () => m.settings_spending(),
-  turns: () => m.settings_turns(),
   hub: () => m.settings_hub(),
-  desktop: () => m.settings_desktop(),
-  appearance: () => m.settings_appearance(),
+  general: () => m.settings_general(),
 };
 
 export function sectionName(section: SettingsSection): string {

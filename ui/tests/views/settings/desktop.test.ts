@@ -21,7 +21,7 @@ describe('the desktop', () => {
     const { host, session } = await open();
     const chat = session.app.chat?.id;
     await waitFor(() => expect(host.asked('lookAt').at(-1)).toBe(chat));
-    session.openSettings('desktop');
+    session.openSettings('general');
     await waitFor(() => expect(host.asked('lookAt').at(-1)).toBeNull());
     session.backToChat();
     await waitFor(() => expect(host.asked('lookAt').at(-1)).toBe(chat));
@@ -30,7 +30,7 @@ describe('the desktop', () => {
   it('leads to the conversation that a notification was about, from anywhere', async () => {
     const { host, session } = await open();
     const other = session.app.conversations.find((row) => row.id !== session.app.chat?.id);
-    session.openSettings('desktop');
+    session.openSettings('general');
     host.tell({ type: 'called', conversation: other?.id ?? '' });
     await waitFor(() => expect(host.asked('openConversation').at(-1)).toBe(other?.id));
     expect(session.place.name).toBe('chat');
@@ -57,8 +57,8 @@ describe('the desktop', () => {
 
   it('has its settings, which take effect at once and show what is so', async () => {
     const { host, session, keys } = await open();
-    session.openSettings('desktop');
-    const section = await screen.findByRole('region', { name: 'Desktop' });
+    session.openSettings('general');
+    const section = await screen.findByRole('region', { name: 'General' });
     await keys.click(within(section).getByRole('switch', { name: 'Notifications' }));
     await waitFor(() => expect(session.app.settings.desktop.notifications).toBe(false));
     await keys.selectOptions(

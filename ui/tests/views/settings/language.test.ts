@@ -32,14 +32,14 @@ describe('the language', () => {
   it('that is chosen in the settings is used at once, everywhere', async () => {
     const { host, session } = await open('chat');
     const keys = userEvent.setup();
-    session.openSettings('appearance');
+    session.openSettings('general');
     await keys.selectOptions(await screen.findByLabelText('Language'), 'Deutsch');
     expect(host.asked('saveSettings')).toMatchObject([{ language: 'de' }]);
     expect(await screen.findByLabelText('Sprache')).toHaveValue('de');
     expect(document.documentElement.lang).toBe('de');
     session.backToChat();
     expect(await screen.findByLabelText('Nachricht')).toBeVisible();
-    session.openSettings('appearance');
+    session.openSettings('general');
     await keys.selectOptions(await screen.findByLabelText('Sprache'), 'English');
     expect(await screen.findByLabelText('Language')).toHaveValue('en');
   });

@@ -420,7 +420,7 @@ describe('settings', () => {
 
   it('are saved as a whole, each at once', async () => {
     const { host, session, keys } = await open('chat');
-    session.openSettings('appearance');
+    session.openSettings('general');
     await keys.selectOptions(await screen.findByLabelText('Theme'), 'Dark');
     expect(host.asked('saveSettings')).toMatchObject([{ theme: 'dark', mode: 'review' }]);
     expect(document.documentElement.dataset.theme).toBe('dark');
