@@ -68,7 +68,7 @@ impl Invocation {
                 _ => {
                     let argument = argument.to_string_lossy();
                     return Err(format!(
-                        "“{argument}” is not an option of vaultmate. `vaultmate --help` lists the options."
+                        "“{argument}” isn’t an option of vaultmate. `vaultmate --help` lists the options."
                     ));
                 }
             }

@@ -81,7 +81,7 @@ fn start() -> Result<(), String> {
     let mut log = Some(app::start_log(&data));
     let built = builder(tauri::Builder::default(), data, arguments)
         .build(context())
-        .map_err(|error| format!("The window cannot be opened: {error}."))?;
+        .map_err(|error| format!("The window can’t be opened: {error}."))?;
     built.run(move |handle, event| {
         if let RunEvent::Exit = event {
             tauri::async_runtime::block_on(handle.state::<App>().shutdown());
@@ -123,7 +123,7 @@ fn builder<R: Runtime>(
             host.manage(presence);
             if let Err(error) = open_window(host, shown) {
                 // Handed to the framework it would be a panic.
-                eprintln!("The window cannot be opened: {error}.");
+                eprintln!("The window can’t be opened: {error}.");
                 host.handle().exit(1);
             }
             Ok(())

@@ -24,14 +24,17 @@ pub(crate) fn disable_portal() -> Result<(), String> {
     if portal == PortalStatus::Answers {
         return Ok(());
     }
-    eprintln!("The desktop's portal does not answer: the window starts without it.");
+    eprintln!("The desktop’s portal doesn’t answer. The window starts without it.");
     let program = env::current_exe().map_err(|error| format!("This program is gone: {error}."))?;
     let mut restarted = Command::new(program);
     restarted.args(env::args_os().skip(1)).env(BUS_ADDRESS_VARIABLE, invalidate_address(&address));
     app::give_keys_to(&mut restarted);
     // Only a failure comes back; then it is better to wait than not to start.
     let error = restarted.exec();
-    eprintln!("It could not be started without it ({error}): this may take half a minute.");
+    eprintln!(
+        "The window couldn’t be started without the portal ({error}). The start may take half a \
+         minute."
+    );
     Ok(())
 }
 

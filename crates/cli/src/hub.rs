@@ -83,7 +83,7 @@ pub(crate) async fn run(arguments: HubArgs) -> Result<ExitCode, UserError> {
 async fn run_hub(endpoint: &HubEndpointArgs) -> Result<ExitCode, UserError> {
     let hub = LocalHub::bind(endpoint.address(), endpoint.token()?).await.map_err(|error| {
         UserError::other(format!(
-            "The hub cannot listen on {}: {error}. Choose another port with --port.",
+            "The hub can’t listen on {}: {error}. Choose another port with --port.",
             endpoint.address()
         ))
     })?;
@@ -118,7 +118,7 @@ fn event_line(event: &LocalHubEvent) -> String {
         LocalHubEvent::Registered { name } => format!("{name} connected"),
         LocalHubEvent::Declined { name, code } => format!("{name} was declined: {code}"),
         LocalHubEvent::Left { name, .. } => {
-            format!("{} left", name.as_deref().unwrap_or("a client"))
+            format!("{} disconnected", name.as_deref().unwrap_or("a client"))
         }
         LocalHubEvent::Delivered { to, text, .. } => format!("to {to}: {text}"),
         LocalHubEvent::Acked { by, .. } => format!("{by} acknowledged"),

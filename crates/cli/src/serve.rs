@@ -56,7 +56,7 @@ pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode,
     let left = app.shutdown().await;
     if left > 0 {
         eprint_line(format_args!(
-            "{left} tasks did not finish in time and will continue at the next start."
+            "{left} tasks didn’t finish in time and will continue at the next start."
         ));
     }
     Ok(ExitCode::SUCCESS)

@@ -35,7 +35,7 @@ pub fn hub_token(file: Option<&Path>) -> Result<Option<Token>, UserError> {
 fn read_token_file(file: &Path) -> Result<SecretString, UserError> {
     let named = file.display();
     let failed = |error: std::io::Error| {
-        UserError::other(format!("The token file {named} could not be read: {error}."))
+        UserError::other(format!("The token file {named} couldn’t be read: {error}."))
     };
     let opened = File::open(file).map_err(failed)?;
     if opened.metadata().map_err(failed)?.mode() & OTHERS_MODE_BITS != 0 {
@@ -76,6 +76,6 @@ mod tests {
             assert!(refused.contains("chmod 600") && !refused.contains("a-token"), "{refused}");
         }
         let missing = hub_token(Some(&folder.path().join("none"))).expect_err("missing").message;
-        assert!(missing.contains("could not be read"), "{missing}");
+        assert!(missing.contains("couldn’t be read"), "{missing}");
     }
 }

@@ -76,8 +76,8 @@ impl AskInput {
         let read = std::io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_string(&mut text);
         let refused = |why: String| {
             UserError::other(format!(
-                "The input is not a question: {why}. Give one JSON object such as \
-                 {{\"message\": \"…\", \"context\": {{}}, \"history\": []}}."
+                "The input isn’t a question: {why}. Give one JSON object such as {{\"message\": \
+                 \"…\", \"context\": {{}}, \"history\": []}}."
             ))
         };
         read.map_err(|error| refused(error.to_string()))?;

@@ -38,10 +38,10 @@ pub enum ReportsWanted {
 #[non_exhaustive]
 pub enum SendProblem {
     /// Nobody listens.
-    #[error("no hub answers at {0}: start one with `vaultmate-cli hub`")]
+    #[error("no hub answers at {0}; start one with `vaultmate-cli hub`")]
     NoHub(SocketAddr),
     /// It wants a token, or another one.
-    #[error("the hub at {0} refuses us: give the token it was started with")]
+    #[error("the hub at {0} refused the connection; pass the token it was started with")]
     Refused(SocketAddr),
     /// It is no local hub, or it ended.
     #[error("the server at {0} isn’t a local hub, or it was closed; start it again")]

@@ -221,7 +221,7 @@ impl LocalHubState {
         }
         let names: Vec<&String> = self.clients.values().flatten().collect();
         match names.as_slice() {
-            [] => Err("No client is connected: start one and switch its hub link on.".into()),
+            [] => Err("No client is connected. Start one and switch its hub link on.".into()),
             [only] => Ok(((*only).clone(), text.into(), false)),
             several => {
                 let (asked, words) = text.split_once(':').unwrap_or_default();

@@ -19,7 +19,7 @@ pub(crate) static API: ApiProfile = ApiProfile {
     hosts: &[("api.anthropic.com", "Anthropic")],
     base_url: "https://api.anthropic.com",
     root: BasePath::Always("/v1"),
-    api: "Anthropic's Messages API",
+    api: "Anthropic’s Messages API",
     content_type: "text/event-stream",
     key: (HeaderName::from_static("x-api-key"), ""),
     headers: &[("anthropic-version", "2023-06-01")],

@@ -28,7 +28,7 @@ pub(crate) static API: ApiProfile = ApiProfile {
     hosts: &[("ollama.com", "Ollama")],
     base_url: "http://127.0.0.1:11434",
     root: BasePath::Always("/api"),
-    api: "Ollama's chat API",
+    api: "Ollama’s chat API",
     content_type: "application/x-ndjson",
     key: (AUTHORIZATION, "Bearer "),
     headers: &[],

@@ -30,7 +30,7 @@ pub fn adopt(data: &DataDir, folder: &Path, from: &Path) -> Result<(), UserError
     };
     if old.vault_id != own.record.vault_id {
         return Err(UserError::other(format!(
-            "{} and the vault that was at {} carry different ids, so they are not one vault. Nothing \
+            "{} and the vault that was at {} carry different ids, so they aren’t the same vault. Nothing \
              was changed.",
             folder.display(),
             from.display()
