@@ -50,12 +50,12 @@ describe('a section of the settings', () => {
     session.openSettings('hub');
     expect(await screen.findByRole('heading', { name: 'Hub' })).toHaveFocus();
     expect(screen.queryByLabelText('Theme')).toBeNull();
-    await keys.click(screen.getByRole('button', { name: 'Appearance' }));
-    expect(screen.getByRole('heading', { name: 'Appearance' })).toHaveFocus();
+    await keys.click(screen.getByRole('button', { name: 'General' }));
+    expect(screen.getByRole('heading', { name: 'General' })).toHaveFocus();
     expect(screen.getByLabelText('Theme')).toBeVisible();
     expect(screen.getAllByRole('heading', { level: 2 })).toHaveLength(1);
     const current = screen.getByRole('button', { current: 'page' });
-    expect(current).toHaveTextContent('Appearance');
+    expect(current).toHaveTextContent('General');
   });
 
   it('is led to by what names a field of it', async () => {
@@ -75,11 +75,11 @@ describe('a section of the settings', () => {
     session.openSettings();
     const list = await screen.findByRole('navigation', { name: 'Settings' });
     expect(screen.queryByRole('heading', { level: 2 })).toBeNull();
-    await keys.click(within(list).getByRole('button', { name: 'Desktop' }));
-    expect(screen.getByRole('heading', { name: 'Desktop' })).toHaveFocus();
+    await keys.click(within(list).getByRole('button', { name: 'General' }));
+    expect(screen.getByRole('heading', { name: 'General' })).toHaveFocus();
     expect(screen.queryByRole('navigation', { name: 'Settings' })).toBeNull();
     await keys.click(screen.getByRole('button', { name: 'All settings' }));
-    expect(screen.getByRole('button', { name: 'Desktop' })).toHaveFocus();
+    expect(screen.getByRole('button', { name: 'General' })).toHaveFocus();
     await keys.keyboard('{Escape}');
     expect(session.place.name).toBe('chat');
   });
