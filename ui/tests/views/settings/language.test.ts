@@ -53,7 +53,9 @@ describe('the language', () => {
     expect(settings).toHaveTextContent(
       'Die Einstellungen können nicht geschrieben werden: no space left',
     );
-    expect(keyring).toHaveTextContent('Vaultmate konnte den API-Schlüssel nicht im Schlüsselbund des Systems speichern');
+    expect(keyring).toHaveTextContent(
+      'Vaultmate konnte den API-Schlüssel nicht im Schlüsselbund des Systems speichern',
+    );
     host.tell({ type: 'problem', error: { code: 'other', message: 'Nobody knows this one.' } });
     host.tell({ type: 'problem', error: { code: 'other', message: 'Something went wrong.' } });
     expect(
