@@ -52,7 +52,7 @@ async fn a_message_to_a_conversation_that_is_not_there_is_refused_whole() {
     let mut lost = new_turn("t1", "Hello", 1);
     lost.message.conversation = "nowhere".into();
     let refused = story.store.submit_turn(&lost).await.expect_err("refused");
-    assert_eq!(refused.to_string(), "There is no conversation `nowhere`.");
+    assert_eq!(refused.to_string(), "This conversation no longer exists.");
     assert_eq!(story.store.turn_status(&"t1".into()).await.expect("read"), None);
 }
 
