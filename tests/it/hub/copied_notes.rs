@@ -1,7 +1,7 @@
 //! Text of other notes does not reach the hub by way of its own notes, nor do the names of notes.
 
 use protocol::chat::conversation::{ChatItem, ConversationView};
-use protocol::request::RegenerateRequest;
+use protocol::request::{OldChanges, RegenerateRequest};
 use protocol::settings::PrivateSettings;
 use protocol::{MessageId, Mode, Settings};
 use serde_json::json;
@@ -105,7 +105,7 @@ async fn a_hub_message_that_is_sent_again_in_the_window_names_no_note_in_auto() 
         let conversation = running.only_conversation().await;
         let message = first_message(&running.view(&conversation).await);
         let text = edited.map(str::to_owned);
-        let request = RegenerateRequest { message, text, old: None };
+        let request = RegenerateRequest { message, text, old: Some(OldChanges::Keep) };
         running.app.regenerate(&request).await.expect("begun");
         running.app.wait_until_idle(&conversation).await.expect("idle");
         let waiting = running.pending_paths(&conversation).await;

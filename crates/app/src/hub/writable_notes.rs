@@ -29,6 +29,11 @@ impl WritableNotes {
         is_inbox(path) || is_inbox_folder(path) || self.notes.contains(path)
     }
 
+    /// Whether the note is one of them by its own name, not as one of a folder.
+    pub(crate) fn lists(&self, path: &NotePath) -> bool {
+        self.notes.contains(path)
+    }
+
     /// Whether a change of the note is one in these places: also where a link at its path leads.
     pub(crate) fn allows_change(&self, vault: &Vault, path: &NotePath) -> bool {
         self.contains(path) && vault.follow_symlinks(path).is_ok_and(|real| self.contains(&real))

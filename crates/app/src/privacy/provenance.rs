@@ -66,26 +66,35 @@ pub(crate) fn copies_for_hub(
         Source::Vault | Source::User | Source::Hub | Source::Tool(_) => false,
     });
     let own: HashSet<String> = words(message).collect();
-    has_read_more && !plan.changes().all(|change| adds_only(&own, change))
+    let is_own = |change: &Change| {
+        (places.lists(&change.path) || is_named_by(&own, change)) && adds_only(&own, change)
+    };
+    has_read_more && !plan.changes().all(is_own)
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// Whether each new line, and the name of a new note unless it is a date, consists of these words.
+/// Whether the name of a new note consists of these words and numbers, such as a date.
+fn is_named_by(own: &HashSet<String>, change: &Change) -> bool {
+    let is_number = |word: &String| word.chars().all(char::is_numeric);
+    change.kind() != ChangeKind::Create
+        || words(change.path.title()).all(|word| is_number(&word) || own.contains(&word))
+}
+
+/// Whether each new line consists of these words.
 fn adds_only(own: &HashSet<String>, change: &Change) -> bool {
     let text =
         |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let (before, after) = (text(change.before()), text(change.after()));
     let before: HashSet<&str> = before.lines().collect();
-    let added = after.lines().filter(|line| !before.contains(line));
-    let is_number = |word: &String| word.chars().all(char::is_numeric);
-    let is_named_so = change.kind() != ChangeKind::Create
-        || words(change.path.title()).all(|word| is_number(&word) || own.contains(&word));
-    is_named_so && added.flat_map(words).all(|word| own.contains(&word))
+    after
+        .lines()
+        .filter(|line| !before.contains(line))
+        .flat_map(words)
+        .all(|word| own.contains(&word))
 }
 
 /// Whether the rules make a note of the plan less private with its new text than with its old one. What moves and
