@@ -5,4 +5,5 @@ pub(crate) mod key_pool;
 pub(crate) mod model_location;
 pub(crate) mod ollama;
 pub(crate) mod openai;
+pub(crate) mod slow_prompt;
 pub(crate) mod wait_notices;
