@@ -30,11 +30,12 @@ struct LlamaOptions {
     tells: bool,
     /// Whether the model's template has a place for tools; without one they are dropped in silence.
     takes_tools: bool,
+    parameters: u64,
 }
 
 impl LlamaOptions {
     fn with_window(window: u32) -> Self {
-        Self { window, tells: true, takes_tools: true }
+        Self { window, tells: true, takes_tools: true, parameters: 8_030_261_312 }
     }
 }
 
@@ -47,7 +48,7 @@ struct FakeLlamaServer {
 
 struct LlamaState {
     started: LlamaOptions,
-    /// The next answers of the model; after them it answers `Yes.`
+    /// The next answers of the model, or the text of a whole stream; after them it answers `Yes.`
     replies: Mutex<VecDeque<Value>>,
     /// The bodies that were sent for an answer, and whether each was answered.
     chats: Mutex<Vec<(Value, bool)>>,
@@ -86,14 +87,14 @@ async fn handle_request(
     uri: Uri,
     body: Bytes,
 ) -> LlamaResponse {
-    let LlamaOptions { window, tells, takes_tools } = asked.started;
+    let LlamaOptions { window, tells, takes_tools, parameters } = asked.started;
     let unknown =
         json!({ "error": { "message": "File Not Found", "type": "not_found_error", "code": 404 } });
     match uri.path() {
         "/v1/models" if tells => json_response(
             StatusCode::OK,
             &json!({ "object": "list", "data": [{ "id": MODEL, "object": "model", "owned_by": "llamacpp",
-                "meta": { "n_ctx": window, "n_ctx_train": 131_072, "n_params": 8_030_261_312_u64 } }] }),
+                "meta": { "n_ctx": window, "n_ctx_train": 131_072, "n_params": parameters } }] }),
         ),
         "/v1/models" => {
             json_response(StatusCode::OK, &json!({ "object": "list", "data": [{ "id": MODEL }] }))
@@ -123,6 +124,9 @@ fn answer_chat(asked: &LlamaState, body: &Bytes) -> LlamaResponse {
         return json_response(StatusCode::BAD_REQUEST, &refused);
     }
     let next = asked.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    if let Some(Value::String(stream)) = next {
+        return (StatusCode::OK, [(CONTENT_TYPE, "text/event-stream")], stream);
+    }
     let delta = next.unwrap_or_else(|| json!({ "content": "Yes." }));
     let reason = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
     let chunks = [
@@ -238,6 +242,80 @@ async fn at_4096_a_note_of_300_lines_is_found_read_and_edited() {
     assert!(last.contains("Left out to make room"), "the control: it did not all fit");
     let pages = chats[2].0.to_string();
     assert!(pages.contains("Go on with start_line"), "a page says where the next begins: {pages}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_2048_a_question_and_a_search_fit() {
+    let home = TestHome::new(&[("Garden.md", &long_note()), ("Ferry.md", "It leaves at nine.\n")]);
+    let says =
+        [tool_call("find_notes", &json!({ "query": "beans" })), json!({ "content": "In Garden." })];
+    let llama = FakeLlamaServer::start(LlamaOptions::with_window(2_048), &says).await;
+    let running = home.open(llama.settings()).await;
+    assert_eq!(send_and_read_answer(&running, "Where do beans grow?").await, "In Garden.");
+    assert_eq!(send_and_read_answer(&running, "And when does the ferry leave?").await, "Yes.");
+    running.quit().await;
+    let chats = llama.chat_requests();
+    let answered: Vec<bool> = chats.iter().map(|(_, answered)| *answered).collect();
+    assert_eq!(answered, [true, true, true], "nothing that was sent was too long");
+    let found = chats[1].0["messages"].as_array().and_then(|all| all.last()).expect("a message");
+    let text = found["content"].as_str().expect("the result");
+    assert!(text.contains("`Garden.md`") && text.contains("rows of beans"), "{found}");
+}
+
+/// The names of the tools in a request.
+fn offered_tools(sent: &Value) -> Vec<&str> {
+    let tools = sent["tools"].as_array().into_iter().flatten();
+    tools.filter_map(|tool| tool["function"]["name"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_with_few_parameters_is_offered_few_tools_whatever_its_window() {
+    for (parameters, takes_all) in [(1_000_000_000, false), (8_030_261_312, true)] {
+        let home = TestHome::new(&[("Alpha.md", "one\n")]);
+        let started = LlamaOptions { parameters, ..LlamaOptions::with_window(32_768) };
+        let llama = FakeLlamaServer::start(started, &[]).await;
+        let running = home.open(llama.settings()).await;
+        assert_eq!(send_and_read_answer(&running, "What do I grow?").await, "Yes.");
+        running.quit().await;
+        let chats = llama.chat_requests();
+        let offered = offered_tools(&chats[0].0);
+        assert!(offered.contains(&"edit_file"), "{parameters}: {offered:?}");
+        assert_eq!(offered.contains(&"move_file"), takes_all, "{parameters}: {offered:?}");
+    }
+}
+
+/// A call as a model writes it that was told of the tools in text.
+fn written_call(tool: &str, parameters: &Value) -> Value {
+    json!({ "content": json!({ "tool": tool, "parameters": parameters }).to_string() })
+}
+
+/// The note `Bread.md` and the last message to the model, after a model without tools wrote this call.
+async fn note_and_result(window: u32, call: Value) -> (String, String) {
+    let home = TestHome::new(&[
+        ("Bread.md", "---\ntags: [food]\n---\nBake at nine.\n"),
+        ("Ferry.md", "It leaves at nine.\n"),
+    ]);
+    let says = [call, json!({ "content": "It is done." })];
+    let started = LlamaOptions { takes_tools: false, ..LlamaOptions::with_window(window) };
+    let llama = FakeLlamaServer::start(started, &says).await;
+    let running = home.open(Settings { mode: protocol::Mode::Auto, ..llama.settings() }).await;
+    let answer = send_and_read_answer(&running, "Look at [[Bread]].").await;
+    running.quit().await;
+    let chats = llama.chat_requests();
+    assert_eq!((answer.as_str(), chats.len()), ("It is done.", 2), "{chats:?}");
+    assert!(chats.iter().all(|(sent, _)| sent.get("tools").is_none()), "{chats:?}");
+    let last = chats[1].0["messages"].as_array().and_then(|all| all.last()).expect("a message");
+    (home.notes.read("Bread.md"), last["content"].as_str().expect("text").to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_without_tools_edits_a_note_by_a_call_in_text() {
+    let edit = json!({ "path": "Bread", "old_text": "at nine", "new_text": "at ten" });
+    for window in [4_096, 32_768] {
+        let (note, result) = note_and_result(window, written_call("edit_file", &edit)).await;
+        assert!(note.ends_with("\nBake at ten.\n"), "{window}: {note}");
+        assert!(result.contains("<tool_result"), "{window}: {result}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
