@@ -319,6 +319,13 @@ async fn a_model_without_tools_edits_a_note_by_a_call_in_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_model_without_tools_finds_notes_by_filters_alone() {
+    let find = json!({ "tags": ["food"] });
+    let (_, result) = note_and_result(32_768, written_call("find_notes", &find)).await;
+    assert!(result.contains("`Bread.md`") && !result.contains("`Ferry.md`"), "{result}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_nobody_tells_is_learned_from_the_first_refusal() {
     let home = TestHome::new(&[("Alpha.md", "one\n")]);
     let llama = FakeLlamaServer::start(

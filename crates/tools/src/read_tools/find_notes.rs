@@ -10,9 +10,8 @@ use llm::tool_api::tool::{
 };
 use protocol::ToolEvent;
 use protocol::chat::tool_event::MatchReason;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::notes::notes_view::{NotesView, run_blocking, search_failure};
 
@@ -23,11 +22,11 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// Start here when you do not know which note to read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = require_query)]
 pub(crate) struct FindNotesInput {
     /// A few words to look for, in the language of the notes. Use "two words" for an exact phrase and
     /// -word to exclude a word. Leave empty to filter only by folder, tags, property or linked_to.
-    #[serde(default)]
+    // Models that have `search_files` in mind name it as there.
+    #[serde(default, alias = "pattern")]
     query: String,
     /// Only notes in this folder, such as `Projects`.
     folder: Option<String>,
@@ -42,14 +41,6 @@ pub(crate) struct FindNotesInput {
     #[serde(default = "seven")]
     #[schemars(range(min = 1, max = 50))]
     limit: u16,
-}
-
-/// A model is told to give words; a query that only filters is accepted all the same.
-fn require_query(schema: &mut Schema) {
-    if let Some(query) = schema.pointer_mut("/properties/query").and_then(|at| at.as_object_mut()) {
-        query.remove("default");
-    }
-    schema.insert("required".to_owned(), json!(["query"]));
 }
 
 const fn seven() -> u16 {
