@@ -4,6 +4,8 @@
 //! [`FakeLlamaServer`] answers as llama.cpp's server was seen to: its list, its `/props`, its refusals, its stream.
 //! A token is taken for three and a half bytes. `real_model` runs the same against the real server.
 
+mod cut_characters;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 

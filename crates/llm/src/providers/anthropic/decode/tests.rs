@@ -256,6 +256,46 @@ fn a_stream_that_ends_at_any_byte_never_makes_up_a_call_or_a_stop() {
     }
 }
 
+/// A delta whose text is spelled as JSON spells it.
+fn spelled(index: u32, kind: &str, field: &str, spelling: &str) -> String {
+    format!(
+        "data: {{\"type\":\"content_block_delta\",\"index\":{index},\
+         \"delta\":{{\"type\":\"{kind}\",\"{field}\":\"{spelling}\"}}}}\n\n"
+    )
+}
+
+#[test]
+fn a_sign_that_is_cut_over_two_deltas_arrives_whole_or_nothing_does() {
+    let whole = |block: Value, kind, field, pieces: &[&str]| {
+        let deltas: String = pieces.iter().map(|piece| spelled(0, kind, field, piece)).collect();
+        let end = wire(&[close(0), delta("end_turn"), stop()]);
+        read([format!("{}{deltas}{end}", wire(&[start(), block])).as_bytes()])
+    };
+    let pieces = [r"cake \ud83c", r"\udf82 for Mia \ud83e", r"\udd73!"];
+    let (events, error) = whole(text_block(0), "text_delta", "text", &pieces);
+    let text = events.iter().filter_map(|event| match event {
+        ModelEvent::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!((text.collect::<String>().as_str(), error), ("cake 🎂 for Mia 🥳!", None));
+
+    let pieces = [r#"{\"text\":\"cake \ud83c"#, r#"\udf82\"}"#];
+    let (events, error) = whole(tool_block(0), "input_json_delta", "partial_json", &pieces);
+    let arguments = json!({ "text": "cake 🎂" });
+    let call = ToolCall { id: "toolu_1".into(), tool: "read".into(), arguments };
+    assert_eq!((events.first(), error), (Some(&ModelEvent::Call(call)), None));
+
+    for (block, kind, field) in
+        [(text_block(0), "text_delta", "text"), (tool_block(0), "input_json_delta", "partial_json")]
+    {
+        for half in [r"a\ud83c", r"\udf82"] {
+            let (events, error) = whole(block.clone(), kind, field, &[half]);
+            assert!(matches!(error, Some(DecodeError::Unreadable(_))), "{half}: {error:?}");
+            assert!(!events.iter().any(|event| matches!(event, ModelEvent::Call(_))), "{events:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn chunks_of_any_size_read_the_same(sizes in proptest::collection::vec(1_usize..60, 1..40)) {

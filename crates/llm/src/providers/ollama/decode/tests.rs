@@ -95,6 +95,41 @@ fn errors_nonsense_and_ends_that_come_early_are_no_answers() {
 }
 
 #[test]
+fn a_sign_that_is_cut_over_two_lines_arrives_whole_or_nothing_does() {
+    let spelled = |text: &str| format!("{{\"message\":{{\"content\":\"{text}\"}}}}\n");
+    let read = |lines: String| {
+        let end = wire(&[done("stop", 20)]);
+        read_all(decoder(60), [format!("{lines}{end}").as_bytes()])
+    };
+    let pieces = [r"cake \ud83c", r"\udf82 for Mia \ud83e", r"\udd73!"];
+    let (events, error) = read(pieces.map(spelled).concat());
+    let text = events.iter().filter_map(|event| match event {
+        ModelEvent::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!((text.collect::<String>().as_str(), error), ("cake 🎂 for Mia 🥳!", None));
+
+    let called = |text: &str| {
+        let function = format!("{{\"name\":\"read\",\"arguments\":{{\"text\":\"{text}\"}}}}");
+        format!(
+            "{{\"message\":{{\"content\":\"\",\"tool_calls\":[{{\"function\":{function}}}]}}}}\n"
+        )
+    };
+    let (events, error) = read(called(r"cake \ud83c\udf82"));
+    let arguments = json!({ "text": "cake 🎂" });
+    let call = ToolCall { id: "".into(), tool: "read".into(), arguments };
+    assert_eq!((events.first(), error), (Some(&ModelEvent::Call(call)), None));
+
+    for half in [r"a\ud83c", r"\udf82"] {
+        for lines in [spelled(half), called(half)] {
+            let (events, error) = read(lines);
+            assert!(matches!(error, Some(DecodeError::Unreadable(_))), "{half}: {error:?}");
+            assert!(!events.iter().any(|event| matches!(event, ModelEvent::Call(_))), "{events:?}");
+        }
+    }
+}
+
+#[test]
 fn a_cut_at_any_byte_changes_nothing() {
     let look = call(&json!({ "name": "read", "arguments": { "path": "ä" } }));
     let lines = [say("Lo"), say("ök"), look, done("stop", 20)];
