@@ -1,6 +1,7 @@
 //! Providers of models: one module for each wire format, several keys as one provider, the catalog of known models and request parameters.
 
 pub mod anthropic;
+pub(crate) mod chat_template;
 pub mod key_pool;
 pub mod model_catalog;
 pub mod ollama;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::provider::Capabilities;
+use crate::providers::chat_template;
 
 /// Asks about one model.
 #[derive(Debug, Serialize)]
@@ -38,9 +39,12 @@ pub(super) fn capabilities(told: &Value, usual: u32) -> Capabilities {
     let set = told.get("parameters").and_then(Value::as_str).and_then(num_ctx);
     let most = most.map(|most| set.unwrap_or(usual).min(most)).or(set);
     let count = told.pointer("/model_info/general.parameter_count").and_then(Value::as_u64);
+    // Older servers list no capabilities.
+    let template = told.get("template").and_then(Value::as_str).filter(|text| !text.is_empty());
+    let tools = listed.map(|listed| listed.iter().any(|capability| capability == "tools"));
     Capabilities {
         window: most.filter(|tokens| *tokens > 0),
-        tools: listed.map(|listed| listed.iter().any(|capability| capability == "tools")),
+        tools: tools.or_else(|| template.map(chat_template::takes_tools)),
         parameters: count.or_else(|| size(told)),
         runs_elsewhere: runs_elsewhere(told),
     }
@@ -150,6 +154,22 @@ mod tests {
         };
         assert_eq!(capabilities(&short, 32_768), expected);
         assert_eq!(capabilities(&json!({}), 32_768), Capabilities::default());
+    }
+
+    #[test]
+    fn the_template_says_whether_a_model_takes_tools_where_the_server_does_not() {
+        let with_tools = "{{ if .Tools }}{{ range .Tools }}{{ . }}{{ end }}{{ end }}{{ .Prompt }}";
+        let without = "{{ if .System }}{{ .System }}{{ end }}{{ .Prompt }}";
+        for (shown, expected) in [
+            (json!({ "template": with_tools }), Some(true)),
+            (json!({ "template": without }), Some(false)),
+            (json!({ "template": "" }), None),
+            // The server knows better than its template.
+            (json!({ "template": with_tools, "capabilities": ["completion"] }), Some(false)),
+            (json!({ "template": without, "capabilities": ["completion", "tools"] }), Some(true)),
+        ] {
+            assert_eq!(capabilities(&shown, 32_768).tools, expected, "{shown}");
+        }
     }
 
     #[test]

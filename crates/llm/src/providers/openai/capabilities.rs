@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::model_list;
 use crate::provider::{CAPABILITIES_TTL, Capabilities};
+use crate::providers::chat_template;
 use crate::providers::ollama::model_list as tags;
 use crate::transport::http::{ApiClient, OptionalReply};
 
@@ -153,12 +154,19 @@ fn parameters_in_name(name: &str) -> Option<u64> {
 }
 
 /// llama.cpp's `/props`: the window of one request, which is a part of the whole where several are
-/// answered at once, and whether the model's template has a place for tools.
+/// answered at once, and whether the model's template has a place for tools. Older servers leave
+/// the latter to be read from the template, or from a second one that is used where tools are.
 fn from_props(props: &Value) -> Capabilities {
     let window = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
+    let told = props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool);
+    let templates = ["chat_template", "chat_template_tool_use"];
+    let in_templates = || {
+        let texts = templates.iter().filter_map(|name| props.get(name)?.as_str());
+        texts.filter(|text| !text.is_empty()).map(chat_template::takes_tools).reduce(|a, b| a || b)
+    };
     Capabilities {
         window: window.and_then(|n| u32::try_from(n).ok()).filter(|tokens| *tokens > 0),
-        tools: props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool),
+        tools: told.or_else(in_templates),
         ..Capabilities::default()
     }
 }
@@ -212,6 +220,30 @@ mod tests {
         assert_eq!((told.window, told.tools), (Some(4_096), Some(true)));
         assert_eq!(entry(&studio, "gone"), None);
         assert_eq!(from_entry(&json!({ "id": "bare" })), Capabilities::default());
+    }
+
+    #[test]
+    fn the_template_says_whether_a_model_takes_tools_where_the_server_does_not() {
+        let with_tools = "{% if tools %}{{ tools | tojson }}{% endif %}{{ messages }}";
+        let without = "{% for message in messages %}{{ message.content }}{% endfor %}";
+        for (props, expected) in [
+            (json!({ "chat_template": with_tools }), Some(true)),
+            (json!({ "chat_template": without }), Some(false)),
+            (json!({ "chat_template": without, "chat_template_tool_use": with_tools }), Some(true)),
+            // The server knows better than its template.
+            (
+                json!({ "chat_template": without, "chat_template_caps": { "supports_tools": true } }),
+                Some(true),
+            ),
+            (
+                json!({ "chat_template": with_tools, "chat_template_caps": { "supports_tools": false } }),
+                Some(false),
+            ),
+            (json!({ "chat_template": "" }), None),
+            (json!({ "total_slots": 1 }), None),
+        ] {
+            assert_eq!(from_props(&props).tools, expected, "{props}");
+        }
     }
 
     #[test]
