@@ -196,6 +196,38 @@ async fn a_refusal_is_read_in_the_servers_own_shape_and_never_holds_the_key() {
     assert!(unknown.contains("doesn’t know the model `gpt-x`. Choose another"), "{unknown}");
 }
 
+/// The capabilities of `qwen` at a server that lists it so at LM Studio's own address, and the last path asked.
+async fn studio_capabilities(entry: Value) -> (llm::Capabilities, String) {
+    let json = |status: &str, body: Value| {
+        respond(status, "content-type: application/json\r\n", &body.to_string())
+    };
+    let listed =
+        json!({ "data": [{ "id": "qwen", "object": "model", "owned_by": "organization_owner" }] });
+    let unknown = json!({ "error": "Unexpected endpoint or method. (GET /api/tags)" });
+    let studio = json!({ "data": [{ "id": "other", "loaded_context_length": 9 }, entry] });
+    let answers = vec![json("200 OK", listed), json("200 OK", unknown), json("200 OK", studio)];
+    let mut server = ByteServer::serving(answers).await;
+    let told =
+        within(openai(&format!("{}/v1", server.url()), "").unwrap().capabilities("qwen")).await;
+    let heads = std::iter::from_fn(|| server.requests.try_recv().ok()).map(|request| request.head);
+    let last = heads.last().unwrap_or_default();
+    (told, last.split(' ').nth(1).unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn lm_studio_is_asked_for_the_window_with_which_it_loaded_the_model() {
+    let loaded = json!({ "id": "qwen", "type": "llm", "state": "loaded",
+        "loaded_context_length": 4_096, "max_context_length": 32_768, "capabilities": ["tool_use"] });
+    let (told, asked) = studio_capabilities(loaded).await;
+    assert_eq!((told.window, told.tools), (Some(4_096), Some(true)));
+    assert_eq!(asked, "/api/v0/models");
+    // The control: of a model that is not loaded nobody knows with which window it will be.
+    let unloaded = json!({ "id": "qwen", "type": "llm", "state": "not-loaded",
+        "max_context_length": 32_768, "capabilities": [] });
+    let (told, _) = studio_capabilities(unloaded).await;
+    assert_eq!((told.window, told.tools), (None, Some(false)));
+}
+
 #[tokio::test]
 async fn an_error_in_place_of_a_stream_is_read() {
     let json = "content-type: application/json\r\n";
