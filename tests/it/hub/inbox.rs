@@ -56,6 +56,26 @@ async fn without_a_model_the_message_is_kept_as_it_is_and_the_hub_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_lands_in_the_inbox_note_that_the_user_chose() {
+    for (inbox_note, lands_in, stays_away) in
+        [("Journal/In.md", "Journal/In.md", INBOX), ("", INBOX, "Journal/In.md")]
+    {
+        let notes = [("Journal/Today.md", "# Today\n")];
+        let (home, hub) = (TestHome::new(&notes), TestHub::start().await);
+        let mut settings = with_hub(settings_without_model(), &hub.url());
+        settings.hub.inbox_note = inbox_note.to_owned();
+        let running = home.open(settings).await;
+        hub.wait_for_registration().await;
+        let id = hub.send("remember milk").await;
+        let notice = hub.wait_for_notification(&id).await;
+        assert_eq!(notice.body, format!("Saved to {lands_in}."));
+        running.quit().await;
+        assert_eq!(home.notes.read(lands_in), "- remember milk\n");
+        assert_eq!(home.notes.try_read(stays_away), None, "{inbox_note}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_works_with_its_tools_and_its_answer_reaches_the_hub() {
     let append = json!({ "path": INBOX, "content": "- milk, two litres" });
     let model = ScriptedModel::start(vec![
