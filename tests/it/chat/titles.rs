@@ -9,7 +9,7 @@ use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::harness::raw_hub::RawHub;
 use crate::harness::test_app::{
-    RunningApp, TestHome, home_with_key, settings_with_model, with_hub,
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
 };
 
 /// The clocks of these stories: what is calm for 2 s counts after 100 ms.
@@ -194,6 +194,36 @@ async fn no_model_is_asked_for_the_hub_when_it_is_switched_off_paused_or_too_dea
         1,
         "the control: one is asked about, and it is not the hub's"
     );
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_held_without_a_model_is_not_sent_to_one_that_is_connected_later() {
+    let home = home_with_key(&[("Alpha.md", "the canary sings\n")]);
+    let model = start_model("A title", "A summary.").await;
+    let running = open(&home, settings_without_model()).await;
+    let command = running.send_and_wait(None, "find canary").await;
+    let words = running.send_and_wait(None, "where is the canary").await;
+    running.replace_settings(settings_with_model(&model)).await;
+    for id in [&command, &words] {
+        // Ringing the bell leaves nothing that could be under way.
+        running.app.end_conversation(id).await.expect("ended");
+    }
+    tokio::time::timeout(
+        fast_time_scale().scale(std::time::Duration::from_secs(20)),
+        model.wait_for_utility_request(1),
+    )
+    .await
+    .expect_err("nobody is asked");
+
+    // The control: one that the model answers is told of, and no other with it.
+    let answered = running.send_and_wait(None, "buy milk").await;
+    wait_for_row(&running, |row| row.id == answered && row.title == "A title").await;
+    let asked = model.utility_requests();
+    assert_eq!(asked.len(), 1);
+    assert!(!asked[0].to_string().contains("canary"), "{}", asked[0]);
+    assert_eq!(title_of(&running, &command).await, "find canary");
+    assert!(!Value::from(model.requests()).to_string().contains("canary"));
     running.quit().await;
 }
 
