@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use protocol::chat::conversation::ChatItem;
 use protocol::{Mode, ProviderKind, Settings, TurnStatus};
+use tempfile::TempDir;
 use testkit::TestHub;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
@@ -28,9 +29,14 @@ const WINDOW_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL_CTX";
 const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 
 fn model_folder() -> Option<PathBuf> {
-    let brought = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/local-model");
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let brought = || repository().join(target).join("local-model");
     let folder = std::env::var_os(FOLDER_VARIABLE).map_or_else(brought, PathBuf::from);
     folder.join("serve_llama.py").exists().then_some(folder)
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn weights_file(folder: &Path) -> Option<PathBuf> {
@@ -117,13 +123,41 @@ async fn send_and_check(app: &RunningApp, text: &str) {
     assert!(is_answered, "{items:?}");
 }
 
+/// The line of `./dev test` about the short session, with this folder of server and weights.
+fn status_line(folder: &Path) -> String {
+    let output = std::process::Command::new(repository().join("tests/local-model"))
+        .arg("--status")
+        .env(FOLDER_VARIABLE, folder)
+        .env_remove(WEIGHTS_VARIABLE)
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_session_that_is_skipped_is_told_and_one_that_runs_is_not() {
+    let folder = TempDir::new().expect("a folder");
+    for file in ["serve_llama.py", "smollm2-135m.gguf"] {
+        let line = status_line(folder.path());
+        let missing = folder.path().join(file);
+        let start = format!("local model: skipped ({} is missing", missing.display());
+        assert!(line.starts_with(&start) && line.lines().count() == 1, "{line}");
+        std::fs::write(missing, "").expect("written");
+    }
+    let line = status_line(folder.path());
+    assert!(line.starts_with("local model: a short session with "), "{line}");
+    let dev = std::fs::read_to_string(repository().join("dev")).expect("the script");
+    let (_, tests) = dev.split_once("\nrun_tests() {").expect("it runs tests");
+    let (tests, _) = tests.split_once("\n}\n").expect("to the end");
+    assert!(tests.contains("tests/local-model --status"), "`./dev test` does not say it: {tests}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_to_a_real_model_comes_to_its_end() {
     let found = model_folder().and_then(|folder| Some((weights_file(&folder)?, folder)));
-    let Some((weights, folder)) = found else {
-        println!("skipped: there is no model server here; `./dev local` brings one");
-        return;
-    };
+    // `./dev test` says that it was skipped.
+    let Some((weights, folder)) = found else { return };
     let server = LlamaServerProcess::start(&folder, &weights, 4_096).await;
     let home = home();
     let running = home.open(server.settings()).await;
