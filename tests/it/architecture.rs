@@ -4,6 +4,7 @@
 mod advisories;
 mod dependencies;
 mod fixtures;
+mod fuzzing;
 mod licenses;
 mod naming;
 mod retired_terms;
