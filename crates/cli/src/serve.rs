@@ -119,38 +119,124 @@ fn hub_line(hub: HubStatus) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::settings::SettingsProblem;
+    use protocol::{ConversationState, Settings, Timestamp};
+
     use super::*;
 
-    fn hub(state: HubState, trouble: Option<&str>) -> NumberedEvent {
+    fn numbered(event: AppEvent) -> NumberedEvent {
+        NumberedEvent { seq: 1, event }
+    }
+
+    fn hub(state: HubState, trouble: Option<&str>) -> AppEvent {
         let trouble = trouble.map(str::to_owned);
-        let hub = HubStatus { state, trouble, retry_at: None, ignored: 0 };
-        NumberedEvent { seq: 1, event: AppEvent::HubChanged { hub } }
+        AppEvent::HubChanged { hub: HubStatus { state, trouble, retry_at: None, ignored: 0 } }
+    }
+
+    fn problem(words: &str) -> AppEvent {
+        AppEvent::Problem { error: UserError::other(words.to_owned()) }
+    }
+
+    fn settings(trouble: Option<&str>) -> AppEvent {
+        let trouble = trouble
+            .map(|message| SettingsProblem { message: message.to_owned(), choices: Vec::new() });
+        AppEvent::SettingsChanged { settings: Settings::default(), trouble }
+    }
+
+    fn asks(id: &str, question: Option<&str>) -> AppEvent {
+        let conversation = Conversation {
+            id: id.into(),
+            title: "Milk".to_owned(),
+            summary: None,
+            state: ConversationState::Active,
+            from_hub: true,
+            archived: false,
+            updated_at: Timestamp(1),
+            waiting_question: question.map(str::to_owned),
+            waiting_notes: 0,
+            held: 0,
+            interrupted: false,
+            working: false,
+        };
+        AppEvent::ConversationChanged { conversation }
+    }
+
+    /// Checks the lines that are printed for these events, one after the other.
+    #[track_caller]
+    fn check(events: Vec<AppEvent>, expected: &[&str]) {
+        let mut told = PrintedLines::default();
+        let printed: Vec<String> =
+            events.into_iter().filter_map(|event| told.event_line(numbered(event))).collect();
+        assert_eq!(printed, expected);
     }
 
     #[test]
-    fn a_line_comes_when_something_changes_and_not_again() {
+    fn a_line_about_the_hub_comes_when_something_changes_and_not_again() {
         let (away, busy) = (Some("The hub does not answer."), Some("The hub is busy."));
-        let mut told = PrintedLines::default();
-        let lines: Vec<Option<String>> = [
-            (HubState::Connecting, None),
-            (HubState::Waiting, away),
-            (HubState::Connecting, away),
-            (HubState::Waiting, away),
-            (HubState::Waiting, busy),
-            (HubState::Online, None),
-            (HubState::Online, None),
-            (HubState::Waiting, away),
-        ]
-        .into_iter()
-        .map(|(state, trouble)| told.event_line(hub(state, trouble)))
-        .collect();
-        let printed: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
-        let expected = [
-            "The hub does not answer.",
-            "The hub is busy.",
-            "Connected to the hub.",
-            "The hub does not answer.",
+        check(
+            vec![
+                hub(HubState::Connecting, None),
+                hub(HubState::Waiting, away),
+                hub(HubState::Connecting, away),
+                hub(HubState::Waiting, away),
+                hub(HubState::Waiting, busy),
+                hub(HubState::Online, None),
+                hub(HubState::Online, None),
+                hub(HubState::Waiting, away),
+            ],
+            &[
+                "The hub does not answer.",
+                "The hub is busy.",
+                "Connected to the hub.",
+                "The hub does not answer.",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_question_is_printed_once_and_again_after_it_was_answered() {
+        let lines = [
+            "Waiting for an answer in “Milk”: Which one?",
+            "Waiting for an answer in “Milk”: Which one?",
+            "Waiting for an answer in “Milk”: How many?",
+            "Waiting for an answer in “Milk”: Which one?",
         ];
-        assert_eq!(printed, expected);
+        check(
+            vec![
+                asks("a", None),
+                asks("a", Some("Which one?")),
+                asks("a", Some("Which one?")),
+                asks("b", Some("Which one?")),
+                asks("a", Some("How many?")),
+                asks("b", Some("Which one?")),
+                asks("a", None),
+                asks("a", Some("Which one?")),
+            ],
+            &lines,
+        );
+    }
+
+    #[test]
+    fn problems_and_trouble_with_settings_are_printed_once_each() {
+        let (full, locked) = ("The disk is full.", "The note is locked.");
+        check(
+            vec![problem(full), problem(full), problem(locked), problem(full)],
+            &[full, locked, full],
+        );
+        let cut = Some("The settings are cut off.");
+        check(
+            vec![settings(None), settings(cut), settings(cut), settings(None), settings(cut)],
+            &["The settings are cut off.", "The settings are cut off."],
+        );
+        // What is printed of one kind leaves the others as they are.
+        check(
+            vec![
+                problem(full),
+                settings(Some(full)),
+                hub(HubState::Waiting, Some(full)),
+                problem(full),
+            ],
+            &[full, full, full],
+        );
     }
 }
