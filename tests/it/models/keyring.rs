@@ -127,11 +127,12 @@ async fn the_hub_is_not_asked_without_the_token_that_a_locked_keyring_holds() {
     let hub = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = format!("ws://{}", hub.local_addr().expect("an address"));
     let vault = home.notes.root().to_str().expect("a path in UTF-8");
-    let mut served = on(&bus, &home, &["serve", "--vault", vault])
-        .env("VAULTMATE_HUB_URL", address)
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it serves");
+    let serve = || {
+        let mut command = on(&bus, &home, &["serve", "--vault", vault]);
+        command.env("VAULTMATE_HUB_URL", &address).stderr(Stdio::piped());
+        command.spawn().expect("it serves")
+    };
+    let mut served = serve();
     let mut lines = BufReader::new(served.stderr.take().expect("it is piped")).lines();
     let told = async {
         while let Some(line) = lines.next_line().await.expect("text") {
@@ -144,5 +145,11 @@ async fn the_hub_is_not_asked_without_the_token_that_a_locked_keyring_holds() {
     tokio::time::timeout(TEST_TIMEOUT, told).await.expect("it tells");
     let dialled = tokio::time::timeout(Duration::from_secs(1), hub.accept()).await;
     assert!(dialled.is_err(), "a hub was dialled without its token");
+    served.kill().await.expect("it ends");
+    // The control: with the keyring unlocked the same hub is dialled.
+    daemon.unlock().await;
+    let mut served = serve();
+    let dialled = tokio::time::timeout(TEST_TIMEOUT, hub.accept()).await;
+    assert!(dialled.is_ok(), "the hub was not dialled with its token");
     served.kill().await.expect("it ends");
 }
