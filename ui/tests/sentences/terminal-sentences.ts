@@ -73,7 +73,7 @@ const words: readonly string[] = [
   'The program was interrupted; {made}nobody can tell whether {tool} changed {0}. Read before you change it again.',
   '{tool} had changed {0}.',
   'The program was interrupted; {tool} had changed {0}.',
-  'what {tool} was asked for, before an interruption',
+  'the change that {tool} planned before an interruption',
   'The program was interrupted before {tool} did anything.',
   'Answer with the one word: ready',
   'Are you there?',

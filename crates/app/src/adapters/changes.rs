@@ -310,7 +310,7 @@ impl VaultChanges {
             made.filter(|_| !change.is_rename()).unwrap_or(change).clone()
         };
         let summary = if applied.rebased.is_empty() {
-            plan.summary.clone()
+            tools::plan_outcome::applied_text(&plan.summary)
         } else {
             tools::plan_outcome::rebased_text(&plan.summary)
         };

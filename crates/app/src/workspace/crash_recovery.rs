@@ -169,7 +169,7 @@ fn cut_result(
         format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
     } else if waits {
         tools::plan_outcome::pending_text(&format!(
-            "what {tool} was asked for, before an interruption"
+            "the change that {tool} planned before an interruption"
         ))
     } else {
         format!("The program was interrupted before {tool} did anything.")

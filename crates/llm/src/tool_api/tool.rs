@@ -165,7 +165,8 @@ impl ToolFailure {
 pub struct ChangePlan {
     /// The changes.
     pub change_set: ChangeSet,
-    /// The effect of the plan, in the past tense, for the model ("Appended 1 line to `a.md`").
+    /// The changes as an instruction, for the model ("append 1 line to `a.md`"). The result of the call
+    /// adds whether they are applied or wait for review.
     pub summary: String,
     /// Whether the sources of the summary are known; of the vault it may hold only what
     /// [`SourceLog::record_name`] recorded.

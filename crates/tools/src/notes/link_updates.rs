@@ -44,7 +44,7 @@ impl LinkUpdates {
         if let (links @ 1.., notes) = self.reported {
             let (links, notes) = (pluralize(links, "link"), pluralize(notes, "note"));
             words = format!(
-                ", and rewrote {links} in {notes} so that they still lead to the same place"
+                ", and rewrite {links} in {notes} so that they still lead to the same place"
             );
         }
         for because in [SkipReason::OutsideVault, SkipReason::NotText, SkipReason::Protected] {
@@ -65,11 +65,11 @@ impl LinkUpdates {
         self,
         path: NotePath,
         content: Vec<u8>,
-        did: &str,
+        summary: &str,
         context: &ToolContext,
     ) -> (ToolEffect, ChangePlan) {
         let effect = if self.changes.is_empty() { ToolEffect::Create } else { ToolEffect::Edit };
-        let summary = format!("{did}{}", self.summary_suffix(context));
+        let summary = format!("{summary}{}", self.summary_suffix(context));
         let change = Change::create(path, content);
         let change_set: ChangeSet = std::iter::once(change).chain(self.changes).collect();
         (effect, ChangePlan { change_set, summary, labels: SourceLabels::Complete })
@@ -119,7 +119,7 @@ impl NotesView {
             String::new()
         } else {
             let (links, notes) = (pluralize(links.len(), "link"), pluralize(sources.len(), "note"));
-            format!(". {links} in {notes} led to it")
+            format!(", which breaks {links} in {notes}")
         })
     }
 

@@ -173,7 +173,7 @@ impl ToolFixture {
 
     async fn decide(&mut self, effect: ToolEffect, plan: ChangePlan) -> CallAnswer {
         let text = match self.policy {
-            PlanPolicy::Apply => plan.summary.clone(),
+            PlanPolicy::Apply => plan_outcome::applied_text(&plan.summary),
             PlanPolicy::Wait => plan_outcome::pending_text(&plan.summary),
         };
         for change in plan.change_set.changes() {

@@ -26,9 +26,9 @@ async fn a_move_rewrites_every_link_in_one_plan() {
     assert_eq!(answer.effect, Some(ToolEffect::Move));
     assert_eq!(
         answer.text,
-        "Moved `Garden.md` to `Areas/Plot.md`, and rewrote 4 links in 3 notes so that they still \
+        "Applied: move `Garden.md` to `Areas/Plot.md`, and rewrite 4 links in 3 notes so that they still \
          lead to the same place. 1 link in `Latin.md` will not lead to the same place, because what \
-         is not UTF-8 text is not changed: tell the user"
+         is not UTF-8 text is not changed: tell the user."
     );
     assert_eq!(
         bench.text("Projects/Plan.md"),
@@ -38,7 +38,7 @@ async fn a_move_rewrites_every_link_in_one_plan() {
     assert_eq!(bench.text("Board.canvas"), r#"{"nodes":[{"type":"file","file":"Areas/Plot.md"}]}"#);
     let answer =
         bench.call_ok("move_file", json!({ "source": "Projects/", "destination": "P" })).await;
-    assert!(answer.text.contains("rewrote 1 link in 1 note"), "{}", answer.text);
+    assert!(answer.text.contains("rewrite 1 link in 1 note"), "{}", answer.text);
     assert_eq!(bench.text("Diary.md"), "![[Plot]] #daily\n[[P/Plan]]\n");
     assert_eq!(
         bench.text("P/Plan.md"),
@@ -71,7 +71,9 @@ async fn a_new_note_takes_over_no_link_and_is_reviewed_when_others_must_change()
     let answer = bench.call_ok("write_file", call).await;
     assert_eq!(answer.effect, Some(ToolEffect::Edit));
     assert!(
-        answer.text.ends_with("rewrote 1 link in 1 note so that they still lead to the same place")
+        answer
+            .text
+            .ends_with("rewrite 1 link in 1 note so that they still lead to the same place.")
     );
     assert!(bench.text("Garden.md").contains("See [[Projects/Plan]] and [[Gone]]."));
     let call = json!({ "path": "Gone.md", "content": "here now" });
@@ -91,7 +93,10 @@ async fn a_name_that_links_cannot_spell_is_refused_with_the_reason() {
 #[tokio::test]
 async fn a_deletion_says_how_many_links_led_there() {
     let answer = bench().call_ok("delete_file", json!({ "path": "Garden" })).await;
-    assert_eq!(answer.text, "Put `Garden.md` into the trash. 4 links in 3 notes led to it");
+    assert_eq!(
+        answer.text,
+        "Applied: put `Garden.md` into the trash, which breaks 4 links in 3 notes."
+    );
 }
 
 #[tokio::test]
@@ -157,7 +162,7 @@ async fn links_in_private_notes_are_kept_and_not_mentioned() {
     assert!(!words.contains("y.md"), "{words}");
     let call = json!({ "source": "Garden", "destination": "Plot" });
     let answer = bench.call_ok("move_file", call).await;
-    assert!(answer.text.contains("rewrote 1 link in 1 note "), "{}", answer.text);
+    assert!(answer.text.contains("rewrite 1 link in 1 note "), "{}", answer.text);
     assert_eq!(bench.text("Secret/x.md"), "[[Plot]] [[Plot]]");
     assert_eq!(bench.text("y.md"), "#secret [[Plot]]");
 }

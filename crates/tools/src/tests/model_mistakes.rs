@@ -74,7 +74,7 @@ fn names_and_paths() -> Vec<Mistake> {
         read(json!("today"), "`Diary/2026-11-21.md`"),
         one("append_file", json!({ "path": "today", "content": "x" }), "`Diary/2026-11-21.md`"),
         one("append_file", json!({ "path": "Daily.md", "content": "x" }), "`Diary/2026-11-21.md`"),
-        one("write_file", json!({ "path": "A: plan.md", "content": "x" }), "Created `A"),
+        one("write_file", json!({ "path": "A: plan.md", "content": "x" }), "Applied: create `A"),
         one("list_files", json!({ "path": "House/Boiler.md" }), "`House`"),
         one("list_files", json!({ "path": "Hause" }), "`House`"),
     ]
@@ -97,25 +97,25 @@ fn shapes() -> Vec<Mistake> {
         one("search_files", json!({ "pattern": "(cold" }), boiler),
         one("search_files", json!({ "pattern": "cold", "case_sensitive": "false" }), boiler),
         one("search_files", json!({ "pattern": "cold", "file_pattern": "House/[*.md" }), boiler),
-        one("write_file", json!({ "path": "New.md", "text": "x" }), "Created `New.md`"),
+        one("write_file", json!({ "path": "New.md", "text": "x" }), "Applied: create `New.md`"),
         one("get_conversation", json!({ "conversation_id": "42" }), "c-1"),
         one(
             "write_file",
             json!({ "path": "Quotes.md", "content": "x", "overwrite": "true" }),
-            "Replaced all",
+            "Applied: replace all",
         ),
-        one("write_file", json!({ "path": "Quotes.md", "content": "x" }), "Replaced all"),
+        one("write_file", json!({ "path": "Quotes.md", "content": "x" }), "Applied: replace all"),
         one(
             "write_file",
             json!({ "path": "Days.md", "content": "x", "overwrite": true, "expect_hash": "0123456789ab" }),
-            "Replaced all",
+            "Applied: replace all",
         ),
     ]
 }
 
 fn texts() -> Vec<Mistake> {
     let groceries = |fields, comes_to| edit("Groceries.md", fields, comes_to);
-    let replaced = "Replaced 1 place in `Groceries.md` (line 7)";
+    let replaced = "Applied: replace 1 place in `Groceries.md` (line 7)";
     let text = |old: &str| json!({ "old_text": old, "new_text": "- milk" });
     vec![
         groceries(text("- 2 litres of milk"), replaced),
@@ -123,7 +123,7 @@ fn texts() -> Vec<Mistake> {
         groceries(text("- milk, 2 litres   "), replaced),
         groceries(text("-  milk,  2 litres"), replaced),
         groceries(text("7| - milk, 2 litres"), replaced),
-        groceries(text("- tea"), "Replaced 2 places"),
+        groceries(text("- tea"), "Applied: replace 2 places"),
         groceries(json!({ "old_text": "- milk, 2 litres" }), replaced),
         groceries(json!({ "old_text": "- milk, 2 litres", "text": "- milk" }), replaced),
         edit("Quotes", json!({ "old_text": "said \"hello\" - and", "new_text": "x" }), "(line 1)"),
@@ -157,7 +157,7 @@ fn headings() -> Vec<Mistake> {
         groceries(under("^soups"), "the block ^soup"),
         groceries(
             json!({ "heading": "Weekly plan", "action": "replace", "text": "## Weekly plan\nx" }),
-            "Replaced the text",
+            "Applied: replace the text",
         ),
         groceries(json!({ "heading": "Weekly plan", "text": "x" }), "“Weekly plan”"),
         groceries(json!({ "heading": "Weekly plan", "action": "append", "new_text": "x" }), plan),
@@ -169,12 +169,12 @@ fn headings() -> Vec<Mistake> {
         one(
             "append_file",
             json!({ "path": "Garden/Plan.md", "content": "x", "heading": "Beds" }),
-            "Appended 1 line",
+            "Applied: append 1 line",
         ),
         one(
             "append_file",
             json!({ "path": "Brand new", "content": "x", "heading": "Beds" }),
-            "Created `Brand new.md`",
+            "Applied: create `Brand new.md`",
         ),
     ]
 }
@@ -182,20 +182,26 @@ fn headings() -> Vec<Mistake> {
 fn properties() -> Vec<Mistake> {
     let groceries = |fields, comes_to| edit("Groceries.md", fields, comes_to);
     vec![
-        groceries(json!({ "property": "tag", "action": "remove" }), "Removed the property tags"),
+        groceries(
+            json!({ "property": "tag", "action": "remove" }),
+            "Applied: remove the property tags",
+        ),
         groceries(
             json!({ "property": "owner", "action": "append", "value": "Bo" }),
-            "Set the property owner",
+            "Applied: set the property owner",
         ),
         groceries(
             json!({ "property": "owner", "action": "set", "text": "Bo" }),
-            "Set the property owner",
+            "Applied: set the property owner",
         ),
-        groceries(json!({ "property": "owner", "action": "set" }), "Removed the property owner"),
-        groceries(json!({ "property": "owner", "value": "Bo" }), "Set the property owner"),
+        groceries(
+            json!({ "property": "owner", "action": "set" }),
+            "Applied: remove the property owner",
+        ),
+        groceries(json!({ "property": "owner", "value": "Bo" }), "Applied: set the property owner"),
         groceries(
             json!({ "property": "owner", "action": "set", "value": { "name": "Bo" } }),
-            "Set the property owner",
+            "Applied: set the property owner",
         ),
     ]
 }

@@ -20,7 +20,7 @@ async fn a_note_moves_by_name_and_keeps_its_extension() {
     let call = json!({ "source": "Plan", "destination": "Archive/2026/The plan" });
     let answer = bench.call_ok("move_file", call).await;
     assert_eq!(answer.effect, Some(ToolEffect::Move));
-    assert_eq!(answer.text, "Moved `Projects/Plan.md` to `Archive/2026/The plan.md`");
+    assert_eq!(answer.text, "Applied: move `Projects/Plan.md` to `Archive/2026/The plan.md`.");
     assert_eq!(bench.text("Archive/2026/The plan.md"), "see [[Garden]]\n");
     assert!(!bench.file("Projects/Plan.md").exists());
     bench
@@ -92,7 +92,7 @@ async fn what_is_deleted_is_in_the_trash() {
     assert_eq!(answer.effect, Some(ToolEffect::Delete));
     assert_eq!(bench.text(".trash/Garden.md"), "# Garden\n");
     let answer = bench.call_ok("delete_file", json!({ "path": "Old" })).await;
-    assert_eq!(answer.text, "Put the folder `Old` into the trash");
+    assert_eq!(answer.text, "Applied: put the folder `Old` into the trash.");
     assert_eq!(bench.text(".trash/Old/Note.md"), "old\n");
     for path in [".trash/Garden.md", "../x.md", ".obsidian", "/"] {
         bench.call_err("delete_file", json!({ "path": path })).await;
@@ -178,10 +178,10 @@ async fn a_move_names_the_notes_whose_links_it_leaves() {
     let answer = bench.call_ok("move_file", call).await;
     assert_eq!(
         answer.text,
-        "Moved `Garden.md` to `Home/Yard.md`, and rewrote 1 link in 1 note so that they still lead \
+        "Applied: move `Garden.md` to `Home/Yard.md`, and rewrite 1 link in 1 note so that they still lead \
          to the same place. 3 links in `Latin.md`, `Wide.md` will not lead to the same place, \
          because what is not UTF-8 text is not changed: tell the user. 1 link in `Fixed.md` will \
-         not lead to the same place, because write-protected notes are not changed: tell the user"
+         not lead to the same place, because write-protected notes are not changed: tell the user."
     );
     assert_eq!(bench.text("Plan.md"), "[[Yard]]\n");
     assert_eq!(bench.text("Fixed.md"), "[[Garden]]\n");

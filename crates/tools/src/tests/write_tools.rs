@@ -58,7 +58,7 @@ async fn a_note_that_changed_elsewhere_is_edited_as_it_is_now_and_says_so() {
     bench.write_externally("n.md", "zero\none\ntwo\n");
     let edit = json!({ "path": "n", "old_text": "two", "new_text": "2" });
     let answer = bench.call_ok("edit_file", edit).await;
-    assert!(answer.text.contains("the note had changed since it was read"), "{}", answer.text);
+    assert!(answer.text.contains("the note changed after it was read"), "{}", answer.text);
     assert_eq!(bench.text("n.md"), "zero\none\n2\n");
     let own = json!({ "path": "n", "old_text": "2", "new_text": "two" });
     assert!(!bench.call_ok("edit_file", own).await.text.contains("had changed"));
@@ -118,7 +118,7 @@ async fn a_property_is_set_without_a_reading_behind_a_byte_order_mark() {
     assert!(bench.call_err("set_property", set.clone()).await.contains("No change needed"));
     bench.write_externally("n.md", "---\na: 1\n---\nmore\n");
     let answer = bench.call_ok("set_property", set).await;
-    assert!(answer.text.contains("had changed since it was read"), "{}", answer.text);
+    assert!(answer.text.contains("changed after it was read"), "{}", answer.text);
 }
 
 async fn appended(before: &[u8], content: &str, heading: Option<&str>) -> String {
@@ -171,11 +171,11 @@ async fn appending_creates_missing_notes_and_knows_the_daily_note() {
     assert_eq!(bench.text("inbox/Inbox.md"), "milk\n");
     let daily = json!({ "path": "daily", "content": "woke early" });
     let answer = bench.call_ok("append_file", daily).await;
-    assert_eq!(answer.text, "Created `2026-11-21.md` with 1 line");
+    assert_eq!(answer.text, "Applied: create `2026-11-21.md` with 1 line.");
     let again = json!({ "path": "daily", "content": "slept" });
     assert_eq!(
         bench.call_ok("append_file", again).await.text,
-        "Appended 1 line to `2026-11-21.md`"
+        "Applied: append 1 line to `2026-11-21.md`."
     );
     assert_eq!(bench.text("2026-11-21.md"), "woke early\nslept\n");
 }
@@ -190,7 +190,7 @@ async fn a_bare_name_means_the_note_of_that_name_and_a_path_means_itself() {
     assert_eq!(bench.text("Deep/inbox/Inbox.md"), "deep\n");
     assert_eq!(bench.text("inbox/Inbox.md"), "milk\n");
     let daily = bench.call_ok("append_file", json!({ "path": "daily", "content": "sun" })).await;
-    assert_eq!(daily.text, "Appended 1 line to `Diary/2026-11-21.md`");
+    assert_eq!(daily.text, "Applied: append 1 line to `Diary/2026-11-21.md`.");
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ impl ChangingTool for AppendFile {
                 let content = new_note(&path, &input).map_err(ToolFailure::labeled)?;
                 let kept = self.0.updates_after_creation(&path, context).await?;
                 let lines = pluralize(content.lines().count(), "line");
-                let summary = format!("Created `{path}` with {lines}");
+                let summary = format!("create `{path}` with {lines}");
                 Ok(kept.plan_creation(path, content.into_bytes(), &summary, context))
             }
             PathState::Taken(note) => {
@@ -110,7 +110,7 @@ fn plan_append(note: CurrentNote, input: &AppendFileInput) -> Result<ChangePlan,
     let mut after = note.bytes.get(..mark + before.len()).unwrap_or_default().to_vec();
     after.extend_from_slice(added.as_bytes());
     after.extend_from_slice(behind.as_bytes());
-    let summary = format!("Appended {lines}{under} to `{}`", note.path);
+    let summary = format!("append {lines}{under} to `{}`", note.path);
     let change = Change::replace(note.path, note.bytes, after);
     Ok(ChangePlan { change_set: ChangeSet::one(change), summary, labels: SourceLabels::Complete })
 }

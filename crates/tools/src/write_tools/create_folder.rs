@@ -32,7 +32,7 @@ impl ChangingTool for CreateFolder {
         context: &ToolContext,
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let path = self.0.free_path(&input.path, None, context).await?;
-        let summary = format!("Created the folder `{path}`");
+        let summary = format!("create the folder `{path}`");
         let change_set = ChangeSet::one(Change { path, act: ChangeAction::MakeFolder });
         Ok((ToolEffect::Folder, ChangePlan { change_set, summary, labels: SourceLabels::Complete }))
     }

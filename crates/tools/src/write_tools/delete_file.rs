@@ -37,14 +37,14 @@ impl ChangingTool for DeleteFile {
                 let note = self.0.read_current(path, context).await?;
                 self.0.require_writable(&note).await?;
                 let lost = self.0.broken_links_suffix(&note.path, context).await?;
-                let summary = format!("Put `{}` into the trash{lost}", note.path);
+                let summary = format!("put `{}` into the trash{lost}", note.path);
                 (Change::trash(note.path, note.bytes), summary)
             }
             FileOrFolder::Folder(path) => {
                 refuse_pending(&path, context)?;
                 self.0.require_movable(&FileOrFolder::Folder(path.clone()), context).await?;
                 let holds = self.0.folder_contents(&path).await?;
-                let summary = format!("Put the folder `{path}` into the trash");
+                let summary = format!("put the folder `{path}` into the trash");
                 (Change { path, act: ChangeAction::TrashFolder { holds: Some(holds) } }, summary)
             }
         };

@@ -59,7 +59,7 @@ impl ChangingTool for MoveFile {
         let kept = self.0.updates_after_move(from, &to, context).await?;
         // That no link had to change is told of every note as well.
         context.sources.record_named_source(Source::Vault);
-        let summary = format!("Moved `{from}` to `{to}`{}", kept.summary_suffix(context));
+        let summary = format!("move `{from}` to `{to}`{}", kept.summary_suffix(context));
         let change = match thing {
             FileOrFolder::File(from) => Change::rename(from, to),
             FileOrFolder::Folder(from) => Change::rename_folder(from, to),

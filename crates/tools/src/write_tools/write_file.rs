@@ -49,7 +49,7 @@ impl ChangingTool for WriteFile {
         match self.0.path_state(&input.path, context).await? {
             PathState::Free(path) => {
                 let kept = self.0.updates_after_creation(&path, context).await?;
-                let summary = format!("Created `{path}` with {lines}");
+                let summary = format!("create `{path}` with {lines}");
                 Ok(kept.plan_creation(path, input.content.into_bytes(), &summary, context))
             }
             PathState::Taken(note) => {
@@ -57,7 +57,7 @@ impl ChangingTool for WriteFile {
                 require_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
                 let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =
-                    format!("Replaced all of `{}`: {lines} instead of {before}", note.path);
+                    format!("replace all of `{}`: {lines} instead of {before}", note.path);
                 let after = input.content.into_bytes();
                 let change = Change::replace(note.path, note.bytes, after);
                 Ok((

@@ -13,7 +13,7 @@ fn moves() -> Vec<Mistake> {
     let moved = |source: &str, destination: &str, comes_to| {
         one("move_file", json!({ "source": source, "destination": destination }), comes_to)
     };
-    let filed = "Moved `House/Boiler.md` to `Archive/Boiler.md`";
+    let filed = "Applied: move `House/Boiler.md` to `Archive/Boiler.md`";
     vec![
         moved("Boiler", "Archive/Boiler", filed),
         moved("Boilr", "Archive/Boiler.md", filed),
@@ -28,19 +28,19 @@ fn moves() -> Vec<Mistake> {
         moved("Boiler", "Archive/Boiler?.md", filed),
         moved("Boiler", "Archive/Boiler .md", filed),
         moved("Boiler", "Archive /Boiler.md", filed),
-        moved("Plan", "Archive/Plan.md", "Moved `Garden/Plan.md`"),
-        moved("Quotes", "Windows.md", "Moved `Quotes.md` to `Windows 2.md`"),
-        moved("Quotes", "garden/PLAN", "Moved `Quotes.md` to `Garden/Plan 2.md`"),
-        moved("Quotes", "Garden", "Moved `Quotes.md` to `Garden/Quotes.md`"),
-        moved("Quotes", "garden", "Moved `Quotes.md` to `Garden/Quotes.md`"),
-        moved("Boiler", "/", "Moved `House/Boiler.md` to `Boiler.md`"),
-        moved("Quotes", "Windows.md/Quotes.md", "Moved `Quotes.md` to `Windows/Quotes.md`"),
-        moved("Quotes", "CON.md", "Moved `Quotes.md` to `CON 2.md`"),
-        moved("Hause/", "Archive/", "Moved `House` to `Archive/House`"),
-        moved("/House", "Archive/", "Moved `House` to `Archive/House`"),
-        moved("House/", "Garden", "Moved `House` to `Garden/House`"),
-        moved("House/", "House/Old/", "Moved `House` to `Old/House`"),
-        moved("House", "House/Old", "Moved `House` to `Old`"),
+        moved("Plan", "Archive/Plan.md", "Applied: move `Garden/Plan.md`"),
+        moved("Quotes", "Windows.md", "Applied: move `Quotes.md` to `Windows 2.md`"),
+        moved("Quotes", "garden/PLAN", "Applied: move `Quotes.md` to `Garden/Plan 2.md`"),
+        moved("Quotes", "Garden", "Applied: move `Quotes.md` to `Garden/Quotes.md`"),
+        moved("Quotes", "garden", "Applied: move `Quotes.md` to `Garden/Quotes.md`"),
+        moved("Boiler", "/", "Applied: move `House/Boiler.md` to `Boiler.md`"),
+        moved("Quotes", "Windows.md/Quotes.md", "Applied: move `Quotes.md` to `Windows/Quotes.md`"),
+        moved("Quotes", "CON.md", "Applied: move `Quotes.md` to `CON 2.md`"),
+        moved("Hause/", "Archive/", "Applied: move `House` to `Archive/House`"),
+        moved("/House", "Archive/", "Applied: move `House` to `Archive/House`"),
+        moved("House/", "Garden", "Applied: move `House` to `Garden/House`"),
+        moved("House/", "House/Old/", "Applied: move `House` to `Old/House`"),
+        moved("House", "House/Old", "Applied: move `House` to `Old`"),
         one("move_file", json!({ "from": "Boiler", "to": "Archive/Boiler.md" }), filed),
         one("move", json!({ "source": "Boiler", "destination": "Archive/Boiler.md" }), filed),
         one(
@@ -58,40 +58,40 @@ fn moves() -> Vec<Mistake> {
 
 fn deletions() -> Vec<Mistake> {
     let deleted = |path: Value, comes_to| one("delete_file", json!({ "path": path }), comes_to);
-    let quotes = "Put `Quotes.md` into the trash";
+    let quotes = "Applied: put `Quotes.md` into the trash";
     vec![
         deleted(json!("Quote"), quotes),
         deleted(json!("/Quotes.md"), quotes),
         deleted(json!("quotes.MD"), quotes),
         deleted(json!("Quotes.txt"), quotes),
         deleted(json!(["Quotes"]), quotes),
-        deleted(json!("Plan"), "Put `Garden/Plan.md`"),
-        deleted(json!("Hause/"), "Put the folder `House`"),
-        deleted(json!("Hause"), "Put the folder `House`"),
-        deleted(json!("/House/"), "Put the folder `House`"),
-        deleted(json!("House/*"), "Put the folder `House`"),
+        deleted(json!("Plan"), "Applied: put `Garden/Plan.md`"),
+        deleted(json!("Hause/"), "Applied: put the folder `House`"),
+        deleted(json!("Hause"), "Applied: put the folder `House`"),
+        deleted(json!("/House/"), "Applied: put the folder `House`"),
+        deleted(json!("House/*"), "Applied: put the folder `House`"),
         deleted(json!("Quotes.md/"), quotes),
         one("delete_note", json!({ "path": "Quotes" }), quotes),
         one("delete_file", json!({ "path": "Quotes", "permanent": true }), quotes),
         one("delete_file", json!({ "file": "Quotes" }), quotes),
-        one("delete_folder", json!({ "path": "House" }), "Put the folder `House`"),
+        one("delete_folder", json!({ "path": "House" }), "Applied: put the folder `House`"),
     ]
 }
 
 fn folders() -> Vec<Mistake> {
     let made = |path: Value, comes_to| one("create_folder", json!({ "path": path }), comes_to);
-    let archive = "Created the folder `Archive`";
+    let archive = "Applied: create the folder `Archive`";
     vec![
         made(json!("House"), "match `House/*`"),
         made(json!("house/"), "`House/Boiler.md`"),
-        made(json!("Garden/Plan.md"), "Created the folder `Garden/Plan`"),
-        made(json!("Quotes.md/Old"), "Created the folder `Quotes/Old`"),
+        made(json!("Garden/Plan.md"), "Applied: create the folder `Garden/Plan`"),
+        made(json!("Quotes.md/Old"), "Applied: create the folder `Quotes/Old`"),
         made(json!("/Archive"), archive),
         made(json!("../Archive"), archive),
         made(json!("Archive?"), archive),
         made(json!("Archive."), archive),
-        made(json!("Archive\\2026"), "Created the folder `Archive/2026`"),
-        made(json!("NUL"), "Created the folder `NUL"),
+        made(json!("Archive\\2026"), "Applied: create the folder `Archive/2026`"),
+        made(json!("NUL"), "Applied: create the folder `NUL"),
         made(json!(["Archive"]), archive),
         one("create_folder", json!({ "name": "Archive" }), archive),
         one("create_folder", json!({ "path": "Archive", "parents": true }), archive),
@@ -133,7 +133,7 @@ fn lists_and_appends() -> Vec<Mistake> {
     let list = |fields: Value, comes_to| one("list_files", fields, comes_to);
     let append = |fields: Value, comes_to| one("append_file", fields, comes_to);
     let house = "match `House/*`";
-    let added = "Appended 1 line to `Quotes.md`";
+    let added = "Applied: append 1 line to `Quotes.md`";
     vec![
         list(json!({ "path": "/" }), "`House`"),
         list(json!({ "path": "." }), "`House`"),

@@ -16,6 +16,7 @@ use protocol::{Change, ChangeSet, NotePath};
 use serde_json::Value;
 
 use crate::notes::notes_view::{CurrentNote, NotesView};
+use crate::plan_outcome::BASED_ON_PRESENT_TEXT;
 use crate::text::text_encoding::{LineEnd, decode};
 
 /// One edit of one note.
@@ -31,7 +32,7 @@ pub(crate) enum NoteEdit<'a> {
 pub(crate) struct EditResult {
     /// The whole text, without the byte order mark.
     pub(crate) text: String,
-    /// The edit, in the past tense.
+    /// The edit, as an instruction: see [`ChangePlan::summary`].
     pub(crate) summary: String,
 }
 
@@ -130,9 +131,8 @@ fn changed_note(
     after.extend_from_slice(edited.text.as_bytes());
     let mut summary = edited.summary;
     if reading == Freshness::Outdated {
-        summary.push_str(
-            "; the note had changed since it was read, and the edit was made on what is there now",
-        );
+        summary.push_str("; the note changed after it was read, and ");
+        summary.push_str(BASED_ON_PRESENT_TEXT);
     }
     let change = Change::replace(note.path, note.bytes, after);
     Ok(ChangePlan { change_set: ChangeSet::one(change), summary, labels: SourceLabels::Complete })

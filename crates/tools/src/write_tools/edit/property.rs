@@ -67,11 +67,11 @@ impl PropertyEdit<'_> {
 
     fn summary(&self, path: &NotePath, name: &str) -> String {
         match self.action {
-            PropertyAction::Set(value) => format!("Set the property {name} of `{path}` to {value}"),
+            PropertyAction::Set(value) => format!("set the property {name} of `{path}` to {value}"),
             PropertyAction::Append(value) => {
-                format!("Added {value} to the property {name} of `{path}`")
+                format!("add {value} to the property {name} of `{path}`")
             }
-            PropertyAction::Remove => format!("Removed the property {name} of `{path}`"),
+            PropertyAction::Remove => format!("remove the property {name} of `{path}`"),
         }
     }
 

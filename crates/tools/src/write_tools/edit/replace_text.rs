@@ -54,12 +54,12 @@ impl TextReplacement<'_> {
             )
         })?;
         let more = if regions.len() > MAX_LISTED { ", …" } else { "" };
-        let did = format!(
-            "Replaced {} in `{path}` (line {}{more})",
+        let summary = format!(
+            "replace {} in `{path}` (line {}{more})",
             pluralize(regions.len(), "place"),
             lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
         );
-        Ok(EditResult { text, summary: did })
+        Ok(EditResult { text, summary })
     }
 
     fn not_found(&self, path: &NotePath, text: &str, freshness: Freshness) -> String {

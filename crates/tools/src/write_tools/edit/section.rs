@@ -44,21 +44,18 @@ impl SectionEdit<'_> {
             SectionPart::Whole => EditResult {
                 text: body.replaced(text, self.text),
                 summary: format!(
-                    "Replaced the text under “{title}” in `{path}` ({} instead of {})",
+                    "replace the text under “{title}” in `{path}` ({} instead of {})",
                     pluralize(self.text.lines().count(), "line"),
                     text.get(body.words.clone()).unwrap_or_default().lines().count()
                 ),
             },
             SectionPart::End => EditResult {
                 text: insert_at(text, heading.end, self.text),
-                summary: format!("Added {} under “{title}” in `{path}`", self.text_to_add()),
+                summary: format!("add {} under “{title}” in `{path}`", self.text_to_add()),
             },
             SectionPart::Beginning => EditResult {
                 text: insert_at(text, body.beginning, self.text),
-                summary: format!(
-                    "Added {} at the top of “{title}” in `{path}`",
-                    self.text_to_add()
-                ),
+                summary: format!("add {} at the top of “{title}” in `{path}`", self.text_to_add()),
             },
         })
     }
@@ -88,22 +85,22 @@ impl SectionEdit<'_> {
     fn edit_block(&self, path: &NotePath, text: &str, id: &str) -> Result<EditResult, String> {
         let block = IdentifiedBlock::find(path, text, id)?;
         let at = line_at(text, block.words.start);
-        let did = |what: &str| format!("{what} the block ^{id} in `{path}` (line {at})");
+        let summary = |what: &str| format!("{what} the block ^{id} in `{path}` (line {at})");
         Ok(match self.part {
             SectionPart::Whole => {
                 let own = format!("^{id}");
                 let new = strip_last_break(self.text).trim_end();
                 let new = new.strip_suffix(own.as_str()).unwrap_or(new).trim_end();
                 let new = LineEnd::of(text).convert(new);
-                EditResult { text: splice(text, block.words, &new), summary: did("Replaced") }
+                EditResult { text: splice(text, block.words, &new), summary: summary("replace") }
             }
             SectionPart::End => EditResult {
                 text: insert_at(text, block.end, self.text),
-                summary: did(&format!("Added {} after", self.text_to_add())),
+                summary: summary(&format!("add {} after", self.text_to_add())),
             },
             SectionPart::Beginning => EditResult {
                 text: insert_at(text, block.words.start, self.text),
-                summary: did(&format!("Added {} before", self.text_to_add())),
+                summary: summary(&format!("add {} before", self.text_to_add())),
             },
         })
     }
