@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::notes::notes_view::{FileOrFolder, NotesView};
 
-/// Puts a note, another file or a whole folder into the trash, from where the user can take it
-/// back. Nothing is ever removed for good.
+/// Puts a note, another file or a whole folder into the trash, from where the user can restore it.
+/// Nothing is ever removed for good.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeleteFileInput {
