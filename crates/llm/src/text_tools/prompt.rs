@@ -91,7 +91,7 @@ fn is_required(tool: &ToolSpec, name: &str) -> bool {
     required.is_some_and(|required| required.iter().any(|it| it == name))
 }
 
-/// A tool in one line: `read_file(path: string, start_line?: integer)`.
+/// A tool in one line: `find_notes(query: string, limit?: integer 1-50)`.
 fn signature(tool: &ToolSpec) -> String {
     let parameters = parameters(tool).into_iter().map(|(name, schema)| {
         let mark = if is_required(tool, name) { "" } else { "?" };
@@ -105,15 +105,28 @@ fn type_name(schema: &Value) -> String {
         return values.iter().map(Value::to_string).collect::<Vec<_>>().join("|");
     }
     match schema.get("type") {
-        Some(Value::String(kind)) if kind == "array" => match schema.get("items") {
-            Some(items) => format!("list of {}", type_name(items)),
-            None => "list".to_owned(),
-        },
-        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::String(kind)) if kind == "array" => list_type_name(schema),
+        Some(Value::String(kind)) => format!("{kind}{}", bounds(schema)),
         Some(Value::Array(kinds)) => {
             kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|")
         }
         _ => "any".to_owned(),
+    }
+}
+
+fn list_type_name(schema: &Value) -> String {
+    let of = schema.get("items").map(|items| format!(" of {}", type_name(items)));
+    let most = schema.get("maxItems").map(|most| format!(" (at most {most})"));
+    format!("list{}{}", of.unwrap_or_default(), most.unwrap_or_default())
+}
+
+/// The limits of a number, with a blank before them.
+fn bounds(schema: &Value) -> String {
+    match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(least), Some(most)) => format!(" {least}-{most}"),
+        (Some(least), None) => format!(" from {least}"),
+        (None, Some(most)) => format!(" up to {most}"),
+        (None, None) => String::new(),
     }
 }
 
@@ -239,8 +252,12 @@ mod tests {
             input_schema: json!({
                 "type": "object",
                 "properties": {
-                    "limit": { "type": "integer", "description": "How\nmany." },
+                    "around": { "type": "integer", "maximum": 9 },
+                    "limit": { "type": "integer", "minimum": 1, "maximum": 50,
+                        "description": "How\nmany." },
+                    "options": { "type": "array", "items": { "type": "string" }, "maxItems": 8 },
                     "path": { "type": "string" },
+                    "start": { "type": "integer", "minimum": 1 },
                     "tags": { "type": "array", "items": { "type": "string" } },
                     "way": { "enum": ["in", "out"] },
                 },
@@ -249,7 +266,9 @@ mod tests {
         };
         assert_eq!(
             signature(&tool),
-            r#"look(path: string, limit?: integer, tags?: list of string, way?: "in"|"out")"#
+            "look(path: string, around?: integer up to 9, limit?: integer 1-50, \
+             options?: list of string (at most 8), start?: integer from 1, tags?: list of string, \
+             way?: \"in\"|\"out\")"
         );
         let told = describe_tools(&[tool]);
         let example = "\nExample. You reply:\n{\"tool\": \"look\", \"parameters\": {\"path\":\"garden\"}}\n\

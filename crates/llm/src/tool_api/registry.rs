@@ -254,9 +254,6 @@ fn brief_spec(spec: &ToolSpec, brief: ToolBrief) -> ToolSpec {
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("description");
             schema.remove("default");
-            schema.remove("format");
-            schema.remove("minimum");
-            schema.remove("maximum");
             // An optional field may be `null`; saying so is not worth the tokens.
             if let Some(Value::Array(kinds)) = schema.get("type") {
                 let first = kinds.first().cloned().unwrap_or_default();

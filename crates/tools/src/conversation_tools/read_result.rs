@@ -18,6 +18,7 @@ pub(crate) struct ReadResultInput {
     /// The handle, such as `result-0123456789ab`.
     handle: String,
     /// Which part, counted from 1. Part 1 is in the result itself.
+    #[schemars(range(min = 1))]
     part: u32,
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct SendMessageInput {
     is_question: bool,
     /// Short answers to choose from, only with is_question. The user may also answer freely.
     #[serde(default)]
+    #[schemars(length(max = MAX_OPTIONS))]
     options: Vec<String>,
 }
 

@@ -19,8 +19,10 @@ pub(crate) struct ReadFileInput {
     /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`.
     path: String,
     /// First line to show, counted from 1. Leave out to begin at the top.
+    #[schemars(range(min = 1))]
     start_line: Option<u32>,
     /// Last line to show. Leave out to read to the end.
+    #[schemars(range(min = 1))]
     end_line: Option<u32>,
 }
 

@@ -37,6 +37,16 @@ fn schemas_have_real_limits_and_optional_parameters_may_be_omitted() {
         specs[1].input_schema["required"],
         serde_json::json!(["path", "old_text", "new_text"])
     );
+    // The short descriptions have them too.
+    for specs in [
+        tools.specs(&["read_file".to_owned(), "send_message".to_owned()]),
+        tools.brief_specs(&["read_file".to_owned(), "send_message".to_owned()]),
+    ] {
+        let limit = |at: usize, path: &str| specs[at].input_schema.pointer(path).cloned();
+        assert_eq!(limit(0, "/properties/start_line/minimum"), Some(serde_json::json!(1)));
+        assert_eq!(limit(0, "/properties/end_line/minimum"), Some(serde_json::json!(1)));
+        assert_eq!(limit(1, "/properties/options/maxItems"), Some(serde_json::json!(8)));
+    }
     let former = serde_json::json!({ "type": ["string", "null"], "format": "uint16" });
     assert!(!is_plain(&former));
 }
