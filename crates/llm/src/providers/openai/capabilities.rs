@@ -2,6 +2,7 @@
 //! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -62,7 +63,12 @@ impl CapabilityCache {
         let holds = asked.is_some() && !is_loading;
         let asked =
             asked.unwrap_or(Capabilities { runs_elsewhere: true, ..Capabilities::default() });
-        let listed = Capabilities { runs_elsewhere: asked.runs_elsewhere, ..asked.or(told.listed) };
+        let known = asked.or(told.listed);
+        let listed = Capabilities {
+            runs_elsewhere: asked.runs_elsewhere,
+            parameters: known.parameters.or_else(|| parameters_in_name(model)),
+            ..known
+        };
         let mut known = self.entries();
         let told = known.entry(model.to_owned()).or_default();
         (told.listed, told.asked_at) = (listed, holds.then(Instant::now));
@@ -140,17 +146,29 @@ fn from_entry(entry: &Value) -> Capabilities {
     }
 }
 
-/// How many parameters the name of a model claims: `qwen2.5-3b-instruct`. LM Studio and other
-/// servers report it in no other place.
+/// How many parameters the name of a model claims: `qwen2.5-3b-instruct`, `gemma3:270m`. LM Studio
+/// and other servers report it in no other place.
 fn parameters_in_name(name: &str) -> Option<u64> {
+    // `-1m` at the end of a name is a context window.
+    counted_in_name(name, ['b', 'B'], 1e9, 0.01..=10_000.0)
+        .or_else(|| counted_in_name(name, ['m', 'M'], 1e6, 10.0..=999.0))
+}
+
+/// The last number in `range` that stands in a name before one of these letters, times `unit`.
+fn counted_in_name(
+    name: &str,
+    letters: [char; 2],
+    unit: f64,
+    range: RangeInclusive<f64>,
+) -> Option<u64> {
     let parts = name.split(['-', '_', '/', ':', ' ', '@']);
-    let mut billions = parts.filter_map(|part| {
-        let number = part.strip_suffix(['b', 'B'])?;
-        number.parse::<f64>().ok().filter(|number| (0.01..=10_000.0).contains(number))
+    let mut numbers = parts.filter_map(|part| {
+        let number = part.strip_suffix(letters)?;
+        number.parse::<f64>().ok().filter(|number| range.contains(number))
     });
     // Whole and in range: checked just before.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-    billions.next_back().map(|number| (number * 1e9).round() as u64)
+    numbers.next_back().map(|number| (number * unit).round() as u64)
 }
 
 /// llama.cpp's `/props`: the window of one request, which is a part of the whole where several are
@@ -183,7 +201,10 @@ mod tests {
             ("qwen2.5-3b-instruct", Some(3_000_000_000)),
             ("SmolLM2-1.7B-Instruct", Some(1_700_000_000)),
             ("lmstudio-community/Llama-3.2-1B-Instruct-GGUF", Some(1_000_000_000)),
-            ("gemma3:270m", None),
+            ("gemma3:270m", Some(270_000_000)),
+            ("SmolLM2-135M-Instruct", Some(135_000_000)),
+            ("Qwen2.5-7B-Instruct-1M", Some(7_000_000_000)),
+            ("some-model-1m", None),
             ("mixtral-8x7b", None),
             ("gpt-4o", None),
             ("b", None),

@@ -69,6 +69,40 @@ async fn a_server_that_is_no_ollama_has_its_models_here() {
     }
 }
 
+#[tokio::test]
+async fn the_size_of_a_model_that_no_list_names_is_read_from_its_name() {
+    let unlisted = |owner: &str| value(&json!({ "data": [{ "id": "other", "owned_by": owner }] }));
+    for (server, answers) in [
+        (
+            "LM Studio",
+            vec![unlisted("organization_owner"), nothing(), value(&json!({ "data": [] }))],
+        ),
+        ("llama.cpp", vec![unlisted("llamacpp"), value(&json!({ "total_slots": 1 }))]),
+        ("without lists", vec![nothing(), nothing(), nothing()]),
+    ] {
+        for (name, count) in [("gemma3:270m", 270_000_000), ("qwen2.5-3b-instruct", 3_000_000_000)]
+        {
+            let asked = ByteServer::serving(answers.iter().map(repeat).collect()).await;
+            let told = within(openai(&asked).capabilities(name)).await;
+            assert_eq!(told.parameters, Some(count), "{server}: {name}");
+        }
+    }
+    // What the server counts is right, whatever the name says.
+    let counted = json!({ "data": [{ "id": "x-7b", "owned_by": "llamacpp",
+        "meta": { "n_params": 494_032_768 } }] });
+    let asked = ByteServer::serving(vec![value(&counted), value(&json!({}))]).await;
+    let told = within(openai(&asked).capabilities("x-7b")).await;
+    assert_eq!(told.parameters, Some(494_032_768));
+}
+
+fn repeat(answer: &CannedAnswer) -> CannedAnswer {
+    CannedAnswer {
+        bytes: answer.bytes.clone(),
+        at_a_time: answer.at_a_time,
+        then: AfterBytes::Close,
+    }
+}
+
 async fn half_a_minute() {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(31)).await;
