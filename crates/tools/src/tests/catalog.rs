@@ -1,6 +1,16 @@
 //! The whole catalog as a model is told it: every change of a prompt shows in review.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use llm::{
+    Capabilities, ModelError, ModelEvent, ModelRequest, ModelStream, Provider, StopReason,
+    TextToolProvider, ToolSpec, ToollessModels,
+};
+use protocol::TokenUsage;
+use serde_json::{Map, Value, json};
 
 use super::fixture::ToolFixture;
 
@@ -16,8 +26,72 @@ fn the_catalog_tells_a_model_exactly_this() {
     insta::assert_snapshot!("catalog", told);
 }
 
+/// A model without tools that says one text.
+struct TextModel(String);
+
+#[async_trait]
+impl Provider for TextModel {
+    async fn stream(&self, _: ModelRequest) -> Result<ModelStream, ModelError> {
+        let stop =
+            ModelEvent::Stopped { reason: StopReason::EndTurn, usage: TokenUsage::default() };
+        let events = [Ok(ModelEvent::Text(self.0.clone())), Ok(stop)];
+        Ok(Box::pin(futures_util::stream::iter(events)))
+    }
+
+    async fn capabilities(&self, _: &str) -> Capabilities {
+        Capabilities { tools: Some(false), ..Capabilities::default() }
+    }
+}
+
+/// Whether a call that is written as JSON is taken for one.
+async fn is_taken_for_a_call(spec: &ToolSpec, arguments: &Value) -> bool {
+    let text = json!({ "tool": spec.name, "parameters": arguments }).to_string();
+    let url = "http://127.0.0.1:9".to_owned();
+    let provider = TextToolProvider::new(Arc::new(TextModel(text)), url, ToollessModels::default());
+    provider.capabilities("m").await;
+    let request =
+        ModelRequest { model: "m".into(), tools: vec![spec.clone()], ..ModelRequest::default() };
+    let events = provider.stream(request).await.unwrap().collect::<Vec<_>>().await;
+    events.iter().any(|event| matches!(event, Ok(ModelEvent::Call(_))))
+}
+
+/// The least that a call must give, by the schema.
+fn required_arguments(spec: &ToolSpec) -> Value {
+    let required = spec.input_schema["required"].as_array().cloned().unwrap_or_default();
+    let given = required.iter().filter_map(Value::as_str).map(|name| {
+        let schema = &spec.input_schema["properties"][name];
+        let value = match (schema["enum"].get(0), schema["type"].as_str()) {
+            (Some(first), _) => first.clone(),
+            (None, Some("integer")) => json!(1),
+            (None, Some("boolean")) => json!(true),
+            (None, Some("array")) => json!([]),
+            (None, _) => json!("Plan"),
+        };
+        (name.to_owned(), value)
+    });
+    Value::Object(given.collect::<Map<_, _>>())
+}
+
+#[tokio::test]
+async fn a_call_with_only_what_is_required_is_taken() {
+    let mut bench = ToolFixture::with(&[]);
+    let names: Vec<String> = bench.tools.names().into_iter().map(str::to_owned).collect();
+    let specs = [bench.tools.specs(&names), bench.tools.brief_specs(&names)].concat();
+    for spec in specs {
+        let arguments = required_arguments(&spec);
+        assert!(is_taken_for_a_call(&spec, &arguments).await, "{}: {arguments}", spec.name);
+        let told = bench.call(&spec.name, arguments.clone()).await.text;
+        assert!(!told.contains("Wrong arguments"), "{}: {arguments}: {told}", spec.name);
+    }
+    // The control: a field that is required and missing is noticed by both.
+    let find = &bench.tools.specs(&["read_file".to_owned()])[0];
+    assert!(!is_taken_for_a_call(find, &json!({})).await);
+    let told = bench.call("read_file", json!({})).await.text;
+    assert!(told.contains("Wrong arguments"), "{told}");
+}
+
 /// Whether a schema holds details of Rust: widths of numbers, and `null` for optional fields.
-fn is_plain(schema: &serde_json::Value) -> bool {
+fn is_plain(schema: &Value) -> bool {
     let text = schema.to_string();
     !text.contains("\"format\"") && !text.contains("null") && !text.contains("65535")
 }
@@ -33,20 +107,17 @@ fn schemas_have_real_limits_and_optional_parameters_may_be_omitted() {
     let find = &specs[0].input_schema;
     assert_eq!(find["properties"]["limit"]["maximum"], 50);
     assert_eq!(find.get("required"), None, "filters are enough");
-    assert_eq!(
-        specs[1].input_schema["required"],
-        serde_json::json!(["path", "old_text", "new_text"])
-    );
+    assert_eq!(specs[1].input_schema["required"], json!(["path", "old_text", "new_text"]));
     // The short descriptions have them too.
     for specs in [
         tools.specs(&["read_file".to_owned(), "send_message".to_owned()]),
         tools.brief_specs(&["read_file".to_owned(), "send_message".to_owned()]),
     ] {
         let limit = |at: usize, path: &str| specs[at].input_schema.pointer(path).cloned();
-        assert_eq!(limit(0, "/properties/start_line/minimum"), Some(serde_json::json!(1)));
-        assert_eq!(limit(0, "/properties/end_line/minimum"), Some(serde_json::json!(1)));
-        assert_eq!(limit(1, "/properties/options/maxItems"), Some(serde_json::json!(8)));
+        assert_eq!(limit(0, "/properties/start_line/minimum"), Some(json!(1)));
+        assert_eq!(limit(0, "/properties/end_line/minimum"), Some(json!(1)));
+        assert_eq!(limit(1, "/properties/options/maxItems"), Some(json!(8)));
     }
-    let former = serde_json::json!({ "type": ["string", "null"], "format": "uint16" });
+    let former = json!({ "type": ["string", "null"], "format": "uint16" });
     assert!(!is_plain(&former));
 }
