@@ -102,6 +102,7 @@ impl ReadFileBench {
             seen: Arc::new(BTreeMap::new()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),
+            offered: llm::tool_api::tool::ToolOffer::default(),
         };
         Ok(Self { tools: catalog(deps)?, context })
     }

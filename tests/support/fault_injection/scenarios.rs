@@ -94,6 +94,7 @@ impl FaultScenario {
             seen: Arc::new(seen),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),
+            offered: llm::tool_api::tool::ToolOffer::default(),
         };
         match registry.call(tool, arguments, &context).await {
             llm::tool_api::tool::CallOutcome::Planned(_, plan) => {

@@ -81,7 +81,7 @@ const words: readonly string[] = [
   '(withheld: it comes from a note that is private)',
   'No',
   'Nothing',
-  'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words, or list_files.',
+  'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words{0}.',
   '{matching}; the {order} {shown}:{cut}',
   'There is nothing to look for.\nGive a few words in `query`, or one of `folder`, `tags`, `property` and `linked_to`.',
   'No note has all that was asked for.{cut}\nLeave out one of the filters.',

@@ -230,7 +230,7 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
         briefing.pending_notes.iter().collect(),
     ));
     lines.extend(
-        briefing.budget_left.as_ref().map(|left| format!("Budget left this month: {left}")),
+        briefing.budget_left.as_ref().map(|left| format!("Left of the monthly limit: {left}")),
     );
     format!("<context>\n{}\n</context>", lines.join("\n"))
 }
@@ -252,7 +252,7 @@ fn question_text(asked: &QuestionStatus) -> String {
             options_text(options)
         ),
         QuestionStatus::Skipped(text) => format!(
-            "The user has put your question “{text}” aside: what follows is no answer to it."
+            "The user has put your question “{text}” aside: this message does not answer it."
         ),
     }
 }

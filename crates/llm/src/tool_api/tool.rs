@@ -60,6 +60,36 @@ pub struct ToolContext {
     pub max_output_bytes: usize,
     /// Where a tool records the sources of its result.
     pub sources: SourceLog,
+    /// The tools that the model may call next.
+    pub offered: ToolOffer,
+}
+
+/// The tools that a model is offered. A failure that names a tool asks here first: a model that calls one
+/// that it was not told of loses a round.
+#[derive(Debug, Clone, Default)]
+pub struct ToolOffer(Option<Arc<[String]>>);
+
+impl ToolOffer {
+    /// Only these. The default is all tools.
+    #[must_use]
+    pub fn only(tools: &[String]) -> Self {
+        Self(Some(tools.into()))
+    }
+
+    /// Whether all of these tools are offered.
+    #[must_use]
+    pub fn has_all(&self, tools: &[&str]) -> bool {
+        let is_offered = |tool: &&str| {
+            self.0.as_ref().is_none_or(|offered| offered.iter().any(|name| name == tool))
+        };
+        tools.iter().all(is_offered)
+    }
+
+    /// `hint`, which names these tools, if all of them are offered; else nothing.
+    #[must_use]
+    pub fn hint<'a>(&self, tools: &[&str], hint: &'a str) -> &'a str {
+        if self.has_all(tools) { hint } else { "" }
+    }
 }
 
 /// Whether the source of all text is known. Names of notes and folders, tags, link texts and

@@ -30,7 +30,7 @@ pub(crate) struct GetConversationInput {
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 50))]
     list_recent: u32,
-    /// Words that were said in it. Leave out to list the latest.
+    /// Text to look for in its messages. Leave out to list the latest.
     query: Option<String>,
 }
 

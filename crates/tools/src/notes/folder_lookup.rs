@@ -45,7 +45,11 @@ impl NotesView {
         Err(match self.suggest_folders(asked, context).await? {
             Some(near) => near,
             None => ToolFailure::labeled(format!(
-                "There is no folder `{asked}`. List the folders with list_files."
+                "There is no folder `{asked}`. {}",
+                match context.offered.has_all(&["list_files"]) {
+                    true => "List the folders with list_files.",
+                    false => "Leave out folder to look in all of them.",
+                }
             )),
         })
     }
@@ -76,7 +80,7 @@ impl NotesView {
         let near = suggestions::similar_folders(asked, self.all_folders(context).await?);
         context.sources.record_search(&LookupScope::Vault);
         near.iter().for_each(|folder| context.sources.record_note(folder));
-        let offer = || ToolFailure::labeled(suggestions::no_folder(asked, &near));
+        let offer = || ToolFailure::labeled(suggestions::no_folder(asked, &near, &context.offered));
         Ok((!near.is_empty()).then(offer))
     }
 

@@ -291,7 +291,7 @@ impl NotesView {
     }
 
     /// The index once it stands; while it is being built that is waited for, but not for long.
-    pub(crate) async fn ready_index(&self) -> Result<Index, ToolFailure> {
+    pub(crate) async fn ready_index(&self, context: &ToolContext) -> Result<Index, ToolFailure> {
         let index = self.index();
         let (asked, coverage) = run_blocking(move || {
             index.wait_until_ready(INDEX_TIMEOUT);
@@ -303,8 +303,8 @@ impl NotesView {
         }
         let Coverage { done, all, .. } = coverage;
         Err(ToolFailure::labeled(format!(
-            "The notes are still being looked through ({done} of {all}). Call again in a moment, or \
-             use search_files, which does not wait."
+            "The notes are still being looked through ({done} of {all}). Call again in a moment{}.",
+            context.offered.hint(&["search_files"], ", or use search_files, which does not wait")
         )))
     }
 
@@ -320,11 +320,11 @@ impl NotesView {
         context: &ToolContext,
     ) -> Result<ToolFailure, ToolFailure> {
         if self.find_folder(asked, context).await?.is_some() {
-            return Ok(ToolFailure::labeled(suggestions::not_a_note(asked)));
+            return Ok(ToolFailure::labeled(suggestions::not_a_note(asked, &context.offered)));
         }
         nearest.iter().for_each(|path| context.sources.record_note(path));
         context.sources.record_search(&LookupScope::Vault);
-        let words = suggestions::no_note(asked, nearest);
+        let words = suggestions::no_note(asked, nearest, &context.offered);
         Ok(ToolFailure::labeled(match means_today(asked) {
             true => format!("{words}\nFor today's daily note give path `{DAILY_NAME}`."),
             false => words,

@@ -23,8 +23,8 @@ impl NotesView {
         if is_folder && below.is_empty() {
             return Ok(match from {
                 None => ToolFailure::new(format!(
-                    "The folder `{there}` already exists. No change needed.\nList it \
-                     with list_files."
+                    "The folder `{there}` already exists. No change needed.{}",
+                    context.offered.hint(&["list_files"], "\nList it with list_files.")
                 )),
                 Some(from) => into_folder(from, there),
             });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use index::{CutReason, NoteFilter, RankedPassages};
 use llm::tool_api::tool::{
-    LookupScope, Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOutcome,
+    LookupScope, Tool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOffer, ToolOutcome,
 };
 use protocol::ToolEvent;
 use protocol::chat::tool_event::MatchReason;
@@ -68,7 +68,7 @@ impl Tool for FindNotes {
                     .iter()
                     .for_each(|passage| context.sources.record_note(&passage.path));
                 ToolOutcome {
-                    output: result_text(&input.query, &ranked),
+                    output: result_text(&input.query, &ranked, &context.offered),
                     reactions: vec![ToolEvent::Passages {
                         query: input.query,
                         passages: ranked.passages,
@@ -100,7 +100,7 @@ impl FindNotes {
         let scope = narrow.folder.clone().map_or(LookupScope::Vault, LookupScope::Below);
         context.sources.record_search(&scope);
         let needs_index = !has_words || narrow.needs_index();
-        let index = if needs_index { self.0.ready_index().await? } else { self.0.index() };
+        let index = if needs_index { self.0.ready_index(context).await? } else { self.0.index() };
         let (vault, plan, query) = (self.0.vault(), context.overlay.clone(), input.query.clone());
         let limit = input.limit.clamp(1, MAX_RESULTS);
         run_blocking(move || index.find(&vault, &plan, &query, &narrow, limit, DEADLINE))
@@ -142,7 +142,7 @@ pub(crate) fn parse_result(output: &str) -> Option<&str> {
     (matching.ends_with(" match") || matching.ends_with(" matches")).then_some(matching)
 }
 
-fn result_text(query: &str, ranked: &RankedPassages) -> String {
+fn result_text(query: &str, ranked: &RankedPassages, offered: &ToolOffer) -> String {
     let cut = if ranked.cut == Some(CutReason::Time) {
         " The time was up before all notes were looked at."
     } else {
@@ -155,7 +155,8 @@ fn result_text(query: &str, ranked: &RankedPassages) -> String {
     if ranked.passages.is_empty() {
         return format!(
             "No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of \
-             a note. Try other words, or list_files."
+             a note. Try other words{}.",
+            offered.hint(&["list_files"], ", or list_files")
         );
     }
     let matching = match ranked.notes {

@@ -72,7 +72,7 @@ impl ListTags {
         input: &ListTagsInput,
         context: &ToolContext,
     ) -> Result<Vec<TagCount>, ToolFailure> {
-        let index = self.0.ready_index().await?;
+        let index = self.0.ready_index(context).await?;
         let (vault, plan, wanted) = (self.0.vault(), context.overlay.clone(), input.name_filter());
         let tags = run_blocking(move || index.tags(&vault, &plan)).await?.unwrap_or_default();
         Ok(tags.into_iter().filter(|tag| tag.tag.to_lowercase().contains(&wanted)).collect())

@@ -56,10 +56,12 @@ impl ReadFile {
         let total = all.len();
         let first = line_or(input.start_line, 1);
         let last = line_or(input.end_line, usize::MAX);
-        if first == 0 || last < first {
+        if first == 0 {
+            return Err(ToolFailure::labeled("Lines start at 1. Use start_line 1."));
+        }
+        if last < first {
             return Err(ToolFailure::labeled(format!(
-                "start_line {first} to end_line {last} is no range: lines are counted from 1, and \
-                 end_line is not before start_line. `{}` has {}.",
+                "end_line {last} is before start_line {first}. `{}` has {}.",
                 note.path,
                 pluralize(total, "line")
             )));

@@ -170,7 +170,7 @@ fn text(call: &mut RepairCall, failure: &str) -> Option<()> {
 
 fn numbers(call: &mut RepairCall, failure: &str) -> Option<()> {
     let name = failure.split(' ').next()?.to_owned();
-    if failure.contains(" is no range") {
+    if failure.contains(" is before start_line ") {
         let (first, last) =
             (call.arguments["start_line"].clone(), call.arguments["end_line"].clone());
         call.arguments["start_line"] = last;
@@ -180,7 +180,7 @@ fn numbers(call: &mut RepairCall, failure: &str) -> Option<()> {
     let number = |text: &str| text.parse::<u32>().ok();
     if let Some(last) = between(failure, "The last line is ", ".").and_then(number) {
         call.arguments[name] = json!(last);
-    } else if let Some(first) = between(failure, "give start_line ", ".").and_then(number) {
+    } else if let Some(first) = between(failure, "Use start_line ", ".").and_then(number) {
         call.arguments["start_line"] = json!(first);
     } else if let Some(line) = between(failure, "Give line ", ".").and_then(number) {
         call.arguments["line"] = json!(line);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
+use llm::tool_api::tool::ToolOffer;
 use llm::{
     Capabilities, ModelError, ModelEvent, ModelRequest, ModelStream, Provider, StopReason,
     TextToolProvider, ToolSpec, ToollessModels,
@@ -13,6 +14,7 @@ use protocol::TokenUsage;
 use serde_json::{Map, Value, json};
 
 use super::fixture::ToolFixture;
+use crate::catalog::{MINIMAL_TOOLS, SMALL_MODEL_TOOLS};
 
 #[test]
 fn the_catalog_tells_a_model_exactly_this() {
@@ -88,6 +90,69 @@ async fn a_call_with_only_what_is_required_is_taken() {
     assert!(!is_taken_for_a_call(find, &json!({})).await);
     let told = bench.call("read_file", json!({})).await.text;
     assert!(told.contains("Wrong arguments"), "{told}");
+}
+
+/// Calls with a mistake whose failure may send the model to another tool.
+fn mistaken_calls() -> Vec<(&'static str, Value)> {
+    let edit = |field: &str| {
+        let mut call = json!({ "path": "Plan", "old_text": "plan", "new_text": "x" });
+        call[field] = json!("1");
+        ("edit_file", call)
+    };
+    vec![
+        ("read_file", json!({ "path": "Nothing like it" })),
+        ("read_file", json!({ "path": "Garden" })),
+        ("read_file", json!({ "path": "Gardn/" })),
+        ("read_file", json!({ "path": "Plan", "start_line": 0 })),
+        ("read_file", json!({ "path": "Plan", "start_line": 9 })),
+        ("find_notes", json!({ "query": "xylophone" })),
+        ("find_notes", json!({ "query": "x", "folder": "Xylophones" })),
+        ("find_notes", json!({ "query": "x", "folder": "Gardn" })),
+        ("list_files", json!({ "path": "Xylophones" })),
+        ("list_files", json!({ "pattern": "*.xyl" })),
+        ("append_file", json!({ "path": "New", "content": "x", "heading": "Beds" })),
+        ("append_file", json!({ "path": "Garden", "content": "x", "heading": "Beds" })),
+        ("append_file", json!({ "path": "Plan", "content": "x", "heading": "Beds" })),
+        ("append_file", json!({ "path": "today", "content": "x" })),
+        ("write_file", json!({ "path": "Plan.md", "content": "x" })),
+        ("write_file", json!({ "path": "Plan.md", "content": "x", "overwrite": true })),
+        ("write_file", json!({ "path": "Garden", "content": "x" })),
+        ("edit_file", json!({ "path": "Plan", "old_text": "", "new_text": "x" })),
+        ("edit_file", json!({ "path": "Plan", "old_text": "gone", "new_text": "x" })),
+        edit("heading"),
+        edit("property"),
+        edit("line"),
+        ("send_message", json!({ "message": "" })),
+    ]
+}
+
+/// The tools that the results of the mistaken calls name.
+async fn named_tools(offered: &[&str], offer: ToolOffer) -> Vec<String> {
+    let notes: [(&str, &[u8]); 2] = [("Plan.md", b"# Plan\nplan\n"), ("Garden/Bed.md", b"bed\n")];
+    let mut bench = ToolFixture::with(&notes);
+    bench.offered = offer;
+    let all: Vec<String> = bench.tools.names().into_iter().map(str::to_owned).collect();
+    let mut named = Vec::new();
+    for (tool, arguments) in mistaken_calls() {
+        if offered.contains(&tool) {
+            let told = bench.call(tool, arguments).await.text;
+            named.extend(all.iter().filter(|name| told.contains(name.as_str())).cloned());
+        }
+    }
+    named
+}
+
+#[tokio::test]
+async fn failures_name_only_tools_that_are_offered() {
+    for offered in [&SMALL_MODEL_TOOLS[..], &MINIMAL_TOOLS[..]] {
+        let names: Vec<String> = offered.iter().map(|name| (*name).to_owned()).collect();
+        for named in named_tools(offered, ToolOffer::only(&names)).await {
+            assert!(offered.contains(&named.as_str()), "{named} is not offered");
+        }
+        // The control: where all are offered, others are named.
+        let named = named_tools(offered, ToolOffer::default()).await;
+        assert!(named.iter().any(|name| !offered.contains(&name.as_str())), "{named:?}");
+    }
 }
 
 /// Whether a schema holds details of Rust: widths of numbers, and `null` for optional fields.

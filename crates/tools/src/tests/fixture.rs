@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use index::Index;
 use jiff::Zoned;
 use llm::tool_api::registry::ToolRegistry;
-use llm::tool_api::tool::{CallOutcome, ChangePlan, Control, ToolContext, ToolEffect};
+use llm::tool_api::tool::{CallOutcome, ChangePlan, Control, ToolContext, ToolEffect, ToolOffer};
 use protocol::settings::{ExtraRoot, PrivateSettings};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
@@ -45,6 +45,7 @@ pub(crate) struct ToolFixture {
     pub(crate) tools: ToolRegistry,
     pub(crate) environment: Arc<FixedEnvironment>,
     pub(crate) policy: PlanPolicy,
+    pub(crate) offered: ToolOffer,
     overlay: ChangeSet,
     seen: BTreeMap<NotePath, ContentHash>,
 }
@@ -96,6 +97,7 @@ impl ToolFixture {
             tools: catalog(deps).unwrap(),
             environment: desk,
             policy: PlanPolicy::Apply,
+            offered: ToolOffer::default(),
             overlay: ChangeSet::default(),
             seen: BTreeMap::new(),
         }
@@ -137,6 +139,7 @@ impl ToolFixture {
             seen: Arc::new(self.seen.clone()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),
+            offered: self.offered.clone(),
         };
         match self.tools.call(tool, arguments, &context).await {
             CallOutcome::Outcome(outcome) => {

@@ -36,7 +36,7 @@ async fn a_range_shows_just_those_lines_and_a_wrong_one_says_what_there_is() {
     let beyond = json!({ "path": "Groceries", "start_line": 9 });
     assert!(bench.call_err("read_file", beyond).await.contains("has only 4 lines"));
     let reversed = json!({ "path": "Groceries", "start_line": 3, "end_line": 2 });
-    assert!(bench.call_err("read_file", reversed).await.contains("is no range"));
+    assert!(bench.call_err("read_file", reversed).await.contains("is before start_line"));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! A choice of notes in a failure: written for the model, and read back by the commands.
 
+use llm::tool_api::tool::ToolOffer;
 use protocol::NotePath;
 
 use crate::text::similar_lines;
@@ -30,11 +31,11 @@ pub(crate) fn ambiguous_name(asked: &str, candidates: &[NotePath]) -> String {
 }
 
 /// The failure for a name that no note has.
-pub(crate) fn no_note(asked: &str, nearest: &[NotePath]) -> String {
+pub(crate) fn no_note(asked: &str, nearest: &[NotePath], offered: &ToolOffer) -> String {
     if nearest.is_empty() {
         return format!(
-            "{NONE_PREFIX}“{asked}”, and none with a name like it.\nLook for it with find_notes, or list \
-             the notes with list_files."
+            "{NONE_PREFIX}“{asked}”, and none with a name like it.\nLook for it with find_notes{}.",
+            offered.hint(&["list_files"], ", or list the notes with list_files")
         );
     }
     format!(
@@ -58,22 +59,23 @@ pub(crate) fn similar_folders(asked: &str, folders: Vec<NotePath>) -> Vec<NotePa
 }
 
 /// The failure for a name that nothing has, with the folders that have one like it.
-pub(crate) fn no_folder(asked: &str, near: &[NotePath]) -> String {
+pub(crate) fn no_folder(asked: &str, near: &[NotePath], offered: &ToolOffer) -> String {
     let asked = asked.trim().trim_end_matches('/');
     let lines: Vec<_> = near.iter().map(|folder| format!("- `{folder}/`")).collect();
     format!(
-        "There is no folder “{asked}”. The nearest names are below; if it is none of them, look \
-         for it with list_files.\n{}",
+        "There is no folder “{asked}”. The nearest names are below{}.\n{}",
+        offered.hint(&["list_files"], "; if it is none of them, look for it with list_files"),
         lines.join("\n")
     )
 }
 
 /// The failure for a name that a folder has and no note.
-pub(crate) fn not_a_note(asked: &str) -> String {
-    format!(
-        "{NONE_PREFIX}“{asked}”, but a folder of that name.\nList it with list_files, then give the path \
-         of a note in it."
-    )
+pub(crate) fn not_a_note(asked: &str, offered: &ToolOffer) -> String {
+    let advice = match offered.has_all(&["list_files"]) {
+        true => "List it with list_files, then give the path of a note in it.",
+        false => "Give the path of a note in it.",
+    };
+    format!("{NONE_PREFIX}“{asked}”, but a folder of that name.\n{advice}")
 }
 
 /// Reads a failure back; `None` when it is about something else.
@@ -105,13 +107,14 @@ mod tests {
     fn candidates_are_read_back_as_they_were_written() {
         let paths = [NotePath::parse("a/X.md").unwrap(), NotePath::parse("b/X.md").unwrap()];
         let names = vec!["a/X.md".to_owned(), "b/X.md".to_owned()];
+        let all = ToolOffer::default();
         assert_eq!(
             parse(&ambiguous_name("X", &paths)),
             Some(NameSuggestions::Several(names.clone()))
         );
-        assert_eq!(parse(&no_note("Xx", &paths)), Some(NameSuggestions::Near(names)));
-        assert_eq!(parse(&no_note("Xx", &[])), Some(NameSuggestions::Near(Vec::new())));
-        assert_eq!(parse(&not_a_note("Xx")), Some(NameSuggestions::Near(Vec::new())));
+        assert_eq!(parse(&no_note("Xx", &paths, &all)), Some(NameSuggestions::Near(names)));
+        assert_eq!(parse(&no_note("Xx", &[], &all)), Some(NameSuggestions::Near(Vec::new())));
+        assert_eq!(parse(&not_a_note("Xx", &all)), Some(NameSuggestions::Near(Vec::new())));
         assert_eq!(parse("The disk is full."), None);
     }
 }

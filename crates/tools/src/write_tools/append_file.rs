@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use llm::tool_api::tool::{
     ChangePlan, ChangingTool, SourceLabels, ToolBrief, ToolContext, ToolEffect, ToolFailure,
+    ToolOffer,
 };
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
@@ -59,7 +60,8 @@ impl ChangingTool for AppendFile {
         }
         match self.0.find_or_free_path(&input.path, context).await? {
             PathState::Free(path) => {
-                let content = new_note(&path, &input).map_err(ToolFailure::labeled)?;
+                let content =
+                    new_note(&path, &input, &context.offered).map_err(ToolFailure::labeled)?;
                 let kept = self.0.updates_after_creation(&path, context).await?;
                 let lines = pluralize(content.lines().count(), "line");
                 let summary = format!("create `{path}` with {lines}");
@@ -80,11 +82,15 @@ impl ChangingTool for AppendFile {
 }
 
 /// The text of a new note.
-fn new_note(path: &NotePath, input: &AppendFileInput) -> Result<String, String> {
+fn new_note(
+    path: &NotePath,
+    input: &AppendFileInput,
+    offered: &ToolOffer,
+) -> Result<String, String> {
     match &input.heading {
         Some(heading) => Err(format!(
-            "There is no note `{path}` yet, so it has no heading “{heading}”.\nLeave out heading, \
-             or create the note with write_file."
+            "There is no note `{path}` yet, so it has no heading “{heading}”.\nLeave out heading{}.",
+            offered.hint(&["write_file"], ", or create the note with write_file")
         )),
         None => Ok(with_line_end(&input.content, LineEnd::Lf)),
     }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use llm::tool_api::tool::{
-    ChangePlan, ChangingTool, ToolBrief, ToolContext, ToolEffect, ToolFailure,
+    ChangePlan, ChangingTool, ToolBrief, ToolContext, ToolEffect, ToolFailure, ToolOffer,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -46,7 +46,7 @@ pub(crate) struct EditFileInput {
 }
 
 impl EditFileInput {
-    pub(crate) fn edit(&self) -> Result<NoteEdit<'_>, String> {
+    pub(crate) fn edit(&self, offered: &ToolOffer) -> Result<NoteEdit<'_>, String> {
         let given = |field: &Option<Value>| field.as_ref().is_some_and(|value| !is_blank(value));
         let others = [
             ("heading", &self.heading),
@@ -57,15 +57,20 @@ impl EditFileInput {
         ];
         if let Some((name, _)) = others.iter().find(|(_, field)| given(field)) {
             return Err(format!(
-                "edit_file replaces old_text wherever it is in the note. Leave out {name}.\nTo \
-                 change the text under a heading call edit_section; to change a property call \
-                 set_property."
+                "edit_file replaces old_text wherever it is in the note. Leave out {name}.{}",
+                offered.hint(
+                    &["edit_section", "set_property"],
+                    "\nTo change the text under a heading call edit_section; to change a property \
+                     call set_property."
+                )
             ));
         }
         if self.old_text.is_empty() {
-            return Err("old_text is empty, so there is nothing to replace.\nTo add lines call \
-                        append_file; to write a whole note call write_file."
-                .to_owned());
+            let hint = offered.hint(
+                &["append_file", "write_file"],
+                "\nTo add lines call append_file; to write a whole note call write_file.",
+            );
+            return Err(format!("old_text is empty, so there is nothing to replace.{hint}"));
         }
         match &self.new_text {
             Some(new) => Ok(NoteEdit::Text(TextReplacement {
@@ -98,7 +103,7 @@ impl ChangingTool for EditFile {
         input: EditFileInput,
         context: &ToolContext,
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
-        let edit = input.edit().map_err(ToolFailure::labeled)?;
+        let edit = input.edit(&context.offered).map_err(ToolFailure::labeled)?;
         plan_edit(&self.0, &input.path, &edit, input.expect_hash.as_deref(), context).await
     }
 }

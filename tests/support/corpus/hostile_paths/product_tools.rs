@@ -57,6 +57,7 @@ impl PathResolver for ProductTools {
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),
+            offered: llm::tool_api::tool::ToolOffer::default(),
         };
         match self.registry.call(tool, arguments, &context).await {
             CallOutcome::Outcome(outcome) => {

@@ -95,6 +95,7 @@ impl ScalingFixture {
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),
+            offered: llm::tool_api::tool::ToolOffer::default(),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let called = runtime

@@ -119,7 +119,10 @@ fn the_block_says_how_the_message_relates_to_the_question() {
     let waits = told(QuestionStatus::Open("Which?".into(), vec!["a".into(), "b".into()]));
     assert!(waits.contains("still waits for the user's answer: “Which?” (a / b)\n"), "{waits}");
     let aside = told(QuestionStatus::Skipped("Which?".into()));
-    assert!(aside.contains("put your question “Which?” aside"), "{aside}");
+    assert!(
+        aside.contains("put your question “Which?” aside: this message does not answer it."),
+        "{aside}"
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::model::ToolCall;
 use crate::ports::change_applier::NoteOverlay;
 use crate::ports::turn_policy::TurnEvent;
 use crate::tool_api::tool::{
-    CallOutcome, ChangePlan, SourceLabels, SourceLog, ToolContext, ToolOutcome,
+    CallOutcome, ChangePlan, SourceLabels, SourceLog, ToolContext, ToolOffer, ToolOutcome,
 };
 use crate::turn::TurnInput;
 
@@ -132,6 +132,7 @@ impl TurnDriver<'_> {
             seen: around.seen.clone(),
             max_output_bytes: self.recorder.results.max_output_bytes(),
             sources: SourceLog::default(),
+            offered: ToolOffer::only(&self.setup.tools),
         }
     }
 }

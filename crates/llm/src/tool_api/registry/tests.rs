@@ -89,6 +89,7 @@ fn context() -> ToolContext {
         seen: Arc::new(BTreeMap::new()),
         max_output_bytes: usize::MAX,
         sources: crate::tool_api::tool::SourceLog::default(),
+        offered: crate::tool_api::tool::ToolOffer::default(),
     }
 }
 

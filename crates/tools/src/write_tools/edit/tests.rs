@@ -1,5 +1,6 @@
 //! Every kind of edit over small texts, and that each changes only its own bytes.
 
+use llm::tool_api::tool::ToolOffer;
 use proptest::prelude::*;
 use protocol::NotePath;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ fn edit(text: &str, call: Value) -> Result<String, String> {
         input.edit()?.apply(&path, text, Freshness::Current)
     } else {
         let input: EditFileInput = serde_json::from_value(call).unwrap();
-        input.edit()?.apply(&path, text, Freshness::Current)
+        input.edit(&ToolOffer::default())?.apply(&path, text, Freshness::Current)
     };
     edited.map(|edited| edited.text)
 }
