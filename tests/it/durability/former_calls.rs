@@ -1,5 +1,6 @@
 //! Conversations that earlier versions stored, with calls of tools that have other arguments today.
 
+use protocol::ConversationId;
 use protocol::chat::conversation::ChatItem;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -8,6 +9,7 @@ use testkit::scripted_model::tool_results;
 use testkit::{Reply, ScriptedModel};
 
 use crate::harness::test_app::{TestHome, home_with_key, settings_with_model};
+use crate::models::local_server::{FakeLlamaServer, LlamaOptions};
 
 const NOTE: &str = "---\nstatus: open\n---\n# Garden\n\nBeans.\n\n## Tasks\n\n- weed\n";
 
@@ -77,17 +79,25 @@ async fn store_as_earlier_version(home: &TestHome) {
     database.close().await.expect("closed");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_with_former_calls_opens_replays_and_continues() {
+/// The note once all changes are accepted.
+const CHANGED: &str =
+    "---\nstatus: done\n---\n# Garden\n\nBeans.\nPeas.\n\n## Tasks\n\n- weed\n- water\n- prune\n";
+
+/// One more change, as a model of today makes it.
+fn further_call() -> (&'static str, Value) {
+    let append =
+        json!({"path": "Garden", "heading": "Tasks", "action": "append", "text": "- prune"});
+    ("edit_section", append)
+}
+
+/// A conversation as an earlier version stored it, and the model with the rest of its replies.
+async fn former_conversation() -> (TestHome, ConversationId, ScriptedModel) {
     let today = calls().map(|(tool, arguments, _)| (tool, arguments));
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("read_file", json!({"path": "Garden"}))]),
         Reply::calls(today.to_vec()),
         Reply::text("Three changes are waiting."),
-        Reply::calls(vec![(
-            "edit_section",
-            json!({"path": "Garden", "heading": "Tasks", "action": "append", "text": "- prune"}),
-        )]),
+        Reply::calls(vec![further_call()]),
         Reply::text("One more."),
     ])
     .await;
@@ -96,6 +106,12 @@ async fn a_conversation_with_former_calls_opens_replays_and_continues() {
     let conversation = running.send_and_wait(None, "Tidy up the garden note").await;
     running.quit().await;
     store_as_earlier_version(&home).await;
+    (home, conversation, model)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_with_former_calls_opens_replays_and_continues() {
+    let (home, conversation, model) = former_conversation().await;
 
     // It opens: the lines of its calls are there.
     let running = home.open(settings_with_model(&model)).await;
@@ -127,10 +143,36 @@ async fn a_conversation_with_former_calls_opens_replays_and_continues() {
 
     // It continues: the changes of both are accepted together.
     running.decide(&conversation, &["Garden.md"], &[]).await.expect("applied");
-    assert_eq!(
-        home.notes.read("Garden.md"),
-        "---\nstatus: done\n---\n# Garden\n\nBeans.\nPeas.\n\n## Tasks\n\n- weed\n- water\n- prune\n"
-    );
+    assert_eq!(home.notes.read("Garden.md"), CHANGED);
     running.quit().await;
     model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_without_tools_is_told_former_calls_as_text_and_continues() {
+    let (home, conversation, _) = former_conversation().await;
+    let (tool, arguments) = further_call();
+    let call = json!({ "tool": tool, "parameters": arguments }).to_string();
+    let replies = [json!({ "content": call }), json!({ "content": "One more." })];
+    let options = LlamaOptions { takes_tools: false, ..LlamaOptions::with_window(32_768) };
+    let llama = FakeLlamaServer::start(options, &replies).await;
+    let running = home.open(llama.settings()).await;
+    running.send_and_wait(Some(&conversation), "And prune the roses").await;
+
+    let requests = llama.chat_requests();
+    let (first, _) = requests.first().expect("it was asked");
+    assert_eq!(first.get("tools"), None);
+    let messages = first["messages"].as_array().expect("messages");
+    let said: Vec<&str> = messages.iter().filter_map(|it| it["content"].as_str()).collect();
+    let said = said.join("\n");
+    for (_, _, former) in calls() {
+        let told = format!("{{\"tool\": \"edit_file\", \"parameters\": {former}}}");
+        assert!(said.contains(&told), "{told} is missing in {said}");
+    }
+    let result = "<tool_result tool=\"edit_file\">\nPlanned, not yet done: ";
+    assert_eq!(said.matches(result).count(), 3, "{said}");
+
+    running.decide(&conversation, &["Garden.md"], &[]).await.expect("applied");
+    assert_eq!(home.notes.read("Garden.md"), CHANGED);
+    running.quit().await;
 }

@@ -26,23 +26,23 @@ const MODEL: &str = "tiny";
 
 /// The window that a server is started with, and how much it tells of it.
 #[derive(Debug, Clone, Copy)]
-struct LlamaOptions {
+pub(crate) struct LlamaOptions {
     window: u32,
     /// Whether it says so in its list and at `/props`.
     tells: bool,
     /// Whether the model's template has a place for tools; without one they are dropped in silence.
-    takes_tools: bool,
+    pub(crate) takes_tools: bool,
     parameters: u64,
 }
 
 impl LlamaOptions {
-    fn with_window(window: u32) -> Self {
+    pub(crate) fn with_window(window: u32) -> Self {
         Self { window, tells: true, takes_tools: true, parameters: 8_030_261_312 }
     }
 }
 
 /// A server of one model that says what it was told to.
-struct FakeLlamaServer {
+pub(crate) struct FakeLlamaServer {
     url: String,
     shared: Arc<LlamaState>,
     _serving: JoinSet<()>,
@@ -57,7 +57,7 @@ struct LlamaState {
 }
 
 impl FakeLlamaServer {
-    async fn start(started: LlamaOptions, says: &[Value]) -> Self {
+    pub(crate) async fn start(started: LlamaOptions, says: &[Value]) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let says = Mutex::new(says.iter().cloned().collect());
@@ -68,12 +68,12 @@ impl FakeLlamaServer {
         Self { url, shared: state, _serving: serving }
     }
 
-    fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let (provider, base_url) = (ProviderKind::OpenAi, self.url.clone());
         Settings { provider, base_url, model: MODEL.into(), ..Settings::default() }
     }
 
-    fn chat_requests(&self) -> Vec<(Value, bool)> {
+    pub(crate) fn chat_requests(&self) -> Vec<(Value, bool)> {
         self.shared.chats.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -82,6 +82,7 @@ const words: readonly string[] = [
   'No',
   'Nothing',
   'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words{0}.',
+  ', or list_files',
   '{matching}; the {order} {shown}:{cut}',
   'There is nothing to look for.\nGive a few words in `query`, or one of `folder`, `tags`, `property` and `linked_to`.',
   'No note has all that was asked for.{cut}\nLeave out one of the filters.',
