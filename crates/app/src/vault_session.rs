@@ -399,7 +399,7 @@ fn turn_policy(
     store: &Store,
     guard: &Arc<PrivacyGuard>,
     around: &AppServices,
-    registry: &ToolRegistry,
+    registry: &Arc<ToolRegistry>,
     news: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Arc<AppTurnPolicy> {
     Arc::new(AppTurnPolicy {
@@ -408,6 +408,7 @@ fn turn_policy(
         config: around.config.clone(),
         model_selector: around.model_selector.clone(),
         tools: registered_tools(registry),
+        registry: Arc::clone(registry),
         domain_events: news.clone(),
     })
 }

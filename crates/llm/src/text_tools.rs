@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use protocol::ModelInfo;
+use serde_json::json;
 
-use crate::model::{ModelError, ModelRequest};
+use crate::model::{ModelError, ModelRequest, ToolSpec};
 use crate::provider::{Capabilities, ModelStream, Provider};
 
 use quoted::QuotableText;
@@ -19,6 +20,19 @@ mod prompt;
 mod quoted;
 mod schema;
 mod stream;
+
+/// How many bytes the declarations of these tools take in a request at most: as a provider's JSON, or as
+/// text for a model that takes no tools.
+#[must_use]
+pub fn declaration_bytes(tools: &[ToolSpec]) -> usize {
+    let as_json = tools.iter().map(|ToolSpec { name, description, input_schema }| {
+        let function = json!({
+            "name": name, "description": description, "parameters": input_schema
+        });
+        json!({ "type": "function", "function": function }).to_string().len() + 1
+    });
+    as_json.sum::<usize>().max(prompt::describe_tools(tools).len())
+}
 
 /// The models, by base URL, that are known to take no tools. Clones share them.
 #[derive(Clone, Default)]
@@ -172,10 +186,7 @@ impl Provider for TextToolProvider {
 
 /// The call that stands in `text`, if there is one.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn find_call(
-    text: &str,
-    tools: Vec<crate::model::ToolSpec>,
-) -> Option<(String, serde_json::Value)> {
+pub(crate) fn find_call(text: &str, tools: Vec<ToolSpec>) -> Option<(String, serde_json::Value)> {
     let mut scan = extract::CallScanner::new(tools);
     let mut found = scan.feed(text);
     found.extend(scan.end());

@@ -154,8 +154,7 @@ async fn a_model_without_tools_is_told_former_calls_as_text_and_continues() {
     let (tool, arguments) = further_call();
     let call = json!({ "tool": tool, "parameters": arguments }).to_string();
     let replies = [json!({ "content": call }), json!({ "content": "One more." })];
-    let options = LlamaOptions { takes_tools: false, ..LlamaOptions::with_window(32_768) };
-    let llama = FakeLlamaServer::start(options, &replies).await;
+    let llama = FakeLlamaServer::start(LlamaOptions::without_tools(32_768), &replies).await;
     let running = home.open(llama.settings()).await;
     running.send_and_wait(Some(&conversation), "And prune the roses").await;
 

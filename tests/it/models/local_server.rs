@@ -31,13 +31,17 @@ pub(crate) struct LlamaOptions {
     /// Whether it says so in its list and at `/props`.
     tells: bool,
     /// Whether the model's template has a place for tools; without one they are dropped in silence.
-    pub(crate) takes_tools: bool,
+    takes_tools: bool,
     parameters: u64,
 }
 
 impl LlamaOptions {
-    pub(crate) fn with_window(window: u32) -> Self {
+    fn with_window(window: u32) -> Self {
         Self { window, tells: true, takes_tools: true, parameters: 8_030_261_312 }
+    }
+
+    pub(crate) fn without_tools(window: u32) -> Self {
+        Self { takes_tools: false, ..Self::with_window(window) }
     }
 }
 
@@ -187,10 +191,10 @@ fn long_note() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
+    let rules = "Keep order. ".repeat(100_000 / 12);
     for takes_tools in [true, false] {
-        for window in [2_048, 4_096, 8_192, 16_384, 32_768] {
-            let home =
-                TestHome::new(&[("Alpha.md", "one\n"), ("AGENTS.md", &"Keep order. ".repeat(400))]);
+        for window in [2_048, 4_096, 8_192, 16_384, 18_000, 20_000, 32_768, 131_072] {
+            let home = TestHome::new(&[("Alpha.md", "one\n"), ("AGENTS.md", &rules)]);
             let llama = FakeLlamaServer::start(
                 LlamaOptions { takes_tools, ..LlamaOptions::with_window(window) },
                 &[],
@@ -209,6 +213,10 @@ async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
                 "{window}, {takes_tools}: {}",
                 overhead_tokens(sent)
             );
+            let told = sent["messages"][0]["content"].as_str().expect("instructions");
+            let is_begun = told.contains("Keep order.");
+            assert!(is_begun || window < 8_192, "{window}, {takes_tools}");
+            assert_eq!(told.contains("there is no room for the rest"), is_begun, "{window}");
             let answer = sent["max_tokens"].as_u64().expect("a cap");
             assert!(answer >= u64::from(window / 8) && answer <= u64::from(window / 4), "{answer}");
         }

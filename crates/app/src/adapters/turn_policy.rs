@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::ports::turn_policy::{ContextCapacity, Summarizer, TurnEvent, TurnPolicy, TurnSetup};
-use llm::{Capabilities, Provider};
+use llm::ports::turn_policy::{
+    ContextCapacity, Summarizer, ToolDetail, TurnEvent, TurnPolicy, TurnSetup,
+};
+use llm::text_tools::declaration_bytes;
+use llm::{Capabilities, Provider, ToolRegistry};
 use protocol::chat::model::{ModelInfo, Price};
 use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
@@ -34,13 +37,14 @@ const MAX_HUB_MESSAGE_BYTES: usize = 256 << 10;
 const ANSWER_WINDOW_DIVISOR: u32 = 4;
 const LONG_ANSWER_WINDOW_DIVISOR: u32 = 2;
 
-/// The texts of vault and user get at most this part of the window's size in the instructions, in
-/// bytes: with a token of three to four bytes, and with tools and our own text beside them, all of
-/// it stays below a quarter.
-const USER_TEXT_WINDOW_DIVISOR: u32 = 4;
+/// Instructions and tools, with the texts of vault and user, take this part of the window at most.
+const INSTRUCTIONS_WINDOW_DIVISOR: u32 = 4;
 
-/// In a smaller window there is no room for them at all.
-const MIN_WINDOW_FOR_USER_TEXT: u32 = 6_000;
+/// Bytes of a token in our own text and in JSON, in tenths.
+const FIXED_BYTES_PER_TOKEN_TENTHS: usize = 35;
+
+/// Bytes of a token in the texts of vault and user, in whatever language they are.
+const USER_BYTES_PER_TOKEN: usize = 3;
 
 /// Decides for the turns of one vault.
 pub(crate) struct AppTurnPolicy {
@@ -49,6 +53,7 @@ pub(crate) struct AppTurnPolicy {
     pub(crate) config: Config,
     pub(crate) model_selector: ModelSelector,
     pub(crate) tools: Vec<RegisteredTool>,
+    pub(crate) registry: Arc<ToolRegistry>,
     pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
 }
 
@@ -256,6 +261,18 @@ impl AppTurnPolicy {
         };
         let tool_set = ToolSet::for_model(window, who.capabilities.parameters);
         let house_rules = self.rules_file().await?;
+        let tools =
+            ToolFilter { kind, mode: settings.mode, set: tool_set, pending }.offered(&self.tools);
+        let mut instructions = SystemPromptInput {
+            origin: turn.origin,
+            inbox: &writable_notes::inbox_path(&settings.hub)?,
+            mode: settings.mode,
+            rules_file: house_rules.as_ref(),
+            organisation: &settings.organisation,
+            detail: tool_set.detail(),
+            room: 0,
+        };
+        instructions.room = self.user_text_budget(window, &instructions, &tools);
         let spending = &settings.spending;
         let spending_limit =
             budget::turn_budget(&self.store, spending, who.price(), &turn.turn).await?;
@@ -265,18 +282,9 @@ impl AppTurnPolicy {
             max_tokens: max_output_tokens(settings, &chosen.model, model.as_ref(), window),
             capacity: *capacity,
             spending_limit,
-            system: prompt::system_prompt(&SystemPromptInput {
-                origin: turn.origin,
-                inbox: &writable_notes::inbox_path(&settings.hub)?,
-                mode: settings.mode,
-                rules_file: house_rules.as_ref(),
-                organisation: &settings.organisation,
-                detail: tool_set.detail(),
-                room: user_text_budget(window, tool_set),
-            }),
+            system: prompt::system_prompt(&instructions),
             detail: tool_set.detail(),
-            tools: ToolFilter { kind, mode: settings.mode, set: tool_set, pending }
-                .offered(&self.tools),
+            tools,
             limits: kind.limits(),
             kept_turns: self.store.asking_turns(&turn.turn).await.map_err(store_error)?,
             summarizer: who.compaction_model().await,
@@ -288,15 +296,23 @@ impl AppTurnPolicy {
     }
 }
 
-/// How many bytes of the folder's hints and of the user's text go into the instructions. Where all tools
-/// are offered there is room for them, or the request says that they are too long.
-fn user_text_budget(window: u32, set: ToolSet) -> usize {
-    match set {
-        ToolSet::All => usize::MAX,
-        ToolSet::Few if window >= MIN_WINDOW_FOR_USER_TEXT => {
-            usize::try_from(window / USER_TEXT_WINDOW_DIVISOR).unwrap_or(usize::MAX)
-        }
-        ToolSet::Few | ToolSet::Fewest => 0,
+impl AppTurnPolicy {
+    /// How many bytes of the folder's hints and of the user's text go into the instructions: what our own
+    /// text, which `instructions` has without room, and the tools leave of their part of the window.
+    fn user_text_budget(
+        &self,
+        window: u32,
+        instructions: &SystemPromptInput<'_>,
+        tools: &[String],
+    ) -> usize {
+        let specs = match instructions.detail {
+            ToolDetail::Whole => self.registry.specs(tools),
+            ToolDetail::Brief => self.registry.brief_specs(tools),
+        };
+        let fixed = prompt::system_prompt(instructions).len() + declaration_bytes(&specs);
+        let fixed_tokens = (fixed * 10).div_ceil(FIXED_BYTES_PER_TOKEN_TENTHS);
+        let most = usize::try_from(window / INSTRUCTIONS_WINDOW_DIVISOR).unwrap_or(usize::MAX);
+        most.saturating_sub(fixed_tokens).saturating_mul(USER_BYTES_PER_TOKEN)
     }
 }
 

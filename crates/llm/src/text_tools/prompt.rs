@@ -58,7 +58,7 @@ pub(super) fn uses_tools(request: &ModelRequest) -> bool {
     !request.tools.is_empty() || blocks.any(is_call)
 }
 
-fn describe_tools(tools: &[ToolSpec]) -> String {
+pub(super) fn describe_tools(tools: &[ToolSpec]) -> String {
     let mut text = TOOLS_INTRO.to_owned();
     if let Some(first) = tools.first() {
         text.push_str(&example(first));

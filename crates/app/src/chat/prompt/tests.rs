@@ -51,6 +51,27 @@ fn the_instructions_for_small_models_name_no_tool_that_they_are_not_offered() {
     assert_eq!(named("call search_files and then stop"), ["search_files"]);
 }
 
+#[test]
+fn a_rules_file_that_is_cut_is_called_cut() {
+    let inbox = path("inbox/2026.md");
+    let told = |room| {
+        system_prompt(&SystemPromptInput {
+            origin: Origin::Window,
+            inbox: &inbox,
+            mode: Mode::Review,
+            rules_file: Some(&RulesFile { file: "AGENTS.md", text: "é".repeat(500) }),
+            organisation: "By year.",
+            detail: ToolDetail::Brief,
+            room,
+        })
+    };
+    let (whole, cut, none) = (told(2_000), told(700), told(200));
+    assert!(whole.contains("é\n</hints>\n\nHow the user"), "{whole}");
+    assert!(cut.contains("é\n</hints>\nThe text goes on, but there is no room"), "{cut}");
+    assert!(cut.len() <= none.len() + 700, "{} {}", cut.len(), none.len());
+    assert!(!none.contains("é"), "{none}");
+}
+
 fn briefing() -> ContextBlock {
     ContextBlock {
         now: "12:00".into(),
