@@ -16,7 +16,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::adapters::active_note::{ActiveNoteState, OpenedBy};
+use crate::adapters::active_note::ActiveNoteState;
 use crate::changes::{apply_review, review};
 use crate::events::feed::{Feed, FeedListener};
 use crate::events::jobs::Jobs;
@@ -358,8 +358,7 @@ impl App {
 
     /// Names the active note for a host without a window (`--note`).
     pub async fn set_active_note(&self, path: NotePath) -> Result<(), UserError> {
-        self.session().await?.active_note.show(path, OpenedBy::CommandLine);
-        Ok(())
+        self.session().await?.open_on_command_line(path).await
     }
 
     /// The cost of each turn of a conversation that asked a model, in order.

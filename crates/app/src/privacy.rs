@@ -309,9 +309,9 @@ impl PrivacyGuard {
                 is_private
             };
             // A name that another note has by now may be told.
-            let is_away = |path: &&NotePath| !missing_notes::exists(&seen, path);
-            let away: Vec<NotePath> = gone.iter().filter(is_away).cloned().collect();
-            let hidden = history_filter::Hidden::new(&view, &away);
+            let is_there = |path: &NotePath| missing_notes::exists(&seen, path);
+            let (replaced, away): (Vec<_>, Vec<_>) = gone.iter().cloned().partition(is_there);
+            let hidden = history_filter::Hidden::new(&view, &away, &replaced);
             history_filter::filter_history(rows, &hidden, is_clean, heard_private)
         })
         .await

@@ -439,7 +439,8 @@ fn tool_registry(
     news: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(guard) };
-    let (archive, desk) = (Arc::new(archive), Arc::new(TurnDesk(store.clone())));
+    let desk = TurnDesk { store: store.clone(), privacy_guard: Arc::clone(guard) };
+    let (archive, desk) = (Arc::new(archive), Arc::new(desk));
     let index = indexing.index.clone();
     let questions = Arc::new(StoreQuestions { store: store.clone(), domain_events: news.clone() });
     catalog(ToolDeps {

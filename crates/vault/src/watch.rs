@@ -84,6 +84,14 @@ impl Vault {
         }
     }
 
+    /// Follows the file that is at `path` now, as [`Vault::track_files`] does, and returns which it is.
+    #[must_use]
+    pub fn follow_file(&self, path: &NotePath) -> Option<FileId> {
+        let file = self.file_id(path)?;
+        self.tracked_files().track(path, file);
+        Some(file)
+    }
+
     /// Whether this file is followed and was at `path` when it was last heard of: a change of ours put it
     /// there, or a [`VaultWatch`] saw it come.
     #[must_use]

@@ -354,6 +354,25 @@ async fn neither_name_nor_selection_is_told_of_an_open_note_that_left() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selection_is_not_told_of_an_open_note_whose_path_another_note_has() {
+    let is_replaced_by_older: fn(&Path) = |root| {
+        move_note(root);
+        fs::rename(root.join("Open.md"), root.join("Work/Kanarienvogel.md")).expect("moved");
+    };
+    for event in [is_moved_and_replaced, is_replaced_by_older] {
+        let told = told_of_open(event, false).await;
+        assert!(!told.contains(CANARY) && told.contains("and this?"), "{told}");
+        assert!(told.contains("did not send the open note"), "{told}");
+    }
+    let told = told_of_open(is_moved_and_replaced, true).await;
+    assert!(!told.contains(CANARY) && told.contains("and this?"), "{told}");
+    for is_said_before in [false, true] {
+        let told = told_of_open(is_saved_as_programs_do, is_said_before).await;
+        assert!(told.contains(CANARY) && told.contains(NAME), "the control: {told}");
+    }
+}
+
 /// Accepts the first hunk of the note with pending changes, and rejects the others.
 async fn takes_the_first(app: &RunningApp, conversation: &ConversationId) {
     let review = app.view(conversation).await.review.expect("it is pending");

@@ -7,36 +7,51 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use jiff::Zoned;
-use protocol::{NotePath, TurnId};
+use protocol::{FileId, NotePath, Timestamp, TurnId, UserError};
 use store::Store;
 use tools::ports::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
 
 use crate::chat::prompt;
+use crate::privacy::PrivacyGuard;
+use crate::support::clock::now;
+use crate::support::errors::store_error;
 
 /// The desk of each turn. It follows from the message that the turn answers, so it is the same after a
 /// restart and whatever note is open by then.
-pub(crate) struct TurnDesk(pub(crate) Store);
+pub(crate) struct TurnDesk {
+    pub(crate) store: Store,
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+}
+
+impl TurnDesk {
+    async fn find_sent_note(&self, turn: &TurnId) -> Result<SentNote, UserError> {
+        let opening = self.store.opening_message(turn).await.map_err(store_error)?;
+        let Some((message, _)) = opening else { return Ok(SentNote::NoneOpen) };
+        let note = match message.open_note() {
+            None => return Ok(SentNote::NoneOpen),
+            Some(None) => return Ok(SentNote::Excluded),
+            Some(Some(note)) => note,
+        };
+        let read = [(note.path.clone(), message.at)].into();
+        if !self.privacy_guard.replaced_for_any(read).await?.is_empty() {
+            return Ok(SentNote::Excluded);
+        }
+        Ok(SentNote::Sent(ActiveNote {
+            path: note.path.clone(),
+            source: ActiveNoteSource::Message,
+            selected: note.selected.clone(),
+            heading: note.heading.clone(),
+        }))
+    }
+}
 
 #[async_trait]
 impl Environment for TurnDesk {
     async fn sent_note(&self, turn: &TurnId) -> SentNote {
-        let opening = match self.0.opening_message(turn).await {
-            Ok(opening) => opening,
-            Err(error) => {
-                tracing::error!(%error, "the open note of a turn could not be read");
-                return SentNote::Excluded;
-            }
-        };
-        match opening.as_ref().and_then(|(message, _)| message.open_note()) {
-            None => SentNote::NoneOpen,
-            Some(None) => SentNote::Excluded,
-            Some(Some(note)) => SentNote::Sent(ActiveNote {
-                path: note.path.clone(),
-                source: ActiveNoteSource::Message,
-                selected: note.selected.clone(),
-                heading: note.heading.clone(),
-            }),
-        }
+        self.find_sent_note(turn).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the open note of a turn could not be read");
+            SentNote::Excluded
+        })
     }
 
     fn now(&self) -> Zoned {
@@ -57,11 +72,20 @@ pub(crate) enum OpenedBy {
     CommandLine,
 }
 
+/// Which file a note was when it was opened: another one may have its path later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenedFile {
+    pub(crate) file: FileId,
+    pub(crate) at: Timestamp,
+}
+
 /// A note that lies on the desk.
 #[derive(Clone)]
 pub(crate) struct ActiveNoteEntry {
     note: protocol::OpenNote,
     by: OpenedBy,
+    /// `None` where the file is not known: in an additional folder.
+    file: Option<OpenedFile>,
     /// Since when it lies there.
     shown: Instant,
     /// When the selection was made.
@@ -83,6 +107,11 @@ impl ActiveNoteEntry {
         &self.note.path
     }
 
+    /// Which file it was when it was opened. A selection is of that file.
+    pub(crate) const fn file(&self) -> Option<OpenedFile> {
+        self.file
+    }
+
     /// The age of the selection, as text.
     pub(crate) fn selection_age(&self) -> String {
         prompt::age_text(self.selected.elapsed())
@@ -98,12 +127,13 @@ impl ActiveNoteEntry {
 const MAX_SELECTION_CHARS: usize = 8_000;
 
 impl ActiveNoteState {
-    /// Puts a note on the desk.
-    pub(crate) fn show(&self, path: NotePath, by: OpenedBy) {
+    /// Puts a note on the desk, which was this file before it was read.
+    pub(crate) fn show(&self, path: NotePath, file: Option<FileId>, by: OpenedBy) {
+        let file = file.map(|file| OpenedFile { file, at: now() });
         let note = protocol::OpenNote { path, selected: String::new(), heading: None };
         let (shown, selected) = (Instant::now(), Instant::now());
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(ActiveNoteEntry { note, by, shown, selected });
+            Some(ActiveNoteEntry { note, by, file, shown, selected });
     }
 
     /// Notes what is selected in the note that lies there; of very much, the beginning.

@@ -3,9 +3,9 @@
 //! Only the note that the composer shows is sent. The message keeps which one it was (`MessagePart::OpenNote`), so that tools,
 //! Auto mode, a queued message and a regenerated answer mean the same note, whichever is open by then.
 
-use protocol::{MessagePart, NotePath, OpenNote, UserError};
+use protocol::{MessagePart, NotePath, OpenNote, Timestamp, UserError};
 
-use crate::adapters::active_note::ActiveNoteEntry;
+use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
 use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::send::{UserMessage, WithNote};
 use crate::support::blocking::run_blocking;
@@ -40,12 +40,24 @@ struct ToSend {
     line: String,
     /// The age of the selection, as text.
     age: String,
+    seen: SeenAs,
+}
+
+/// What tells the note from another one that has its path by now.
+#[derive(Clone, Copy)]
+enum SeenAs {
+    File(OpenedFile),
+    /// The note that was at the path at that time.
+    SentAt(Timestamp),
+    /// Only its name is known.
+    Name,
 }
 
 impl From<ActiveNoteEntry> for Choice {
     fn from(lying: ActiveNoteEntry) -> Self {
         let (line, age) = (lying.describe(), lying.selection_age());
-        Self::Send(ToSend { note: lying.into_note(), line, age })
+        let seen = lying.file().map_or(SeenAs::Name, SeenAs::File);
+        Self::Send(ToSend { note: lying.into_note(), line, age, seen })
     }
 }
 
@@ -56,14 +68,15 @@ impl VaultSession {
     pub(crate) async fn sent_note(&self, message: &UserMessage) -> Result<SentNote, UserError> {
         let excluded =
             SentNote { parts: vec![MessagePart::OpenNote { note: None }], ..SentNote::default() };
-        let ToSend { mut note, line, age } = match self.choice(message).await? {
+        let ToSend { mut note, line, age, seen } = match self.choice(message).await? {
             Choice::NoneOpen => return Ok(SentNote::default()),
             Choice::Excluded => return Ok(excluded),
             Choice::Send(note) => note,
         };
         let path = note.path.clone();
-        let is_gone = !self.privacy_guard.missing_for_any([path.clone()].into()).await?.is_empty();
-        if is_gone || self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some) {
+        if self.has_left(&path, seen).await?
+            || self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some)
+        {
             return Ok(excluded);
         }
         let selection = self.selection_of(&note, age).await?;
@@ -73,6 +86,22 @@ impl VaultSession {
         let parts =
             selection.into_iter().chain([MessagePart::OpenNote { note: Some(note) }]).collect();
         Ok(SentNote { line: Some(line), parts, path: Some(path) })
+    }
+
+    /// Whether the note is not at its path any more and may be private by now.
+    async fn has_left(&self, path: &NotePath, seen: SeenAs) -> Result<bool, UserError> {
+        let guard = &self.privacy_guard;
+        if !guard.missing_for_any([path.clone()].into()).await?.is_empty() {
+            return Ok(true);
+        }
+        match seen {
+            SeenAs::File(file) => guard.is_another_for_any(path, file).await,
+            SeenAs::SentAt(at) => {
+                let replaced = guard.replaced_for_any([(path.clone(), at)].into()).await?;
+                Ok(!replaced.is_empty())
+            }
+            SeenAs::Name => Ok(false),
+        }
     }
 
     async fn choice(&self, words: &UserMessage) -> Result<Choice, UserError> {
@@ -88,12 +117,14 @@ impl VaultSession {
                     note: OpenNote { path: path.clone(), selected: String::new(), heading: None },
                     line: format!("Open note: {path} (opened beside the chat)"),
                     age: String::new(),
+                    seen: SeenAs::Name,
                 }),
             },
             WithNote::AsIn(turn) => {
                 let opening = self.store.opening_message(turn).await.map_err(store_error)?;
-                let message = opening.map(|(message, _)| message);
-                match message.as_ref().and_then(|message| message.open_note()) {
+                let Some((message, _)) = opening else { return Ok(Choice::NoneOpen) };
+                let at = message.at;
+                match message.open_note() {
                     None => Choice::NoneOpen,
                     Some(None) => Choice::Excluded,
                     Some(Some(note)) => Choice::Send(ToSend {
@@ -103,6 +134,7 @@ impl VaultSession {
                             note.path
                         ),
                         age: "when the user first sent this".to_owned(),
+                        seen: SeenAs::SentAt(at),
                     }),
                 }
             }

@@ -32,10 +32,13 @@ impl VaultSession {
     pub(crate) async fn show_note(self: &Arc<Self>, asked: &str) -> Result<NoteContent, UserError> {
         let mut shown = self.viewed_note.lock().await;
         let (seq, vault, asked) = (self.feed.last_seq(), self.vault.clone(), asked.to_owned());
-        let read =
-            run_blocking(move || vault.resolve(&asked).and_then(|path| vault.read(&path))).await?;
-        let note = read.map_err(|error| note_error(&error))?;
-        self.active_note.show(note.path.clone(), OpenedBy::Window);
+        let read = move || {
+            let path = vault.resolve(&asked)?;
+            let file = vault.follow_file(&path);
+            Ok((vault.read(&path)?, file))
+        };
+        let (note, file) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
+        self.active_note.show(note.path.clone(), file, OpenedBy::Window);
         let (open, path) = (Arc::clone(self), note.path.clone());
         run_blocking(move || open.recent.add(&path)).await?;
         *shown = Some(ViewedNote {
@@ -43,6 +46,14 @@ impl VaultSession {
             last_published: LastPublished::Text(note.hash.clone()),
         });
         Ok(NoteContent { seq, text: lossy_text(&note), path: note.path })
+    }
+
+    /// Makes a note the active one that `--note` named.
+    pub(crate) async fn open_on_command_line(&self, path: NotePath) -> Result<(), UserError> {
+        let (vault, at) = (self.vault.clone(), path.clone());
+        let file = run_blocking(move || vault.follow_file(&at)).await?;
+        self.active_note.show(path, file, OpenedBy::CommandLine);
+        Ok(())
     }
 
     /// The text of a note that is looked at, but not shown beside the chat: nothing is told of it.

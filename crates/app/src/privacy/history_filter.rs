@@ -27,11 +27,14 @@ const WITHHELD_ANSWER: &str =
 pub(super) struct Hidden<'a> {
     view: &'a PrivacyView,
     gone: HiddenNames,
+    /// Those whose path another note has by now: its name may be told, but no text of before.
+    replaced: HiddenNames,
 }
 
 impl<'a> Hidden<'a> {
-    pub(super) fn new(view: &'a PrivacyView, gone: &[NotePath]) -> Self {
-        Self { view, gone: HiddenNames::new(gone, &[]) }
+    pub(super) fn new(view: &'a PrivacyView, gone: &[NotePath], replaced: &[NotePath]) -> Self {
+        let (gone, replaced) = (HiddenNames::new(gone, &[]), HiddenNames::new(replaced, &[]));
+        Self { view, gone, replaced }
     }
 
     /// Whether the text names such a note.
@@ -98,7 +101,7 @@ impl MessageFilter<'_> {
     fn filter_part(&self, part: MessagePart) -> Option<MessagePart> {
         Some(match part {
             MessagePart::Context { text }
-                if is_selection(&text) && reveals_in_text(self.hidden, &text) =>
+                if is_selection(&text) && reveals_in_quotation(self.hidden, &text) =>
             {
                 return None;
             }
@@ -130,9 +133,9 @@ fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
     match part {
         MessagePart::Result { output, .. } => reveals_in_text(hidden, output),
         // Selections and rejected diffs are text of a note as much as a result is.
-        MessagePart::Context { text } if is_selection(text) => reveals_in_text(hidden, text),
+        MessagePart::Context { text } if is_selection(text) => reveals_in_quotation(hidden, text),
         MessagePart::Context { text } => rejected_diffs(text)
-            .is_some_and(|diffs| reveals_in_text(hidden, &without_diff_signs(diffs))),
+            .is_some_and(|diffs| reveals_in_quotation(hidden, &without_diff_signs(diffs))),
         MessagePart::Call { arguments, .. } => {
             argument_texts(arguments).any(|text| hidden.is_named_in(text))
         }
@@ -152,6 +155,11 @@ fn reveals_in_text(hidden: &Hidden<'_>, text: &str) -> bool {
         || markdown::privacy(&view.rules, without_line_numbers(text).as_bytes()) > view.max_privacy
 }
 
+/// The same for text of one note that names it: a note whose path another one has by now counts.
+fn reveals_in_quotation(hidden: &Hidden<'_>, text: &str) -> bool {
+    hidden.replaced.occur_in(text) || reveals_in_text(hidden, text)
+}
+
 fn is_selection(context: &str) -> bool {
     context.starts_with(SELECTION_TAG)
 }
@@ -167,7 +175,7 @@ fn rejected_diffs(context: &str) -> Option<&str> {
 /// The block without the diffs, if they tell of a hidden note.
 fn without_rejected(hidden: &Hidden<'_>, context: String) -> String {
     match rejected_diffs(&context) {
-        Some(diffs) if reveals_in_text(hidden, &without_diff_signs(diffs)) => {
+        Some(diffs) if reveals_in_quotation(hidden, &without_diff_signs(diffs)) => {
             context.replace(diffs, WITHHELD_DIFF)
         }
         _ => context,

@@ -10,8 +10,12 @@ use protocol::{FileId, FileReplacement, Message, NotePath, Privacy, Timestamp, T
 
 use super::missing_notes::source_note;
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
+use crate::adapters::active_note::OpenedFile;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::{note_error, store_error};
+
+/// The clock of a file system goes in ticks: so many milliseconds it may be behind.
+const FILE_CLOCK_LAG_MS: i64 = 20;
 
 /// When each note had been read: the time of the last message of the first turn that was told some
 /// of it.
@@ -41,6 +45,32 @@ impl PrivacyGuard {
     ) -> Result<BTreeSet<NotePath>, UserError> {
         let view = self.view_for(Privacy::Open).await?;
         self.replaced(&view, read).await
+    }
+
+    /// Whether another note has the path by now than the file that was opened, and the one that was
+    /// opened may be private, for any running turn. A file that took its place in a save is the same note.
+    pub(crate) async fn is_another_for_any(
+        &self,
+        path: &NotePath,
+        opened: OpenedFile,
+    ) -> Result<bool, UserError> {
+        let view = self.view_for(Privacy::Open).await?;
+        if !view.rules.hide_any(view.max_privacy) {
+            return Ok(false);
+        }
+        let (vault, at) = (self.vault.unfiltered(), path.clone());
+        let another = move || {
+            let is_other =
+                |now: &FileId| *now != opened.file && !vault.was_replaced_by(opened.file, *now);
+            vault.file_id(&at).filter(is_other)
+        };
+        match run_blocking(another).await? {
+            Some(file) if !self.is_own_change(path, file).await? => {
+                let since = Timestamp(opened.at.0.saturating_sub(FILE_CLOCK_LAG_MS));
+                self.is_touched(&view, since).await
+            }
+            _ => Ok(false),
+        }
     }
 
     pub(super) async fn replaced(
