@@ -3,6 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod connection_test;
 pub(crate) mod context_use;
+pub(crate) mod local_model_gate;
 pub(crate) mod permissions;
 pub(crate) mod selection;
 pub(crate) mod tool_support;

@@ -160,6 +160,11 @@ impl PrivacyGuard {
         paths.iter().map(|path| Some(path).filter(is_kept).map(rule)).collect()
     }
 
+    /// Whether some note may be one that only models on this computer see.
+    pub(crate) fn has_local_only(&self) -> bool {
+        self.state().rules.has_local_only()
+    }
+
     /// From now on these rules hold, for turns that run as well.
     pub(crate) fn set_rules(&self, rules: PrivateRules) {
         let mut state = self.state();

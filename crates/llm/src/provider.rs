@@ -33,6 +33,12 @@ pub trait Provider: Send + Sync {
     async fn capabilities(&self, _model: &str) -> Capabilities {
         Capabilities::default()
     }
+
+    /// Whether the server hands what is sent for this model on to a server elsewhere, or may do so, at this
+    /// moment: what it reported before does not count. A server that reports it is asked once; `Err` where it could not be asked.
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        Ok(self.capabilities(model).await.runs_elsewhere)
+    }
 }
 
 /// How long the reported capabilities of a model hold: the server may be restarted with another

@@ -182,6 +182,10 @@ impl Provider for TextToolProvider {
         reported.insert(model.to_owned(), capabilities.tools);
         capabilities
     }
+
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        self.inner.runs_elsewhere(model).await
+    }
 }
 
 /// The call that stands in `text`, if there is one.

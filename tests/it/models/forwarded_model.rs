@@ -49,6 +49,8 @@ struct ForwardingServer {
     sent: SentPrompts,
     /// The computer that the server names beside the model's name.
     remote: Remote,
+    /// The computer that the model runs on once the first request for an answer is taken.
+    then_remote: Remote,
     _serving: JoinSet<()>,
 }
 
@@ -59,6 +61,8 @@ impl ForwardingServer {
         let sent = SentPrompts::default();
         let remote = Remote::new(Mutex::new(remote));
         let told = Arc::clone(&remote);
+        let then_remote = Remote::default();
+        let switched = Arc::clone(&then_remote);
         let answer = move |State(sent): State<SentPrompts>, uri: Uri, body: Bytes| async move {
             let mut model =
                 json!({ "name": "mine:latest", "details": { "parameter_size": "70B" } });
@@ -76,6 +80,11 @@ impl ForwardingServer {
             }
             let body = String::from_utf8_lossy(&body).into_owned();
             let has_result = body.contains(r#""role":"tool""#);
+            if matches!(uri.path(), "/api/chat" | "/v1/chat/completions")
+                && let Some(host) = switched.lock().expect("no panic").take()
+            {
+                *told.lock().expect("no panic") = Some(host);
+            }
             let (kind, text) = match uri.path() {
                 "/api/tags" => (JSON, json!({ "models": [model] }).to_string()),
                 "/api/show" => (JSON, model.to_string()),
@@ -97,7 +106,7 @@ impl ForwardingServer {
         let router = Router::new().fallback(answer).with_state(Arc::clone(&sent));
         let mut serving = JoinSet::new();
         serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
-        Self { url, sent, remote, _serving: serving }
+        Self { url, sent, remote, then_remote, _serving: serving }
     }
 
     fn settings(&self, provider: ProviderKind) -> Settings {
@@ -196,6 +205,30 @@ async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_
         assert!(sent[..first].iter().any(|request| request.contains(CANARY)), "it was here");
         assert!(sent.len() >= first + 2, "the second call and its result were sent");
         assert_eq!(sent[first..].iter().any(|request| request.contains(CANARY)), expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_moves_elsewhere_within_a_turn_is_sent_nothing_more() {
+    for provider in [ProviderKind::Ollama, ProviderKind::OpenAi] {
+        for (then, expected) in [(None, true), (ELSEWHERE, false)] {
+            let server = ForwardingServer::start(None, Lists::AtOnce).await;
+            *server.then_remote.lock().expect("no panic") = then;
+            let home = home();
+            let running = home.open(server.settings(provider)).await;
+            let conversation = running.send_and_wait(None, "What is the plan?").await;
+            let first = server.sent.lock().expect("no panic").clone();
+            assert_eq!(first.iter().any(|request| request.contains(CANARY)), expected, "{first:?}");
+            let items = format!("{:?}", running.view(&conversation).await.items);
+            let is_told = items.contains("no longer says that “mine” runs on this computer");
+            assert_eq!((is_told, first.len() == 1), (!expected, !expected), "{items}");
+            running.send_and_wait(Some(&conversation), "What is the plan now?").await;
+            running.quit().await;
+            let sent = server.sent.lock().expect("no panic");
+            assert!(sent.len() >= first.len() + 1, "the next message is answered: {items}");
+            let later = sent[first.len()..].iter().any(|request| request.contains(CANARY));
+            assert_eq!(later, expected, "{provider:?}");
+        }
     }
 }
 

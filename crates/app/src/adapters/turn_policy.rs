@@ -19,6 +19,7 @@ use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture};
 use crate::hub::inbox::MAX_TURN_ATTEMPTS;
 use crate::hub::{reply_matching, writable_notes};
 use crate::models::budget::{self, SpendingGate};
+use crate::models::local_model_gate::LocalModelGate;
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::privacy::PrivacyGuard;
@@ -228,6 +229,13 @@ impl AppTurnPolicy {
             false => Capabilities::default(),
         };
         let shown = if captures { Privacy::Never } else { max_privacy(&chosen, capabilities) };
+        let provider = match shown {
+            Privacy::Local => {
+                let privacy_guard = Arc::clone(&self.privacy_guard);
+                Arc::new(LocalModelGate { provider, privacy_guard }) as _
+            }
+            Privacy::Open | Privacy::Never => provider,
+        };
         let model = has_model.then(|| model_info(&settings, &chosen, &chosen.model, capabilities));
         let capacity = match &model {
             Some(model) => ContextCapacity::Window(context_window(model, &chosen)),

@@ -140,6 +140,10 @@ impl Provider for CaptureIfIgnored {
     async fn capabilities(&self, model: &str) -> Capabilities {
         self.provider.capabilities(model).await
     }
+
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        self.provider.runs_elsewhere(model).await
+    }
 }
 
 /// The answer, with `ending` in the place of its end if it has text and no calls.

@@ -63,6 +63,13 @@ impl Provider for SpendingGate {
         }
         self.provider.capabilities(model).await
     }
+
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        if let Err(refused) = self.config.ensure_models_allowed() {
+            return Err(ModelError::InvalidRequest(refused.message));
+        }
+        self.provider.runs_elsewhere(model).await
+    }
 }
 
 /// The limit for a turn, from the limits per answer and month. `Err` when the month's is reached.

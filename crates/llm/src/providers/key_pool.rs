@@ -84,6 +84,10 @@ impl Provider for KeyPool {
     async fn capabilities(&self, model: &str) -> Capabilities {
         self.first.capabilities(model).await
     }
+
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        self.first.runs_elsewhere(model).await
+    }
 }
 
 impl KeyStates {

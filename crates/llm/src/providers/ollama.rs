@@ -74,6 +74,11 @@ impl Ollama {
         {
             return Ok(known);
         }
+        self.fetch_details(model).await
+    }
+
+    /// The server's description of the model at this moment.
+    async fn fetch_details(&self, model: &str) -> Result<Arc<Value>, ModelError> {
         let asked = Instant::now();
         let told =
             Arc::new(self.client.post("/show", model, &model_list::ShowRequest { model }).await?);
@@ -122,6 +127,10 @@ impl Provider for Ollama {
         }
         let tags = self.client.get("/tags").await.unwrap_or_default();
         Capabilities { parameters: model_list::parameter_count(&tags, model), ..capabilities }
+    }
+
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        self.fetch_details(model).await.map(|shown| model_list::runs_elsewhere(&shown))
     }
 }
 

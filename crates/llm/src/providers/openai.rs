@@ -97,6 +97,13 @@ impl Provider for OpenAi {
         }
         self.capability_cache.get(&self.client, model).await
     }
+
+    async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
+        if ["OpenAI", "OpenRouter"].contains(&self.client.host()) {
+            return Ok(false);
+        }
+        Ok(self.capability_cache.runs_elsewhere(&self.client, model).await)
+    }
 }
 
 /// A decoder of its answers.

@@ -104,6 +104,12 @@ impl PrivateRules {
         self.0.iter().any(|(_, privacy)| *privacy > shown)
     }
 
+    /// Whether some note may be one that only local models see.
+    #[must_use]
+    pub fn has_local_only(&self) -> bool {
+        self.0.iter().any(|(_, privacy)| *privacy == Privacy::Local)
+    }
+
     /// Whether a path alone does not say how private a note is.
     #[must_use]
     pub fn depend_on_content(&self) -> bool {

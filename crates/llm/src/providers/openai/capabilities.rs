@@ -18,6 +18,9 @@ use crate::transport::http::{ApiClient, OptionalReply};
 /// A server that computes may be slow to say what it can.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// Where an Ollama lists its models.
+const TAGS: &str = "/api/tags";
+
 /// Caches the capabilities of the models of one server.
 #[derive(Debug, Default)]
 pub(super) struct CapabilityCache(Mutex<BTreeMap<String, CachedCapabilities>>);
@@ -30,6 +33,8 @@ struct CachedCapabilities {
     /// The window in a refusal, and the one that was listed then: a server that lists another one
     /// by now was restarted.
     refused: Option<(u32, Option<u32>)>,
+    /// Whether the server is an Ollama: no other one hands on what it is sent.
+    is_ollama: bool,
 }
 
 impl CachedCapabilities {
@@ -61,8 +66,11 @@ impl CapabilityCache {
             models => probe(server, model, &models.value()).await,
         };
         let holds = asked.is_some() && !is_loading;
-        let asked =
-            asked.unwrap_or(Capabilities { runs_elsewhere: true, ..Capabilities::default() });
+        let is_ollama = matches!(asked, Some(Probed::Ollama(_)));
+        let asked = match asked {
+            Some(Probed::Ollama(asked) | Probed::Other(asked)) => asked,
+            None => Capabilities { runs_elsewhere: true, ..Capabilities::default() },
+        };
         let known = asked.or(told.listed);
         let listed = Capabilities {
             runs_elsewhere: asked.runs_elsewhere,
@@ -72,7 +80,23 @@ impl CapabilityCache {
         let mut known = self.entries();
         let told = known.entry(model.to_owned()).or_default();
         (told.listed, told.asked_at) = (listed, holds.then(Instant::now));
+        told.is_ollama = is_ollama;
         told.capabilities()
+    }
+
+    /// Whether `server` hands what is sent for the model on to a server elsewhere, or may do so, at this
+    /// moment. An Ollama is asked; of others it is known.
+    pub(super) async fn runs_elsewhere(&self, server: &ApiClient, model: &str) -> bool {
+        let known = self.entries().get(model).is_some_and(|told| told.is_ollama);
+        if !known {
+            return self.get(server, model).await.runs_elsewhere;
+        }
+        let tags = server.optional_reply_at_root(TAGS, PROBE_TIMEOUT).await.value();
+        let runs_elsewhere = is_tagged_elsewhere(&tags, model);
+        if let Some(told) = self.entries().get_mut(model) {
+            told.listed.runs_elsewhere = runs_elsewhere;
+        }
+        runs_elsewhere
     }
 
     /// Takes in that a prompt was refused because the model reads no more than `window` tokens.
@@ -88,28 +112,39 @@ impl CapabilityCache {
     }
 }
 
+/// The capabilities that a server reports, by its kind.
+enum Probed {
+    Ollama(Capabilities),
+    Other(Capabilities),
+}
+
 /// The capabilities told beside the list of `models`; `None` if they leave open where the model runs.
-async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Capabilities> {
+async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Probed> {
     let entry = entry(models, model);
     let listed = entry.map(from_entry).unwrap_or_default();
     if entry.is_some_and(is_llama_cpp) {
         let props = server.optional_reply_at_root("/props", PROBE_TIMEOUT).await;
-        return Some(from_props(&props.value()).or(listed));
+        return Some(Probed::Other(from_props(&props.value()).or(listed)));
     }
-    let tags = match server.optional_reply_at_root("/api/tags", PROBE_TIMEOUT).await {
+    let tags = match server.optional_reply_at_root(TAGS, PROBE_TIMEOUT).await {
         OptionalReply::Unknown => return None,
         tags => tags.value(),
     };
     if entry.is_some_and(is_ollama) || tags.get("models").is_some_and(Value::is_array) {
-        // Of a model that is not in the list nobody knows where it runs.
-        let runs_elsewhere = tags::entry(&tags, model).is_none_or(tags::runs_elsewhere);
-        return Some(Capabilities { runs_elsewhere, ..listed });
+        let runs_elsewhere = is_tagged_elsewhere(&tags, model);
+        return Some(Probed::Ollama(Capabilities { runs_elsewhere, ..listed }));
     }
     if listed.window.is_some() {
-        return Some(listed);
+        return Some(Probed::Other(listed));
     }
     let studio = server.optional_reply_at_root("/api/v0/models", PROBE_TIMEOUT).await.value();
-    Some(listed.or(self::entry(&studio, model).map(from_entry).unwrap_or_default()))
+    let studio = self::entry(&studio, model).map(from_entry).unwrap_or_default();
+    Some(Probed::Other(listed.or(studio)))
+}
+
+/// Whether the model runs elsewhere by Ollama's list; of a model that is not in it nobody knows.
+fn is_tagged_elsewhere(tags: &Value, model: &str) -> bool {
+    tags::entry(tags, model).is_none_or(tags::runs_elsewhere)
 }
 
 /// The model's entry in a list; the only one, where a server answers with its one model whatever the
@@ -274,6 +309,7 @@ mod tests {
             listed: listing(Some(8_192)),
             asked_at: None,
             refused: Some((4_096, Some(8_192))),
+            is_ollama: false,
         };
         assert_eq!(told.capabilities().window, Some(4_096));
         let updated = CachedCapabilities { listed: listing(Some(16_384)), ..told };
