@@ -246,6 +246,7 @@ impl PrivacyGuard {
         sources: &SourcesByTurn,
     ) -> Result<(Vec<Message>, String), UserError> {
         let view = self.turn_view(turn).await?;
+        let sources = &*self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, sources).await?;
         {
             let mut state = self.state();
@@ -266,6 +267,7 @@ impl PrivacyGuard {
     ) -> Result<(Vec<Message>, Redaction), UserError> {
         let most = strictest_privacy(&self.state());
         let view = self.view_for(most).await?;
+        let sources = &*self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, sources).await?;
         let heard = self.filter_messages(&view, rows.clone(), sources, gone).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };

@@ -398,7 +398,7 @@ async fn told_after_rejection(event: fn(&Path)) -> String {
         Reply::text("Well."),
     ])
     .await;
-    let running = home.open(settings(&model, &["Diary/"])).await;
+    let running = home.open(settings(&model, &["Diary/", "#private"])).await;
     let conversation = running.send_and_wait(None, "please").await;
     takes_the_first(&running, &conversation).await;
     event(home.notes.root());
@@ -413,8 +413,16 @@ async fn what_was_rejected_is_not_told_of_a_note_that_left() {
         let to = root.join("Diary/Kanarienvogel.md");
         fs::rename(root.join("Kanarienvogel.md"), to).expect("moved");
     };
-    let told = told_after_rejection(leaves).await;
-    assert!(!told.contains(CANARY) && told.contains("and now?"), "{told}");
+    let becomes_private: fn(&Path) = |root| {
+        let text = "one\n\ntwo\n\ncanary-b93d, seen. #private\n";
+        fs::write(root.join("Kanarienvogel.md"), text).expect("written");
+    };
+    for event in [leaves, becomes_private] {
+        let told = told_after_rejection(event).await;
+        // The model spelled the name in lower case.
+        let name = told.to_lowercase().contains("kanarienvogel");
+        assert!(!told.contains(CANARY) && !name && told.contains("and now?"), "{told}");
+    }
     let told = told_after_rejection(|_| {}).await;
     assert!(told.contains("-canary-b93d, seen.") && told.contains(NAME), "the control: {told}");
 }

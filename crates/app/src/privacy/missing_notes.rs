@@ -5,6 +5,7 @@
 //! open only where a change of ours moved it to a place that is open, or put it into the trash
 //! while it was.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -34,6 +35,31 @@ impl PrivacyGuard {
     ) -> Result<BTreeSet<NotePath>, UserError> {
         let view = self.view_for(Privacy::Open).await?;
         self.missing_private_notes(&view, notes).await
+    }
+
+    /// The sources, with the notes of planned changes: calls and decisions name them, whether they were
+    /// read or not.
+    pub(super) async fn with_planned_notes<'a>(
+        &self,
+        view: &PrivacyView,
+        rows: &[Message],
+        sources: &'a SourcesByTurn,
+    ) -> Result<Cow<'a, SourcesByTurn>, UserError> {
+        let (Some(ledger), Some(row)) = (self.effect_history.get(), rows.first()) else {
+            return Ok(Cow::Borrowed(sources));
+        };
+        if view.hides_nothing() {
+            return Ok(Cow::Borrowed(sources));
+        }
+        let planned = ledger.planned_notes(&row.conversation).await.map_err(store_error)?;
+        if planned.is_empty() {
+            return Ok(Cow::Borrowed(sources));
+        }
+        let mut all = sources.clone();
+        for (turn, note) in planned {
+            all.entry(turn).or_default().insert(Source::Note(note));
+        }
+        Ok(Cow::Owned(all))
     }
 
     /// The missing notes of which those rows were told text, and that may be private now.

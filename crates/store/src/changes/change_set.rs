@@ -102,6 +102,16 @@ impl Store {
         read!(self, "read the rejected changes", |db| planned_change::rejected_parts(db, set, at))
     }
 
+    /// The notes that planned changes of a conversation are about, decided or not, each with the turn that
+    /// planned it last: those that were there before. What the plans themselves were to make is omitted,
+    /// and so are folders.
+    pub async fn planned_notes(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<(TurnId, NotePath)>, StoreError> {
+        read!(self, "read the pending changes", |db| planned_change::notes_in(db, conversation))
+    }
+
     /// The conversation that a change set belongs to; `None` when there is no such set.
     pub async fn conversation_of_change_set(
         &self,

@@ -417,6 +417,34 @@ pub(crate) async fn decided_in(
     .await
 }
 
+/// The notes of planned changes that were there before, each with its turn. A note may be planned for a
+/// path that only a planned move gives it: without that move it is not there.
+pub(crate) async fn notes_in(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<(TurnId, NotePath)>, sqlx::Error> {
+    let planned: Vec<(TurnId, NotePath)> = sqlx::query(
+        "SELECT DISTINCT p.turn, p.path
+         FROM change_set s JOIN planned_change p ON p.change_set = s.id
+         WHERE s.conversation = ? AND p.kind IN ('replace', 'trash', 'rename')",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| Ok((row.text("turn")?, row.path("path")?)))
+    .fetch_all(&mut *db)
+    .await?;
+    let not_made: Vec<NotePath> = sqlx::query(
+        "SELECT DISTINCT p.target
+         FROM change_set s JOIN planned_change p ON p.change_set = s.id
+         WHERE s.conversation = ? AND p.target IS NOT NULL AND p.state != 'applied'",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| row.path("target"))
+    .fetch_all(db)
+    .await?;
+    let is_made = |path: &NotePath| !not_made.iter().any(|target| path.is_in(target));
+    Ok(planned.into_iter().filter(|(_, path)| is_made(path)).collect())
+}
+
 pub(crate) async fn mark_reported(
     db: &mut SqliteConnection,
     set: &ChangeSetId,

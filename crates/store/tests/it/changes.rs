@@ -54,6 +54,25 @@ async fn decide(
 }
 
 #[tokio::test]
+async fn planned_notes_are_those_that_were_there_before_decided_or_not() {
+    let story = running_turn().await;
+    let moved = Change::rename(path("b.md"), path("New/b.md"));
+    let made = Change::create(path("made.md"), "x");
+    plan(&story, "s", "c1", &[edit("a.md", "a", "b"), moved, edit("New/b.md", "c", "d"), made])
+        .await;
+    let planned = async || {
+        let planned = story.store.planned_notes(&conversation_id()).await.expect("read");
+        let mut paths: Vec<String> =
+            planned.iter().map(|(turn, path)| format!("{turn} {path}")).collect();
+        paths.sort();
+        paths
+    };
+    assert_eq!(planned().await, ["t1 a.md", "t1 b.md"]);
+    decide(&story, &[path("b.md"), path("New/b.md")], &[path("a.md"), path("made.md")], 20).await;
+    assert_eq!(planned().await, ["t1 New/b.md", "t1 a.md", "t1 b.md"]);
+}
+
+#[tokio::test]
 async fn pending_changes_survive_a_restart_byte_for_byte() {
     let story = running_turn().await;
     let raw = Change::create(path("raw.md"), vec![0, 159, 13, 10, 255]);
