@@ -1,0 +1,130 @@
+use super::*;
+
+fn inbox() -> NotePath {
+    NotePath::parse("In.md").expect("a path")
+}
+
+async fn answered(asked: Option<Question>, messages: Vec<ModelMessage>) -> Vec<ModelEvent> {
+    let request = ModelRequest {
+        model: String::new(),
+        system: String::new(),
+        tools: Vec::new(),
+        messages,
+        max_tokens: 1,
+    };
+    let stream = FallbackCapture {
+        inbox: inbox(),
+        ineffective_calls: Vec::new(),
+        question: asked,
+        without_settings: false,
+    }
+    .stream(request)
+    .await
+    .expect("it answers");
+    stream.map(|event| event.expect("an event")).collect().await
+}
+
+#[tokio::test]
+async fn the_message_is_appended_verbatim_as_one_item_and_then_called_saved() {
+    let text = ContentBlock::Text("remember milk\nand eggs".into());
+    let user = ModelMessage {
+        role: Role::User,
+        blocks: vec![ContentBlock::Text("<context>\n</context>".into()), text],
+    };
+    let events = answered(None, vec![user.clone()]).await;
+    let Some(ModelEvent::Call(call)) = events.first() else { panic!("a call: {events:?}") };
+    assert_eq!(call.arguments, json!({"path": "In.md", "content": "- remember milk\n  and eggs"}));
+    let result =
+        ContentBlock::Result { call: call.id.clone(), output: "done".into(), is_error: false };
+    let after = answered(
+        None,
+        vec![
+            user,
+            ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] },
+            ModelMessage { role: Role::User, blocks: vec![result] },
+        ],
+    )
+    .await;
+    assert_eq!(after.first(), Some(&ModelEvent::Text("Saved to In.md.".to_owned())));
+}
+
+#[tokio::test]
+async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
+    let user = ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text("milk".into())] };
+    let call = ToolCall {
+        id: CallId::from("capture-1"),
+        tool: APPEND_TOOL.to_owned(),
+        arguments: json!({ "path": "In.md", "content": "- milk" }),
+    };
+    let result =
+        ContentBlock::Result { call: call.id.clone(), output: "Cut.".into(), is_error: true };
+    let request = || ModelRequest {
+        model: String::new(),
+        system: String::new(),
+        tools: Vec::new(),
+        messages: vec![
+            user.clone(),
+            ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] },
+            ModelMessage { role: Role::User, blocks: vec![result.clone()] },
+        ],
+        max_tokens: 1,
+    };
+    let with = |undone: &[&str]| FallbackCapture {
+        inbox: inbox(),
+        ineffective_calls: undone.iter().map(|id| CallId::from(*id)).collect(),
+        question: None,
+        without_settings: false,
+    };
+    let events: Vec<_> =
+        with(&["capture-1"]).stream(request()).await.expect("it calls").collect().await;
+    let again = ToolCall { id: CallId::from("capture-2"), ..call.clone() };
+    assert_eq!(events.first(), Some(&Ok(ModelEvent::Call(again))));
+    for others in [&[][..], &["capture-2"]] {
+        let refused = with(others).stream(request()).await.err();
+        let why = ModelError::InvalidRequest("Couldn’t save this message: Cut.".to_owned());
+        assert_eq!(refused, Some(why), "{others:?}");
+    }
+}
+
+#[tokio::test]
+async fn text_behind_answer_answers_the_open_question_and_no_other() {
+    let asked = Question {
+        id: "q".into(),
+        conversation: "c".into(),
+        turn: "asker".into(),
+        call: "call".into(),
+        original_message: "m".into(),
+        text: "Which one?".into(),
+        options: Vec::new(),
+        tool_calls_completed: 0,
+        asked_at: protocol::Timestamp(0),
+    };
+    let says = |text: &str| ModelMessage {
+        role: Role::User,
+        blocks: vec![ContentBlock::Text("<context>".into()), ContentBlock::Text(text.into())],
+    };
+    let called = |events: &[ModelEvent]| match events.first() {
+        Some(ModelEvent::Call(call)) => call.clone(),
+        other => panic!("a call: {other:?}"),
+    };
+    for (asked, text, tool) in [
+        (Some(&asked), " Answer: the blue one", RESOLVE_QUESTION),
+        (Some(&asked), "the blue one", APPEND_TOOL),
+        (None, "answer: the blue one", APPEND_TOOL),
+    ] {
+        let events = answered(asked.cloned(), vec![says(text)]).await;
+        assert_eq!(called(&events).tool, tool, "{text}");
+    }
+    let said = says("answer: blue");
+    let call = called(&answered(Some(asked.clone()), vec![said.clone()]).await);
+    let after = async |is_error| {
+        let calls =
+            ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] };
+        let result = ContentBlock::Result { call: call.id.clone(), output: "…".into(), is_error };
+        let result = ModelMessage { role: Role::User, blocks: vec![result] };
+        answered(Some(asked.clone()), vec![said.clone(), calls, result]).await
+    };
+    let Some(ModelEvent::Text(text)) = after(false).await.first().cloned() else { panic!() };
+    assert!(text.starts_with("Noted as the answer to “Which one?”."), "{text}");
+    assert_eq!(called(&after(true).await).tool, APPEND_TOOL, "what is refused is kept");
+}
