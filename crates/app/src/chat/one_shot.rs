@@ -1,6 +1,6 @@
 //! One question from the command line: answered, printed, not listed as a conversation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use protocol::changes::history::ListApplied;
 use protocol::chat::conversation::ChatItem;
 use protocol::{
     CallId, CallResult, ConversationId, Message, MessagePart, NewTurn, NotePath, Origin, Privacy,
-    Role, Source, TokenUsage, TurnEnding, TurnId, TurnStatus, TurnStep, UserError,
+    Role, Source, Timestamp, TokenUsage, TurnEnding, TurnId, TurnStatus, TurnStep, UserError,
 };
 use serde_json::Value;
 use store::{PlannedChangeRow, Store, StoreError};
@@ -61,6 +61,9 @@ pub struct PriorMessage {
     pub content: SourcedText,
     /// The calls of the assistant in this message, each with its result.
     pub calls: Vec<PriorCall>,
+    /// When it was said, where that is known: text of a note whose path another file has since then may
+    /// be text of a private note.
+    pub at: Option<Timestamp>,
 }
 
 /// A call that was made before.
@@ -90,6 +93,8 @@ pub struct OneShotAnswer {
     pub sources: BTreeSet<Source>,
     /// Why there is no whole answer.
     pub error: Option<UserError>,
+    /// When it was answered.
+    pub at: Timestamp,
     /// Whether it ended at the limit of steps: what is there was answered, and there may be more.
     pub at_limit: bool,
 }
@@ -173,7 +178,7 @@ async fn run_one_shot(
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
     let at_limit = items.iter().any(is_limit);
     let sources = open.store.context_sources(&turn).await.map_err(store_error)?;
-    Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at_limit })
+    Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at: now(), at_limit })
 }
 
 /// The messages before, without text from notes that the model may not see.
@@ -183,17 +188,38 @@ async fn redact_history(
     history: Vec<PriorMessage>,
 ) -> Result<Vec<PriorMessage>, UserError> {
     let all = history.iter().flat_map(|one| one.content.sources.iter().cloned()).collect();
-    if !session.privacy_guard.hides_any(most, all).await? {
+    let guard = &session.privacy_guard;
+    let replaced = guard.replaced_for_any(read_times(&history)).await?;
+    if replaced.is_empty() && !guard.hides_any(most, all).await? {
         return Ok(history);
     }
+    let is_replaced =
+        |source: &Source| matches!(source, Source::Note(path) if replaced.contains(path));
     let mut heard = Vec::with_capacity(history.len());
     for one in history {
-        let told = redact_private(session, most, one.content.clone()).await?;
+        let content = match one.content.sources.iter().any(is_replaced) {
+            true => withheld(one.content.clone()),
+            false => redact_private(session, most, one.content.clone()).await?,
+        };
         // Calls are kept only with the text that records their sources.
-        let calls = if told == one.content { one.calls } else { Vec::new() };
-        heard.push(PriorMessage { role: one.role, content: told, calls });
+        let calls = if content == one.content { one.calls } else { Vec::new() };
+        heard.push(PriorMessage { content, calls, ..one });
     }
     Ok(heard)
+}
+
+/// When each note was read first, by messages that say when they were.
+fn read_times(history: &[PriorMessage]) -> BTreeMap<NotePath, Timestamp> {
+    let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
+    for (one, at) in history.iter().filter_map(|one| Some((one, one.at?))) {
+        for source in &one.content.sources {
+            if let Source::Note(path) = source {
+                let first = read.entry(path.clone()).or_insert(at);
+                *first = at.min(*first);
+            }
+        }
+    }
+    read
 }
 
 /// The text, or a notice that it is withheld. A caller that passes on the text of a private note
@@ -205,9 +231,13 @@ async fn redact_private(
 ) -> Result<SourcedText, UserError> {
     let sources = told.sources.iter().cloned().collect();
     Ok(match session.privacy_guard.hides_any(most, sources).await? {
-        true => SourcedText { text: WITHHELD_TEXT.to_owned(), ..told },
+        true => withheld(told),
         false => told,
     })
+}
+
+fn withheld(told: SourcedText) -> SourcedText {
+    SourcedText { text: WITHHELD_TEXT.to_owned(), ..told }
 }
 
 /// The planned changes that were not written. Where changes were to be written, they stay pending

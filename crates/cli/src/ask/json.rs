@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use app::{OneShotAnswer, PriorCall, PriorMessage, SourcedText};
 use protocol::chat::conversation::ChatItem;
-use protocol::{Role, Source, TurnStatus, UserError};
+use protocol::{Role, Source, Timestamp, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -41,6 +41,10 @@ pub(super) struct HistoryMessage {
     /// as foreign.
     #[serde(default = "foreign_source")]
     sources: Vec<Source>,
+    /// When it was said, in milliseconds since 1970. With it, text of a note is withheld whose path
+    /// another file has by now, if the note may be private.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<Timestamp>,
     /// The assistant's calls with this message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<HistoryCall>,
@@ -119,6 +123,7 @@ impl AskInput {
         let spoken = |mut past: HistoryMessage| PriorMessage {
             role: past.role,
             calls: calls(&mut past).into_iter().map(PriorCall::from).collect(),
+            at: past.at,
             content: told(past),
         };
         said.map(spoken).collect()
@@ -130,14 +135,15 @@ fn or_foreign(sources: &[Source]) -> Vec<Source> {
     if sources.is_empty() { foreign_source() } else { sources.to_vec() }
 }
 
-fn history_message(role: Role, text: &str, sources: &[Source]) -> HistoryMessage {
-    HistoryMessage { role, text: text.to_owned(), sources: sources.to_vec(), calls: Vec::new() }
+fn history_message(role: Role, text: &str, sources: &[Source], at: Timestamp) -> HistoryMessage {
+    let (text, sources, at) = (text.to_owned(), sources.to_vec(), Some(at));
+    HistoryMessage { role, text, sources, at, calls: Vec::new() }
 }
 
 /// The result, as JSON.
 pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOutput) -> Value {
     let mut history = input.history.clone();
-    history.push(history_message(Role::User, &input.message, &[Source::User]));
+    history.push(history_message(Role::User, &input.message, &[Source::User], asked.at));
     let heard: Vec<Source> = asked.sources.iter().cloned().collect();
     let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
     let mut reason = TurnStatus::Done;
@@ -145,19 +151,19 @@ pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOut
         match item {
             ChatItem::Assistant { text, cut, .. } => {
                 messages.push(json!({ "role": Role::Assistant, "text": text, "cut": cut }));
-                history.push(history_message(Role::Assistant, text, &heard));
+                history.push(history_message(Role::Assistant, text, &heard, asked.at));
             }
             ChatItem::Asked { text, .. } => {
                 reason = TurnStatus::Asked;
                 let question =
                     json!({ "role": Role::Assistant, "text": text, "is_question": true });
                 messages.push(question);
-                history.push(history_message(Role::Assistant, text, &heard));
+                history.push(history_message(Role::Assistant, text, &heard, asked.at));
             }
             ChatItem::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
                 if history.last().is_some_and(|past| past.role == Role::User) {
-                    history.push(history_message(Role::Assistant, "", &heard));
+                    history.push(history_message(Role::Assistant, "", &heard, asked.at));
                 }
                 if let (Some(past), Some(output)) = (history.last_mut(), output) {
                     let (tool, is_error) = (tool.clone(), *is_error);
