@@ -122,6 +122,18 @@ async fn run_hub_story(
     stage: &QuestionSweepFixture,
     env: &[(&str, String)],
     hub: &RedeliveringHub,
+    said: (&[&str], usize),
+) -> (Option<String>, Value) {
+    run_hub_story_after(0, stage, (env, &[]), hub, said).await
+}
+
+/// The same, after so many messages; with one environment until the process is killed, and another one
+/// from then on.
+async fn run_hub_story_after(
+    earlier: usize,
+    stage: &QuestionSweepFixture,
+    (env, after_kill): (&[(&str, String)], &[(&str, String)]),
+    hub: &RedeliveringHub,
     (said, answers): (&[&str], usize),
 ) -> (Option<String>, Value) {
     let url = ("VAULTMATE_HUB_URL", format!("ws://{}", hub.address()));
@@ -135,7 +147,7 @@ async fn run_hub_story(
     let story = async {
         for (number, words) in said.iter().enumerate() {
             hub.send(words);
-            let id = format!("m-{number}");
+            let id = format!("m-{}", earlier + number);
             let is_answered = |told: &Vec<String>| told.len() >= answers;
             hub.wait_until(words, |book| book.notified.get(&id).is_some_and(is_answered)).await;
         }
@@ -152,7 +164,7 @@ async fn run_hub_story(
         StoryExit::Said(told) => return (None, told),
         StoryExit::Killed(site) => site,
     };
-    let mut child = start(&[]);
+    let mut child = start(after_kill);
     let input = child.stdin.take();
     if !is_over {
         story.await;
@@ -217,6 +229,27 @@ async fn ignored_messages_are_kept_and_answered_once_where_keeping_them_is_cut()
     assert!(answer.contains("Noted.") && kept.contains("Saved to"), "{answers:?}");
     for cut in &answers[1..] {
         assert_eq!(*cut, answers[0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_a_model_is_taken_once_where_it_is_cut_and_kept_as_no_note() {
+    const ANSWER: &str = "answer: the blue one";
+    for site in ["none", "store.answer_question.before", "store.answer_question.after"] {
+        let (stage, hub) = (QuestionSweepFixture::new().await, RedeliveringHub::start().await);
+        let (killed, _) = run_hub_story(&stage, &[], &hub, (&[ASK], 1)).await;
+        assert_eq!(killed, None);
+        let no_model = [("ANTHROPIC_API_KEY", String::new())];
+        let env = [no_model[0].clone(), ("KILL_ON", site.to_owned())];
+        let (killed, told) =
+            run_hub_story_after(1, &stage, (&env, &no_model), &hub, (&[ANSWER], 1)).await;
+        assert_eq!(killed, (site != "none").then(|| site.to_owned()));
+        let story = json!({ "asked": [["Which colour?", ANSWER, false]], "said": [ASK, ANSWER] });
+        assert_eq!((&told["story"], &told["wrong"]), (&story, &json!([])), "{site}");
+        assert_eq!(stage.home.notes.try_read(INBOX), None, "{site}");
+        let told = hub.read_log(|book| book.notified["m-1"].clone());
+        assert_eq!(told.len(), 1, "{site}: {told:?}");
+        stage.model.finish();
     }
 }
 

@@ -48,10 +48,11 @@ pub(crate) struct FallbackCapture {
 impl Provider for FallbackCapture {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let asked = self.question.as_ref().filter(|_| is_answer(&last_user_text(&request)));
+        if let Some(call) = cut_call(&request, &self.ineffective_calls) {
+            let events = repeat(&request, call, &self.inbox, &last_user_text(&request));
+            return Ok(Box::pin(stream::iter(events.into_iter().map(Ok))));
+        }
         let events = match (last_result(&request), asked) {
-            _ if was_cut_without_effect(&request, &self.ineffective_calls) => {
-                append(&request, &self.inbox, &last_user_text(&request))
-            }
             (None, Some(question)) => {
                 call_events(&request, RESOLVE_QUESTION, answer_arguments(question))
             }
@@ -103,20 +104,18 @@ impl Provider for CaptureIfIgnored {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let cut = cut_call(&request, &self.ineffective_calls);
+        if let Some(call) = cut.filter(|_| !request.tools.is_empty()) {
+            let events = repeat(&request, call, &self.inbox, &self.message);
+            return Ok(Box::pin(stream::iter(events.into_iter().map(Ok))));
+        }
         match last_call(&request) {
-            Some(_)
-                if was_cut_without_effect(&request, &self.ineffective_calls)
-                    && !request.tools.is_empty() =>
-            {
-                let call = append(&request, &self.inbox, &self.message);
-                return Ok(Box::pin(stream::iter(call.into_iter().map(Ok))));
-            }
-            Some((call, true, why)) if is_capture_call(&call.id) => {
+            Some((call, true, why)) if is_capture(call) => {
                 return Err(ModelError::InvalidRequest(format!(
                     "Couldn’t save this message: {why}"
                 )));
             }
-            Some((call, false, output)) if is_capture_call(&call.id) => {
+            Some((call, false, output)) if is_capture(call) => {
                 return Ok(Box::pin(stream::iter(
                     saved_events(&self.inbox, output).into_iter().map(Ok),
                 )));
@@ -210,16 +209,34 @@ fn has_acted(request: &ModelRequest, message: &str) -> bool {
     })
 }
 
-/// Whether the call keeps a message, and no model made it.
+/// Whether no model made the call: it keeps a message, or answers a question.
 pub(crate) fn is_capture_call(call: &CallId) -> bool {
     call.as_str().starts_with(CALL_ID_PREFIX)
 }
 
-/// Whether the call that was made last is a capture that was cut before it did anything.
-fn was_cut_without_effect(request: &ModelRequest, undone: &[CallId]) -> bool {
-    last_call(request).is_some_and(|(call, is_error, _)| {
-        is_error && is_capture_call(&call.id) && undone.contains(&call.id)
-    })
+/// Whether the call keeps a message, and no model made it.
+fn is_capture(call: &ToolCall) -> bool {
+    call.tool == APPEND_TOOL && is_capture_call(&call.id)
+}
+
+/// The call that was made last, if no model made it and it was cut before it changed a note.
+fn cut_call<'a>(request: &'a ModelRequest, undone: &[CallId]) -> Option<&'a ToolCall> {
+    let (call, is_error, _) = last_call(request)?;
+    (is_error && is_capture_call(&call.id) && undone.contains(&call.id)).then_some(call)
+}
+
+/// A call that was cut, once more. No ledger tells whether an answer was stored; the same answer of a message
+/// is stored once.
+fn repeat(
+    request: &ModelRequest,
+    call: &ToolCall,
+    inbox: &NotePath,
+    message: &str,
+) -> Vec<ModelEvent> {
+    match is_capture(call) {
+        true => append(request, inbox, message),
+        false => call_events(request, &call.tool, call.arguments.clone()),
+    }
 }
 
 /// The events once the message is in the inbox note.

@@ -87,6 +87,53 @@ async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
 }
 
 #[tokio::test]
+async fn an_answer_that_was_cut_is_given_once_more_and_not_kept_as_a_note() {
+    let said = |text: &str| ModelMessage {
+        role: Role::User,
+        blocks: vec![ContentBlock::Text(text.to_owned())],
+    };
+    let arguments = json!({ "question_id": "q", "is_answer": true });
+    let tool = RESOLVE_QUESTION.to_owned();
+    let call = ToolCall { id: CallId::from("capture-1"), tool, arguments };
+    let result =
+        ContentBlock::Result { call: call.id.clone(), output: "Cut.".into(), is_error: true };
+    let calls =
+        ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] };
+    let request = ModelRequest {
+        tools: vec![llm::model::ToolSpec {
+            name: RESOLVE_QUESTION.to_owned(),
+            description: String::new(),
+            input_schema: Value::Null,
+        }],
+        messages: vec![
+            said("answer: blue"),
+            calls,
+            ModelMessage { role: Role::User, blocks: vec![result] },
+        ],
+        ..ModelRequest::default()
+    };
+    let capture = FallbackCapture {
+        inbox: inbox(),
+        ineffective_calls: vec![call.id.clone()],
+        question: None,
+        without_settings: false,
+    };
+    let capture = Arc::new(capture) as Arc<dyn Provider>;
+    let with_model = Arc::new(CaptureIfIgnored {
+        provider: Arc::clone(&capture),
+        inbox: inbox(),
+        ineffective_calls: vec![call.id.clone()],
+        message: "answer: blue".to_owned(),
+    });
+    let again = ToolCall { id: CallId::from("capture-2"), ..call };
+    for provider in [capture, with_model as _] {
+        let events: Vec<_> =
+            provider.stream(request.clone()).await.expect("it calls").collect().await;
+        assert_eq!(events.first(), Some(&Ok(ModelEvent::Call(again.clone()))));
+    }
+}
+
+#[tokio::test]
 async fn text_behind_answer_answers_the_open_question_and_no_other() {
     let asked = Question {
         id: "q".into(),
