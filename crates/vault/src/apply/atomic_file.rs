@@ -184,18 +184,23 @@ impl AtomicFile {
     }
 
     /// Copies the metadata of the old file, which has the temporary name now, to the note: somebody
-    /// may have changed the metadata since the note was staged.
+    /// may have changed the metadata since the note was staged. Refused if the old file is
+    /// write-protected by now.
     pub(crate) fn copy_metadata_to_note(&self) -> Result<(), VaultError> {
         let failed = |error| self.io_error(error);
         let (old, new) = (self.open_temp().map_err(failed)?, self.open_note().map_err(failed)?);
-        file_metadata::verify_metadata(&old, &new).map_err(|lost| self.metadata_error(lost))
+        file_metadata::verify_metadata(&old, &new).map_err(|lost| self.metadata_error(lost))?;
+        // The system is asked about the name, whose file has the permissions of the old one now.
+        self.check_writable(&old)
     }
 
-    /// Copies the present metadata of the note to the temporary file.
+    /// Copies the present metadata of the note to the temporary file. Refused if the note is
+    /// write-protected by now.
     pub(crate) fn copy_metadata_to_temp(&self) -> Result<(), VaultError> {
         let failed = |error| self.io_error(error);
         let (note, temp) = (self.open_note().map_err(failed)?, self.open_temp().map_err(failed)?);
-        file_metadata::verify_metadata(&note, &temp).map_err(|lost| self.metadata_error(lost))
+        file_metadata::verify_metadata(&note, &temp).map_err(|lost| self.metadata_error(lost))?;
+        self.check_writable(&note)
     }
 
     /// Refuses a note that this user may not write.

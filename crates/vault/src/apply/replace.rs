@@ -318,8 +318,9 @@ fn yield_to_writer(vault: &Vault, target: &AtomicFile, after: &[u8]) -> StepErro
     }
 }
 
-/// The note got metadata in that moment which our file cannot have, so it is moved back.
-fn roll_back_lost_metadata(
+/// The note became write-protected in that moment, or got metadata that our file cannot have, so it is
+/// moved back.
+fn roll_back_refused(
     vault: &Vault,
     target: &AtomicFile,
     after: &[u8],
@@ -346,6 +347,7 @@ fn replace(
     let note = target.open_note().map_err(|error| unready(target.io_error(error)))?;
     check_base_file(intent, &note).inspect_err(|_| target.discard_temp())?;
     let old = ReplacedFile::hold(target.path(), &note).map_err(unready)?;
+    target.check_writable(&note).map_err(unready)?;
     // From here on nobody writes to it, so only a file that is renamed over it can be another one below.
     let stat = fs::fstat(&note).map_err(|error| unready(target.io_error(error)))?;
     if read::read_contents(target.path(), &note, &stat).map_err(unready)? != before {
@@ -369,7 +371,7 @@ fn replace(
         Ok(EntryContent::File(bytes)) if bytes == before && is_it => {
             target
                 .copy_metadata_to_note()
-                .map_err(|why| roll_back_lost_metadata(vault, target, after, why))?;
+                .map_err(|why| roll_back_refused(vault, target, after, why))?;
             if old.has_new_writer() {
                 return Err(yield_to_writer(vault, target, after));
             }

@@ -29,7 +29,8 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(),
     }
 }
 
-/// Carries the note to the trash, and back if it was another one by then or somebody came to write.
+/// Carries the note to the trash, and back if it was another one by then, somebody came to write, or it
+/// became write-protected.
 pub(crate) fn commit(
     vault: &Vault,
     intent: &Intent,
@@ -40,18 +41,22 @@ pub(crate) fn commit(
         hold_for_trash(intent, &AtomicFile::open(vault, intent).map_err(StepError::from_missing)?)?;
     note.rename_to(&trashed).map_err(StepError::from_missing)?;
     let is_it = !intent.is_exact || is_base_file(intent, trashed.file_id());
-    match trashed.read_content() {
+    let refusal = match trashed.read_content() {
         Ok(EntryContent::File(bytes)) if bytes == before && is_it && !held.has_new_writer() => {
-            note.sync_with(&trashed).map_err(StepError::open)?;
-            Ok(None)
+            match trashed.check_writable() {
+                Ok(()) => {
+                    note.sync_with(&trashed).map_err(StepError::open)?;
+                    return Ok(None);
+                }
+                Err(why) => StepError::failed(why),
+            }
         }
-        Err(why) => Err(StepError::open(why)),
-        Ok(_) => {
-            trashed.rename_to(&note).map_err(|_| StepError::parked_at(&intent.change.path))?;
-            trashed.sync_with(&note).map_err(StepError::open)?;
-            Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }))
-        }
-    }
+        Err(why) => return Err(StepError::open(why)),
+        Ok(_) => StepError::stale(VaultError::Stale { path: intent.change.path.clone() }),
+    };
+    trashed.rename_to(&note).map_err(|_| StepError::parked_at(&intent.change.path))?;
+    trashed.sync_with(&note).map_err(StepError::open)?;
+    Err(refusal)
 }
 
 /// Restores exactly this note from the trash, and no other that has its name there.

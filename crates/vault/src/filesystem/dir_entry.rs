@@ -13,6 +13,7 @@ use crate::filesystem::folder::FolderHandle;
 use crate::filesystem::folder_contents::{
     DeletionObstacle, deletion_obstacle, read_folder_contents,
 };
+use crate::filesystem::permission;
 use crate::{Vault, VaultError};
 
 /// The vault's own trash, where Obsidian keeps it too.
@@ -64,6 +65,11 @@ impl DirEntry {
     /// Which file or folder stands there; `None` for nothing.
     pub(crate) fn file_id(&self) -> Option<FileId> {
         self.folder.file_id(&self.name).ok()
+    }
+
+    /// Refuses a file that this user may not write.
+    pub(crate) fn check_writable(&self) -> Result<(), VaultError> {
+        permission::check_name_writable(&self.folder, &self.name, &self.path)
     }
 
     /// Whether a program has the file there open for writing.

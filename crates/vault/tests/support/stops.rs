@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::panic;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +35,9 @@ pub static OPENS: Mutex<Option<(&'static str, PathBuf)>> = Mutex::new(None);
 /// The program that opened it.
 pub static OPENED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
+/// Where a file gets other permissions, once: the fault point, the file and its mode.
+pub static CHMODS: Mutex<Option<(&'static str, PathBuf, u32)>> = Mutex::new(None);
+
 fn open(note: PathBuf) {
     let add_line = move || {
         let mut note = fs::OpenOptions::new().append(true).open(note).unwrap();
@@ -56,6 +60,9 @@ fn pass(name: &'static str) {
         let theirs = note.with_file_name("theirs.tmp");
         fs::write(&theirs, saves.remove(0)).unwrap();
         fs::rename(theirs, note).unwrap();
+    }
+    if let Some((_, file, mode)) = CHMODS.lock().unwrap().take_if(|(point, ..)| *point == name) {
+        fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
     }
     let swap = SWAPS.lock().unwrap().take_if(|(point, ..)| *point == name);
     if let Some((_, note, away, says)) = swap {
