@@ -154,7 +154,10 @@ impl AtomicFile {
 
     /// Reads the entry that has the temporary name.
     pub(crate) fn read_temp_entry(&self) -> Result<EntryContent, VaultError> {
-        entry_content::read_entry(&self.folder, &self.temp, &self.path)
+        with_fault_points!(
+            "temp_read",
+            entry_content::read_entry(&self.folder, &self.temp, &self.path)
+        )
     }
 
     /// Makes the temporary file with `bytes`, durable when this returns. Owner, permissions and

@@ -188,7 +188,7 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
     }
     if remedy != RecoveryAction::Revert
         && !matches!(temp, ContentState::Nothing | ContentState::Other)
-        && replace::discard_temp(vault, &place).is_err()
+        && replace::discard_temp(vault, &place, in_state(change, temp)).is_err()
     {
         // It had the note's name for a moment, and somebody opened it for writing.
         remedy = action_after_reopening(change.kind(), remedy);
@@ -310,14 +310,16 @@ fn finish_rollback(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     }
     let change = Change::replace(intent.change.path.clone(), after.clone(), before.clone());
     let note = content_state(&change, back.read_note_entry().map_err(StepError::open)?);
-    match (note, content_state(&change, found)) {
+    let found = content_state(&change, found);
+    match (note, found) {
         // It took out bytes that were not those of the change.
         (ContentState::After, ContentState::Other) => {
             Err(replace::roll_back(vault, &back, before).in_recovery())
         }
         (ContentState::After, ContentState::Part) => Err(StepError::parked(&back)),
         (_, ContentState::Other) => Err(StepError::parked(&back)),
-        _ => replace::discard_temp(vault, &back).map_err(|_| StepError::parked(&back)),
+        _ => replace::discard_temp(vault, &back, in_state(&change, found))
+            .map_err(|_| StepError::parked(&back)),
     }
 }
 
@@ -352,9 +354,15 @@ fn tidy_up(vault: &Vault, intent: &Intent, note: &NotePath) {
     };
     let is_ours = is_staged(intent, place.temp_id()) || is_base_file(intent, place.temp_id());
     let found = place.read_temp_entry().map(|found| content_state(&intent.change, found));
-    if is_ours && matches!(found, Ok(ContentState::Before | ContentState::After)) {
-        let _one_in_use_stays = replace::discard_temp(vault, &place);
+    if is_ours && let Ok(found @ (ContentState::Before | ContentState::After)) = found {
+        let is_known = in_state(&intent.change, found);
+        let _one_in_use_stays = replace::discard_temp(vault, &place, is_known);
     }
+}
+
+/// Whether bytes are in the same state as those that were read before.
+fn in_state(change: &Change, state: ContentState) -> impl Fn(&[u8]) -> bool {
+    move |bytes| content_state(change, EntryContent::File(bytes.to_vec())) == state
 }
 
 fn content_state(change: &Change, found: EntryContent) -> ContentState {

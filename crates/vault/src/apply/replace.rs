@@ -284,7 +284,7 @@ pub(crate) fn roll_back(vault: &Vault, target: &AtomicFile, after: &[u8]) -> Ste
     match target.read_temp_entry() {
         Ok(EntryContent::File(bytes)) if bytes == after => {
             // Under the note's name somebody may have opened it.
-            if discard_temp(vault, target).is_err() {
+            if discard_temp(vault, target, |bytes| bytes == after).is_err() {
                 vault.replaced_files().hold_open_temp(target, after);
                 return StepError::overtaken(target);
             }
@@ -299,12 +299,23 @@ pub(crate) fn roll_back(vault: &Vault, target: &AtomicFile, after: &[u8]) -> Ste
 }
 
 /// Removes a file that once had the note's name and now has the temporary one; refused if a program has
-/// it open for writing.
-pub(crate) fn discard_temp(vault: &Vault, target: &AtomicFile) -> Result<(), VaultError> {
-    match target.open_temp() {
-        Ok(file) => ReplacedFile::hold(target.path(), &file)?.discard(vault, target),
-        Err(_) => target.discard_temp(),
+/// it open for writing, or wrote to it since its bytes were compared with the known ones.
+pub(crate) fn discard_temp(
+    vault: &Vault,
+    target: &AtomicFile,
+    is_known: impl Fn(&[u8]) -> bool,
+) -> Result<(), VaultError> {
+    let file = match target.open_temp() {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(target.io_error(error)),
+    };
+    let held = ReplacedFile::hold(target.path(), &file)?;
+    let stat = fs::fstat(&file).map_err(|error| target.io_error(error))?;
+    if !is_known(&read::read_contents(target.path(), &file, &stat)?) {
+        return Err(VaultError::BeingWritten { path: target.path().clone() });
     }
+    held.discard(vault, target);
     Ok(())
 }
 
@@ -387,7 +398,7 @@ fn replace(
 fn discard_old(vault: &Vault, target: &AtomicFile, old: ReplacedFile, note: &File, before: &[u8]) {
     if target.temp_is(note) {
         old.discard(vault, target);
-    } else if discard_temp(vault, target).is_err() {
+    } else if discard_temp(vault, target, |bytes| bytes == before).is_err() {
         // With the bytes of the plan as well. A program that has it open keeps it, and the change is made.
         vault.replaced_files().hold_open_temp(target, before);
     }
@@ -404,8 +415,8 @@ fn restore_displaced(vault: &Vault, target: &AtomicFile, before: &[u8]) -> StepE
         };
     }
     match target.read_temp_entry() {
-        Ok(EntryContent::File(bytes)) if bytes == before && discard_temp(vault, target).is_ok() => {
-        }
+        Ok(EntryContent::File(bytes))
+            if bytes == before && discard_temp(vault, target, |now| now == bytes).is_ok() => {}
         // It was saved twice in that moment, or is still written to. Both are kept.
         Ok(EntryContent::File(bytes)) => {
             vault

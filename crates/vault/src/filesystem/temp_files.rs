@@ -47,7 +47,8 @@ impl Vault {
                 continue;
             };
             // A file that is still there goes back on the list automatically.
-            if place.temp_inode() == Some(temp.file) && replace::discard_temp(self, &place).is_err()
+            if place.temp_inode() == Some(temp.file)
+                && replace::discard_temp(self, &place, |_| true).is_err()
             {
                 self.unremoved_temp_files().push(&temp.note, &temp.name, temp.file);
             }

@@ -12,11 +12,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
 
 use protocol::{Change, IntentState};
-use support::stops::{CHMODS, faults};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use support::stops::{CHMODS, HELD_SAVES, HeldSave, OPENED, OPENS, SAVES, faults};
 use support::{Folder, MemoryLedger, order, path, replace};
 use vault::{Applied, VaultError};
 
@@ -29,11 +33,36 @@ fn edit() -> Change {
 
 /// Fault points belong to the whole process, so each test takes [`faults`].
 fn apply(folder: &Folder, change: Change) -> (Applied, IntentState) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let ledger = MemoryLedger::default();
-    let applied = runtime.block_on(folder.vault().apply(order([change]), &ledger)).unwrap();
+    let applied = apply_with(folder, change, &ledger);
     (applied, *ledger.states().last().unwrap())
 }
+
+fn apply_with(folder: &Folder, change: Change, ledger: &MemoryLedger) -> Applied {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(folder.vault().apply(order([change]), ledger)).unwrap()
+}
+
+/// Changes the note without regard to other programs: its old file is exchanged and removed.
+fn exchange_regardless(folder: &Folder) {
+    let (temp, note) = (folder.root.join("temp"), folder.root.join("a.md"));
+    fs::write(&temp, EDITED).unwrap();
+    renameat_with(CWD, &temp, CWD, &note, RenameFlags::EXCHANGE).unwrap();
+    fs::remove_file(&temp).unwrap();
+}
+
+/// The texts of all files in the vault.
+fn texts(folder: &Folder) -> Vec<(String, String)> {
+    let names = folder.names().into_iter().filter(|name| folder.root.join(name).is_file());
+    let text = |name: &String| String::from_utf8(folder.read(name).unwrap()).unwrap();
+    names.map(|name| (name.clone(), text(&name))).collect()
+}
+
+fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
+
+const LATE: &str = "a (written during a change).md";
 
 #[test]
 fn a_note_that_becomes_write_protected_between_two_steps_is_left_as_it_is() {
@@ -67,6 +96,73 @@ fn a_note_that_becomes_write_protected_between_two_steps_is_left_as_it_is() {
             assert_eq!(folder.read("a.md").unwrap(), TEXT.as_bytes(), "{point} {mode:o}");
             let names = folder.names().into_iter().filter(|name| name != ".trash");
             assert_eq!(names.collect::<Vec<_>>(), ["a.md", "notes"], "{point} {mode:o}");
+        }
+    }
+}
+
+#[test]
+fn a_late_write_to_the_old_file_of_a_note_becomes_a_separate_note() {
+    let _one = faults();
+    let reopened = |old: &File| PathBuf::from(format!("/proc/self/fd/{}", old.as_raw_fd()));
+
+    // The control: nothing but the old file has the line, and it is gone.
+    let folder = Folder::with(&[("a.md", TEXT)]);
+    let old = File::open(folder.root.join("a.md")).unwrap();
+    exchange_regardless(&folder);
+    let mut late = OpenOptions::new().append(true).open(reopened(&old)).unwrap();
+    late.write_all(b"mine\n").unwrap();
+    drop((late, old));
+    assert_eq!(texts(&folder), owned(&[("a.md", EDITED)]));
+
+    for point in ["vault.exchange.after", "vault.unlink.before", "vault.unlink.after"] {
+        let folder = Folder::with(&[("a.md", TEXT)]);
+        let old = File::open(folder.root.join("a.md")).unwrap();
+        *OPENS.lock().unwrap() = Some((point, reopened(&old)));
+        let (applied, _) = apply(&folder, edit());
+        OPENED.lock().unwrap().take().expect("somebody opened the old file").join().unwrap();
+        assert_eq!(applied.done, [path("a.md")], "{point}: {applied:?}");
+        let late = format!("{TEXT}mine\n");
+        // Before the last look at who came to write the edit is made again, on what they wrote.
+        let with_the_line = owned(&[("a.md", &format!("{EDITED}mine\n"))]);
+        let beside = owned(&[(LATE, &late), ("a.md", EDITED)]);
+        let wanted = if point == "vault.exchange.after" { with_the_line } else { beside };
+        assert_eq!(texts(&folder), wanted, "{point}");
+    }
+}
+
+#[test]
+fn a_displaced_file_with_the_text_of_the_note_keeps_the_line_of_its_writer() {
+    let _one = faults();
+
+    // The control: the file looks like the note's own, and the line goes with it.
+    let folder = Folder::with(&[("a.md", TEXT)]);
+    let mut writer = OpenOptions::new().append(true).open(folder.root.join("a.md")).unwrap();
+    exchange_regardless(&folder);
+    writer.write_all(b"mine\n").unwrap();
+    assert_eq!(texts(&folder), owned(&[("a.md", EDITED)]));
+
+    for (second, now) in [(None, EDITED), (Some("second\n"), "second\n")] {
+        // While the file is looked at and its writer is gone by then, and long after.
+        for writes_at in ["vault.temp_read.after", "vault.settle.before"] {
+            let folder = Folder::with(&[("a.md", TEXT)]);
+            let note = folder.root.join("a.md");
+            let saves_at = "vault.exchange.before";
+            *HELD_SAVES.lock().unwrap() =
+                Some(HeldSave { note: note.clone(), text: TEXT, saves_at, writes_at, file: None });
+            *SAVES.lock().unwrap() =
+                second.map(|second| ("vault.exchange.after", note, vec![second]));
+            let (applied, state) = apply(&folder, edit());
+            *SAVES.lock().unwrap() = None;
+            assert!(HELD_SAVES.lock().unwrap().is_none(), "{writes_at} is passed");
+            match second {
+                None => assert_eq!(state, IntentState::Done, "{applied:?}"),
+                Some(_) => {
+                    let why = &applied.problems[0].1;
+                    assert!(matches!(why, VaultError::Overtaken { .. }), "{writes_at}: {why:?}");
+                }
+            }
+            let late = format!("{TEXT}mine\n");
+            assert_eq!(texts(&folder), owned(&[(LATE, &late), ("a.md", now)]), "{writes_at}");
         }
     }
 }

@@ -38,6 +38,37 @@ pub static OPENED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 /// Where a file gets other permissions, once: the fault point, the file and its mode.
 pub static CHMODS: Mutex<Option<(&'static str, PathBuf, u32)>> = Mutex::new(None);
 
+/// A program that saves a note as a new file, keeps the file open, and adds a line to it later, once.
+pub struct HeldSave {
+    pub note: PathBuf,
+    pub text: &'static str,
+    /// The fault point at which it saves.
+    pub saves_at: &'static str,
+    /// The first fault point after that at which it adds the line.
+    pub writes_at: &'static str,
+    pub file: Option<fs::File>,
+}
+
+pub static HELD_SAVES: Mutex<Option<HeldSave>> = Mutex::new(None);
+
+fn save_and_hold(name: &'static str) {
+    let mut program = HELD_SAVES.lock().unwrap();
+    let Some(save) = &mut *program else { return };
+    match &mut save.file {
+        None if save.saves_at == name => {
+            let theirs = save.note.with_file_name("theirs.tmp");
+            fs::write(&theirs, save.text).unwrap();
+            save.file = Some(fs::OpenOptions::new().append(true).open(&theirs).unwrap());
+            fs::rename(theirs, &save.note).unwrap();
+        }
+        Some(file) if save.writes_at == name => {
+            file.write_all(b"mine\n").unwrap();
+            *program = None;
+        }
+        _ => {}
+    }
+}
+
 fn open(note: PathBuf) {
     let add_line = move || {
         let mut note = fs::OpenOptions::new().append(true).open(note).unwrap();
@@ -61,6 +92,7 @@ fn pass(name: &'static str) {
         fs::write(&theirs, saves.remove(0)).unwrap();
         fs::rename(theirs, note).unwrap();
     }
+    save_and_hold(name);
     if let Some((_, file, mode)) = CHMODS.lock().unwrap().take_if(|(point, ..)| *point == name) {
         fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
     }
