@@ -252,6 +252,10 @@ fn all_or_nothing(
         let mut parked = Vec::new();
         // One that nobody knows of must not be finished alone by the next recovery.
         let is_open = refusal.state == IntentState::Open;
+        // A revert would leave a save of another program under the temporary name; recovery moves it back.
+        if is_open && execute::has_displaced_file(vault, intent) {
+            return mark_unknown(group);
+        }
         if is_open {
             refusal.state = IntentState::Failed;
         }

@@ -115,6 +115,16 @@ pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepErr
     }
 }
 
+/// Whether a file that an exchange took out of the note's place still has the temporary name. It may hold the
+/// only copy of a text.
+pub(crate) fn has_displaced_file(vault: &Vault, intent: &Intent) -> bool {
+    let is_displaced = |place: AtomicFile| {
+        place.temp_id().is_some_and(|file| !replace::is_staged(intent, Some(file)))
+    };
+    intent.change.kind() == ChangeKind::Replace
+        && AtomicFile::open(vault, intent).is_ok_and(is_displaced)
+}
+
 /// Whether new bytes of a note, or a new note, certainly still wait for their exchange.
 pub(crate) fn is_waiting(vault: &Vault, intent: &Intent) -> bool {
     let Ok(place) = AtomicFile::open(vault, intent) else { return false };

@@ -20,7 +20,9 @@ use std::path::PathBuf;
 
 use protocol::{Change, IntentState};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use support::stops::{CHMODS, HELD_SAVES, HeldSave, OPENED, OPENS, SAVES, faults};
+use support::stops::{
+    CHMODS, HELD_SAVES, HeldSave, OPENED, OPENS, READS_UNTIL_FAILURE, SAVES, faults, recover,
+};
 use support::{Folder, MemoryLedger, order, path, replace};
 use vault::{Applied, VaultError};
 
@@ -165,4 +167,49 @@ fn a_displaced_file_with_the_text_of_the_note_keeps_the_line_of_its_writer() {
             assert_eq!(texts(&folder), owned(&[(LATE, &late), ("a.md", now)]), "{writes_at}");
         }
     }
+}
+
+#[test]
+fn a_temporary_file_that_cannot_be_read_leaves_an_open_intent_and_every_text() {
+    let _one = faults();
+    for (saves, is_newest) in
+        [(vec!["saved\n"], "saved\n"), (vec!["first\n", "second\n"], "second\n")]
+    {
+        let folder = Folder::with(&[("a.md", TEXT)]);
+        let note = folder.root.join("a.md");
+        *SAVES.lock().unwrap() = Some(("vault.exchange.before", note, saves.clone()));
+        // The first read finds a text that the plan was not made on, the second fails.
+        *READS_UNTIL_FAILURE.lock().unwrap() = Some(2);
+        let ledger = MemoryLedger::default();
+        let applied = apply_with(&folder, edit(), &ledger);
+        *SAVES.lock().unwrap() = None;
+        assert!(READS_UNTIL_FAILURE.lock().unwrap().is_none(), "it was read twice");
+        assert_eq!(ledger.states(), [IntentState::Open], "{applied:?}");
+        let kept = texts(&folder);
+        for text in &saves {
+            assert!(kept.iter().any(|(_, kept)| kept == text), "{text}: {kept:?}");
+        }
+        if saves.len() > 1 {
+            assert_eq!(folder.read("a.md").unwrap(), is_newest.as_bytes(), "{kept:?}");
+        }
+        recover(&folder.vault(), &ledger);
+        assert!(!ledger.states().contains(&IntentState::Open));
+        assert_eq!(folder.read("a.md").unwrap(), is_newest.as_bytes());
+        let kept = texts(&folder);
+        assert_eq!(kept.len(), saves.len(), "{kept:?}");
+        for text in &saves {
+            assert!(kept.iter().any(|(_, kept)| kept == text), "{text}: {kept:?}");
+        }
+    }
+}
+
+#[test]
+fn a_displaced_file_that_cannot_be_read_goes_back_and_the_edit_is_made_again() {
+    let _one = faults();
+    let folder = Folder::with(&[("a.md", TEXT)]);
+    *READS_UNTIL_FAILURE.lock().unwrap() = Some(1);
+    let (applied, _) = apply(&folder, edit());
+    assert!(READS_UNTIL_FAILURE.lock().unwrap().is_none());
+    assert_eq!(applied.done, [path("a.md")], "{applied:?}");
+    assert_eq!(texts(&folder), owned(&[("a.md", EDITED)]));
 }

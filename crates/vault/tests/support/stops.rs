@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use protocol::fault_injection;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use vault::{Recovery, Vault};
 
 use super::MemoryLedger;
@@ -51,6 +52,10 @@ pub struct HeldSave {
 
 pub static HELD_SAVES: Mutex<Option<HeldSave>> = Mutex::new(None);
 
+/// How often temporary files are read until one of them cannot be, because the process may open no
+/// more files for that moment.
+pub static READS_UNTIL_FAILURE: Mutex<Option<usize>> = Mutex::new(None);
+
 fn save_and_hold(name: &'static str) {
     let mut program = HELD_SAVES.lock().unwrap();
     let Some(save) = &mut *program else { return };
@@ -66,6 +71,28 @@ fn save_and_hold(name: &'static str) {
             *program = None;
         }
         _ => {}
+    }
+}
+
+/// Lets the process open no files until the temporary file was read.
+fn fail_a_read(name: &'static str) {
+    static ALLOWED: Mutex<Option<Rlimit>> = Mutex::new(None);
+    let mut left = READS_UNTIL_FAILURE.lock().unwrap();
+    if name == "vault.temp_read.before"
+        && let Some(reads) = left.as_mut()
+    {
+        *reads -= 1;
+        if *reads == 0 {
+            *left = None;
+            let allowed = getrlimit(Resource::Nofile);
+            setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..allowed }).unwrap();
+            *ALLOWED.lock().unwrap() = Some(allowed);
+        }
+    }
+    if name == "vault.temp_read.after"
+        && let Some(allowed) = ALLOWED.lock().unwrap().take()
+    {
+        setrlimit(Resource::Nofile, allowed).unwrap();
     }
 }
 
@@ -93,6 +120,7 @@ fn pass(name: &'static str) {
         fs::rename(theirs, note).unwrap();
     }
     save_and_hold(name);
+    fail_a_read(name);
     if let Some((_, file, mode)) = CHMODS.lock().unwrap().take_if(|(point, ..)| *point == name) {
         fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
     }
