@@ -40,6 +40,13 @@ impl Successions {
         }
         false
     }
+
+    /// The same, unless another file went on from `to`: what is still done to `to` then is done to a copy of
+    /// the note that kept its old file, as a hard link does. A file that is moved back goes on.
+    fn is_present_successor(&self, from: FileId, to: FileId) -> bool {
+        let is_left = |next: &FileId| !self.is_successor(*next, to);
+        self.is_successor(from, to) && !self.0.get(&to).is_some_and(is_left)
+    }
 }
 
 /// Whether two files are one. Where one side has no birth time the number has to do; the caller then
@@ -155,7 +162,7 @@ impl NoteTrace {
         let is_here = effect.path == self.path && !self.is_gone;
         match (self.file, effect.base) {
             (Some(file), Some(base)) if file.born.is_some() && base.born.is_some() => {
-                if successions.is_successor(file, base) {
+                if successions.is_present_successor(file, base) {
                     EffectRelation::Same
                 } else {
                     EffectRelation::Other

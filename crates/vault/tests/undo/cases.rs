@@ -139,6 +139,26 @@ fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
 }
 
 #[test]
+fn a_backup_that_was_changed_after_its_note_was_saved_elsewhere_is_another_note() {
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    // `cp -al`, a save that puts another file in the note's place, and a change of the backup.
+    let old = world.notes[&path("a.md")].clone();
+    let saved = world.new_file();
+    world.notes.get_mut(&path("a.md")).unwrap().file = saved;
+    world.successions.push(FileReplacement { from: old.file, to: saved });
+    world.add_note(&path("Backup/a.md"), old.lines);
+    world.notes.get_mut(&path("Backup/a.md")).unwrap().file = old.file;
+    let (before, after) = (bytes(&[1, 20, 3, 4, 5]), bytes(&[1, 21, 3, 4, 5]));
+    let change = Change::replace(path("Backup/a.md"), before, after);
+    world.apply(&ChangeSet::one(change), "turn");
+    let plan = back_there(&mut world, &UndoRequest::undo([effect]));
+    assert_eq!(plan.conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+    assert_eq!(world.notes[&path("Backup/a.md")].lines, [1, 21, 3, 4, 5]);
+}
+
+#[test]
 fn an_answer_holds_for_the_file_that_was_shown_and_for_its_successor() {
     let mut world = world();
     world.is_unwatched = true;
