@@ -14,5 +14,6 @@ mod expected;
 mod naive_identity;
 mod naive_inverse;
 mod oracle;
+mod other_programs;
 mod random_histories;
 mod simulation;

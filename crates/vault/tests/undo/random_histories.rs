@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, FileReplacement, NotePath};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath};
 use vault::undo::{
     EffectConflict, EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest, plan_undo,
 };
@@ -14,6 +14,7 @@ use crate::naive_inverse::{
     NaiveInverse, NaiveInverseScore, old_line_numbers, undone, whole_text_before,
 };
 use crate::oracle::edits;
+use crate::other_programs::{others_copy_and_delete, user_edits, user_renames};
 use crate::simulation::{LineId, SimulatedVault, bytes};
 
 /// How often things happened, so that a history that tests nothing is noticed.
@@ -132,12 +133,16 @@ fn history(seed: u64, tally: &mut HistoryTally) {
     }
 }
 
-fn any_path(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<NotePath> {
+pub(crate) fn any_path(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<NotePath> {
     random.choice(world.notes.keys()).cloned()
 }
 
 /// One to three hunks, of lines that say nothing that was ever said.
-fn edited(world: &mut SimulatedVault, lines: &[LineId], random: &mut fastrand::Rng) -> Vec<LineId> {
+pub(crate) fn edited(
+    world: &mut SimulatedVault,
+    lines: &[LineId],
+    random: &mut fastrand::Rng,
+) -> Vec<LineId> {
     let mut lines = lines.to_vec();
     for _ in 0..random.usize(1..4) {
         let from = random.usize(0..=lines.len());
@@ -195,74 +200,6 @@ fn agent_creates_or_trashes(world: &mut SimulatedVault, random: &mut fastrand::R
         }
     };
     world.apply(&ChangeSet::one(change), &format!("turn {}", step / 2));
-}
-
-/// In place, or as programs do that write a new file and rename it over the old one.
-fn user_edits(world: &mut SimulatedVault, random: &mut fastrand::Rng) {
-    let Some(at) = any_path(world, random) else { return };
-    let lines = edited(world, &world.notes[&at].lines.clone(), random);
-    let file = world.new_file();
-    let note = world.notes.get_mut(&at).unwrap();
-    note.lines = lines;
-    match random.u8(0..8) {
-        0..=3 => {}
-        4..=6 => {
-            world.successions.push(FileReplacement { from: note.file, to: file });
-            note.file = file;
-        }
-        _ => {
-            note.unseen += 1;
-            note.file = file;
-        }
-    }
-}
-
-/// Copies, deletions, and other notes under the names of those that went.
-fn others_copy_and_delete(world: &mut SimulatedVault, random: &mut fastrand::Rng) -> usize {
-    let Some(at) = any_path(world, random) else { return 0 };
-    let note = world.notes[&at].clone();
-    let elsewhere = match random.bool() {
-        true => world.free_path("Copies"),
-        false => {
-            let folder = world.number();
-            crate::simulation::path(&format!("Copies {folder}/{}", at.name()))
-        }
-    };
-    match random.u8(0..6) {
-        // A copy that stays, under a different name or under the same one.
-        0 | 1 => world.add_note(&elsewhere, note.lines),
-        2 => drop(world.notes.remove(&at)),
-        // Another note in its place, while it went elsewhere or for good.
-        kind => {
-            world.notes.remove(&at);
-            let lines = match random.bool() {
-                true => note.lines.clone(),
-                false => edited(world, &note.lines, random),
-            };
-            world.add_note(&at, lines);
-            if kind == 3 {
-                // A number is given again as soon as its file is gone.
-                world.notes.get_mut(&at).unwrap().file.inode = note.file.inode;
-            } else {
-                world.notes.insert(elsewhere, note);
-            }
-        }
-    }
-    1
-}
-
-/// To a different name, or to a different folder.
-fn user_renames(world: &mut SimulatedVault, random: &mut fastrand::Rng) -> usize {
-    let Some(at) = any_path(world, random) else { return 0 };
-    let to = if random.bool() {
-        world.free_path("Hand")
-    } else {
-        let folder = world.number();
-        crate::simulation::path(&format!("Hand {folder}/{}", at.name()))
-    };
-    let note = world.notes.remove(&at).unwrap();
-    world.notes.insert(to, note);
-    1
 }
 
 /// One effect, a set, a turn, a conversation, or some hunks; of effects that still count.
