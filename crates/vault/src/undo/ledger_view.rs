@@ -175,25 +175,36 @@ impl LedgerView {
         hashes
     }
 
-    /// Every effect on the note, before and after, oldest first.
+    /// Every effect on the note, before and after, oldest first. Where somebody moved it without us its file
+    /// leads on.
     fn effects_on_note(&self, place: usize) -> Vec<(usize, &Effect)> {
         let Some(effect) = self.effects.get(place) else { return Vec::new() };
         let mut found = Vec::new();
-        let mut path = effect.path.clone();
+        let (mut path, mut base) = (effect.path.clone(), effect.base);
         for (at, earlier) in self.effects.iter().enumerate().take(place).rev() {
             if let Some(target) = &earlier.target
                 && let Some(before) = path.after_move(target, &earlier.path)
             {
                 path = before;
-            } else if earlier.path == path {
+                continue;
+            }
+            let is_its_file = self.leads_to(earlier.file, base);
+            if is_its_file || earlier.path == path {
                 found.push((at, earlier));
+            }
+            if is_its_file {
+                (path, base) = (earlier.path.clone(), earlier.base);
             }
         }
         found.reverse();
-        let mut here = effect.path.clone();
+        let (mut here, mut file) = (effect.path.clone(), effect.file);
         for (at, later) in self.effects.iter().enumerate().skip(place) {
-            if later.path == here {
+            let is_its_file = at > place && self.leads_to(file, later.base);
+            if is_its_file || later.path == here {
                 found.push((at, later));
+            }
+            if is_its_file {
+                (here, file) = (later.path.clone(), later.file);
             }
             if let Some(target) = &later.target
                 && let Some(moved) = here.after_move(&later.path, target)
@@ -202,5 +213,12 @@ impl LedgerView {
             }
         }
         found
+    }
+
+    /// Whether a file is certainly one that went on as another.
+    fn leads_to(&self, from: Option<FileId>, to: Option<FileId>) -> bool {
+        from.zip(to).is_some_and(|(from, to)| {
+            from.born.is_some() && to.born.is_some() && self.successions.is_successor(from, to)
+        })
     }
 }

@@ -94,6 +94,7 @@ impl ExpectedUndo {
                 identity: world.note_of_effect[at],
                 file,
                 unseen: 0,
+                link: None,
                 lines: lines.to_vec(),
             };
             self.notes.insert(path, note);

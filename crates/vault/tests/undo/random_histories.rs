@@ -1,11 +1,12 @@
-//! Ten thousand random histories of agent edits, user edits, renames and undo.
+//! Thousands of random histories of agent edits, user edits, renames and undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, FileId, NotePath};
 use vault::undo::{
-    EffectConflict, EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest, plan_undo,
+    EffectConflict, EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest, VaultFile,
+    VaultReader, plan_undo,
 };
 
 use crate::expected::ExpectedUndo;
@@ -14,7 +15,9 @@ use crate::naive_inverse::{
     NaiveInverse, NaiveInverseScore, old_line_numbers, undone, whole_text_before,
 };
 use crate::oracle::edits;
-use crate::other_programs::{others_copy_and_delete, user_edits, user_renames};
+use crate::other_programs::{
+    others_copy_and_delete, others_link, user_edits, user_moves_folder, user_renames,
+};
 use crate::simulation::{LineId, SimulatedVault, bytes};
 
 /// How often things happened, so that a history that tests nothing is noticed.
@@ -32,12 +35,18 @@ struct HistoryTally {
     asked: usize,
     /// Notes that others copied, deleted, or put in the place of another.
     confused: usize,
+    /// Notes that were moved or saved while the watch was off.
+    unwatched: usize,
+    linked: usize,
+    moved_with_folder: usize,
+    /// Uncertain notes that a planner would have changed if it took every move for one that was seen.
+    credulous: usize,
     guesses: GuessScore,
     /// For each of [`NAIVE_INVERSES`].
     careless: [NaiveInverseScore; NAIVE_INVERSES.len()],
 }
 
-const HISTORIES: u64 = 10_000;
+const HISTORIES: u64 = 12_000;
 
 /// Controls, tried at every undo of the same histories.
 const NAIVE_INVERSES: [NaiveInverse; 2] = [whole_text_before, old_line_numbers];
@@ -56,6 +65,10 @@ impl HistoryTally {
             nothing_left: self.nothing_left + other.nothing_left,
             asked: self.asked + other.asked,
             confused: self.confused + other.confused,
+            unwatched: self.unwatched + other.unwatched,
+            linked: self.linked + other.linked,
+            moved_with_folder: self.moved_with_folder + other.moved_with_folder,
+            credulous: self.credulous + other.credulous,
             guesses: self.guesses.and(other.guesses),
         }
     }
@@ -71,6 +84,14 @@ fn undone_changes_leave_no_trace_and_conflicts_match_the_oracle() {
     assert!(tally.clean_among_conflicts > 1_000, "{tally:?}");
     assert!(*clean > 10_000 && *conflicts > 1_000 && *redone > 5_000, "{tally:?}");
     assert!(*renamed_by_hand > 1_000 && *by_hunk > 1_000, "{tally:?}");
+    assert!(tally.unwatched > 1_000 && tally.linked > 1_000, "{tally:?}");
+    assert!(tally.moved_with_folder > 1_000, "{tally:?}");
+}
+
+#[test]
+fn a_planner_that_takes_every_move_for_seen_changes_uncertain_notes() {
+    let tally = all_histories();
+    assert!(tally.credulous > 50, "{tally:?}");
 }
 
 #[test]
@@ -121,11 +142,21 @@ fn history(seed: u64, tally: &mut HistoryTally) {
         world.add_note(&at, lines);
     }
     for step in 0..random.usize(4..16) {
-        match random.u8(0..22) {
+        match random.u8(0..26) {
+            22 => world.is_watch_off = !world.is_watch_off,
+            23 => tally.linked += others_link(&mut world, &mut random),
+            24 | 25 => {
+                let moved = user_moves_folder(&mut world, &mut random);
+                tally.moved_with_folder += moved;
+                tally.unwatched += if world.is_watch_off { moved } else { 0 };
+            }
             0..=6 => agent_edits(&mut world, &mut random, step),
             7..=8 => agent_moves(&mut world, &mut random, step),
             9 => agent_creates_or_trashes(&mut world, &mut random, step),
-            10..=12 => user_edits(&mut world, &mut random),
+            10..=12 => {
+                user_edits(&mut world, &mut random);
+                tally.unwatched += usize::from(world.is_watch_off);
+            }
             13 => tally.renamed_by_hand += user_renames(&mut world, &mut random),
             14..=15 => tally.confused += others_copy_and_delete(&mut world, &mut random),
             _ => undo_something(&mut world, &mut random, seed, tally),
@@ -135,6 +166,14 @@ fn history(seed: u64, tally: &mut HistoryTally) {
 
 pub(crate) fn any_path(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<NotePath> {
     random.choice(world.notes.keys()).cloned()
+}
+
+/// A note that the agent can change: a file with two names is refused.
+pub(crate) fn changeable_path(
+    world: &SimulatedVault,
+    random: &mut fastrand::Rng,
+) -> Option<NotePath> {
+    any_path(world, random).filter(|path| world.notes[path].link.is_none())
 }
 
 /// One to three hunks, of lines that say nothing that was ever said.
@@ -156,7 +195,7 @@ pub(crate) fn edited(
 fn agent_edits(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usize) {
     let mut set = ChangeSet::default();
     for _ in 0..random.usize(1..3) {
-        let Some(at) = any_path(world, random) else { return };
+        let Some(at) = changeable_path(world, random) else { return };
         let lines = world.notes[&at].lines.clone();
         let after = edited(world, &lines, random);
         if after != lines && !set.changes().any(|change| change.path == at) {
@@ -168,11 +207,11 @@ fn agent_edits(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usi
 
 /// A move that edits another note, as for the links in it, and perhaps the moved one too.
 fn agent_moves(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usize) {
-    let Some(at) = any_path(world, random) else { return };
+    let Some(at) = changeable_path(world, random) else { return };
     let to = world.free_path("Moved");
     let mut set = ChangeSet::default();
     for _ in 0..random.usize(0..3) {
-        let Some(linking) = any_path(world, random) else { return };
+        let Some(linking) = changeable_path(world, random) else { return };
         let lines = world.notes[&linking].lines.clone();
         let mut after = lines.clone();
         if let Some(line) = random.choice(after.iter_mut()) {
@@ -188,7 +227,7 @@ fn agent_moves(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usi
 }
 
 fn agent_creates_or_trashes(world: &mut SimulatedVault, random: &mut fastrand::Rng, step: usize) {
-    let change = match any_path(world, random) {
+    let change = match changeable_path(world, random) {
         Some(at) if random.bool() && world.notes.len() > 1 => {
             let lines = bytes(&world.notes[&at].lines);
             Change::trash(at, lines)
@@ -244,6 +283,7 @@ fn undo_something(
     tally.guesses = tally.guesses.and(guesses(world, &with_whole_units(world, &wanted)));
     if !are_certain(world, &with_whole_units(world, &wanted)) {
         tally.asked += 1;
+        tally.credulous += changed_by_a_credulous_planner(world, &wanted);
         return ask(world, &wanted, &taken, seed);
     }
     try_naive_inverses(world, &wanted, &expected, tally);
@@ -308,16 +348,52 @@ fn try_naive_inverses(
     }
 }
 
-/// Whether it is known of each effect which note it left: no file of it was replaced unseen since, and
-/// nobody else removed it.
+/// The vault for a planner that takes every move for one that was seen.
+struct AllSeen<'a>(&'a SimulatedVault);
+
+impl VaultReader for AllSeen<'_> {
+    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
+        self.0.bytes(path)
+    }
+
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.0.file(path)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        self.0.files()
+    }
+
+    fn is_tracked(&self, _path: &NotePath, _file: FileId) -> bool {
+        true
+    }
+}
+
+/// How many notes of uncertain effects it changes.
+fn changed_by_a_credulous_planner(world: &SimulatedVault, request: &UndoRequest) -> usize {
+    let plan = plan_undo(&world.ledger_view(request), request, &AllSeen(world));
+    let chosen = with_whole_units(world, request);
+    let places = chosen.iter().map(|id| world.position(id)).filter(|at| !is_certain(world, *at));
+    let uncertain: BTreeSet<u32> = places.map(|at| world.note_of_effect[at]).collect();
+    let is_uncertain = |change: &&Change| {
+        world.notes.get(&change.path).is_some_and(|note| uncertain.contains(&note.identity))
+    };
+    plan.changes.changes().filter(is_uncertain).count()
+}
+
+/// Whether it is known of each effect which note it left: no file of it was replaced unseen since, nobody
+/// else removed it, it has one name, and it did not move unseen while another note took its path.
 fn are_certain(world: &SimulatedVault, chosen: &BTreeSet<EffectId>) -> bool {
     chosen.iter().all(|id| is_certain(world, world.position(id)))
 }
 
 fn is_certain(world: &SimulatedVault, at: usize) -> bool {
     let is = world.note_of_effect[at];
-    match world.notes.values().find(|note| note.identity == is) {
-        Some(note) => note.unseen == world.unseen[at],
+    match world.notes.iter().find(|(_, note)| note.identity == is) {
+        Some((path, note)) => {
+            let is_one_name = note.link.is_none() && !world.is_displaced(path);
+            note.unseen == world.unseen[at] && is_one_name
+        }
         None => world.is_trashed(is, world.unseen[at]),
     }
 }

@@ -1,6 +1,6 @@
 //! A vault in memory in which every line has an identity, and the ledger of its changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect,
@@ -18,6 +18,8 @@ pub(crate) struct SimulatedNote {
     pub(crate) file: FileId,
     /// How often its file was replaced and nobody saw it.
     pub(crate) unseen: u32,
+    /// A second name of its file, by a hard link.
+    pub(crate) link: Option<NotePath>,
     pub(crate) lines: Vec<LineId>,
 }
 
@@ -38,6 +40,10 @@ pub(crate) struct SimulatedVault {
     numbers: u32,
     /// Whether no watch ran while others moved notes.
     pub(crate) is_unwatched: bool,
+    /// Whether the watch is off at present.
+    pub(crate) is_watch_off: bool,
+    /// Where notes are that came there while the watch was off, or by a hard link.
+    untracked: BTreeSet<NotePath>,
 }
 
 pub(crate) fn path(text: &str) -> NotePath {
@@ -74,8 +80,36 @@ impl SimulatedVault {
 
     pub(crate) fn add_note(&mut self, at: &NotePath, lines: Vec<LineId>) {
         let (is, file) = (self.number(), self.new_file());
-        let note = SimulatedNote { identity: is, file, unseen: 0, lines };
+        let note = SimulatedNote { identity: is, file, unseen: 0, link: None, lines };
         assert!(self.notes.insert(at.clone(), note).is_none());
+        self.untracked.remove(at);
+    }
+
+    /// Others moved a note to this path.
+    pub(crate) fn put_moved(&mut self, to: NotePath, note: SimulatedNote) {
+        match self.is_watch_off {
+            true => self.untracked.insert(to.clone()),
+            false => self.untracked.remove(&to),
+        };
+        assert!(self.notes.insert(to, note).is_none());
+    }
+
+    /// Only the second name of a note is left to its file, whose first one another file may have.
+    pub(crate) fn put_at_link(&mut self, mut note: SimulatedNote) {
+        if let Some(link) = note.link.take() {
+            self.untracked.insert(link.clone());
+            assert!(self.notes.insert(link, note).is_none());
+        }
+    }
+
+    /// Whether nobody saw the note at `path` come there, and another one has its recorded path.
+    pub(crate) fn is_displaced(&self, path: &NotePath) -> bool {
+        let identity = self.notes[path].identity;
+        let newest = self.note_of_effect.iter().rposition(|is| *is == identity);
+        newest.and_then(|at| self.ledger.get(at)).is_some_and(|effect| {
+            let home = effect.target.as_ref().unwrap_or(&effect.path);
+            self.untracked.contains(path) && home != path && self.file(home).is_some()
+        })
     }
 
     /// Whether the ledger trashed the note, and nobody replaced its file unseen before that.
@@ -129,6 +163,7 @@ impl SimulatedVault {
 
     fn carry_out(&mut self, change: &Change) -> Effect {
         let file = self.new_file();
+        self.untracked.remove(change.target().unwrap_or(&change.path));
         let mut effect = Effect {
             id: EffectId::from(format!("effect {}", self.number())),
             change_set: ChangeSetId::from(""),
@@ -163,7 +198,7 @@ impl SimulatedVault {
                     None => (self.number(), 0),
                 };
                 self.record(is, unseen);
-                let note = SimulatedNote { identity: is, file, unseen, lines };
+                let note = SimulatedNote { identity: is, file, unseen, link: None, lines };
                 assert!(self.notes.insert(change.path.clone(), note).is_none(), "{change:?}");
             }
             ChangeAction::Replace { before, after } => {
@@ -273,24 +308,31 @@ impl SimulatedVault {
 
 impl VaultReader for SimulatedVault {
     fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
-        self.notes.get(path).map(|note| bytes(&note.lines))
+        // A file with two names is not read.
+        self.notes.get(path).filter(|note| note.link.is_none()).map(|note| bytes(&note.lines))
     }
 
     fn file(&self, path: &NotePath) -> Option<FileId> {
-        self.notes.get(path).map(|note| note.file)
+        let linked = || self.notes.values().find(|note| note.link.as_ref() == Some(path));
+        self.notes.get(path).or_else(linked).map(|note| note.file)
     }
 
     fn files(&self) -> Vec<VaultFile> {
+        let names = self.notes.iter().flat_map(|(path, note)| {
+            std::iter::once(path).chain(&note.link).map(move |name| (name, note))
+        });
         let standing = |(path, note): (&NotePath, &SimulatedNote)| VaultFile {
             path: path.clone(),
             size: bytes(&note.lines).len() as u64,
             file: note.file,
             is_folder: false,
         };
-        self.notes.iter().map(standing).collect()
+        names.map(standing).collect()
     }
 
     fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
-        !self.is_unwatched && self.file(path) == Some(file)
+        !self.is_unwatched
+            && !self.untracked.contains(path)
+            && self.notes.get(path).is_some_and(|note| note.file == file)
     }
 }
