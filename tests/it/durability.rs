@@ -9,3 +9,4 @@ pub(crate) mod question_sweep;
 pub(crate) mod races;
 pub(crate) mod title_sweep;
 pub(crate) mod turn_sweep;
+pub(crate) mod working_tree;
