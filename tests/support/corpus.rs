@@ -3,7 +3,7 @@
 mod cpu_load;
 pub mod hostile_paths;
 pub mod hub_frames;
-mod memory_growth;
+pub mod memory_growth;
 pub mod model_tasks;
 pub mod note_scaling;
 pub mod prompt_injection;

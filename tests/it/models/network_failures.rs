@@ -2,6 +2,7 @@
 //! again, and that nothing is done by halves. `N-network-…` are the scenarios by their ids.
 
 pub(crate) mod canned_server;
+pub(crate) mod compressed_answers;
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

@@ -3,17 +3,21 @@
 use std::fs;
 
 /// The memory of this process, from the moment it was measured.
-pub(super) struct MemoryGrowth(u64);
+#[derive(Debug)]
+pub struct MemoryGrowth(u64);
 
 impl MemoryGrowth {
-    pub(super) fn start() -> Self {
+    /// Measures from now on.
+    #[must_use]
+    pub fn start() -> Self {
         // Sets the high water mark back; where that is not allowed, more is counted, not less.
         let _ = fs::write("/proc/self/clear_refs", "5");
         Self(proc_status("VmRSS:"))
     }
 
     /// How far it rose above that at most, in bytes.
-    pub(super) fn peak_growth(&self) -> u64 {
+    #[must_use]
+    pub fn peak_growth(&self) -> u64 {
         proc_status("VmHWM:").saturating_sub(self.0)
     }
 }

@@ -18,6 +18,8 @@ use crate::harness::test_app::TEST_TIMEOUT;
 #[derive(Debug, Clone)]
 pub(super) enum CannedResponse {
     Whole(String),
+    /// The same where the body is no text.
+    Binary(Vec<u8>),
     AndThenSilence(String),
 }
 
@@ -110,10 +112,11 @@ async fn serve(
     let Some(head) = read_request(&mut stream).await else { return };
     seen.send_modify(|seen| seen.heads.push(head));
     let (bytes, stays) = match answer {
-        CannedResponse::Whole(bytes) => (bytes, false),
-        CannedResponse::AndThenSilence(bytes) => (bytes, true),
+        CannedResponse::Whole(text) => (text.into_bytes(), false),
+        CannedResponse::Binary(bytes) => (bytes, false),
+        CannedResponse::AndThenSilence(text) => (text.into_bytes(), true),
     };
-    let written = stream.write_all(bytes.as_bytes()).await.and(stream.flush().await);
+    let written = stream.write_all(&bytes).await.and(stream.flush().await);
     if stays || written.is_err() {
         let _ = stream.read(&mut [0; 64]).await;
         seen.send_modify(|seen| seen.closed_by_client += 1);
