@@ -25,6 +25,7 @@ import { plainText } from '../shared/text/plain-text';
 import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
+import { DecisionCleanup } from './review/decision-cleanup';
 import { unknownProvider, unknownSettings } from './unknown-state';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
@@ -100,6 +101,7 @@ export class AppState {
   #unheard = false;
   /** The last change of a note, and its number: it may come before the note itself. */
   #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
+  readonly #decisionCleanup = new DecisionCleanup();
   /** The views that are on their way. */
   #expected: readonly Expected[] = [];
 
@@ -117,6 +119,9 @@ export class AppState {
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations.map(titled);
     this.behind = snapshot.behind;
+    // Those that wait for decisions are all in it, also behind the first page.
+    const known = snapshot.conversations.map(({ id }) => id);
+    this.#decisionCleanup.start(this.shown, known);
     this.changes.clear();
     this.jobs = snapshot.jobs;
     this.problems = [];
@@ -223,7 +228,7 @@ export class AppState {
       this.chat.renew(view);
       this.#tellNext(before);
     } else {
-      this.chat = new OpenConversation(view);
+      this.chat = new OpenConversation(view, this.shown);
       this.#unheard = false;
     }
     for (const [event, seq] of expected.events) this.chat.apply(event, seq);
@@ -323,6 +328,7 @@ export class AppState {
   }
 
   #putRow(row: Conversation): void {
+    this.#decisionCleanup.there(row.id);
     const others = this.conversations.filter((other) => other.id !== row.id);
     const at = others.findIndex((other) => other.updatedAt <= row.updatedAt);
     this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, titled(row));
@@ -333,6 +339,7 @@ export class AppState {
     this.conversations = this.conversations.filter((row) => row.id !== id);
     this.#expected = this.#expected.filter(({ conversation }) => conversation !== id);
     if (this.chat?.id === id) this.showNew();
+    this.#decisionCleanup.gone(id);
   }
 
   #applyToChat(event: ChatEvent, seq: number): void {

@@ -11,6 +11,7 @@ import type {
   PendingApproval,
   Question,
   Review,
+  VaultId,
 } from '../../ipc/bindings';
 import { ReviewDecisions } from '../review/review-decisions.svelte';
 import { StoredDecisions } from '../review/stored-decisions';
@@ -72,9 +73,9 @@ export class OpenConversation {
   /** Events up to this number are in the view already. */
   #seq = 0;
 
-  constructor(view: ConversationView) {
+  constructor(view: ConversationView, vault: VaultId | null) {
     this.id = view.conversation.id;
-    this.reviewDecisions = new ReviewDecisions(new StoredDecisions(this.id));
+    this.reviewDecisions = new ReviewDecisions(new StoredDecisions(vault, this.id));
     this.renew(view);
   }
 

@@ -1,9 +1,9 @@
 /**
  * The user's decisions about a review that are not submitted yet, kept in the window's own storage: a restart loses
- * none of it. One entry a conversation, which names its change set; each note is kept with the name of exactly the
- * changes that the user looked at.
+ * none of it. One entry a conversation, which names its vault and its change set; each note is kept with the name of exactly the
+ * changes that the user looked at. They contain lines of notes, so they go with a deleted conversation.
  */
-import type { ChangeSetId, ConversationId, NotePath } from '../../ipc/bindings';
+import type { ChangeSetId, ConversationId, NotePath, VaultId } from '../../ipc/bindings';
 import type { HunkChoice } from './review-decisions.svelte';
 
 /** The decisions about one note. */
@@ -14,11 +14,36 @@ interface KeptNote {
   readonly choices: readonly (HunkChoice | null)[];
 }
 
+/** The decisions of one conversation. */
+interface Entry {
+  readonly vault: VaultId | null;
+  readonly changeSet: ChangeSetId;
+  readonly notes: readonly KeptNote[];
+  /** When the window learned that the conversation was deleted, in ms since 1970. */
+  readonly deletedAt?: number;
+}
+
+const prefix = 'vaultmate.decisions.';
+
 export class StoredDecisions {
+  readonly #vault: VaultId | null;
   readonly #place: string;
 
-  constructor(conversation: ConversationId) {
-    this.#place = `vaultmate.decisions.${conversation}`;
+  constructor(vault: VaultId | null, conversation: ConversationId) {
+    this.#vault = vault;
+    this.#place = prefix + conversation;
+  }
+
+  /** The conversations of a vault for which decisions are kept;
+   * unreadable entries are cleared. */
+  static conversations(vault: VaultId | null): ConversationId[] {
+    return storedKeys().flatMap((key) => {
+      const id = key.slice(prefix.length);
+      const stored = new StoredDecisions(vault, id);
+      const entry = stored.#read();
+      if (entry === null) stored.clear();
+      return entry?.vault === vault ? [id] : [];
+    });
   }
 
   /** Those about this change set; what is kept about another one is cleared. */
@@ -32,7 +57,20 @@ export class StoredDecisions {
   /** Keeps these in place of those before; without any nothing is kept. */
   keep(changeSet: ChangeSetId, notes: readonly KeptNote[]): void {
     if (notes.length === 0) this.clear();
-    else this.#write(JSON.stringify({ changeSet, notes }));
+    else this.#write({ vault: this.#vault, changeSet, notes });
+  }
+
+  /** When its conversation was deleted, as far as the window knows; `null` while it is not. */
+  get deletedAt(): number | null {
+    return this.#read()?.deletedAt ?? null;
+  }
+
+  /** Notes that the conversation was deleted, or that it is back. */
+  set deletedAt(at: number | null) {
+    const entry = this.#read();
+    if (!entry) return;
+    const { vault, changeSet, notes } = entry;
+    this.#write({ vault, changeSet, notes, ...(at !== null && { deletedAt: at }) });
   }
 
   clear(): void {
@@ -43,24 +81,43 @@ export class StoredDecisions {
     }
   }
 
-  #write(text: string): void {
+  #write(entry: Entry): void {
     try {
-      localStorage.setItem(this.#place, text);
+      localStorage.setItem(this.#place, JSON.stringify(entry));
     } catch {
       // Then the decisions last as long as the window.
     }
   }
 
   /** An entry in a form that this version does not write counts as none. */
-  #read(): { readonly changeSet: unknown; readonly notes: readonly KeptNote[] } | null {
+  #read(): Entry | null {
     try {
       const kept: unknown = JSON.parse(localStorage.getItem(this.#place) ?? 'null');
-      if (!isRecord(kept) || !Array.isArray(kept['notes'])) return null;
-      return { changeSet: kept['changeSet'], notes: kept['notes'].filter(isKeptNote) };
+      return isEntry(kept) ? { ...kept, notes: kept.notes.filter(isKeptNote) } : null;
     } catch {
       return null;
     }
   }
+}
+
+function storedKeys(): string[] {
+  try {
+    const keys = Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at) ?? '');
+    return keys.filter((key) => key.startsWith(prefix));
+  } catch {
+    return [];
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (!isRecord(value)) return false;
+  const { vault, changeSet, notes, deletedAt } = value;
+  return (
+    (vault === null || typeof vault === 'string') &&
+    typeof changeSet === 'string' &&
+    Array.isArray(notes) &&
+    (deletedAt === undefined || typeof deletedAt === 'number')
+  );
 }
 
 function isKeptNote(value: unknown): value is KeptNote {

@@ -1,9 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { NoteDiff, Review } from '../../../src/ipc/bindings';
+import type { AppEvent, NoteDiff, Review } from '../../../src/ipc/bindings';
+import { AppState } from '../../../src/state/app.svelte';
 import { decisions } from '../../../src/state/review/decisions';
 import { ReviewDecisions } from '../../../src/state/review/review-decisions.svelte';
 import { StoredDecisions } from '../../../src/state/review/stored-decisions';
+import { healthy, row, view } from '../../fake/stories/base';
 import { moves as movesStory } from '../../fake/stories/changes/moves';
 import { review as story } from '../../fake/stories/changes/review';
 
@@ -133,7 +135,7 @@ describe('changes that belong together', () => {
 describe('decisions that were not submitted', () => {
   /** The window is reloaded, with the review as it is now. */
   function reload(review: Review | null): ReviewDecisions {
-    const reloaded = new ReviewDecisions(new StoredDecisions('c'));
+    const reloaded = new ReviewDecisions(new StoredDecisions('notebook', 'c'));
     reloaded.follow(review);
     return reloaded;
   }
@@ -170,5 +172,105 @@ describe('decisions that were not submitted', () => {
   it('are none where something else lies in their place', () => {
     localStorage.setItem('vaultmate.decisions.c', '{"changeSet":');
     expect(reload(waiting()).count).toBe(0);
+  });
+});
+
+describe('decisions of a deleted conversation', () => {
+  const conversation = row('c', 'A conversation');
+  const minute = 60_000;
+  let app: AppState;
+  let seq = 0;
+
+  /** The window starts, with the conversations that exist now. */
+  function start(rows = [conversation], vault = 'notebook'): AppState {
+    const snapshot = healthy(rows);
+    if (snapshot.vault) snapshot.vault.id = vault;
+    const started = new AppState();
+    started.restore({ ...snapshot, seq });
+    return started;
+  }
+
+  function tell(event: AppEvent): void {
+    seq += 1;
+    app.receive([{ seq, event }]);
+  }
+
+  /** The window is closed for this long. */
+  function close(milliseconds = 0): void {
+    const until = Date.now() + milliseconds;
+    vi.clearAllTimers();
+    vi.setSystemTime(until);
+  }
+
+  function openAgain(): ReviewDecisions | undefined {
+    const expected = app.expect('c');
+    app.show({ ...view(conversation, [], { review: waiting() }), seq }, expected);
+    return app.chat?.reviewDecisions;
+  }
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    app = start();
+    openAgain()?.choose(library, 0, { edit: 'my words' });
+    expect(localStorage).toHaveLength(1);
+    tell({ type: 'conversation_gone', conversation: 'c' });
+  });
+
+  afterEach(() => {
+    vi.clearAllTimers();
+    vi.useRealTimers();
+  });
+
+  it('are removed when it can no longer be restored', () => {
+    vi.advanceTimersByTime(9 * minute);
+    expect(localStorage).toHaveLength(1);
+    vi.advanceTimersByTime(minute);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it('stand again when it is restored', () => {
+    vi.advanceTimersByTime(9 * minute);
+    tell({ type: 'conversation_changed', conversation });
+    vi.advanceTimersByTime(20 * minute);
+    expect(openAgain()?.hunk(library, 0)).toEqual({ edit: 'my words' });
+  });
+
+  it('are removed on time after a restart of the window', () => {
+    vi.advanceTimersByTime(9 * minute);
+    close();
+    app = start([]);
+    vi.advanceTimersByTime(minute);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it('stand again when it was restored while the window was closed', () => {
+    close(60 * minute);
+    app = start();
+    vi.advanceTimersByTime(20 * minute);
+    expect(openAgain()?.hunk(library, 0)).toEqual({ edit: 'my words' });
+  });
+
+  it('are removed when it was deleted while the window was closed', () => {
+    tell({ type: 'conversation_changed', conversation });
+    close();
+    app = start([]);
+    vi.advanceTimersByTime(10 * minute);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it('stay while another vault is open', () => {
+    tell({ type: 'conversation_changed', conversation });
+    app = start([], 'another');
+    vi.advanceTimersByTime(20 * minute);
+    expect(localStorage).toHaveLength(1);
+  });
+});
+
+describe('entries of decisions that cannot be read', () => {
+  it('are removed at the start, and nothing of others is', () => {
+    localStorage.setItem('vaultmate.decisions.c', '{"changeSet":');
+    localStorage.setItem('vaultmate.recent', '[]');
+    new AppState().restore(healthy([]));
+    expect(Object.keys(localStorage)).toEqual(['vaultmate.recent']);
   });
 });
