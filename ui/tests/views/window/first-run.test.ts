@@ -1,11 +1,18 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
 import { render, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
+import { withoutSettings } from '../../../src/features/firstrun/without-settings';
+import { setLanguage } from '../../../src/shared/i18n/language.svelte';
+import { translateSentence } from '../../../src/shared/i18n/translate-sentence';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { stories } from '../../fake/stories';
+import { templatesIn } from '../../sentences/sources';
 
 /** The window over a story. */
 async function open(story: string) {
@@ -115,5 +122,55 @@ describe('the first run', () => {
     host.tell({ type: 'provider_changed', provider: { ...session.app.provider, offer } });
     await screen.findByRole('radio', { name: /Use Ollama on this computer/ });
     expect(none).toHaveFocus();
+  });
+});
+
+describe('the first run, which shows no settings,', () => {
+  const root = join(fileURLToPath(import.meta.url), '../../../../..');
+  /** What a provider may answer to a key that is tried. */
+  const sentences = templatesIn(root, ['crates/llm/src/transport']).map(({ text }) => text);
+  const naming = sentences.filter((text) => text.includes('Settings'));
+  const credit =
+    'The account at api.openai.com has no credit left: add some there, or use another key in Settings.';
+
+  afterEach(() => setLanguage('system'));
+
+  it.each(['en', 'de'] as const)('names them in no sentence about a key (%s)', (language) => {
+    setLanguage(language);
+    const translated = naming.map((text) => translateSentence(text));
+    expect(naming).not.toEqual([]);
+    expect(translated.filter((text) => !/Settings|Einstellungen/.test(text))).toEqual([]);
+    const shown = translated.map((text) => withoutSettings(text));
+    expect(shown.filter((text) => /Settings|Einstellungen|\s[,.]/.test(text))).toEqual([]);
+  });
+
+  it('names them only where the user may connect a model later', async () => {
+    const { host, session, keys } = await open('first-run');
+    const page = screen.getByTestId('firstrun');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /Continue without a model/ }));
+    expect(page).toHaveTextContent('You can connect another model later in Settings > Model.');
+
+    await keys.click(screen.getByRole('radio', { name: /Use an API key/ }));
+    const trouble = 'There is no API key for OpenAI. Paste one in Settings, or set OPENAI_API_KEY.';
+    const provider = { ...session.app.provider, hasModel: true, label: 'OpenAI', trouble };
+    host.tell({ type: 'provider_changed', provider });
+    await waitFor(() => expect(session.app.provider.trouble).toBe(trouble));
+    expect(screen.getByTestId('key-news')).toHaveTextContent(/^$/);
+
+    host.tried = () => Promise.resolve({ type: 'refused', message: credit });
+    await keys.type(screen.getByLabelText('API key'), 'sk-poor{Enter}');
+    expect(await screen.findByTestId('secret-failure')).toHaveTextContent(
+      'add some there, or use another key. The API key was not saved.',
+    );
+    expect(page).not.toHaveTextContent('Settings');
+  });
+
+  it('names them in no problem of the folder', async () => {
+    const { session } = await open('first-run');
+    const message =
+      'The folder with your notes no longer exists: /notes. Restore it, or open another one in Settings.';
+    session.app.report({ code: 'vault', message });
+    expect(await screen.findByTestId('problem')).toHaveTextContent(/open another one\.$/);
   });
 });
