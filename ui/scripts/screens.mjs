@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
+import { odd, places } from './look.mjs';
+
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 /** As in the window, no text becomes HTML but through the policies that it names. */
 const configuration = new URL('../../src-tauri/tauri.conf.json', import.meta.url);
@@ -80,37 +82,6 @@ async function crowded(page) {
       }
       return false;
     }
-  });
-}
-
-/** Settings that are not drawn like the others: a hint beside its control, a box of the system. */
-async function odd(page) {
-  return page.evaluate(() => {
-    const found = [];
-    for (const hint of document.querySelectorAll('.line .note')) {
-      const { top } = hint.getBoundingClientRect();
-      const others = [...hint.parentElement.children]
-        .filter((other) => other !== hint)
-        .map((other) => other.getBoundingClientRect());
-      const beside = others.some(({ height, bottom }) => height > 0 && bottom > top + 1);
-      if (beside) found.push(`the hint “${hint.textContent.trim()}” is beside its control`);
-    }
-    for (const box of document.querySelectorAll('[type=checkbox], [type=radio]')) {
-      if (getComputedStyle(box).appearance !== 'none') found.push(`${box.id} has another look`);
-    }
-    return found;
-  });
-}
-
-/** Where the steps of the first run stand and how high each is. */
-async function places(page) {
-  return page.evaluate(() => {
-    const scrolled = document.querySelector('.first')?.scrollTop ?? 0;
-    const steps = [...document.querySelectorAll('.step')].map((step) => {
-      const { top, height } = step.getBoundingClientRect();
-      return { top: top + scrolled, height };
-    });
-    return steps.map(({ top, height }) => `${Math.round(top)}+${Math.round(height)}`).join(' ');
   });
 }
 
@@ -192,7 +163,7 @@ async function screenshots(page, name, directory, reads) {
     failures.push(...(await barriers(page)).map((found) => `${theme}: ${found}`));
     await page.screenshot(file(theme));
   }
-  failures.push(...(await crowded(page)), ...(await odd(page)), ...(await trusting(page)));
+  failures.push(...(await crowded(page)), ...(await page.evaluate(odd)), ...(await trusting(page)));
   await page.emulateMedia({ colorScheme: 'light' });
   await page.evaluate(() => (document.documentElement.dir = 'rtl'));
   await page.screenshot(file('rtl'));
@@ -219,9 +190,9 @@ async function capture({ browser, base, directory, begun, find }, screen) {
       await page.goto(`${base}?fake=${screen.story}`);
       await page.waitForFunction(find, begun);
       for (const step of screen.steps) await act(page, find, step);
-      const before = await places(page);
+      const before = await page.evaluate(places);
       for (const step of screen.still) await act(page, find, step);
-      const after = screen.still.length > 0 ? await places(page) : before;
+      const after = screen.still.length > 0 ? await page.evaluate(places) : before;
       if (after !== before) failures.push(`${name}: a step moved from ${before} to ${after}`);
       failures.push(
         ...(await screenshots(page, name, directory, size === 'wide' ? screen.reads : [])),

@@ -17,7 +17,7 @@ export const noWebKit = existsSync(miniBrowser)
 
 /** Begins a browser, and ends it once `work` is done. */
 export async function inWebKit(work) {
-  const display = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1180x760x24'], {
+  const display = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1400x1000x24'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   const number = await new Promise((resolve) => display.stdio[3].once('data', resolve));
@@ -56,6 +56,21 @@ class Page {
   /** Shows the page at a URL, once it is loaded. */
   async show(url) {
     await ask(`${this.#session}/url`, { url });
+  }
+
+  /** Makes the page this large, in CSS pixels. */
+  async resize(width, height) {
+    const size = '() => [window.innerWidth, window.innerHeight]';
+    let [across, down] = [width, height];
+    for (let tries = 0; tries < 50; tries += 1) {
+      await ask(`${this.#session}/window/rect`, { x: 0, y: 0, width: across, height: down });
+      const [has, high] = await this.run(size);
+      if (has === width && high === height) return;
+      // The window has a frame and a bar of its own.
+      [across, down] = [across + width - has, down + height - high];
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the page is not ${width} × ${height}`);
   }
 
   /** The value of a function's source that may take its time, called with these arguments. */
