@@ -1,0 +1,87 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import type { AppliedSet, UndoConflict } from '../../../src/ipc/bindings';
+import { Session } from '../../../src/state/session.svelte';
+import App from '../../../src/views/App.svelte';
+import { FakeHost } from '../../fake/host';
+import { unsureChanges } from '../../fake/stories/changes/changes';
+import type { Story } from '../../fake/story';
+
+/** The story with one change of so many notes, in the place of each of which another file stands. */
+function unsure(count: number): Story {
+  const story = unsureChanges();
+  const [template] = Object.values(story.applied?.conflicts ?? {});
+  const [set] = story.applied?.sets ?? [];
+  const note = set?.notes[0];
+  if (!template || !set || !note) throw new Error('the story has no change in conflict');
+  const names = Array.from({ length: count }, (_, at) => `Diary/Day ${String(at)}.md`);
+  const conflicts = names.map((path, at): UndoConflict => {
+    const candidates = [
+      { path, file: `here-${String(at)}` },
+      { path: `Archive/${path}`, file: `there-${String(at)}` },
+    ];
+    return { ...template, effect: path, path, candidates };
+  });
+  const changed: AppliedSet = {
+    ...set,
+    notes: names.map((path) => ({ ...note, effect: path, path })),
+  };
+  const byEffect = Object.fromEntries(conflicts.map((conflict) => [conflict.effect, conflict]));
+  return { ...story, applied: { sets: [changed], hunks: {}, conflicts: byEffect } };
+}
+
+/** The list of changes, after an undo that asks which notes are meant. */
+async function ask(count: number) {
+  const host = new FakeHost(unsure(count));
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  const keys = userEvent.setup();
+  await keys.click(await screen.findByTestId('open-changes'));
+  await keys.click(await screen.findByTestId('change-undo'));
+  await waitFor(() => expect(screen.getAllByTestId('conflict')).toHaveLength(count));
+  return { host, keys };
+}
+
+describe('the question which note an undo is about', () => {
+  it('is answered by a click on a candidate, and goes with it', async () => {
+    const { host, keys } = await ask(1);
+    const conflict = within(screen.getByTestId('conflict'));
+    const name = 'Undo in this note: Archive/Diary/Day 0.md';
+    await keys.click(conflict.getByRole('button', { name }));
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+    const note = { path: 'Archive/Diary/Day 0.md', file: 'there-0' };
+    expect(host.asked('undoIn')).toEqual([{ effect: 'Diary/Day 0.md', note }]);
+    // The keyboard is not lost with the button.
+    expect(screen.getByTestId('change').querySelector('.what')).toHaveFocus();
+  });
+
+  it('is not answered for a note that the user leaves as it is', async () => {
+    const { host, keys } = await ask(1);
+    await keys.click(screen.getByRole('button', { name: 'Change nothing' }));
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+    expect(host.asked('undoIn')).toEqual([]);
+  });
+
+  it('is not offered for all notes where there is one', async () => {
+    await ask(1);
+    expect(screen.queryByTestId('undo-in-place')).toBeNull();
+  });
+
+  it.each([2, 11])('is answered for %d notes at once, each once', async (count) => {
+    const { host, keys } = await ask(count);
+    const all = screen.getByTestId('undo-in-place');
+    expect(all).toHaveTextContent(`Undo in ${String(count)} notes`);
+    await keys.click(all);
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+    const wanted = Array.from({ length: count }, (_, at) => {
+      const effect = `Diary/Day ${String(at)}.md`;
+      return { effect, note: { path: effect, file: `here-${String(at)}` } };
+    });
+    expect(host.asked('undoIn')).toEqual(wanted);
+    expect(screen.queryByTestId('undo-in-place')).toBeNull();
+    await waitFor(() => expect(document.body).not.toHaveFocus());
+  });
+});
