@@ -2,6 +2,8 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-li
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import { toolKind } from '../../../src/features/chat/tool-calls/tool-kind';
+import { icons } from '../../../src/shared/components/icons';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
@@ -45,6 +47,33 @@ describe('the ways to find something', () => {
     await keys.keyboard('{Escape}{Control>}{Shift>}f{/Shift}{/Control}');
     const field = await screen.findByTestId('search-field');
     expect(drawing(field.parentElement)).toBe(text);
+  });
+
+  it('have the same drawing on the line of a tool that finds the same', async () => {
+    const { keys } = await open();
+    await keys.keyboard(palette);
+    const found = (tool: string) => icons[toolKind(tool).icon];
+    const paths = (name: RegExp): (string | null)[] => {
+      const option = screen.getByRole('option', { name });
+      return [...option.querySelectorAll('path')].map((path) => path.getAttribute('d'));
+    };
+    for (const tool of ['find_notes', 'search_files', 'list_files', 'list_tags']) {
+      expect(found(tool), tool).toEqual(paths(/^Search n/));
+    }
+    expect(found('get_conversation')).toEqual(paths(/^Search c/));
+    expect(found('show_note')).toEqual(paths(/^Go to n/));
+  });
+
+  it('have the same drawing on what they find', async () => {
+    const { keys } = await open();
+    await keys.keyboard(palette);
+    const row = (name: RegExp) => drawing(screen.getByRole('option', { name }));
+    const [note, talks] = [row(/^Go to n/), row(/^Search c/)];
+    await keys.keyboard('heating');
+    const notes = await screen.findByRole('group', { name: 'Notes' });
+    expect(drawing(within(notes).getAllByRole('option')[0])).toBe(note);
+    const conversations = screen.getByRole('group', { name: 'Conversations' });
+    expect(drawing(within(conversations).getAllByRole('option')[0])).toBe(talks);
   });
 });
 
