@@ -165,9 +165,13 @@ async fn nothing_dropped_takes_the_place_of_the_page_on_any_screen() {
         drop_all_on(&home, &app, &outside, &[there]).await;
         app.window.press_keys(&[Key::Escape]).await;
     }
-    app.window.press_keys(&[Key::Control, Key::Shift, Key::Char('f')]).await;
-    drop_all_on(&home, &app, &outside, &["[data-testid=search]", "[data-testid=search-field]"])
-        .await;
+    for (key, places) in [
+        ('f', ["[data-testid=search]", "[data-testid=search-field]"]),
+        ('h', ["[data-testid=changes]", "[data-testid=open-changes]"]),
+    ] {
+        app.window.press_keys(&[Key::Control, Key::Shift, Key::Char(key)]).await;
+        drop_all_on(&home, &app, &outside, &places).await;
+    }
     app.quit().await;
 }
 
