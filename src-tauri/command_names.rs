@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 80] = [
+pub(crate) const COMMANDS: [&str; 81] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -50,6 +50,7 @@ pub(crate) const COMMANDS: [&str; 80] = [
     "search_text",
     "note_links",
     "private_note",
+    "private_mentions",
     "unresolved_links",
     "link_repairs",
     "create_linked_note",

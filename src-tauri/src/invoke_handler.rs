@@ -58,6 +58,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         search::search_text,
         search::note_links,
         search::private_note,
+        search::private_mentions,
         search::unresolved_links,
         search::link_repairs,
         search::create_linked_note,

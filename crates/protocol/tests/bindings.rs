@@ -25,9 +25,9 @@ use protocol::event::{
 use protocol::hub::approval::{ApprovalDecision, ApprovalReason, PendingApproval};
 use protocol::job::{JobKind, JobProgress};
 use protocol::notes::query::{
-    CountedValue, CountedValues, LineMatch, LineMatches, LinkRepairs, NameMatch, NameMatches,
-    NoteBacklink, NoteCriterion, NoteLineMatches, NoteLinks, NoteList, NoteOutgoingLink,
-    PatternKind, PrivateNote, RepairedLink, TextSearch, TruncationReason,
+    CountedValue, CountedValues, LineMatch, LineMatches, LinkRepairs, MentionTarget, NameMatch,
+    NameMatches, NoteBacklink, NoteCriterion, NoteLineMatches, NoteLinks, NoteList,
+    NoteOutgoingLink, PatternKind, PrivateNote, RepairedLink, TextSearch, TruncationReason,
 };
 use protocol::request::{
     DecideReview, HunkDecision, KeyStorage, KeyTrial, NoteContent, NoteDecision, OldChanges,
@@ -195,6 +195,7 @@ fn bindings() -> String {
         TokenStatus,
         KeyStorage,
         PrivateNote,
+        MentionTarget,
         NameMatch,
         NameMatches,
         PatternKind,

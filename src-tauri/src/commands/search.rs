@@ -1,8 +1,8 @@
 //! Queries over the notes.
 
 use protocol::notes::query::{
-    CountedValues, LineMatches, LinkRepairs, NameMatches, NoteCriterion, NoteLinks, NoteList,
-    PrivateNote, RepairedLink, TextSearch,
+    CountedValues, LineMatches, LinkRepairs, MentionTarget, NameMatches, NoteCriterion, NoteLinks,
+    NoteList, PrivateNote, RepairedLink, TextSearch,
 };
 use protocol::request::NoteContent;
 use protocol::{NotePath, UserError};
@@ -36,6 +36,14 @@ pub(crate) async fn private_note(
     path: NotePath,
 ) -> Result<Option<PrivateNote>, UserError> {
     app.private_note(path).await
+}
+
+#[tauri::command]
+pub(crate) async fn private_mentions(
+    app: VaultApp,
+    mentions: Vec<MentionTarget>,
+) -> Result<Vec<Option<PrivateNote>>, UserError> {
+    app.private_mentions(mentions).await
 }
 
 #[tauri::command]

@@ -2,11 +2,13 @@
 
 use protocol::event::VaultInfo;
 use protocol::notes::query::{
-    LineMatches, NoteCriterion, PatternKind, PrivateNote, TextSearch, TruncationReason,
+    LineMatches, MentionTarget, NoteCriterion, PatternKind, PrivateNote, TextSearch,
+    TruncationReason,
 };
 use protocol::settings::{PrivateSettings, Settings};
 use protocol::{AppEvent, ErrorCode, NotePath};
-use testkit::ScriptedModel;
+use serde_json::json;
+use testkit::{Reply, ScriptedModel};
 
 use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model,
@@ -131,6 +133,50 @@ async fn a_name_says_which_rule_keeps_the_note_from_the_model_that_answers() {
     for (settings, expected) in [
         (Settings { private: private(true), ..settings_with_model(&model) }, [never, None, None]),
         (Settings { private: private(false), ..settings_without_model() }, [None, None, None]),
+    ] {
+        running.app.save_settings(settings).await.expect("saved");
+        assert_eq!(told().await, expected);
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mention_says_which_rule_keeps_it_from_the_model_that_answers() {
+    let notes = [("Diary/Mine.md", "mine\n"), ("Ours.md", "#home\n"), ("Open.md", "open\n")];
+    let read = |path: &str| Reply::calls(vec![("read_file", json!({ "path": path }))]);
+    let replies =
+        notes.iter().flat_map(|(path, _)| [read(path), Reply::text("Read.")]).collect::<Vec<_>>();
+    let (home, model) = (home_with_key(&notes), ScriptedModel::start(replies).await);
+    let private = |here| PrivateSettings {
+        never: vec!["Diary/".into()],
+        local: vec!["#home".into()],
+        endpoint_is_local: here,
+    };
+    let running = home.open(settings_with_model(&model)).await;
+    let mut mentions = vec![
+        MentionTarget::Folder { path: note_path("Diary") },
+        MentionTarget::Folder { path: note_path("diary/2026") },
+        MentionTarget::Folder { path: note_path("Diaries") },
+        MentionTarget::Tag { tag: "Home/garden".into() },
+        MentionTarget::Tag { tag: "homework".into() },
+    ];
+    for _ in notes {
+        let id = running.send_and_wait(None, "Read it.").await;
+        mentions.push(MentionTarget::Conversation { id });
+    }
+    let told = async || running.app.private_mentions(mentions.clone()).await.expect("judged");
+    assert_eq!(told().await, [None; 8]);
+    let (never, local) = (Some(PrivateNote::Never), Some(PrivateNote::LocalOnly));
+    for (settings, expected) in [
+        (
+            Settings { private: private(false), ..settings_with_model(&model) },
+            [never, never, None, local, None, never, local, None],
+        ),
+        (
+            Settings { private: private(true), ..settings_with_model(&model) },
+            [never, never, None, None, None, never, None, None],
+        ),
+        (Settings { private: private(false), ..settings_without_model() }, [None; 8]),
     ] {
         running.app.save_settings(settings).await.expect("saved");
         assert_eq!(told().await, expected);

@@ -2239,6 +2239,23 @@ export type KeyStorage = "keyring" | "file";
 export type PrivateNote = "never" | "local_only";
 
 /**
+ * Something other than a note that a message can mention.
+ */
+export type MentionTarget = { "type": "folder", 
+/**
+ * Its path.
+ */
+path: NotePath, } | { "type": "tag", 
+/**
+ * Without `#`.
+ */
+tag: string, } | { "type": "conversation", 
+/**
+ * Its id.
+ */
+id: ConversationId, };
+
+/**
  * A note that was found by its name.
  */
 export type NameMatch = { 

@@ -1,7 +1,7 @@
 /** The one port between the window and the application. */
 import type {
   HistoryAge, AutostartMode, AppliedHunks, AppliedPage, RegenerateRequest, RegenerateOutcome, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedValues, DecideReview,
-  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, RepairedLink,
+  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, MentionTarget, RepairedLink,
   SettingsChoice, ArchiveState,
   AppSnapshot, TokenStatus, TurnId, TurnCost, UndoResult, UndoConflict, UndoScope, Unlocking, VaultId,
 } from './bindings';
@@ -117,6 +117,8 @@ export interface Host {
   /** Which rule keeps a note from the model that answers now; `null` where it may see the note, and where
    * no model answers. */
   privateNote(path: NotePath): Promise<PrivateNote | null>;
+  /** The same for folders, tags and conversations, in their order. */
+  privateMentions(mentions: readonly MentionTarget[]): Promise<(PrivateNote | null)[]>;
   /** Targets of broken links that contain `query`. */
   unresolvedLinks(query: string): Promise<CountedValues | null>;
   /** The repairs on offer for links to this name, which does not exist. */

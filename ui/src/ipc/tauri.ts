@@ -114,6 +114,7 @@ export const tauriHost: Host = {
   searchText: (request) => inVault<LineMatches>('search_text', { request }),
   noteLinks: (path) => inVault<NoteLinks | null>('note_links', { path }),
   privateNote: (path) => inVault<PrivateNote | null>('private_note', { path }),
+  privateMentions: (mentions) => inVault<(PrivateNote | null)[]>('private_mentions', { mentions }),
   linkRepairs: (link) => inVault<LinkRepairs | null>('link_repairs', { link }),
   createLinkedNote: (link) => inVault<RepairedLink>('create_linked_note', { link }),
   replaceBrokenLink: (link, note) => inVault<RepairedLink>('replace_broken_link', { link, note }),

@@ -12,6 +12,7 @@ import type {
   DesktopState,
   KeyStorage,
   KeyTrial,
+  MentionTarget,
   LineMatches,
   LinkRepairs,
   ListConversations,
@@ -205,6 +206,11 @@ export abstract class FakeCalls {
   async privateNote(path: NotePath): Promise<PrivateNote | null> {
     await this.called('privateNote', path);
     return this.queries.privateNote(path);
+  }
+
+  async privateMentions(mentions: readonly MentionTarget[]): Promise<(PrivateNote | null)[]> {
+    await this.called('privateMentions', mentions);
+    return mentions.map((mention) => this.queries.privateMention(mention));
   }
 
   async noteMarks(path: NotePath): Promise<NoteAttribution> {

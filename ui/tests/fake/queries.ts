@@ -6,6 +6,7 @@ import type {
   LineMatch,
   LineMatches,
   LinkRepairs,
+  MentionTarget,
   NameMatch,
   NameMatches,
   NoteAttribution,
@@ -34,8 +35,8 @@ export interface QueryStory {
   readonly images?: Readonly<Record<string, string>>;
   /** Lines that the assistant wrote. */
   readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
-  /** Notes that are kept from the model that answers. */
-  readonly private?: Readonly<Record<NotePath, PrivateNote>>;
+  /** What is kept from the model that answers: notes and folders, tags with their `#`, ids of conversations. */
+  readonly private?: Readonly<Record<string, PrivateNote>>;
 }
 
 export const nothingKnown: QueryStory = {
@@ -165,6 +166,11 @@ export class FakeQueries {
 
   privateNote(path: NotePath): PrivateNote | null {
     return this.#story.private?.[path] ?? null;
+  }
+
+  privateMention(mention: MentionTarget): PrivateNote | null {
+    if (mention.type === 'folder') return this.privateNote(mention.path);
+    return this.privateNote(mention.type === 'tag' ? `#${mention.tag}` : mention.id);
   }
 
   marks(path: NotePath): NoteAttribution {

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::notes::query::PrivateNote;
-use protocol::{NotePath, Privacy, UserError};
+use protocol::notes::privacy::PrivacyMetadata;
+use protocol::notes::query::{MentionTarget, PrivateNote};
+use protocol::{ConversationId, NotePath, Privacy, PrivateRules, UserError};
 
 use crate::App;
 use crate::adapters::turn_policy;
 use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// Typing waits no longer than this for a model server that is asked where its model runs.
@@ -20,6 +22,29 @@ impl App {
     pub async fn private_note(&self, path: NotePath) -> Result<Option<PrivateNote>, UserError> {
         let open = self.session().await?;
         Ok(open.kept_from_model(vec![path]).await?.into_iter().next().flatten())
+    }
+
+    /// For each of these, in their order, which rule keeps it from the model that answers now: the
+    /// rule for the folder or the tag, and for a conversation that of a note whose text is in it.
+    pub async fn private_mentions(
+        &self,
+        mentions: Vec<MentionTarget>,
+    ) -> Result<Vec<Option<PrivateNote>>, UserError> {
+        let open = self.session().await?;
+        let rules = open.config.private_rules();
+        if rules.is_empty() {
+            return Ok(vec![None; mentions.len()]);
+        }
+        let shown = open.shown_at_most().await;
+        let mut kept = Vec::new();
+        for mention in mentions {
+            kept.push(match mention {
+                MentionTarget::Folder { path } => rule_above(shown, rules.by_path(&path)),
+                MentionTarget::Tag { tag } => rule_above(shown, privacy_of_tag(&rules, tag)),
+                MentionTarget::Conversation { id } => open.conversation_rule(shown, &id).await?,
+            });
+        }
+        Ok(kept)
     }
 }
 
@@ -36,6 +61,24 @@ impl VaultSession {
         run_blocking(move || keeper.kept_from(most, &paths)).await
     }
 
+    /// The rule that hides some text of a conversation, as it went on last, at the privacy level
+    /// `shown`.
+    async fn conversation_rule(
+        &self,
+        shown: Privacy,
+        id: &ConversationId,
+    ) -> Result<Option<PrivateNote>, UserError> {
+        let Some(last) = self.store.last_turn(id).await.map_err(store_error)? else {
+            return Ok(None);
+        };
+        let sources = self.store.context_sources(&last).await.map_err(store_error)?;
+        if !self.privacy_guard.hides_any(shown, sources.clone()).await? {
+            return Ok(None);
+        }
+        let is_never = self.privacy_guard.hides_any(Privacy::Local, sources).await?;
+        Ok(Some(if is_never { PrivateNote::Never } else { PrivateNote::LocalOnly }))
+    }
+
     /// The highest privacy of notes that the selected model is shown. Until it is known, that of
     /// every model.
     async fn shown_at_most(&self) -> Privacy {
@@ -45,4 +88,15 @@ impl VaultSession {
                 .await;
         asked.unwrap_or(Privacy::Open)
     }
+}
+
+/// The rule behind this privacy, where it is more than is shown.
+fn rule_above(shown: Privacy, privacy: Privacy) -> Option<PrivateNote> {
+    let rule = if privacy == Privacy::Never { PrivateNote::Never } else { PrivateNote::LocalOnly };
+    (privacy > shown).then_some(rule)
+}
+
+/// How private a note is that says nothing but this tag.
+fn privacy_of_tag(rules: &PrivateRules, tag: String) -> Privacy {
+    rules.by_metadata(&PrivacyMetadata { tags: vec![tag], ..PrivacyMetadata::default() })
 }

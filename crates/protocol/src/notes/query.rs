@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{ChangeSetId, NotePath};
+use crate::{ChangeSetId, ConversationId, NotePath};
 
 /// Which rule keeps a note from the model that answers now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -16,6 +16,27 @@ pub enum PrivateNote {
     Never,
     /// Only a model on this computer may see it, and another one answers.
     LocalOnly,
+}
+
+/// Something other than a note that a message can mention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum MentionTarget {
+    /// A folder with the notes in it.
+    Folder {
+        /// Its path.
+        path: NotePath,
+    },
+    /// A tag with the notes that have it.
+    Tag {
+        /// Without `#`.
+        tag: String,
+    },
+    /// An earlier conversation.
+    Conversation {
+        /// Its id.
+        id: ConversationId,
+    },
 }
 
 /// A note that was found by its name.

@@ -1,5 +1,5 @@
 /** Finds notes, folders, tags and past conversations for a mention, by some letters of their names. */
-import type { PrivateNote } from '../../ipc/bindings';
+import type { MentionTarget, PrivateNote } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';
 import { fuzzy, type Mark } from '../../shared/text/fuzzy';
@@ -14,7 +14,7 @@ export interface MentionRow {
   readonly marks: readonly Mark[];
   /** Where it lies, or how much it holds. */
   readonly about: string;
-  /** The rule that keeps a note from the model that answers. */
+  /** The rule that keeps it, or the notes it is about, from the model that answers. */
   readonly private: PrivateNote | null;
 }
 
@@ -51,7 +51,7 @@ export class MentionSearch {
     }
     await this.#latest.ask(async () => {
       try {
-        const rows = await this.#find(query);
+        const rows = await this.#judge(await this.#find(query));
         return () => {
           // It may have been left, or gone on with, while it was looked for.
           if (this.#query !== query) return;
@@ -83,6 +83,18 @@ export class MentionSearch {
       query === '' ? [] : this.#tags(query),
     ]);
     return [...groups.flat(), ...this.#conversations(query)];
+  }
+
+  /** With the rules for what is no note; a note came with its own. */
+  async #judge(rows: readonly MentionRow[]): Promise<MentionRow[]> {
+    const asked = rows.flatMap((found) => {
+      const target = targetOf(found.mention);
+      return target ? [{ found, target }] : [];
+    });
+    if (asked.length === 0) return [...rows];
+    const rules = await this.#host.privateMentions(asked.map(({ target }) => target));
+    const byKey = Object.fromEntries(asked.map(({ found }, at) => [found.key, rules[at] ?? null]));
+    return rows.map((found) => ({ ...found, private: byKey[found.key] ?? found.private }));
   }
 
   /** Those shown lately come first. */
@@ -131,6 +143,23 @@ export class MentionSearch {
       0,
       shown.conversation,
     );
+  }
+}
+
+/** How a mention of something else than a note is named to the application. */
+function targetOf(mention: Mention): MentionTarget | null {
+  switch (mention.type) {
+    case 'folder':
+      return { type: 'folder', path: mention.path };
+    case 'tag':
+      return { type: 'tag', tag: mention.tag };
+    case 'conversation':
+      return { type: 'conversation', id: mention.id };
+    case 'note':
+    case 'file':
+      return null;
+    default:
+      return mention satisfies never;
   }
 }
 

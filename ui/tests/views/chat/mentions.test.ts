@@ -2,18 +2,21 @@ import { createEvent, fireEvent, render, screen, waitFor, within } from '@testin
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import type { SendMessageRequest } from '../../../src/ipc/bindings';
+import type { PrivateNote, SendMessageRequest } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { row } from '../../fake/stories/base';
 import { search } from '../../fake/stories/search';
 
-async function open(change: { hasModel?: boolean } = {}) {
+async function open(change: { hasModel?: boolean } = {}, kept: Record<string, PrivateNote> = {}) {
   const story = search();
   const { snapshot } = story;
   const host = new FakeHost({
     ...story,
+    ...(story.queries && {
+      queries: { ...story.queries, private: { ...story.queries.private, ...kept } },
+    }),
     snapshot: {
       ...snapshot,
       provider: { ...snapshot.provider, ...change },
@@ -116,6 +119,58 @@ describe('a mention', () => {
     expect(box).toHaveFocus();
     await keys.keyboard('{Enter}');
     expect(sent(host)).toEqual(['As in [[2025-11-30]] and']);
+  });
+
+  const group = 'but no text of these notes, to Haiku';
+  it.each([
+    {
+      typed: '@diary',
+      kept: { Diary: 'never' },
+      option: /^Folder Diary.*hidden from all models/,
+      title: 'This folder is private',
+      told: `hides the notes in “Diary” from all models. Your message would send the name, ${group}`,
+      inserted: 'Diary/',
+    },
+    {
+      typed: '@#shopping',
+      kept: { '#lists/shopping': 'local_only' },
+      option: /^Tag lists\/shopping.*local models only/,
+      title: 'This tag is private',
+      told: 'limits the notes in “#lists/shopping” to models on this computer',
+      inserted: '#lists/shopping',
+    },
+    {
+      typed: '@pump',
+      kept: { pump: 'never' },
+      option: /^Conversation The heating pump, settled.*hidden from all models/,
+      title: 'This conversation is about private notes',
+      told: 'contains text of notes that a privacy rule hides from all models',
+      inserted: '[[The heating pump, settled]]',
+    },
+  ] as const)('of $inserted is marked and asked about where it is private', async (one) => {
+    const { session, keys, box } = await open({}, one.kept);
+    await keys.keyboard(one.typed);
+    await keys.click(await screen.findByRole('option', { name: one.option }));
+    const dialog = await screen.findByRole('dialog', { name: one.title });
+    expect(dialog).toHaveTextContent(one.told);
+    await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    await waitFor(() => expect(box).toHaveFocus());
+    expect(session.drafts.mentions).toEqual([]);
+    await keys.clear(box);
+    await keys.keyboard(one.typed);
+    await keys.click(await screen.findByRole('option', { name: one.option }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await waitFor(() => expect(box).toHaveValue(one.inserted));
+    expect(session.drafts.mentions).toHaveLength(1);
+  });
+
+  it('of a folder, tag or conversation is inserted at once where nothing in it is private', async () => {
+    const { host, keys, box } = await open();
+    await keys.keyboard('@diary');
+    await keys.click(await screen.findByRole('option', { name: /^Folder Diary/ }));
+    expect(box).toHaveValue('Diary/');
+    expect(screen.queryByRole('dialog')).toBeNull();
+    expect(host.asked('privateMentions')).toContainEqual([{ type: 'folder', path: 'Diary' }]);
   });
 
   it('that is attached is removed with Backspace or its button, and the keyboard stays in the box', async () => {
