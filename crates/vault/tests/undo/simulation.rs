@@ -139,6 +139,7 @@ impl SimulatedVault {
         let set = ChangeSetId::from(format!("set {}", self.number()));
         let unit = changes.is_unit().then(|| CallId::from("unit"));
         for change in changes.changes() {
+            self.untracked.remove(change.target().unwrap_or(&change.path));
             let effect = self.carry_out(change);
             let id = effect.id.clone();
             let side = |hash: Option<&Vec<u8>>| hash.map(|bytes| lines(bytes)).unwrap_or_default();
@@ -163,7 +164,6 @@ impl SimulatedVault {
 
     fn carry_out(&mut self, change: &Change) -> Effect {
         let file = self.new_file();
-        self.untracked.remove(change.target().unwrap_or(&change.path));
         let mut effect = Effect {
             id: EffectId::from(format!("effect {}", self.number())),
             change_set: ChangeSetId::from(""),
