@@ -1,5 +1,6 @@
 //! The message hub: connection, inbox, notifications, questions and what a message may do.
 
+pub(crate) mod cli_token;
 pub(crate) mod client_name;
 pub(crate) mod copied_notes;
 pub(crate) mod description;

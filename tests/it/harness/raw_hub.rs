@@ -8,7 +8,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{WebSocketStream, accept_async};
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::tungstenite::http::StatusCode;
+use tokio_tungstenite::{WebSocketStream, accept_async, accept_hdr_async};
 
 use crate::harness::test_app::TEST_TIMEOUT;
 
@@ -49,6 +51,37 @@ impl RawHub {
     /// Takes the next link and refuses to register it.
     pub(crate) async fn refuse_registration(&self, code: &str) -> RawHubLink {
         self.answer_registration(&json!({ "success": false, "code": code, "message": "no" })).await
+    }
+
+    /// Takes the next program that sends a message, if it presents this token, and tells it that the
+    /// message was delivered. Returns the message; `Err` with the refused header otherwise.
+    pub(crate) async fn accept_sender(&self, token: &str) -> Result<Value, Option<String>> {
+        let arrival = tokio::time::timeout(TEST_TIMEOUT, self.0.accept()).await;
+        let (stream, _) = arrival.expect("a sender comes").expect("a connection");
+        let mut presented = None;
+        #[allow(clippy::result_large_err, reason = "the library gives the type of the refusal")]
+        let check = |request: &Request, response: Response| {
+            let header = request.headers().get("authorization");
+            presented = header.map(|value| value.to_str().expect("text").to_owned());
+            if presented.as_deref() == Some(&format!("Bearer {token}")) {
+                return Ok(response);
+            }
+            let mut refused = ErrorResponse::new(None);
+            *refused.status_mut() = StatusCode::UNAUTHORIZED;
+            Err(refused)
+        };
+        let Ok(mut socket) = accept_hdr_async(stream, check).await else { return Err(presented) };
+        let frame = tokio::time::timeout(TEST_TIMEOUT, socket.next()).await;
+        let frame = frame.expect("it sends").expect("a frame").expect("a whole one");
+        let report = json!({ "type": "delivered", "to": "Notes", "id": "m-1" });
+        socket.send(Message::text(report.to_string())).await.expect("it listens");
+        // Until it has read that and goes.
+        let _ = tokio::time::timeout(TEST_TIMEOUT, socket.next()).await;
+        Ok(serde_json::from_str(frame.to_text().expect("text")).expect("JSON"))
+    }
+
+    pub(crate) fn port(&self) -> String {
+        self.0.local_addr().expect("its address").port().to_string()
     }
 
     async fn answer_registration(&self, response: &Value) -> RawHubLink {
