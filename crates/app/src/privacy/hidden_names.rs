@@ -157,6 +157,7 @@ fn is_word(sign: char) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the system tells in files what a process took")]
 mod tests {
     use super::*;
 
@@ -200,13 +201,93 @@ mod tests {
         assert_eq!(needles.redact("x/a.md b/diary/y"), "x/a.md b/diary/y");
     }
 
-    #[test]
-    fn a_hundred_thousand_names_are_made_ready_and_looked_for_at_once() {
+    /// How many notes are measured against twice as many.
+    const SOME_NOTES: usize = 50_000;
+
+    /// The time and memory of twice as many notes may be so many times those of half of them.
+    const MAX_RATIO: f64 = 2.5;
+
+    /// In the process that measures: what, and for how many notes.
+    const MEASURED: &str = "HIDDEN_NAMES_MEASURED";
+
+    fn paths(count: usize) -> Vec<NotePath> {
         let path = |n: usize| NotePath::parse(&format!("Notes/Folder {}/Note {n}.md", n % 100));
-        let files: Vec<NotePath> = (0..100_000).filter_map(|n| path(n).ok()).collect();
-        let needles = HiddenNames::new(&files, &[]);
+        (0..count).filter_map(|n| path(n).ok()).collect()
+    }
+
+    fn make_ready_and_look(count: usize, files: &[NotePath]) {
+        let needles = HiddenNames::new(files, &[]);
         let text = "Notes/Folder 1/Note 1 of many, Notes/Folder 7/Note 7.mdx ".repeat(2_000);
         assert!(!needles.occur_in(&text));
-        assert!(needles.occur_in(&format!("{text}notes/folder 99/note 99999.md")));
+        let last = count - 1;
+        assert!(needles.occur_in(&format!("{text}notes/folder {}/note {last}.md", last % 100)));
+    }
+
+    /// The control: looks at every pair of names, and remembers it.
+    fn look_at_pairs(_count: usize, files: &[NotePath]) {
+        let pairs: Vec<_> =
+            (0..files.len()).flat_map(|at| (0..at).map(move |of| (at, of))).collect();
+        assert!(std::hint::black_box(pairs).len() > files.len());
+    }
+
+    /// A figure of this process, in bytes.
+    fn status(name: &str) -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("readable");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a figure");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
+    }
+
+    /// The time that this thread ran, in nanoseconds.
+    fn cpu_time() -> u64 {
+        let all = std::fs::read_to_string("/proc/thread-self/schedstat").expect("readable");
+        all.split(' ').next().and_then(|time| time.parse().ok()).expect("a number")
+    }
+
+    /// Measures in this process; nothing else runs in it.
+    fn measure(what: &str, count: usize) {
+        let files = paths(count);
+        let work = if what == "pairs" { look_at_pairs } else { make_ready_and_look };
+        // Sets the high water mark back.
+        std::fs::write("/proc/self/clear_refs", "5").expect("allowed");
+        let (memory, began) = (status("VmRSS:"), cpu_time());
+        work(count, &files);
+        let time = cpu_time() - began;
+        println!("measured {time} {}", status("VmHWM:").saturating_sub(memory));
+    }
+
+    /// The least time in nanoseconds, and the least memory in bytes, of three processes.
+    fn measured(what: &str, count: usize) -> [u64; 2] {
+        let run = || {
+            let output = std::process::Command::new(std::env::current_exe().expect("this program"))
+                .args(["--exact", "--nocapture"])
+                .arg("privacy::hidden_names::tests::twice_as_many_names_cost_twice_the_time_and_memory")
+                .env(MEASURED, format!("{what} {count}"))
+                .output()
+                .expect("it runs");
+            let told = String::from_utf8_lossy(&output.stdout);
+            let (_, figures) = told.split_once("measured ").unwrap_or_else(|| panic!("{output:?}"));
+            let mut figures = figures.split_whitespace().map(|it| it.parse().expect("a number"));
+            [(); 2].map(|()| figures.next().expect("two numbers"))
+        };
+        let runs: [[u64; 2]; 3] = std::array::from_fn(|_| run());
+        std::array::from_fn(|which| runs.iter().map(|run| run[which]).min().expect("three"))
+    }
+
+    #[test]
+    fn twice_as_many_names_cost_twice_the_time_and_memory() {
+        if let Ok(wanted) = std::env::var(MEASURED) {
+            let (what, count) = wanted.split_once(' ').expect("what, and how many");
+            return measure(what, count.parse().expect("a number"));
+        }
+        let ratios = |what, count| {
+            let (some, twice) = (measured(what, count), measured(what, 2 * count));
+            let ratio = |which: usize| twice[which] as f64 / some[which].max(1) as f64;
+            println!("{what} {count}: {some:?}, {}: {twice:?}", 2 * count);
+            [ratio(0), ratio(1)]
+        };
+        let [time, memory] = ratios("names", SOME_NOTES);
+        assert!(time <= MAX_RATIO && memory <= MAX_RATIO, "time {time:.2}, memory {memory:.2}");
+        let [time, memory] = ratios("pairs", 2_000);
+        assert!(time > MAX_RATIO && memory > MAX_RATIO, "the control: {time:.2}, {memory:.2}");
     }
 }
