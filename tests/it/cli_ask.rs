@@ -1,8 +1,7 @@
 //! One question from the command line: streamed, and written only when told to.
 
-use std::fs;
 use std::process::Stdio;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use protocol::ErrorCode;
 use serde_json::{Value, json};
@@ -16,7 +15,7 @@ use crate::harness::test_app::{
 };
 use crate::settings::LAST_LINE;
 
-const NOTES: [(&str, &str); 3] = [
+pub(crate) const NOTES: [(&str, &str); 3] = [
     ("Groceries.md", "# Groceries\n\n- [ ] milk\n"),
     ("Harbour.md", "# Harbour\n\nThe ferry leaves at nine.\nBring a coat.\n"),
     ("Trips/Island.md", "# Island\n\n## Food\n\nThe zanzibar stall is open till ten.\n"),
@@ -258,7 +257,7 @@ impl TestHome {
 }
 
 /// The output of `ask --json` for this input.
-async fn ask_json(
+pub(crate) async fn ask_json(
     test_home: &TestHome,
     model: &ScriptedModel,
     input: &str,
@@ -460,76 +459,4 @@ async fn a_note_that_becomes_private_during_the_turn_is_not_found_any_more() {
     let last = tool_results(&model.wait_for_request(asked).await).remove(0).1;
     assert!(!last.contains("stall"), "{last}");
     model.finish();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn text_that_a_program_passes_from_a_private_note_is_withheld() {
-    for (note, is_sent) in [("Diary/Today.md", false), ("Harbour.md", true)] {
-        let home = TestHome::new(&NOTES);
-        home.notes.write("Diary/Today.md", "a canary-5c1e\n");
-        home.data.write("config.toml", format!("[private]\nnever = [\"Diary/\"]\n{LAST_LINE}\n"));
-        let model = ScriptedModel::start(vec![Reply::text("Well.")]).await;
-        let sources = json!([format!("note:{note}")]);
-        let input = json!({
-            "message": "And now?",
-            "context": { "selection": "canary-5c1e, selected" },
-            "context_sources": sources,
-            "history": [
-                { "role": "user", "text": "I read canary-5c1e.", "sources": sources },
-                { "role": "assistant", "text": "", "sources": sources, "calls": [{
-                    "tool": "read_file",
-                    "arguments": { "path": note },
-                    "output": "a canary-5c1e",
-                }] },
-            ],
-        });
-        let (said, _) = ask_json(&home, &model, &input.to_string(), &[]).await;
-        assert_eq!(said.code, Some(0), "{}", said.stderr);
-        let sent = Value::from(model.requests()).to_string();
-        assert_eq!(sent.matches("canary-5c1e").count(), if is_sent { 3 } else { 0 }, "{sent}");
-        model.finish();
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn text_that_a_program_passes_from_a_note_that_was_replaced_since_is_withheld() {
-    const HOUR_MS: i64 = 60 * 60 * 1_000;
-    let now = || {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
-        i64::try_from(since.as_millis()).expect("in range")
-    };
-    let (before, after): (fn(i64) -> i64, fn(i64) -> i64) =
-        (|now| now - HOUR_MS, |now| now + HOUR_MS);
-    // A message without a time says nothing of when the note was read.
-    for (at, is_sent) in [(Some(before), false), (Some(after), true), (None, true)] {
-        let home = TestHome::new(&NOTES);
-        home.notes.write("Diary/Today.md", "nothing\n");
-        home.data.write("config.toml", format!("[private]\nnever = [\"Diary/\"]\n{LAST_LINE}\n"));
-        let (old, new) =
-            (home.notes.root().join("Harbour.md"), home.notes.root().join("Diary/H.md"));
-        fs::rename(&old, new).expect("moved");
-        fs::write(&old, "another note\n").expect("written");
-        let model = ScriptedModel::start(vec![Reply::text("Well.")]).await;
-        let mut past = json!({
-            "role": "assistant",
-            "text": "It says canary-5c1e.",
-            "sources": ["note:Harbour.md"],
-            "calls": [{
-                "tool": "read_file",
-                "arguments": { "path": "Harbour.md" },
-                "output": "a canary-5c1e",
-            }],
-        });
-        if let Some(at) = at {
-            past["at"] = json!(at(now()));
-        }
-        let input = json!({ "message": "And now?", "history": [past] });
-        let (said, told) = ask_json(&home, &model, &input.to_string(), &[]).await;
-        assert_eq!(said.code, Some(0), "{}", said.stderr);
-        let sent = Value::from(model.requests()).to_string();
-        assert_eq!(sent.matches("canary-5c1e").count(), if is_sent { 2 } else { 0 }, "{sent}");
-        let at = told["history"][2]["at"].as_i64().expect("a time");
-        assert!((now() - HOUR_MS..=now()).contains(&at), "{told}");
-        model.finish();
-    }
 }

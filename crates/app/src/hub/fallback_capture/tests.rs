@@ -1,3 +1,5 @@
+//! Captures without a model, and after a model that did nothing.
+
 use super::*;
 
 fn inbox() -> NotePath {
