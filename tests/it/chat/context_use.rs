@@ -64,14 +64,28 @@ fn tokens(context: &ContextUse, kind: ContextKind) -> u32 {
 }
 
 /// Whether two counts differ by no more than three in a hundred.
+fn is_near(found: u32, expected: usize) -> bool {
+    let expected = u32::try_from(expected).expect("few");
+    found.abs_diff(expected) * 100 <= 3 * expected
+}
+
 #[track_caller]
 fn near(found: u32, expected: usize) {
-    let expected = u32::try_from(expected).expect("few");
-    assert!(found.abs_diff(expected) * 100 <= 3 * expected, "{found} is not near {expected}");
+    assert!(is_near(found, expected), "{found} is not near {expected}");
 }
 
 async fn known(app: &RunningApp, chat: &ConversationId) -> ContextUse {
     app.view(chat).await.context.expect("it is known")
+}
+
+/// The context in an event about this conversation.
+fn told_of(event: &AppEvent, chat: &ConversationId) -> Option<ContextUse> {
+    match event {
+        AppEvent::ContextChanged { conversation, context } if conversation == chat => {
+            context.clone()
+        }
+        _ => None,
+    }
 }
 
 /// Waits for a context that was told of since `before`.
@@ -111,6 +125,11 @@ async fn what_is_told_is_what_the_model_counts_in_what_it_is_sent() {
     let sent = model.requests().pop().expect("a request");
     let message = count(sent["messages"].as_array().expect("messages").last().expect("one"));
     near(first.used, counted(&sent) - message);
+    // The control: a count that leaves out a part is not near.
+    for kind in [ContextKind::ToolResults, ContextKind::Instructions] {
+        let without = first.used - tokens(&first, kind);
+        assert!(!is_near(without, counted(&sent) - message), "{kind:?}: {without}");
+    }
     let said = counted(&sent) + "It says so. ".len() * 40 / 3;
     near(known(&running, &chat).await.used, said);
     let open =
@@ -186,12 +205,16 @@ async fn after_a_restart_it_is_found_out_again_once_the_conversation_is_opened()
     let before = known(&running, &chat).await;
     running.quit().await;
     let running = home.open(settings(&model, 60_000)).await;
+    // The control: as long as nobody opens it, nothing is found out.
+    let other = running.send_and_wait(None, "one more").await;
+    running.wait_for_event("the context of another", |event| told_of(event, &other)).await;
+    assert_eq!(running.heard_so_far(|event| told_of(event, &chat)), []);
     assert_eq!(running.view(&chat).await.context, None);
-    let again = hears(&running, "the context", |_| true).await;
+    let again = running.wait_for_event("the context", |event| told_of(event, &chat)).await;
     assert_eq!(again.window, before.window);
     let kinds = |context: &ContextUse| context.parts.iter().map(|p| p.kind).collect::<Vec<_>>();
     assert_eq!(kinds(&again), kinds(&before));
     assert_eq!(known(&running, &chat).await, again);
-    assert_eq!(model.requests().len(), 1, "no model is asked for it");
+    assert_eq!(model.requests().len(), 2, "no model is asked for it");
     running.quit().await;
 }
