@@ -116,6 +116,35 @@ async fn two_in_a_row_never_have_one_title_and_keep_their_distance() {
     assert!(matches!(later, HubResponse::Notification { title, .. } if title == "remember milk"));
 }
 
+/// A text as a hub shows it that drops everything that looks like a tag.
+fn without_tags(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, tag)) = rest.split_once('<') {
+        shown.push_str(before);
+        let Some((_, after)) = tag.split_once('>') else { break };
+        rest = after;
+    }
+    shown + rest
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_notification_is_plain_text_that_survives_a_hub_which_drops_tags() {
+    let row = InboxRow { text: "**a < b**".into(), ..row() };
+    let body = "[[N|x]] <m@x.org> says *a < b* and b > c.";
+    let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
+    let sent = pace.throttle(notification_for(&row, body, "normal")).await;
+    let HubResponse::Notification { title, body: sent, .. } = sent else {
+        panic!("a notification: {sent:?}")
+    };
+    assert_eq!((title.as_str(), sent.as_str()), ("a ‹ b", "x m@x.org says a ‹ b and b › c."));
+    for text in [&title, &sent] {
+        assert_eq!(&without_tags(text), text);
+    }
+    // The control: as the model wrote it, most of it is lost.
+    assert_eq!(without_tags(body), "[[N|x]]  says *a  c.");
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_minute_has_more_than_the_hub_shows() {
     let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
