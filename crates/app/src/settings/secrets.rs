@@ -307,6 +307,9 @@ mod tests {
         for looked in [InKeyring::Locked, InKeyring::Unknown, InKeyring::Unavailable] {
             assert_eq!(finding(&data, looked), Ok(Some("file")));
         }
+        // The control: without the file the same keyring is in the way.
+        std::fs::remove_file(data.key_file()).expect("removed");
+        assert_eq!(finding(&data, InKeyring::Locked), Err(KeyringTrouble::Locked));
     }
 
     #[test]
