@@ -1,11 +1,12 @@
 //! Undoes one effect, by its kind.
 
+mod folder;
+
 use std::collections::{BTreeSet, HashMap};
 
 use protocol::changes::history::UndoCandidate;
 use protocol::{
-    Change, ChangeKind, ChangeSet, Effect, FileId, FolderContents, MovedNote, NotePath,
-    PlannedState, Renames,
+    Change, ChangeKind, ChangeSet, Effect, FileId, MovedNote, NotePath, PlannedState, Renames,
 };
 
 use super::ledger_view::LedgerView;
@@ -233,100 +234,6 @@ impl<'a> UndoPlanner<'a> {
             _ => Change::rename(path, effect.path.clone()),
         };
         self.plan_change(effect, Hunks::All, now, change);
-    }
-
-    /// A folder that is used stays.
-    fn invert_folder_creation(&mut self, place: usize, effect: &Effect) {
-        // A folder that was there already was not created, and one that somebody created again is
-        // theirs.
-        let Ok((now, _)) = self.locate_now_and_after(place, &effect.path) else { return };
-        let Some(home) = self.ledger.trace(place, &effect.path) else { return };
-        if effect.base.is_some() || now != home.path {
-            return;
-        }
-        let is_used = self.notes.files().iter().any(|file| {
-            !file.is_folder
-                && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&home.path))
-        });
-        // A note that is moved out of the folder goes only after it.
-        let whereabouts = self.planned.disk_locations();
-        let leaves_later = self.notes.files().iter().any(|file| {
-            !file.is_folder
-                && file.path.is_in(&home.path)
-                && whereabouts.locate(&file.path).is_some()
-        });
-        let is_planned =
-            self.planned.planned_notes().iter().any(|(path, _)| path.is_in(&home.path));
-        if is_used || leaves_later || is_planned {
-            return;
-        }
-        let holds = self.folders_in(&home.path);
-        self.plan_trash_folder(place, effect, home.path, holds);
-    }
-
-    fn invert_folder_restore(&mut self, place: usize, effect: &Effect) {
-        match self.locate_now_and_after(place, &effect.path) {
-            Ok((now, _)) => {
-                // Files that somebody put into the folder since do not go with it.
-                let Some(holds) = self.recorded_contents(effect) else {
-                    return self.add_conflict(place, effect, EffectConflictReason::Purged);
-                };
-                self.plan_trash_folder(place, effect, now, holds);
-            }
-            Err(MissingNote::Gone(_)) => {}
-            Err(unsure) => self.add_missing_note(place, effect, unsure),
-        }
-    }
-
-    /// The folders in a folder, without those that go before it; nothing else may be in it.
-    fn folders_in(&self, home: &NotePath) -> FolderContents {
-        let whereabouts = self.planned.disk_locations();
-        let files = self.notes.files();
-        let below = files.iter().filter_map(|file| {
-            let below = file.path.as_str().strip_prefix(home.as_str())?.strip_prefix('/')?;
-            whereabouts.locate(&file.path).is_some().then_some((below.as_bytes(), None))
-        });
-        FolderContents::from_entries(below)
-    }
-
-    /// The recorded contents of the folder of an effect.
-    fn recorded_contents(&self, effect: &Effect) -> Option<FolderContents> {
-        let bytes = self.ledger.content(effect.before.as_ref())?;
-        Some(FolderContents::from_bytes(bytes.to_vec()))
-    }
-
-    fn plan_trash_folder(
-        &mut self,
-        place: usize,
-        effect: &Effect,
-        path: NotePath,
-        holds: FolderContents,
-    ) {
-        if let Some(trace) = self.ledger.trace(place, &effect.path) {
-            self.pin_file(&path, &trace);
-        }
-        let act = protocol::ChangeAction::TrashFolder { holds: Some(holds) };
-        let change = Change { path: path.clone(), act };
-        self.plan_change(effect, Hunks::All, path, change);
-    }
-
-    fn invert_folder_trashing(&mut self, place: usize, effect: &Effect) {
-        let Some(home) = self.ledger.trace(place, &effect.path) else { return };
-        let Some(trashed) = effect.trashed.clone() else { return };
-        match self.notes.file(&home.path) {
-            None => {}
-            // It is back already.
-            Some(found) if Some(found) == effect.base => return,
-            Some(_) => return self.add_conflict(place, effect, EffectConflictReason::Taken),
-        }
-        if self.is_occupied_after(&home.path) {
-            return self.add_conflict(place, effect, EffectConflictReason::Taken);
-        }
-        let act = protocol::ChangeAction::RestoreFolder {
-            trashed,
-            holds: self.recorded_contents(effect),
-        };
-        self.plan_change(effect, Hunks::All, home.path.clone(), Change { path: home.path, act });
     }
 
     /// The note that an effect left, wherever it is.
