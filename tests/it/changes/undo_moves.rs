@@ -4,7 +4,8 @@ use std::fs;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
+use protocol::AppEvent;
+use protocol::changes::history::{AppliedSet, ChangeStatus, ListApplied, UndoScope};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
@@ -30,9 +31,19 @@ async fn app_after_call(
     (home, running)
 }
 
-async fn newest_set(app: &RunningApp) -> AppliedSet {
+async fn applied_sets(app: &RunningApp) -> Vec<AppliedSet> {
     let all = ListApplied { conversation: None, before: None };
-    app.app.list_applied(&all).await.expect("a list").sets.remove(0)
+    app.app.list_applied(&all).await.expect("a list").sets
+}
+
+async fn newest_set(app: &RunningApp) -> AppliedSet {
+    applied_sets(app).await.remove(0)
+}
+
+/// How each note of a set stands by now.
+async fn standings(app: &RunningApp, set: &AppliedSet) -> Vec<ChangeStatus> {
+    let now = applied_sets(app).await.into_iter().find(|now| now.id == set.id);
+    now.expect("it is listed").notes.iter().map(|note| note.standing).collect()
 }
 
 fn scope_of_set(set: &AppliedSet) -> UndoScope {
@@ -217,5 +228,31 @@ async fn a_folder_that_was_made_goes_when_it_is_empty() {
     let set = newest_set(&running).await;
     running.app.undo(&scope_of_set(&set)).await.expect("undone");
     assert!(!home.notes.root().join("New/Deep").exists());
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn overwritten_link_is_reapplied_and_the_moved_note_stays() {
+    let notes = [("Plan.md", "# Plan\n"), ("Index.md", "see [Plan](Plan.md)\n")];
+    let call = json!({ "source": "Plan.md", "destination": "Archive/Plan.md" });
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
+    assert_eq!(home.notes.read("Index.md"), "see [Plan](Archive/Plan.md)\n");
+    let set = newest_set(&running).await;
+    home.notes.write("Index.md", "see [Plan](Plan.md)\nand more\n");
+    let effect = running
+        .wait_for_event("an overwritten link", |event| match event {
+            AppEvent::AppliedChanged { set } => {
+                let note = set.notes.iter().find(|n| n.standing == ChangeStatus::Overwritten)?;
+                Some(note.effect.clone())
+            }
+            _ => None,
+        })
+        .await;
+    let reapplied = running.app.reapply(&effect).await.expect("reapplied");
+    assert!(reapplied.conflicts.is_empty(), "{reapplied:?}");
+    assert_eq!(home.notes.read("Index.md"), "see [Plan](Archive/Plan.md)\nand more\n");
+    assert_eq!(home.notes.read("Archive/Plan.md"), "# Plan\n");
+    assert_eq!(home.notes.try_read("Plan.md"), None);
+    assert_eq!(standings(&running, &set).await, [ChangeStatus::Stands; 2]);
     running.quit().await;
 }

@@ -70,7 +70,7 @@ impl App {
         let effects = [(effect.clone(), Hunks::All)].into();
         let wanted = UndoRequest { effects, direction: UndoDirection::Again };
         let undone = open.undo_as_one_set(&wanted, AppliedBy::Reapply, JobKind::Redoing).await?;
-        if undone.conflicts.is_empty() {
+        if undone.conflicts.is_empty() && undone.left == 0 {
             open.store.clear_overwritten(effect).await.map_err(store_error)?;
             let set = find_effect(&open.store, effect).await?.change_set;
             open.emit(DomainEvent::Applied(vec![set]));

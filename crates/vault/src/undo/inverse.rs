@@ -78,6 +78,9 @@ impl<'a> UndoPlanner<'a> {
 
     pub(super) fn invert(&mut self, place: usize) {
         let Some(effect) = self.ledger.effect(place) else { return };
+        if self.request.direction == UndoDirection::Again {
+            return self.reapply(place, effect);
+        }
         match effect.kind {
             ChangeKind::Create => self.invert_creation(place, effect),
             ChangeKind::Replace => self.invert_edit(place, effect),
@@ -86,6 +89,30 @@ impl<'a> UndoPlanner<'a> {
             ChangeKind::MakeFolder => self.invert_folder_creation(place, effect),
             ChangeKind::TrashFolder => self.invert_folder_trashing(place, effect),
             ChangeKind::RestoreFolder => self.invert_folder_restore(place, effect),
+        }
+    }
+
+    /// Makes the text of a note again that another program overwrote.
+    fn reapply(&mut self, place: usize, effect: &Effect) {
+        let before = match effect.kind {
+            ChangeKind::Replace => self.ledger.content(effect.before.as_ref()),
+            ChangeKind::Create => Some(&[][..]),
+            _ => return,
+        };
+        let (Some(before), Some(after)) = (before, self.ledger.content(effect.after.as_ref()))
+        else {
+            return self.add_conflict(place, effect, EffectConflictReason::Purged);
+        };
+        match self.find_note(place, effect) {
+            Ok(found) => {
+                let order = LineOrder::from_versions(self.ledger.versions(place));
+                let merged = merge_in_order(before, &found.bytes, after, &order);
+                self.plan_merged(effect, found, merged, Hunks::All);
+            }
+            Err(MissingNote::Gone(_)) if effect.kind == ChangeKind::Create => {
+                self.recreate_note(place, effect, after);
+            }
+            Err(missing) => self.add_missing_note(place, effect, missing),
         }
     }
 
@@ -102,12 +129,9 @@ impl<'a> UndoPlanner<'a> {
             Err(missing) => return self.add_missing_note(place, effect, missing),
         };
         let order = LineOrder::from_versions(self.ledger.versions(place));
-        let merge = |hunks: &Hunks| match (self.request.direction, hunks) {
-            (UndoDirection::Again, _) => merge_in_order(before, &found.bytes, after, &order),
-            (UndoDirection::Back, Hunks::All) => {
-                merge_in_order(after, &found.bytes, before, &order)
-            }
-            (UndoDirection::Back, Hunks::Some(hunks)) => {
+        let merge = |hunks: &Hunks| match hunks {
+            Hunks::All => merge_in_order(after, &found.bytes, before, &order),
+            Hunks::Some(hunks) => {
                 merge_in_order(after, &found.bytes, &revert_hunks(before, after, hunks), &order)
             }
         };
@@ -156,9 +180,6 @@ impl<'a> UndoPlanner<'a> {
         let Some(made) = self.ledger.content(effect.after.as_ref()) else {
             return self.add_conflict(place, effect, EffectConflictReason::Purged);
         };
-        if self.request.direction == UndoDirection::Again {
-            return self.recreate_note(place, effect, made);
-        }
         let found = match self.find_note(place, effect) {
             Ok(found) => found,
             Err(missing) => return self.add_missing_creation(place, effect, made, missing),

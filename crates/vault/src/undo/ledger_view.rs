@@ -6,7 +6,7 @@ use protocol::{ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath}
 
 use super::locate::{NoteLocation, locate};
 use super::trace::{NoteTrace, Successions};
-use super::{Hunks, UndoRequest, VaultReader};
+use super::{Hunks, UndoDirection, UndoRequest, VaultReader};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
 const MAX_VERSIONS: usize = 64;
@@ -53,7 +53,7 @@ impl LedgerView {
     }
 
     /// The requested effects as positions in the ledger, newest unit first; an effect without a
-    /// unit is a unit of its own. All effects of a unit are included.
+    /// unit is a unit of its own. To undo one effect of a unit whole is to undo all of them.
     pub(super) fn units(&self, request: &UndoRequest) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
         for place in self.requested_positions(request) {
@@ -78,6 +78,8 @@ impl LedgerView {
         let units: HashSet<_> = self
             .effects
             .iter()
+            // Another program overwrites the contents of one note; the rest of its unit still stands.
+            .filter(|_| request.direction == UndoDirection::Back)
             .filter(|effect| request.effects.get(&effect.id) == Some(&Hunks::All))
             .filter_map(|effect| Some((&effect.change_set, effect.unit.as_ref()?)))
             .collect();

@@ -22,7 +22,8 @@ pub use locate::{VaultFile, VaultReader};
 use inverse::UndoPlanner;
 use locate::NoteLocation;
 
-/// The effects to undo or to reapply. A unit counts as requested as a whole.
+/// The effects to undo or to reapply. To undo one effect of a unit whole is to undo all of it; only the
+/// requested effects are reapplied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoRequest {
     /// The effects.
@@ -45,7 +46,8 @@ pub enum Hunks {
 pub enum UndoDirection {
     /// As if they had never been.
     Back,
-    /// Again, where another program wrote the note as if they had never been.
+    /// Again, where another program wrote the note as if they had never been. Only contents are made
+    /// again: a rename, a deletion or a folder is not overwritten, so it is left as it is.
     Again,
 }
 

@@ -268,9 +268,44 @@ fn overwritten_change_is_reapplied_next_to_the_other_programs_text() {
     let mut world = world();
     let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
     world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 2, 3, 4, 5, 6];
-    let effects = [(effect, Hunks::All)].into();
-    back(&mut world, &UndoRequest { effects, direction: UndoDirection::Again });
+    back(&mut world, &again(effect));
     assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5, 6]);
+}
+
+fn again(effect: EffectId) -> UndoRequest {
+    UndoRequest { effects: [(effect, Hunks::All)].into(), direction: UndoDirection::Again }
+}
+
+#[test]
+fn reapplied_link_leaves_the_move_of_its_unit_as_it_stands() {
+    let mut world = world();
+    world.add_note(&path("links.md"), vec![60, 61]);
+    let set = [
+        Change::replace(path("links.md"), bytes(&[60, 61]), bytes(&[60, 62])),
+        Change::rename(path("a.md"), path("b.md")),
+    ];
+    world.apply(&set.into_iter().collect(), "turn");
+    let (link, rename) = (world.ledger[0].id.clone(), world.ledger[1].id.clone());
+    world.notes.get_mut(&path("links.md")).unwrap().lines = vec![60, 61];
+    assert_eq!(back(&mut world, &again(link)).conflicts, []);
+    assert!(world.notes.contains_key(&path("b.md")) && !world.notes.contains_key(&path("a.md")));
+    assert_eq!(world.notes[&path("links.md")].lines, [60, 62]);
+    // A move is not overwritten, so there is nothing to make again.
+    assert_eq!(back(&mut world, &again(rename)), UndoPlan::default());
+}
+
+#[test]
+fn created_note_that_another_program_emptied_is_reapplied() {
+    let mut world = world();
+    world.apply(&ChangeSet::one(Change::create(path("new.md"), bytes(&[7, 8]))), "turn");
+    let effect = world.ledger[0].id.clone();
+    world.notes.get_mut(&path("new.md")).unwrap().lines.clear();
+    assert_eq!(back(&mut world, &again(effect.clone())).conflicts, []);
+    assert_eq!(world.notes[&path("new.md")].lines, [7, 8]);
+    // One that is gone is made again.
+    world.notes.remove(&path("new.md"));
+    assert_eq!(back(&mut world, &again(effect)).conflicts, []);
+    assert_eq!(world.notes[&path("new.md")].lines, [7, 8]);
 }
 
 /// A vault with one empty folder, `New`.
