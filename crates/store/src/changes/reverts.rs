@@ -43,8 +43,8 @@ pub struct RevertRow {
 
 impl Store {
     /// Stores the effects that a set will undo, before it is applied; a part that then does not
-    /// happen counts for nothing. May be called again for effects that the set undoes in a second
-    /// try.
+    /// happen counts for nothing. Called again for a second try, it replaces what the first one planned
+    /// and did not do.
     pub async fn begin_user_change_set(&self, set: &UserChangeSet<'_>) -> Result<(), StoreError> {
         commit!(self, "begin_own_set", "store the changes to undo", |db| begin(db, set))
     }
@@ -88,6 +88,7 @@ async fn begin(db: &mut SqliteConnection, set: &UserChangeSet<'_>) -> Result<(),
         }
     }
     insert_set(db, set.id, &enum_text(&set.by)?).await?;
+    delete_former_plans(db, set.id).await?;
     for (path, effect, hunks) in set.reverts {
         let hunks = hunks.as_ref().map(to_json).transpose()?;
         sqlx::query(
@@ -101,6 +102,22 @@ async fn begin(db: &mut SqliteConnection, set: &UserChangeSet<'_>) -> Result<(),
         .execute(&mut *db)
         .await?;
     }
+    Ok(())
+}
+
+/// Deletes what an earlier try of the set planned, but for changes that it made or may have made.
+async fn delete_former_plans(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "DELETE FROM undoing WHERE change_set = ?1 AND path NOT IN (
+             SELECT path FROM effect WHERE change_set = ?1 AND state IN ('done', 'open')
+         )",
+    )
+    .bind(set.as_str())
+    .execute(db)
+    .await?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod effect_history;
 pub(crate) mod ledger;
 pub(crate) mod provenance;
 pub(crate) mod purge;
+pub(crate) mod reverts;
 
 use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
 use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError};
