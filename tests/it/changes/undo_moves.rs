@@ -256,3 +256,35 @@ async fn overwritten_link_is_reapplied_and_the_moved_note_stays() {
     assert_eq!(standings(&running, &set).await, [ChangeStatus::Stands; 2]);
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletion_in_a_folder_that_was_moved_later_is_undone_and_redone() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("delete_file", json!({ "path": "Old/n.md" }))]),
+        Reply::calls(vec![("move_file", json!({ "source": "Old/", "destination": "New" }))]),
+        Reply::text("It needs your review."),
+    ])
+    .await;
+    let home = home_with_key(&[("Old/n.md", "n\n"), ("Old/stays.md", "stays\n")]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it is pending");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    let set = newest_set(&running).await;
+
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("undone");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Old/n.md"), "n\n");
+    assert_eq!(home.notes.read("Old/stays.md"), "stays\n");
+    assert_eq!(standings(&running, &set).await, [ChangeStatus::Undone; 2]);
+    running.app.undo(&scope_of_set(&set)).await.expect_err("nothing is left to undo");
+
+    let redone = running.app.redo(&scope_of_set(&set)).await.expect("redone");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert_eq!(home.notes.read("New/stays.md"), "stays\n");
+    assert_eq!(home.notes.try_read("New/n.md"), None);
+    assert_eq!(home.notes.try_read("Old/n.md"), None);
+    assert_eq!(standings(&running, &set).await, [ChangeStatus::Stands; 2]);
+    running.quit().await;
+}

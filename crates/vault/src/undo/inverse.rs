@@ -216,6 +216,7 @@ impl<'a> UndoPlanner<'a> {
     fn recreate_note(&mut self, place: usize, effect: &Effect, bytes: &[u8]) {
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
         let path = self.renames.forward(&home.path);
+        let now = self.planned.renames().back(&path).unwrap_or(home.path);
         let is_back = matches!(self.planned.planned_state(&path), PlannedState::Planned(_));
         if is_back || (!home.is_gone && self.request.direction == UndoDirection::Back) {
             return;
@@ -228,7 +229,7 @@ impl<'a> UndoPlanner<'a> {
         if let Some(trashed_at) = home.trashed_at {
             self.restored.insert(trashed_at);
         }
-        self.plan_change(effect, Hunks::All, path.clone(), Change::restore(path, bytes, trashed));
+        self.plan_change(effect, Hunks::All, now, Change::restore(path, bytes, trashed));
     }
 
     fn invert_rename(&mut self, place: usize, effect: &Effect) {

@@ -82,7 +82,7 @@ pub struct UndoPlan {
 pub struct UndoneEffect {
     /// The effect that is undone.
     pub effect: EffectId,
-    /// The path of the change that does it.
+    /// The path of the change that does it, as the change set has it: before all renames of the set.
     pub path: NotePath,
     /// How much of it.
     pub hunks: Hunks,

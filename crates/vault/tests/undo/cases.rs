@@ -1,12 +1,12 @@
 //! Cases that a person would try.
 
 use protocol::{
-    Change, ChangeAction, ChangeKind, ChangeSet, Effect, EffectId, FileId, FileReplacement,
-    NotePath,
+    Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Effect, EffectId, FileId,
+    FileReplacement, FolderContents, NotePath,
 };
 use vault::undo::{
-    EffectConflictReason, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest, VaultFile,
-    VaultReader, identify_note, plan_undo,
+    EffectConflictReason, EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest,
+    VaultFile, VaultReader, identify_note, plan_undo,
 };
 
 use crate::simulation::{LineId, SimulatedVault, bytes, path};
@@ -308,42 +308,117 @@ fn created_note_that_another_program_emptied_is_reapplied() {
     assert_eq!(world.notes[&path("new.md")].lines, [7, 8]);
 }
 
-/// A vault with one empty folder, `New`.
-struct OneFolder(FileId);
+/// Each undone effect is known by the path of a change of the plan: so it is stored.
+fn assert_paths_of_changes(plan: &UndoPlan) {
+    for undone in &plan.undone {
+        let is_its = |change: &Change| change.path == undone.path;
+        assert!(plan.changes.changes().any(is_its), "{undone:?} in {plan:?}");
+    }
+}
 
-impl VaultReader for OneFolder {
+#[test]
+fn deletion_in_a_folder_that_was_moved_later_counts_as_undone_and_is_redone() {
+    let mut world = world();
+    let folder = world.new_file();
+    world.folders.insert(path("Old"), folder);
+    world.add_note(&path("Old/n.md"), vec![70]);
+    let set = [
+        Change::trash(path("Old/n.md"), bytes(&[70])),
+        Change::rename_folder(path("Old"), path("New")),
+    ];
+    world.apply(&set.into_iter().collect(), "turn");
+    let done: Vec<_> = world.ledger.iter().map(|effect| effect.id.clone()).collect();
+    let plan = back(&mut world, &UndoRequest::undo(done.clone()));
+    assert_eq!((plan.conflicts.len(), plan.undone.len()), (0, 2), "{plan:?}");
+    assert_paths_of_changes(&plan);
+    assert_eq!(world.notes[&path("Old/n.md")].lines, [70]);
+    for effect in &done {
+        assert_eq!(world.reverts().effective_part(effect), EffectivePart::Nothing);
+    }
+    let undone: Vec<_> = world.ledger[2..].iter().map(|effect| effect.id.clone()).collect();
+    let plan = back(&mut world, &UndoRequest::undo(undone));
+    assert_eq!((plan.conflicts.len(), plan.undone.len()), (0, 2), "{plan:?}");
+    assert_paths_of_changes(&plan);
+    assert!(world.folders.contains_key(&path("New")));
+    assert!(!world.notes.keys().any(|note| note.name() == "n.md"));
+}
+
+/// A vault with empty folders and nothing else.
+struct EmptyFolders(Vec<(NotePath, FileId)>);
+
+impl VaultReader for EmptyFolders {
     fn bytes(&self, _: &NotePath) -> Option<Vec<u8>> {
         None
     }
 
     fn file(&self, at: &NotePath) -> Option<FileId> {
-        (*at == path("New")).then_some(self.0)
+        self.0.iter().find(|(path, _)| path == at).map(|(_, file)| *file)
     }
 
     fn files(&self) -> Vec<VaultFile> {
-        vec![VaultFile { path: path("New"), size: 0, file: self.0, is_folder: true }]
+        let entry = |(path, file): &(NotePath, FileId)| VaultFile {
+            path: path.clone(),
+            size: 0,
+            file: *file,
+            is_folder: true,
+        };
+        self.0.iter().map(entry).collect()
+    }
+}
+
+/// An effect on a folder, which is that file before and after.
+fn folder_effect(id: &str, kind: ChangeKind, at: &str, file: FileId) -> Effect {
+    let mut world = world();
+    let edit = edit(&mut world, &[1]);
+    let is_moved = kind == ChangeKind::RenameFolder;
+    Effect {
+        id: EffectId::from(id),
+        kind,
+        path: path(at),
+        target: is_moved.then(|| path("New")),
+        trashed: (kind == ChangeKind::TrashFolder).then(|| "sub".to_owned()),
+        before: None,
+        after: None,
+        base: (kind != ChangeKind::MakeFolder).then_some(file),
+        file: Some(file),
+        ..world.effect(&edit).clone()
     }
 }
 
 #[test]
 fn a_folder_goes_to_the_trash_only_as_the_folder_that_was_made() {
-    let mut world = world();
-    let id = edit(&mut world, &[1, 20, 3, 4, 5]);
-    let file = world.new_file();
-    let made = Effect {
-        kind: ChangeKind::MakeFolder,
-        path: path("New"),
-        before: None,
-        after: None,
-        base: None,
-        file: Some(file),
-        ..world.effect(&id).clone()
-    };
-    let (past, request) = (LedgerView::new(vec![made]), UndoRequest::undo([id]));
-    let plan = plan_undo(&past, &request, &OneFolder(file));
+    let (file, other) = (world().new_file(), FileId { inode: 999, born: Some(999) });
+    let made = folder_effect("e", ChangeKind::MakeFolder, "New", file);
+    let (past, request) = (LedgerView::new(vec![made]), UndoRequest::undo([EffectId::from("e")]));
+    let plan = plan_undo(&past, &request, &EmptyFolders(vec![(path("New"), file)]));
     assert_eq!(plan.changes.len(), 1, "{plan:?}");
     assert_eq!(plan.files.get(&path("New")), Some(&file), "{plan:?}");
     // Another one at its path was not made by us.
-    let plan = plan_undo(&past, &request, &OneFolder(world.new_file()));
+    let plan = plan_undo(&past, &request, &EmptyFolders(vec![(path("New"), other)]));
     assert_eq!(plan.changes.len(), 0, "{plan:?}");
+}
+
+#[test]
+fn folders_in_a_folder_that_was_moved_later_are_undone_before_it_moves_back() {
+    let (outer, inner) = (FileId { inode: 1, born: Some(1) }, FileId { inode: 2, born: Some(2) });
+    let moved = (path("New"), outer);
+    for (kind, there) in [
+        (ChangeKind::MakeFolder, vec![moved.clone(), (path("New/sub"), inner)]),
+        (ChangeKind::RestoreFolder, vec![moved.clone(), (path("New/sub"), inner)]),
+        (ChangeKind::TrashFolder, vec![moved]),
+    ] {
+        let mut changed = folder_effect("1", kind, "Old/sub", inner);
+        let holds = FolderContents::default().as_bytes().to_vec();
+        changed.before = Some(ContentHash::of(&holds));
+        let rename = folder_effect("2", ChangeKind::RenameFolder, "Old", outer);
+        let mut past = LedgerView::new(vec![changed, rename]);
+        past.add_content(ContentHash::of(&holds), holds);
+        let request = UndoRequest::undo(["1", "2"].map(EffectId::from));
+        let plan = plan_undo(&past, &request, &EmptyFolders(there));
+        assert_eq!(plan.conflicts, [], "{kind:?}: {plan:?}");
+        let paths: Vec<_> = plan.changes.changes().map(|change| change.path.as_str()).collect();
+        assert_eq!(paths, ["New/sub", "New"], "{kind:?}");
+        assert_paths_of_changes(&plan);
+        assert_eq!(plan.undone.len(), 2, "{kind:?}: {plan:?}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect,
-    EffectId, FileId, FileReplacement, MovedNote, NotePath, TurnId,
+    EffectId, FileId, FileReplacement, MovedNote, NotePath, RenamedKind, TurnId,
 };
 use vault::undo::{LedgerView, Revert, Reverts, UndoPlan, UndoRequest, VaultFile, VaultReader};
 
@@ -26,6 +26,8 @@ pub(crate) struct SimulatedNote {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SimulatedVault {
     pub(crate) notes: BTreeMap<NotePath, SimulatedNote>,
+    /// The folders that can be renamed as a whole.
+    pub(crate) folders: BTreeMap<NotePath, FileId>,
     pub(crate) ledger: Vec<Effect>,
     /// For each effect the lines before and after.
     pub(crate) lines: BTreeMap<EffectId, (Vec<LineId>, Vec<LineId>)>,
@@ -162,6 +164,30 @@ impl SimulatedVault {
         self.unseen.push(unseen);
     }
 
+    /// A note that is restored from the trash is the same note; one that only has the same text is not.
+    fn restored_identity(&mut self, at: &NotePath, lines: &[LineId]) -> (u32, u32) {
+        let is_it = |(path, note): &(NotePath, SimulatedNote)| path == at && note.lines == lines;
+        match self.trashed.iter().rposition(is_it) {
+            Some(place) => {
+                let (_, note) = self.trashed.remove(place);
+                (note.identity, note.unseen)
+            }
+            None => (self.number(), 0),
+        }
+    }
+
+    /// Renames a folder with the notes in it; returns which folder it is.
+    fn rename_folder(&mut self, from: &NotePath, to: &NotePath) -> FileId {
+        let folder = self.folders.remove(from).unwrap();
+        self.folders.insert(to.clone(), folder);
+        let is = self.number();
+        self.record(is, 0);
+        let moved = |path: NotePath| path.after_move(from, to).unwrap_or(path);
+        let notes = std::mem::take(&mut self.notes).into_iter();
+        self.notes = notes.map(|(path, note)| (moved(path), note)).collect();
+        folder
+    }
+
     fn carry_out(&mut self, change: &Change) -> Effect {
         let file = self.new_file();
         let mut effect = Effect {
@@ -184,17 +210,9 @@ impl SimulatedVault {
         };
         match &change.act {
             ChangeAction::Create { after, like } => {
-                // A note that is restored from the trash is the same note; one that only has the
-                // same text is not.
                 let lines = lines(after);
-                let is_it = |(path, note): &(NotePath, SimulatedNote)| {
-                    like.is_some() && *path == change.path && note.lines == lines
-                };
-                let (is, unseen) = match self.trashed.iter().rposition(is_it) {
-                    Some(at) => {
-                        let (_, note) = self.trashed.remove(at);
-                        (note.identity, note.unseen)
-                    }
+                let (is, unseen) = match like {
+                    Some(_) => self.restored_identity(&change.path, &lines),
                     None => (self.number(), 0),
                 };
                 self.record(is, unseen);
@@ -215,6 +233,10 @@ impl SimulatedVault {
                 effect.file = None;
                 self.record(note.identity, note.unseen);
                 self.trashed.push((change.path.clone(), note));
+            }
+            ChangeAction::Rename { to, what: RenamedKind::Folder } => {
+                let folder = Some(self.rename_folder(&change.path, to));
+                (effect.base, effect.file) = (folder, folder);
             }
             ChangeAction::Rename { to, .. } => {
                 let note = self.notes.remove(&change.path).unwrap_or_else(|| panic!("{change:?}"));
@@ -258,12 +280,14 @@ impl SimulatedVault {
 
     /// Records the effects that a set undid.
     pub(crate) fn remember(&mut self, set: &ChangeSetId, plan: &UndoPlan) {
+        let is_rename =
+            |effect: &Effect| matches!(effect.kind, ChangeKind::Rename | ChangeKind::RenameFolder);
         for undoing in &plan.undone {
-            let is_rename = self.effect(&undoing.effect).kind == ChangeKind::Rename;
+            let undone = is_rename(self.effect(&undoing.effect));
             let by = self.ledger.iter().find(|effect| {
                 effect.change_set == *set
                     && effect.path == undoing.path
-                    && is_rename == (effect.kind == ChangeKind::Rename)
+                    && is_rename(effect) == undone
             });
             let done = by.map(|by| Revert {
                 by: by.id.clone(),
@@ -314,7 +338,8 @@ impl VaultReader for SimulatedVault {
 
     fn file(&self, path: &NotePath) -> Option<FileId> {
         let linked = || self.notes.values().find(|note| note.link.as_ref() == Some(path));
-        self.notes.get(path).or_else(linked).map(|note| note.file)
+        let note = self.notes.get(path).or_else(linked).map(|note| note.file);
+        note.or_else(|| self.folders.get(path).copied())
     }
 
     fn files(&self) -> Vec<VaultFile> {

@@ -10,39 +10,36 @@ impl UndoPlanner<'_> {
     pub(super) fn invert_folder_creation(&mut self, place: usize, effect: &Effect) {
         // A folder that was there already was not created, and one that somebody created again is
         // theirs.
-        let Ok((now, _)) = self.locate_now_and_after(place, &effect.path) else { return };
+        let Ok((now, after)) = self.locate_now_and_after(place, &effect.path) else { return };
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
         if effect.base.is_some() || now != home.path {
             return;
         }
         let is_used = self.notes.files().iter().any(|file| {
             !file.is_folder
-                && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&home.path))
+                && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&after))
         });
         // A note that is moved out of the folder goes only after it.
         let whereabouts = self.planned.disk_locations();
         let leaves_later = self.notes.files().iter().any(|file| {
-            !file.is_folder
-                && file.path.is_in(&home.path)
-                && whereabouts.locate(&file.path).is_some()
+            !file.is_folder && file.path.is_in(&now) && whereabouts.locate(&file.path).is_some()
         });
-        let is_planned =
-            self.planned.planned_notes().iter().any(|(path, _)| path.is_in(&home.path));
+        let is_planned = self.planned.planned_notes().iter().any(|(path, _)| path.is_in(&after));
         if is_used || leaves_later || is_planned {
             return;
         }
-        let holds = self.folders_in(&home.path);
-        self.plan_trash_folder(place, effect, home.path, holds);
+        let holds = self.folders_in(&now);
+        self.plan_trash_folder(place, effect, (now, after), holds);
     }
 
     pub(super) fn invert_folder_restore(&mut self, place: usize, effect: &Effect) {
         match self.locate_now_and_after(place, &effect.path) {
-            Ok((now, _)) => {
+            Ok(found) => {
                 // Files that somebody put into the folder since do not go with it.
                 let Some(holds) = self.recorded_contents(effect) else {
                     return self.add_conflict(place, effect, EffectConflictReason::Purged);
                 };
-                self.plan_trash_folder(place, effect, now, holds);
+                self.plan_trash_folder(place, effect, found, holds);
             }
             Err(MissingNote::Gone(_)) => {}
             Err(unsure) => self.add_missing_note(place, effect, unsure),
@@ -58,11 +55,12 @@ impl UndoPlanner<'_> {
             Some(found) if Some(found) == effect.base => return,
             Some(_) => return self.add_conflict(place, effect, EffectConflictReason::Taken),
         }
-        if self.is_occupied_after(&home.path) {
+        let path = self.renames.forward(&home.path);
+        if self.is_occupied_after(&path) {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
         }
         let act = ChangeAction::RestoreFolder { trashed, holds: self.recorded_contents(effect) };
-        self.plan_change(effect, Hunks::All, home.path.clone(), Change { path: home.path, act });
+        self.plan_change(effect, Hunks::All, home.path, Change { path, act });
     }
 
     /// The folders in a folder, without those that go before it; nothing else may be in it.
@@ -82,18 +80,19 @@ impl UndoPlanner<'_> {
         Some(FolderContents::from_bytes(bytes.to_vec()))
     }
 
+    /// A folder goes to the trash that is at the first path now, and at the second once all that is planned
+    /// has happened.
     fn plan_trash_folder(
         &mut self,
         place: usize,
         effect: &Effect,
-        path: NotePath,
+        (now, after): (NotePath, NotePath),
         holds: FolderContents,
     ) {
         if let Some(trace) = self.ledger.trace(place, &effect.path) {
-            self.pin_file(&path, &trace);
+            self.pin_file(&now, &trace);
         }
         let act = ChangeAction::TrashFolder { holds: Some(holds) };
-        let change = Change { path: path.clone(), act };
-        self.plan_change(effect, Hunks::All, path, change);
+        self.plan_change(effect, Hunks::All, now, Change { path: after, act });
     }
 }
