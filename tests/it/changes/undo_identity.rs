@@ -289,3 +289,31 @@ async fn wait_until_identified(app: &RunningApp) {
     };
     tokio::time::timeout(TEST_TIMEOUT, is_known).await.expect("the note is known again");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn note_that_cannot_be_read_stays_and_the_reason_is_told() {
+    let create = ("write_file", json!({ "path": "N.md", "content": "new\n" }));
+    let edit = ("edit_file", json!({ "path": "N.md", "old_text": "old\n", "new_text": "new\n" }));
+    for ((tool, call), notes) in [(create, vec![]), (edit, vec![("N.md", "old\n")])] {
+        let (home, running) = app_after_call(&notes, tool, call).await;
+        let note = home.notes.root().join("N.md");
+        let outside = tempfile::tempdir().expect("a folder");
+        let copy = outside.path().join("copy");
+        fs::hard_link(&note, &copy).expect("a second name");
+        let undone = undo_newest(&running).await;
+        let conflict = only_conflict(&undone);
+        assert!(conflict.why.contains("second name"), "{tool}: {conflict:?}");
+        assert_eq!((conflict.path.as_str(), conflict.places.len()), ("N.md", 0), "{tool}");
+        fs::remove_file(&copy).expect("one name again");
+
+        fs::write(&note, vec![b'x'; 11 << 20]).expect("written");
+        let undone = undo_newest(&running).await;
+        let conflict = only_conflict(&undone);
+        assert!(conflict.why.contains("10 MiB"), "{tool}: {conflict:?}");
+        fs::write(&note, "new\n").expect("written");
+
+        let undone = undo_newest(&running).await;
+        assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 1), "{tool}: {undone:?}");
+        running.quit().await;
+    }
+}

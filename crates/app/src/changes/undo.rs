@@ -9,7 +9,7 @@ mod conflicts;
 
 use std::collections::BTreeSet;
 
-use protocol::changes::history::{AppliedBy, UndoResult, UndoScope};
+use protocol::changes::history::{AppliedBy, UndoConflict, UndoResult, UndoScope};
 use protocol::job::JobKind;
 use protocol::{CallId, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::UserChangeSet;
@@ -142,9 +142,9 @@ impl VaultSession {
         let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
         let mut undone = nothing_undone();
         for tries in 1.. {
-            let (plan, sets) = self.plan_undo(request).await?;
+            let (plan, conflicts, sets) = self.plan_undo(request).await?;
             touched.extend(sets);
-            undone.conflicts = plan.conflicts.iter().map(to_undo_conflict).collect();
+            undone.conflicts = conflicts;
             undone.left = 0;
             if plan.changes.is_empty() {
                 break;
@@ -194,11 +194,12 @@ impl VaultSession {
         Ok(sets)
     }
 
-    /// The plan of the undo on the notes as they are, and the change sets of its effects.
+    /// The plan of the undo on the notes as they are, its conflicts in words, and the change sets of its
+    /// effects.
     async fn plan_undo(
         &self,
         request: &UndoRequest,
-    ) -> Result<(UndoPlan, Vec<ChangeSetId>), UserError> {
+    ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
         let ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
         let sets =
@@ -211,9 +212,12 @@ impl VaultSession {
             // The answer is about the file that is shown: follow it through saves that replace it.
             let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
-            UndoPlan { changes: with_link_updates(&vault, plan.changes), ..plan }
+            let conflicts = plan.conflicts.iter();
+            let conflicts = conflicts.map(|conflict| to_undo_conflict(conflict, &vault)).collect();
+            (UndoPlan { changes: with_link_updates(&vault, plan.changes), ..plan }, conflicts)
         });
-        Ok((plan.await?, sets))
+        let (plan, conflicts) = plan.await?;
+        Ok((plan, conflicts, sets))
     }
 
     /// The ledger since the earliest of the requested effects.

@@ -57,6 +57,8 @@ enum MissingNote {
     Gone(Vec<UndoCandidate>),
     /// Another file stands in its place; these may be it.
     Unsure(Vec<UndoCandidate>),
+    /// It is here, and cannot be read.
+    Unreadable(NotePath),
 }
 
 impl<'a> UndoPlanner<'a> {
@@ -264,7 +266,10 @@ impl<'a> UndoPlanner<'a> {
         let gone = || MissingNote::Gone(Vec::new());
         let trace = self.ledger.trace(place, left_at).ok_or_else(gone)?;
         let (now, path) = self.locate_now_and_after(place, left_at)?;
-        let bytes = self.bytes_after(&path).ok_or_else(gone)?;
+        let bytes = self.bytes_after(&path).ok_or_else(|| match self.notes.file(&now) {
+            Some(_) => MissingNote::Unreadable(now.clone()),
+            None => gone(),
+        })?;
         Ok(LocatedNote { path_after: path, path_now: now, trace, bytes })
     }
 
@@ -367,6 +372,13 @@ impl<'a> UndoPlanner<'a> {
                 EffectConflictReason::Unsure,
                 candidates,
             ),
+            MissingNote::Unreadable(path) => self.conflicts.push(EffectConflict {
+                effect: effect.id.clone(),
+                path,
+                why: EffectConflictReason::Unreadable,
+                lines: Vec::new(),
+                candidates: Vec::new(),
+            }),
         }
     }
 
@@ -390,7 +402,7 @@ impl<'a> UndoPlanner<'a> {
                     );
                 }
             }
-            unsure => self.add_missing_note(place, effect, unsure),
+            other => self.add_missing_note(place, effect, other),
         }
     }
 

@@ -123,6 +123,8 @@ pub enum EffectConflictReason {
     Gone,
     /// Another file stands where the note was, and nobody saw how it got there.
     Unsure,
+    /// The note is there, and cannot be read.
+    Unreadable,
     /// Something else stands where it would go.
     Taken,
     /// It got yet another path since.

@@ -12,7 +12,6 @@ use store::UserChangeSet;
 use vault::undo::{Hunks, UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
 use vault::{Progress, VaultError};
 
-use super::conflicts::to_undo_conflict;
 use super::{not_yet_undone, nothing_undone};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
@@ -146,12 +145,12 @@ impl VaultSession {
         chosen: &NotePath,
     ) -> Result<UndoResult, UserError> {
         let wanted = self.not_yet_undone_effect(effect).await?;
-        let (plan, _) = self.plan_undo(&wanted).await?;
+        let (plan, conflicts, _) = self.plan_undo(&wanted).await?;
         if plan.undone.iter().any(|undone| undone.effect == *effect && undone.path == *chosen) {
             return self.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await;
         }
-        let about = plan.conflicts.iter().find(|conflict| conflict.effect == *effect);
-        let mut question = about.map(to_undo_conflict).ok_or_else(|| {
+        let about = conflicts.into_iter().find(|conflict| conflict.effect == *effect);
+        let mut question = about.ok_or_else(|| {
             UserError::other(
                 "The note that you chose is no longer at that path, so nothing was changed. Undo again.",
             )

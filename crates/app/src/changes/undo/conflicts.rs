@@ -3,13 +3,13 @@
 use protocol::NotePath;
 use protocol::changes::history::{ConflictingLines, UndoConflict};
 use vault::undo::{EffectConflict, EffectConflictReason, UndoPlan, UndoneEffect};
-use vault::{Applied, VaultError};
+use vault::{Applied, Vault, VaultError};
 
 use super::is_stopped;
 
-/// A conflict in the user's words.
-pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
-    let why = match conflict.why {
+/// A conflict in the user's words. Reads a note that could not be read again, to say why.
+pub(super) fn to_undo_conflict(conflict: &EffectConflict, vault: &Vault) -> UndoConflict {
+    let why: &str = match conflict.why {
         EffectConflictReason::Changed => {
             "The same lines have changed since then. Choose which version to keep."
         }
@@ -33,6 +33,7 @@ pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
         EffectConflictReason::Entangled => {
             "This can’t be undone together with the other changes. Undo it separately."
         }
+        EffectConflictReason::Unreadable => &unreadable_reason(vault, &conflict.path),
     };
     let shows = matches!(conflict.why, EffectConflictReason::Changed | EffectConflictReason::Gone);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -47,6 +48,24 @@ pub(super) fn to_undo_conflict(conflict: &EffectConflict) -> UndoConflict {
         why: why.to_owned(),
         places: conflict.lines.iter().filter(|_| shows).map(place).collect(),
         candidates: conflict.candidates.clone(),
+    }
+}
+
+/// Why a note that is there cannot be undone.
+fn unreadable_reason(vault: &Vault, path: &NotePath) -> String {
+    match vault.read_bytes(path) {
+        // The file is known to be the note's, so it is no folder, symlink or device.
+        Err(VaultError::NotANote { .. }) => {
+            "This note has a second name (a hard link), so it was left as it is. Remove the other name, then \
+             undo again."
+                .to_owned()
+        }
+        Err(VaultError::TooLarge { .. }) => {
+            "This note is over 10 MiB, so it was left as it is. Make it shorter, then undo again."
+                .to_owned()
+        }
+        Err(other) => other.to_string(),
+        Ok(_) => "This note couldn’t be read for a moment. Undo again.".to_owned(),
     }
 }
 
