@@ -311,7 +311,7 @@ impl App {
         let Some(conversation) = conversation.map_err(store_error)? else {
             return Err(UserError::other("These changes have already been reviewed."));
         };
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.lock_changes().await?;
         if open.service.is_working(&conversation) {
             return Err(UserError::other(
                 "The answer isn’t finished, so more changes may follow. Wait for it or stop it, \

@@ -24,6 +24,7 @@ use vault::{Progress, Vault};
 use crate::adapters::active_note::{ActiveNoteState, TurnDesk};
 use crate::adapters::archive::StoreArchive;
 use crate::adapters::changes::VaultChanges;
+use crate::adapters::ledger::StoreLedger;
 use crate::adapters::questions::StoreQuestions;
 use crate::adapters::transcript::StoreTranscript;
 use crate::adapters::turn_cache::TurnCache;
@@ -47,7 +48,7 @@ use crate::settings::config;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
+use crate::support::errors::{apply_error, store_error};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
 use crate::workspace::vault_lock::VaultLock;
@@ -144,6 +145,15 @@ impl std::ops::Deref for SessionGuard {
 }
 
 impl VaultSession {
+    /// Waits until no plan or decision is carried out, and keeps others from it until the guard is dropped. The
+    /// ledger then knows how all earlier changes ended, also where it had no room to store that.
+    pub(crate) async fn lock_changes(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, UserError> {
+        let alone = self.change_lock.lock().await;
+        let settled = self.vault.settle(&StoreLedger(self.store.clone())).await;
+        settled.map_err(|error| apply_error(&error))?;
+        Ok(alone)
+    }
+
     /// Opens the folder, puts right what was cut, and lets queued work go on. The problems are
     /// things the user should hear of; they do not keep the vault closed.
     pub(crate) async fn open(

@@ -1,13 +1,16 @@
 //! Pending changes survive a kill; each note is decided alone, and the model is told.
 
 use protocol::ErrorCode;
+use protocol::changes::history::{ListApplied, UndoScope};
 use serde_json::json;
+use sqlx::Connection as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use testkit::scripted_model::{KEY, last_message_text};
 use testkit::stories::note_changes;
 use testkit::stories::note_changes::{EDITED, NOTES};
 use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::{home_with_key, settings_with_model};
+use crate::harness::test_app::{TestHome, home_with_key, settings_with_model};
 
 fn original_text(path: &str) -> &'static str {
     NOTES.iter().find(|(name, _)| *name == path).expect("a note").1
@@ -124,4 +127,69 @@ async fn later_reads_of_the_model_see_pending_changes_as_if_they_were_applied() 
     assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
     running.quit().await;
     model.finish();
+}
+
+/// Lets the database refuse to store how changes end, as on a full disk, until `free_space`.
+struct FullDatabase(SqliteConnection);
+
+impl FullDatabase {
+    async fn fill(home: &TestHome) -> Self {
+        let options = SqliteConnectOptions::new().filename(home.database_path());
+        let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
+        for refusal in [
+            "CREATE TRIGGER no_outcome BEFORE UPDATE OF state ON effect
+             BEGIN SELECT RAISE(ABORT, 'full'); END",
+            "CREATE TRIGGER no_decision BEFORE UPDATE ON planned_change
+             BEGIN SELECT RAISE(ABORT, 'full'); END",
+        ] {
+            sqlx::query(refusal).execute(&mut database).await.expect(refusal);
+        }
+        Self(database)
+    }
+
+    async fn free_space(mut self) {
+        for name in ["no_outcome", "no_decision"] {
+            let drop = format!("DROP TRIGGER {name}");
+            sqlx::query(sqlx::AssertSqlSafe(drop)).execute(&mut self.0).await.expect(name);
+        }
+        self.0.close().await.expect("closed");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn change_that_was_made_but_not_recorded_is_accepted_once() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![
+            ("delete_file", json!({ "path": "Alpha.md" })),
+            ("move_file", json!({ "source": "Beta.md", "destination": "Moved.md" })),
+        ]),
+        Reply::text("They need your review."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let pending = running.pending_paths(&conversation).await;
+    let all: Vec<_> = pending.iter().map(String::as_str).collect();
+    let full = FullDatabase::fill(&home).await;
+    running.decide(&conversation, &all, &[]).await.expect_err("no decision can be stored");
+    assert_eq!(home.notes.try_read("Alpha.md"), None, "but the changes were made");
+    assert_eq!(home.notes.read("Moved.md"), original_text("Beta.md"));
+    full.free_space().await;
+
+    running.decide(&conversation, &all, &[]).await.expect("what was made is accepted");
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    let listed = ListApplied { conversation: None, before: None };
+    let sets = running.app.list_applied(&listed).await.expect("a list").sets;
+    let [set] = sets.as_slice() else { panic!("{sets:?}") };
+    assert_eq!(set.notes.len(), all.len(), "each change happened once: {set:?}");
+
+    let full = FullDatabase::fill(&home).await;
+    let scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+    running.app.undo(&scope).await.expect("undone, but not recorded");
+    assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
+    full.free_space().await;
+    running.app.redo(&scope).await.expect("the undo is known by now");
+    assert_eq!(home.notes.try_read("Alpha.md"), None);
+    running.quit().await;
 }

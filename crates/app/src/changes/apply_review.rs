@@ -40,7 +40,7 @@ pub(crate) async fn apply_decisions(
         ));
     };
     // The change was applied before, but the decision could not be stored. Applying it twice would
-    // find the note stale.
+    // find the note stale. `lock_changes` made sure that the ledger knows it.
     let before = crash_recovery::already_decided(store, &set).await?;
     let mut decided = before.clone();
     let mut wanted = Vec::new();

@@ -38,7 +38,7 @@ impl App {
     /// Undoes changes, as far as that needs no guess. Durable when it returns.
     pub async fn undo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.lock_changes().await?;
         let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
         let wanted = not_yet_undone(&open, scope, &effects).await?;
         open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
@@ -47,7 +47,7 @@ impl App {
     /// Applies the undone parts of these changes again. Durable when it returns.
     pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.lock_changes().await?;
         let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
         let standings = effective_changes(&open.store).await?;
         let rows = open.store.reverts().await.map_err(store_error)?;
@@ -66,7 +66,7 @@ impl App {
     /// Durable when it returns.
     pub async fn reapply(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.lock_changes().await?;
         let effects = [(effect.clone(), Hunks::All)].into();
         let wanted = UndoRequest { effects, direction: UndoDirection::Again };
         let undone = open.undo_as_one_set(&wanted, AppliedBy::Reapply, JobKind::Redoing).await?;

@@ -36,6 +36,16 @@ impl Vault {
         self.settle_open_intents(held, ledger).await.map(|(_, recovery)| recovery)
     }
 
+    /// Resolves intents that were left open because the ledger could not take their outcomes, as the next
+    /// [`Vault::apply`] does. Afterwards the ledger knows what was done, as far as it takes it now.
+    pub async fn settle(&self, ledger: &dyn Ledger) -> Result<(), ApplyError> {
+        let held = self.change_lock().lock_owned().await;
+        if held.unsettled {
+            self.settle_open_intents(held, ledger).await?;
+        }
+        Ok(())
+    }
+
     /// The same for a caller who changes notes already.
     pub(crate) async fn settle_open_intents(
         &self,

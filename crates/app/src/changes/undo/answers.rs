@@ -37,7 +37,7 @@ impl App {
     /// its path any more, nothing is changed, and the result asks again.
     pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.lock_changes().await?;
         let UndoTarget { effect, note } = identified;
         let path = &note.path;
         let moved = open.identify_note(effect, note).await?;
@@ -59,7 +59,7 @@ impl App {
     /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
     pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.lock_changes().await?;
         let effect = find_effect(&open.store, &conflict.effect).await?;
         let past = open.history_since(&UndoRequest::undo([effect.id.clone()])).await?;
         let (vault, path) = (open.vault.clone(), conflict.path.clone());
