@@ -111,7 +111,7 @@ async fn deleted_history_is_in_no_file_and_its_changes_stay_listed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_while_history_is_deleted_loses_nothing_else_and_a_second_run_finishes() {
-    for (point, is_gone) in [("store.purge.before", false), ("store.forget.after", true)] {
+    for (point, is_gone) in [("store.purge.before", false), ("store.purge.after", true)] {
         let (home, model, running, conversation) = app_with_changes().await;
         let items = running.view(&conversation).await.items;
         running.quit().await;
