@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::LinkConfig;
+use crate::endpoint::Endpoint;
 
 /// A hub may ask for a pause, but not for ever.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
@@ -114,16 +115,7 @@ impl LinkError {
             Self::Lost => format!(
                 "The connection to the hub at {at} was lost. Check that the hub is running."
             ),
-            Self::Closed { code: 1001 } => {
-                format!("The hub at {at} was closed. Start it again to use it.")
-            }
-            Self::Closed { code: POLICY_VIOLATION } => format!(
-                "The hub at {at} closed the connection because of its policy (code \
-                 {POLICY_VIOLATION}). See the hub’s log."
-            ),
-            Self::Closed { code } => format!(
-                "The hub at {at} ended the connection (code {code}). See its log if this lasts."
-            ),
+            Self::Closed { code } => closed_message(*code, at),
             Self::Broken => format!(
                 "The hub at {at} sent an unexpected message. Check the URL and that the hub is up \
                  to date."
@@ -153,5 +145,21 @@ impl LinkError {
             ),
         };
         if self.needs_user() { said } else { format!("{said} Retrying automatically.") }
+    }
+}
+
+/// What to do once the hub has ended the connection.
+fn closed_message(code: u16, at: &Endpoint) -> String {
+    match code {
+        1001 => format!("The hub at {at} was closed. Start it again to use it."),
+        POLICY_VIOLATION => format!(
+            "The hub at {at} closed the connection because of its policy (code \
+             {POLICY_VIOLATION}). See the hub’s log."
+        ),
+        _ => {
+            format!(
+                "The hub at {at} ended the connection (code {code}). See its log if this lasts."
+            )
+        }
     }
 }

@@ -108,6 +108,20 @@ async fn nothing_dropped_takes_the_place_of_the_page_at_the_first_run() {
     app.quit().await;
 }
 
+/// Places of a conversation with a note beside it.
+const CHAT: [&str; 10] = [
+    "[data-testid=chat-log]",
+    "[data-testid=chat-log] a",
+    "[data-testid=conversation-list]",
+    "[data-testid=conversation-list] [data-row]",
+    "[data-testid=note-pane]",
+    "[data-testid=note-pane] .markdown",
+    "[data-testid=composer]",
+    "[data-testid=attach]",
+    "[data-testid=open-settings]",
+    "h1",
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_dropped_takes_the_place_of_the_page_on_any_screen() {
     let _turn = lock_display().await;
@@ -128,19 +142,7 @@ async fn nothing_dropped_takes_the_place_of_the_page_on_any_screen() {
     app.window.click("[data-testid=send]").await;
     app.window.find("[data-testid=review-open]").await;
     app.window.click_text("[data-testid=chat-log] a", "Groceries").await;
-    let chat = [
-        "[data-testid=chat-log]",
-        "[data-testid=chat-log] a",
-        "[data-testid=conversation-list]",
-        "[data-testid=conversation-list] [data-row]",
-        "[data-testid=note-pane]",
-        "[data-testid=note-pane] .markdown",
-        "[data-testid=composer]",
-        "[data-testid=attach]",
-        "[data-testid=open-settings]",
-        "h1",
-    ];
-    drop_all_on(&home, &app, &outside, &chat).await;
+    drop_all_on(&home, &app, &outside, &CHAT).await;
     app.window.click_text("[data-testid=chat-log] a", "example.org").await;
     drop_all_on(&home, &app, &outside, &["[role=dialog], dialog[open]"]).await;
     app.window.press_keys(&[Key::Escape]).await;

@@ -115,8 +115,10 @@ const words: readonly string[] = [
   // The hub.
   'Busy: too many messages wait already. Try again later.',
   'Not saved: {0}',
-  'Interrupted after changing {0}. Look at it in Vaultmate.',
-  'Interrupted. Vaultmate can’t tell whether {0} was changed. Look at it in Vaultmate.',
+  'Interrupted after changing {name}. Look at it in Vaultmate.',
+  'Interrupted. Vaultmate can’t tell whether {name} changed. Look at it in Vaultmate.',
+  'a note',
+  'some notes',
   'Bearer {token}',
   'Keeps my notes: remembers things, adds to lists, answers from notes.',
   // The settings file, where it stands as it is.

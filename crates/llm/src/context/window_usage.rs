@@ -102,7 +102,7 @@ impl Filling {
     }
 
     /// The same in tokens as the model would count them.
-    pub(crate) fn to_context_use(&self, calibration: TokenCalibration) -> ContextUse {
+    pub(crate) fn context_use(&self, calibration: TokenCalibration) -> ContextUse {
         let parts = [
             (ContextKind::Instructions, self.budget.overhead),
             (ContextKind::Summary, self.summary),

@@ -81,7 +81,7 @@ async fn tell_context(
     let told = match budget(service, turn, setup) {
         Some(budget) => {
             let filling = filling(service, turn, setup, budget).await?;
-            Some(filling.to_context_use(service.calibrations.for_model(&setup.model)))
+            Some(filling.context_use(service.calibrations.for_model(&setup.model)))
         }
         None => None,
     };

@@ -70,7 +70,7 @@ describe('the first run', () => {
     const field = screen.getByLabelText('API key');
     await keys.type(field, 'sk-wrong{Enter}');
     await waitFor(() =>
-      expect(field).toHaveAccessibleDescription(`${message} The API key was not saved.`),
+      expect(field).toHaveAccessibleDescription(`${message} The API key wasn’t saved.`),
     );
     expect(field).toHaveFocus();
     expect(document.body.innerHTML).not.toContain('sk-wrong');
@@ -131,7 +131,7 @@ describe('the first run, which shows no settings,', () => {
   const sentences = templatesIn(root, ['crates/llm/src/transport']).map(({ text }) => text);
   const naming = sentences.filter((text) => text.includes('Settings'));
   const credit =
-    'The account at api.openai.com has no credit left: add some there, or use another key in Settings.';
+    'The account at api.openai.com has no credit left. Add credit there, or use another API key in Settings.';
 
   afterEach(() => setLanguage('system'));
 
@@ -161,7 +161,7 @@ describe('the first run, which shows no settings,', () => {
     host.tried = () => Promise.resolve({ type: 'refused', message: credit });
     await keys.type(screen.getByLabelText('API key'), 'sk-poor{Enter}');
     expect(await screen.findByTestId('secret-failure')).toHaveTextContent(
-      'add some there, or use another key. The API key was not saved.',
+      'Add credit there, or use another API key. The API key wasn’t saved.',
     );
     expect(page).not.toHaveTextContent('Settings');
   });

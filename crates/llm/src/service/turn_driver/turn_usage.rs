@@ -37,7 +37,7 @@ impl TurnDriver<'_> {
     /// Tells how full the context window is.
     pub(super) fn tell_context(&self) {
         let Some(filling) = &self.filling else { return };
-        let told = filling.to_context_use(self.calibrations.for_model(&self.setup.model));
+        let told = filling.context_use(self.calibrations.for_model(&self.setup.model));
         self.recorder.publish(TurnEvent::Context(Some(told)));
     }
 }
