@@ -127,12 +127,15 @@ async fn run_hub_story(
     run_hub_story_after(0, stage, (env, &[]), hub, said).await
 }
 
+/// Environment variables for a process.
+type Env<'a> = &'a [(&'a str, String)];
+
 /// The same, after so many messages; with one environment until the process is killed, and another one
 /// from then on.
 async fn run_hub_story_after(
     earlier: usize,
     stage: &QuestionSweepFixture,
-    (env, after_kill): (&[(&str, String)], &[(&str, String)]),
+    (env, after_kill): (Env<'_>, Env<'_>),
     hub: &RedeliveringHub,
     (said, answers): (&[&str], usize),
 ) -> (Option<String>, Value) {

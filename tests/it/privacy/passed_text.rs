@@ -46,8 +46,8 @@ async fn text_that_a_program_passes_from_a_note_that_was_replaced_since_is_withh
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
         i64::try_from(since.as_millis()).expect("in range")
     };
-    let (before, after): (fn(i64) -> i64, fn(i64) -> i64) =
-        (|now| now - HOUR_MS, |now| now + HOUR_MS);
+    let before: fn(i64) -> i64 = |now| now - HOUR_MS;
+    let after: fn(i64) -> i64 = |now| now + HOUR_MS;
     // A message without a time says nothing of when the note was read.
     for (at, is_sent) in [(Some(before), false), (Some(after), true), (None, true)] {
         let home = TestHome::new(&NOTES);

@@ -170,12 +170,8 @@ mod tests {
         let places = WritableNotes::default();
         let append = |text: &str| -> ChangeSet {
             let new = format!("- tea\n{text}");
-            std::iter::once(Change::replace(
-                path("inbox/Inbox.md"),
-                b"- tea\n".to_vec(),
-                new.into(),
-            ))
-            .collect()
+            std::iter::once(Change::replace(path("inbox/Inbox.md"), b"- tea\n".to_vec(), new))
+                .collect()
         };
         let copies = |plan: &ChangeSet, source: Source| {
             copies_for_hub(plan, "Remember oat milk!", &places, &BTreeSet::from([source]))
@@ -203,7 +199,7 @@ mod tests {
         };
         let rules = PrivateRules::parse(&private).expect("rules");
         let edit = |before: &str, after: &str| -> ChangeSet {
-            std::iter::once(Change::replace(path("A.md"), before.into(), after.into())).collect()
+            std::iter::once(Change::replace(path("A.md"), before, after)).collect()
         };
         assert!(lowers_privacy(&edit("#home text", "text"), &rules));
         assert!(!lowers_privacy(&edit("#home text", "#home other"), &rules));
