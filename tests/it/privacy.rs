@@ -1,5 +1,6 @@
 //! Private notes and provenance: what a model or the hub may be told, and where text comes from.
 
+pub(crate) mod branches;
 pub(crate) mod disclosed_names;
 pub(crate) mod passed_text;
 pub(crate) mod private_notes;

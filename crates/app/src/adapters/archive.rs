@@ -90,10 +90,17 @@ impl StoreArchive {
     }
 
     async fn sources(&self, id: &ConversationId) -> Result<BTreeSet<Source>, ArchiveError> {
-        match self.store.last_turn(id).await.map_err(archive_error)? {
+        match self.last_turn(id).await? {
             Some(last) => self.store.context_sources(&last).await.map_err(archive_error),
             None => Ok(BTreeSet::new()),
         }
+    }
+
+    /// The last turn of the branch that is shown. The other branches are nowhere told of: neither
+    /// are their words found, nor is an excerpt made of them.
+    async fn last_turn(&self, id: &ConversationId) -> Result<Option<TurnId>, ArchiveError> {
+        let last = self.store.last_shown_turn(id).await.map_err(archive_error)?;
+        Ok(last.map(|last| last.turn))
     }
 
     /// The sources of the text in these turns.
@@ -102,13 +109,14 @@ impl StoreArchive {
         self.store.turn_sources(&turns.into_iter().collect::<Vec<_>>()).await.map_err(archive_error)
     }
 
-    /// All messages of a conversation, as the asking turn may see them.
+    /// All messages of the branch of a conversation that is shown, as the asking turn may see them.
     async fn visible_messages(
         &self,
         id: &ConversationId,
     ) -> Result<(Vec<Message>, Redaction), ArchiveError> {
-        let last: Option<TurnId> = self.store.last_turn(id).await.map_err(archive_error)?;
-        let Some(last) = last else { return Ok((Vec::new(), Redaction::Nothing)) };
+        let Some(last) = self.last_turn(id).await? else {
+            return Ok((Vec::new(), Redaction::Nothing));
+        };
         let history = self.store.history(id, &last).await.map_err(archive_error)?;
         let told = self.sources_by_turn(&history).await?;
         self.privacy_guard

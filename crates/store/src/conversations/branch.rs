@@ -93,6 +93,32 @@ macro_rules! ancestry {
 }
 pub(crate) use ancestry;
 
+/// Whether a turn is heard at the end of the branch that is shown of its conversation; both are
+/// expressions of SQL.
+macro_rules! is_shown {
+    ($conversation:literal, $turn:literal) => {
+        concat!(
+            "EXISTS (
+             WITH RECURSIVE line (branch, until) AS (
+                 SELECT s.branch, 9223372036854775807 FROM conversation s WHERE s.id = ",
+            $conversation,
+            "
+                 UNION ALL
+                 SELECT b.parent, min(line.until, b.fork)
+                 FROM line JOIN branch b ON b.conversation = ",
+            $conversation,
+            " AND b.number = line.branch
+             )
+             SELECT 1 FROM line JOIN turn shown ON shown.branch = line.branch
+                 AND shown.ran < line.until
+             WHERE shown.id = ",
+            $turn,
+            ")"
+        )
+    };
+}
+pub(crate) use is_shown;
+
 /// The branch that is shown.
 pub(crate) async fn shown(
     db: &mut SqliteConnection,

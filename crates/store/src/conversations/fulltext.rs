@@ -12,8 +12,8 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::conversations::cjk_search::{MAX_SCANNED_PASSAGES, excerpt, has_unspaced_script};
-use crate::conversations::conversation;
 use crate::conversations::title_queue::EndedConversation;
+use crate::conversations::{branch, conversation};
 use crate::db::row_ext::{RowExt, to_json};
 use crate::db::transaction::read;
 use crate::{Store, StoreError, chat_view};
@@ -50,7 +50,8 @@ impl Store {
     }
 
     /// Ended conversations, newest first. With a query: those where each of its words stands in the
-    /// name, a message or a change. A query without a word finds nothing.
+    /// name, a message or a change. A query without a word finds nothing. Only the branch that is
+    /// shown counts, and a model's name only if it is about that branch.
     pub async fn ended_conversations(
         &self,
         limit: u32,
@@ -228,13 +229,29 @@ fn strip_marks(words: &str) -> (String, Vec<(u32, u32)>) {
 /// The row of the list, and the summary of an ended conversation.
 macro_rules! ended_columns {
     () => {
-        "SELECT l.*, coalesce(
-             (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'assistant'
-              ORDER BY p.number DESC LIMIT 1),
-             (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'user'
-              ORDER BY p.number LIMIT 1),
+        concat!(
+            "SELECT l.*, coalesce(
+             (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'assistant' AND ",
+            branch::is_shown!("l.id", "p.turn"),
+            " ORDER BY p.number DESC LIMIT 1),
+             (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'user' AND ",
+            branch::is_shown!("l.id", "p.turn"),
+            " ORDER BY p.number LIMIT 1),
              ''
          ) AS words, c.named_by, c.told_until "
+        )
+    };
+}
+
+/// Whether the passage `p` is of the branch that is shown of its conversation `c`. The name that a
+/// model gave is of the branch with the last turn that it tells of.
+macro_rules! in_shown_branch {
+    () => {
+        concat!(
+            "(p.turn IS NULL AND c.named_by <> 'model' OR ",
+            branch::is_shown!("p.conversation", "coalesce(p.turn, c.told_until)"),
+            ")"
+        )
     };
 }
 
@@ -272,7 +289,7 @@ async fn list_ended(
     found.try_map(row).fetch_all(db).await
 }
 
-/// Conversations in which each of the words stands somewhere.
+/// Conversations in which each of the words stands somewhere in the branch that is shown.
 async fn conversations_containing(
     db: &mut SqliteConnection,
     words: &[String],
@@ -280,19 +297,23 @@ async fn conversations_containing(
 ) -> Result<BTreeSet<String>, sqlx::Error> {
     let mut sets: Vec<Vec<String>> = Vec::new();
     for word in words {
-        let holding = sqlx::query_scalar(
+        let holding = sqlx::query_scalar(concat!(
             "SELECT DISTINCT p.conversation
              FROM passage_words CROSS JOIN passage p ON p.number = passage_words.rowid
-             WHERE passage_words MATCH ?",
-        );
+                 JOIN conversation c ON c.id = p.conversation
+             WHERE passage_words MATCH ? AND ",
+            in_shown_branch!()
+        ));
         sets.push(holding.bind(word).fetch_all(&mut *db).await?);
     }
     for word in unspaced {
-        let holding = sqlx::query_scalar(
+        let holding = sqlx::query_scalar(concat!(
             "SELECT DISTINCT p.conversation
              FROM (SELECT * FROM passage ORDER BY number DESC LIMIT ?2) p
-             WHERE instr(p.words, ?1) > 0",
-        );
+                 JOIN conversation c ON c.id = p.conversation
+             WHERE instr(p.words, ?1) > 0 AND ",
+            in_shown_branch!()
+        ));
         sets.push(holding.bind(word).bind(MAX_SCANNED_PASSAGES).fetch_all(&mut *db).await?);
     }
     let sets = sets.into_iter().map(|set| set.into_iter().collect::<BTreeSet<String>>());

@@ -171,10 +171,56 @@ async fn a_word_of_a_script_without_spaces_is_found_inside_a_run() {
         (all[0].text.as_str(), &all[0].marks[..]),
         ("明日は牛乳とパンを買う", &[(3, 5)][..])
     );
+    for (turn, at) in [("t1", 4), ("t2", 6)] {
+        story.begins().await;
+        story.ends(turn, &ending(TurnStatus::Done, at)).await;
+    }
     let ended = protocol::ConversationState::Ended;
     story.store.set_state(&conversation_id(), ended).await.expect("ended");
     for (query, count) in [("牛乳 milk", 1), ("砂糖", 0)] {
         let rows = story.store.ended_conversations(9, Some(query)).await.expect("searched");
         assert_eq!(rows.len(), count, "{query}");
     }
+}
+
+#[tokio::test]
+async fn of_an_ended_conversation_only_the_shown_branch_is_found_and_quoted() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "One", 1).await;
+    story.begins().await;
+    story.ends("t1", &answered("t1", "The turmeric 牛乳 answer.", 2)).await;
+    story.store.submit_fork(&new_turn("t1b", "Two", 3), &"t1".into()).await.expect("stored");
+    story.begins().await;
+    story.ends("t1b", &answered("t1b", "The saffron 豆腐 answer.", 4)).await;
+    let ended = protocol::ConversationState::Ended;
+    story.store.set_state(&conversation_id(), ended).await.expect("ended");
+    let found = async |query: Option<&str>| {
+        let rows = story.store.ended_conversations(9, query).await.expect("searched");
+        rows.into_iter().next().map(|row| row.excerpt)
+    };
+    for (number, mine, others) in [
+        (2, ["saffron", "豆腐"], ["turmeric", "牛乳"]),
+        (1, ["turmeric", "牛乳"], ["saffron", "豆腐"]),
+    ] {
+        let asked = if number == 2 { "t1b-asks" } else { "t1-asks" };
+        story.store.show_variant(&"t1b-asks".into(), number).await.expect("shown");
+        let excerpt = found(None).await.expect("it has ended");
+        assert!(excerpt.contains(mine[0]) && !excerpt.contains(others[0]), "{asked}: {excerpt}");
+        for word in mine {
+            assert!(found(Some(word)).await.is_some(), "{asked}: {word}");
+        }
+        for word in others {
+            assert_eq!(found(Some(word)).await, None, "{asked}: {word}");
+        }
+        assert!(found(Some("Words")).await.is_some(), "a name of no branch");
+    }
+    // A name that a model gave tells of the branch that it was given in.
+    let gist = protocol::GeneratedTitle { title: "Curcuma".into(), summary: None };
+    let usage = protocol::TokenUsage::default();
+    let asked =
+        protocol::UtilityRequest { model: "cheap".into(), price: None, usage, at: Timestamp(500) };
+    story.store.store_title(&"t1".into(), &gist, &asked).await.expect("named");
+    assert!(found(Some("Curcuma")).await.is_some());
+    story.store.show_variant(&"t1-asks".into(), 2).await.expect("shown");
+    assert_eq!(found(Some("Curcuma")).await, None);
 }
