@@ -42,7 +42,7 @@ pub use changes::retention::RetentionPolicy;
 pub use changes::retention_stats::RetentionStats;
 pub use changes::reverts::{RevertRow, UserChangeSet};
 pub use chat_view::OpenedConversation;
-pub use conversations::branch::OpenedTurn;
+pub use conversations::branch::{OpenedTurn, TurnPlace};
 pub use conversations::export::{ConversationOutline, ExportedBranch, ExportedCall, ExportedTurn};
 pub use conversations::title_queue::EndedConversation;
 pub use db::loss_detection::LostDatabase;

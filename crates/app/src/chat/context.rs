@@ -1,9 +1,9 @@
 //! Gathers the context block when the user's message is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{ContentHash, ConversationId, MessagePart, NotePath, Source, UserError};
-use store::{AnswerableQuestion, DecisionRow};
+use protocol::{ContentHash, ConversationId, MessagePart, NotePath, Source, TurnId, UserError};
+use store::{AnswerableQuestion, DecisionRow, OpenChangeSet, TurnPlace};
 use vault::{Vault, VaultError};
 
 use crate::changes::diff::unified_diff;
@@ -29,31 +29,36 @@ pub(crate) struct TurnContext {
 }
 
 impl VaultSession {
-    /// The context of a message: the block, and the parts of the open note.
+    /// The context of a message: the block, and the parts of the open note. Of the conversation it
+    /// tells what the turn hears of: the message may open another branch than the one that is shown.
     pub(crate) async fn turn_context(
         &self,
         conversation: &ConversationId,
         message: &UserMessage,
         decisions: &[DecisionRow],
     ) -> Result<TurnContext, UserError> {
+        let place = message.place();
         let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        let others = self.unheard_planners(conversation, place, set.as_ref()).await?;
         let waiting: Vec<NotePath> = set
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
             .unwrap_or_default();
         let SentNote { line: open_note, parts: of_note, path: open } =
             self.sent_note(message).await?;
-        let question =
-            self.store.question_for_turn(conversation, None).await.map_err(store_error)?;
+        let asked = self.store.question_before(conversation, place).await.map_err(store_error)?;
+        let asker = asked.as_ref().map(|row| row.question.turn.clone());
+        let question = asked.and_then(|asked| question_status(asked, message));
+        let asker = asker.filter(|_| question.is_some());
         let decided = decisions.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
         let decided: Vec<NotePath> = decided.cloned().collect();
         let (decisions, quoted) = self.decision_texts(decisions).await?;
-        let changed = self.stale_notes(conversation, &waiting).await?;
+        let changed = self.stale_notes(conversation, place, &waiting).await?;
         let told = decided.into_iter().chain(waiting.iter().cloned());
         let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
         let briefing = ContextBlock {
             now: prompt::time_text(&jiff::Zoned::now()),
             open_note,
-            question: question.and_then(|question| question_status(question, message)),
+            question,
             budget_left: budget::month_budget_left(&self.store, &self.config.get()).await?,
             decisions,
             stale_notes: changed,
@@ -61,24 +66,54 @@ impl VaultSession {
         };
         let block = MessagePart::Context { text: prompt::context_block(&briefing) };
         let parts = std::iter::once(block).chain(of_note).collect();
-        let named = self.named_by_vault(conversation, told).await?;
+        let named = self.named_by_vault(conversation, place, told).await?;
         let notes = quoted.into_iter().chain(named).chain(open).map(Source::Note);
         let attached = has_attachment(&message.text) && !message.origin.is_hub();
-        let shown = notes.chain(attached.then_some(Source::Foreign)).collect();
+        let of_turns = self.sources_of(others.into_iter().chain(asker)).await?;
+        let shown = notes.chain(attached.then_some(Source::Foreign)).chain(of_turns).collect();
         Ok(TurnContext { parts, sources: shown })
     }
 
-    /// The notes whose names the conversation knows only from the vault, because no call spelled
-    /// them: notes whose links were rewritten when another note changed.
+    /// The turns that planned pending changes and that a turn at this place does not hear of. Its
+    /// tools show it their text all the same.
+    async fn unheard_planners(
+        &self,
+        conversation: &ConversationId,
+        place: TurnPlace<'_>,
+        set: Option<&OpenChangeSet>,
+    ) -> Result<BTreeSet<TurnId>, UserError> {
+        let Some(set) = set else { return Ok(BTreeSet::new()) };
+        let heard = self.store.turns_before(conversation, place).await.map_err(store_error)?;
+        let planners = set.planned.iter().map(|row| row.turn.clone());
+        Ok(planners.filter(|turn| !heard.contains(turn)).collect())
+    }
+
+    /// Where the text of these turns comes from which is neither the user's nor ours.
+    async fn sources_of(
+        &self,
+        turns: impl Iterator<Item = TurnId>,
+    ) -> Result<BTreeSet<Source>, UserError> {
+        let mut all = BTreeSet::new();
+        for turn in turns {
+            all.extend(self.store.context_sources(&turn).await.map_err(store_error)?);
+        }
+        all.retain(|source| !matches!(source, Source::User | Source::Tool(_)));
+        Ok(all)
+    }
+
+    /// The notes whose names a turn at this place knows only from the vault, because no call that it
+    /// hears of spelled them: notes whose links were rewritten when another note changed, and notes
+    /// that another branch changes.
     async fn named_by_vault(
         &self,
         conversation: &ConversationId,
+        place: TurnPlace<'_>,
         notes: Vec<NotePath>,
     ) -> Result<Vec<NotePath>, UserError> {
         if notes.is_empty() {
             return Ok(notes);
         }
-        let given = self.store.path_arguments(conversation).await.map_err(store_error)?;
+        let given = self.store.path_arguments(conversation, place).await.map_err(store_error)?;
         let is_given = |note: &NotePath| given.iter().any(|place| note.matches_spelling(place));
         Ok(notes.into_iter().filter(|note| !is_given(note)).collect())
     }
@@ -112,15 +147,16 @@ impl VaultSession {
         Ok((texts, quoted))
     }
 
-    /// Notes that have changed since the conversation read or wrote them. Notes with pending
+    /// Notes that have changed since a turn before this place read or wrote them. Notes with pending
     /// changes are told elsewhere. Notes that some model must not see, or that are gone and may be
     /// such notes by now, are not told.
     async fn stale_notes(
         &self,
         conversation: &ConversationId,
+        place: TurnPlace<'_>,
         waiting: &[NotePath],
     ) -> Result<Vec<StaleNote>, UserError> {
-        let mut seen = self.store.read_state(conversation).await.map_err(store_error)?;
+        let mut seen = self.store.read_state(conversation, place).await.map_err(store_error)?;
         seen.retain(|path, _| !waiting.contains(path));
         let (vault, screened) = (self.vault.clone(), self.privacy_guard.vault_for_any_model());
         let mut changed = run_blocking(move || compare_with_disk(&vault, &screened, seen)).await?;

@@ -56,8 +56,9 @@ impl App {
             None | Some(OldChanges::Keep) => {}
         }
         let message = UserMessage::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));
+        let message = UserMessage { instead_of: Some(found.turn), ..message };
         let prepared = open.prepare_turn(&found.conversation, &message).await?;
-        open.submit_instead_of(prepared, Some(&found.turn)).await?;
+        open.submit(prepared).await?;
         Ok(RegenerateOutcome::Begun)
     }
 

@@ -65,8 +65,8 @@ impl App {
         if let Some(cut) = open.store.resume_offer(conversation).await.map_err(store_error)? {
             return open.resume_turn(conversation, &cut).await;
         }
-        let last = open.store.last_turn(conversation).await.map_err(store_error)?;
-        let open_note = last.map_or(WithNote::Shown(None), WithNote::AsIn);
+        let last = open.store.last_shown_turn(conversation).await.map_err(store_error)?;
+        let open_note = last.map_or(WithNote::Shown(None), |last| WithNote::AsIn(last.turn));
         let message = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
         let prepared = open.prepare_turn(conversation, &message).await?;
         open.submit(prepared).await

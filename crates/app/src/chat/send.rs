@@ -7,7 +7,7 @@ use protocol::{
     AppEvent, ConversationId, Message, MessagePart, NewTurn, NotePath, OpenTurn, Origin,
     QuestionId, Role, Timestamp, TurnId, TurnStatus, UserError,
 };
-use store::DecisionRow;
+use store::{DecisionRow, TurnPlace};
 
 use crate::chat::context::TurnContext;
 use crate::events::publisher::DomainEvent;
@@ -29,6 +29,8 @@ pub(crate) struct UserMessage {
     pub(crate) text: String,
     pub(crate) origin: Origin,
     pub(crate) answers: Option<QuestionId>,
+    /// The turn that it stands in for, in a branch of its own.
+    pub(crate) instead_of: Option<TurnId>,
     pub(crate) age: MessageAge,
     /// When they came, if it was over the hub.
     pub(crate) received_at: Option<Timestamp>,
@@ -52,13 +54,31 @@ pub(crate) enum WithNote {
 impl UserMessage {
     /// A new message that answers no question.
     pub(crate) const fn new(text: String, origin: Origin, open_note: WithNote) -> Self {
-        Self { text, origin, answers: None, age: MessageAge::Now, received_at: None, open_note }
+        Self {
+            text,
+            origin,
+            answers: None,
+            instead_of: None,
+            age: MessageAge::Now,
+            received_at: None,
+            open_note,
+        }
+    }
+
+    /// Where its turn will stand.
+    pub(crate) fn place(&self) -> TurnPlace<'_> {
+        match (&self.instead_of, &self.answers) {
+            (Some(turn), _) => TurnPlace::InsteadOf(turn),
+            (None, Some(question)) => TurnPlace::Answer(question),
+            (None, None) => TurnPlace::End,
+        }
     }
 }
 
 /// A turn ready to be stored, and the decisions that its context block tells the model.
 pub(crate) struct PreparedTurn {
     pub(crate) new: NewTurn,
+    instead_of: Option<TurnId>,
     told_decisions: Vec<DecisionRow>,
 }
 
@@ -102,7 +122,8 @@ impl VaultSession {
         conversation: &ConversationId,
         sent: &UserMessage,
     ) -> Result<PreparedTurn, UserError> {
-        let told = self.store.unreported_decisions(conversation).await.map_err(store_error)?;
+        let told = self.store.unreported_decisions(conversation, sent.place()).await;
+        let told = told.map_err(store_error)?;
         let TurnContext { mut parts, sources: shown } =
             self.turn_context(conversation, sent, &told).await?;
         if let Some(question) = &sent.answers {
@@ -128,21 +149,13 @@ impl VaultSession {
             answers: sent.answers.clone(),
             shown,
         };
-        Ok(PreparedTurn { new, told_decisions: told })
+        Ok(PreparedTurn { new, instead_of: sent.instead_of.clone(), told_decisions: told })
     }
 
-    /// Stores the turn durably, then lets it run. `Err` means that nothing was stored.
+    /// Stores the turn durably, in a branch of its own where it stands in for another turn, then
+    /// lets it run. `Err` means that nothing was stored.
     pub(crate) async fn submit(&self, prepared: PreparedTurn) -> Result<(), UserError> {
-        self.submit_instead_of(prepared, None).await
-    }
-
-    /// The same, in a branch of its own where it stands in for another turn.
-    pub(crate) async fn submit_instead_of(
-        &self,
-        prepared: PreparedTurn,
-        instead_of: Option<&TurnId>,
-    ) -> Result<(), UserError> {
-        let PreparedTurn { new, told_decisions: told } = prepared;
+        let PreparedTurn { new, instead_of, told_decisions: told } = prepared;
         let conversation = new.message.conversation.clone();
         let turn = OpenTurn {
             turn: new.turn.clone(),
@@ -159,7 +172,7 @@ impl VaultSession {
         let variants = self.store.variants(&conversation).await.map_err(store_error)?;
         let moves = new.answers.is_some() && !variants.is_empty();
         let id = turn.turn.clone();
-        match instead_of {
+        match &instead_of {
             None => self.service.submit(new).await?,
             Some(old) => {
                 self.store.submit_fork(&new, old).await.map_err(store_error)?;

@@ -73,7 +73,7 @@ pub(crate) async fn question_for_turn_id(
     }) else {
         return Ok(None);
     };
-    let asked = store.question_for_turn(&conversation, Some(turn)).await.map_err(store_error)?;
+    let asked = store.question_for_turn(&conversation, turn).await.map_err(store_error)?;
     let may_be = |row: &AnswerableQuestion| {
         let standing = ReplyMatch::classify(row, message.received_at, Some(turn));
         matches!(standing, ReplyMatch::MayAnswer | ReplyMatch::Answered)

@@ -1,5 +1,7 @@
 //! The table `change_set`: the pending set of a conversation, and the decisions on it.
 
+use std::collections::BTreeSet;
+
 use protocol::{
     CallId, Change, ChangeSet, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
 };
@@ -7,6 +9,7 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use crate::changes::planned_change::{self, ChangeSetDecision, DecidedChange, PlannedChangeRow};
+use crate::conversations::branch::{self, TurnPlace};
 use crate::conversations::conversation;
 use crate::db::row_ext::RowExt;
 use crate::db::transaction::{commit, read, read_one};
@@ -128,12 +131,14 @@ impl Store {
         read!(self, "read the decisions", |db| decisions_in(db, conversation))
     }
 
-    /// Decisions that the model has not been told of, oldest first.
+    /// Decisions that the model has not been told of, oldest first. Those about changes that a turn
+    /// at this place does not hear of are left out, also if only some of the changes are such.
     pub async fn unreported_decisions(
         &self,
         conversation: &ConversationId,
+        place: TurnPlace<'_>,
     ) -> Result<Vec<DecisionRow>, StoreError> {
-        read!(self, "read the new decisions", |db| unreported_in(db, conversation))
+        read!(self, "read the new decisions", |db| unreported_in(db, conversation, place))
     }
 
     /// Records that the model is told of these decisions with the message that opens a turn.
@@ -284,17 +289,29 @@ pub(crate) async fn decisions_in(
 async fn unreported_in(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<DecisionRow>, sqlx::Error> {
+    place: TurnPlace<'_>,
+) -> Result<Vec<DecisionRow>, Failure> {
     let mut decided = planned_change::decided_in(db, conversation).await?;
     decided.retain(|row| !row.reported);
+    if decided.is_empty() {
+        return Ok(Vec::new());
+    }
+    let heard = branch::before(db, conversation, place).await?;
+    let unheard = decided.iter().filter(|row| !heard.contains(&row.turn));
+    let unheard: BTreeSet<MessageId> = unheard.map(decision_id).collect();
+    decided.retain(|row| !unheard.contains(&decision_id(row)));
     Ok(group_by_decision(decided))
+}
+
+fn decision_id(row: &DecidedChange) -> MessageId {
+    MessageId::from(format!("{}@{}", row.change_set, row.at.0))
 }
 
 /// Rows that were decided at one time in one set make one decision.
 fn group_by_decision(decided: Vec<DecidedChange>) -> Vec<DecisionRow> {
     let mut decisions: Vec<DecisionRow> = Vec::new();
     for row in decided {
-        let id = MessageId::from(format!("{}@{}", row.change_set, row.at.0));
+        let id = decision_id(&row);
         if decisions.last().is_none_or(|last| last.id != id) {
             decisions.push(DecisionRow {
                 id,

@@ -63,6 +63,8 @@ pub struct PartialDecision {
 pub(crate) struct DecidedChange {
     pub(crate) change_set: ChangeSetId,
     pub(crate) path: NotePath,
+    /// The turn that planned it last.
+    pub(crate) turn: TurnId,
     pub(crate) applied: bool,
     pub(crate) edited: bool,
     pub(crate) reported: bool,
@@ -397,7 +399,7 @@ pub(crate) async fn decided_in(
     conversation: &ConversationId,
 ) -> Result<Vec<DecidedChange>, sqlx::Error> {
     sqlx::query(
-        "SELECT p.change_set, p.path, p.state = 'applied' AS applied, p.edited, p.told, p.decided_at
+        "SELECT p.change_set, p.path, p.turn, p.state = 'applied' AS applied, p.edited, p.told, p.decided_at
          FROM change_set s JOIN planned_change p ON p.change_set = s.id
          WHERE s.conversation = ? AND p.state IN ('applied', 'rejected')
          ORDER BY p.decided_at, s.opened_at, p.change_set, p.position",
@@ -407,6 +409,7 @@ pub(crate) async fn decided_in(
         Ok(DecidedChange {
             change_set: row.text("change_set")?,
             path: row.path("path")?,
+            turn: row.text("turn")?,
             applied: row.try_get("applied")?,
             edited: row.try_get("edited")?,
             reported: row.try_get("told")?,

@@ -3,6 +3,8 @@
 //! A branch holds the turns that were stored in it, and before them those of its parent that ran
 //! before the turn it stands in for. The first branch of a conversation is 0 and has no row.
 
+use std::collections::BTreeSet;
+
 use protocol::chat::conversation::MessageVariant;
 use protocol::{ConversationId, MessageId, QuestionId, TurnId};
 use sqlx::sqlite::SqliteRow;
@@ -58,6 +60,40 @@ impl Store {
     /// The turns of the shown branch that a fork at `turn` leaves behind, itself among them.
     pub async fn turns_from(&self, turn: &TurnId) -> Result<Vec<TurnId>, StoreError> {
         read!(self, "read the turns since", |db| turns_since(db, turn))
+    }
+
+    /// The turns that a turn at this place hears of, all of which have begun.
+    pub async fn turns_before(
+        &self,
+        conversation: &ConversationId,
+        place: TurnPlace<'_>,
+    ) -> Result<BTreeSet<TurnId>, StoreError> {
+        read!(self, "read the turns before", |db| before(db, conversation, place))
+    }
+}
+
+/// Where a turn will stand that is about to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnPlace<'a> {
+    /// At the end of the branch that is shown.
+    End,
+    /// At the end of the branch in which this question was asked.
+    Answer(&'a QuestionId),
+    /// In a branch of its own that stands in for this turn, as [`Store::submit_fork`] stores it.
+    InsteadOf(&'a TurnId),
+}
+
+/// The end of a branch, or a point in it: the turns that ran before `until`, a number in the order
+/// of turns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BranchPoint {
+    pub(crate) branch: i64,
+    pub(crate) until: i64,
+}
+
+impl BranchPoint {
+    const fn end_of(branch: i64) -> Self {
+        Self { branch, until: i64::MAX }
     }
 }
 
@@ -136,6 +172,80 @@ pub(crate) async fn of_turn(db: &mut SqliteConnection, turn: &TurnId) -> Result<
         .bind(turn.as_str())
         .fetch_one(db)
         .await
+}
+
+/// The point of a branch at which a turn will stand.
+pub(crate) async fn point_of(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    place: TurnPlace<'_>,
+) -> Result<BranchPoint, Failure> {
+    Ok(match place {
+        TurnPlace::End => BranchPoint::end_of(shown(db, conversation).await?),
+        TurnPlace::Answer(question) => {
+            let asked: Option<i64> = sqlx::query_scalar(
+                "SELECT t.branch FROM question q JOIN turn t ON t.id = q.turn
+                 WHERE q.id = ? AND q.conversation = ?",
+            )
+            .bind(question.as_str())
+            .bind(conversation.as_str())
+            .fetch_optional(&mut *db)
+            .await?;
+            BranchPoint::end_of(match asked {
+                Some(branch) => branch,
+                None => shown(db, conversation).await?,
+            })
+        }
+        TurnPlace::InsteadOf(turn) => {
+            let place = fork_point_of(db, turn).await?;
+            let place = place.ok_or_else(|| Failure::not_found("This answer", turn))?;
+            BranchPoint { branch: place.parent, until: place.fork }
+        }
+    })
+}
+
+/// The turns that a turn at this place hears of.
+pub(crate) async fn before(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    place: TurnPlace<'_>,
+) -> Result<BTreeSet<TurnId>, Failure> {
+    let point = point_of(db, conversation, place).await?;
+    let turns: Vec<TurnId> = sqlx::query(concat!(
+        ancestry!(),
+        "SELECT t.id
+         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+             AND t.ran < min(line.until, ?3)"
+    ))
+    .bind(conversation.as_str())
+    .bind(point.branch)
+    .bind(point.until)
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_all(db)
+    .await?;
+    Ok(turns.into_iter().collect())
+}
+
+/// Whether a turn hears of another one.
+pub(crate) async fn hears_of(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+    other: &TurnId,
+) -> Result<bool, sqlx::Error> {
+    let branch = of_turn(db, turn).await?;
+    sqlx::query_scalar(concat!(
+        ancestry!(),
+        "SELECT EXISTS (
+             SELECT 1 FROM line JOIN turn t ON t.branch = line.branch AND t.ran < line.until
+             WHERE t.id = ?3 AND t.conversation = ?1
+         )"
+    ))
+    .bind(conversation.as_str())
+    .bind(branch)
+    .bind(other.as_str())
+    .fetch_one(db)
+    .await
 }
 
 /// Begins a branch that stands in for `turn` and shows it.

@@ -15,7 +15,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::db::open::{base_options, reader_pool_options};
-use crate::{RetentionPolicy, Store};
+use crate::{RetentionPolicy, Store, TurnPlace};
 
 /// Indexes over few rows, however many conversations there are: pending, working or unfinished
 /// ones. Each index holds nothing else.
@@ -125,11 +125,15 @@ async fn open(store: &Store) {
     store.history(&id, &turn).await.expect("read");
     store.messages_of_turn(&turn).await.expect("read");
     store.running_turn(&id).await.expect("read");
-    store.unreported_decisions(&id).await.expect("read");
+    store.unreported_decisions(&id, TurnPlace::End).await.expect("read");
     store.resume_offer(&id).await.expect("read");
-    store.last_turn(&id).await.expect("read");
-    store.read_state(&id).await.expect("read");
+    store.last_shown_turn(&id).await.expect("read");
+    store.read_state(&id, TurnPlace::End).await.expect("read");
     store.turn_status(&turn).await.expect("read");
+    store.turns_before(&id, TurnPlace::End).await.expect("read");
+    store.path_arguments(&id, TurnPlace::End).await.expect("read");
+    store.question_before(&id, TurnPlace::End).await.expect("read");
+    store.question_for_turn(&id, &turn).await.expect("read");
 }
 
 /// All that is read at the start.

@@ -6,6 +6,7 @@ use protocol::{ConversationId, Origin, Question, QuestionId, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::conversations::branch::{self, TurnPlace};
 use crate::db::row_ext::{RowExt, to_json};
 use crate::db::transaction::{commit, read};
 use crate::error::Failure;
@@ -21,11 +22,21 @@ impl Store {
         read!(self, "read the open question", |db| find_open(db, conversation))
     }
 
-    /// The open question of a conversation, or the one that `turn` has answered there.
+    /// The open question of a conversation, if a turn at this place hears of it.
+    pub async fn question_before(
+        &self,
+        conversation: &ConversationId,
+        place: TurnPlace<'_>,
+    ) -> Result<Option<AnswerableQuestion>, StoreError> {
+        read!(self, "read the open question", |db| find_before(db, conversation, place))
+    }
+
+    /// The open question of a conversation, if `turn` hears of it, or the one that `turn` has
+    /// answered there.
     pub async fn question_for_turn(
         &self,
         conversation: &ConversationId,
-        turn: Option<&TurnId>,
+        turn: &TurnId,
     ) -> Result<Option<AnswerableQuestion>, StoreError> {
         read!(self, "read the open question", |db| find_for_turn(db, conversation, turn))
     }
@@ -245,7 +256,29 @@ async fn find_open(
     .await
 }
 
+async fn find_before(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    place: TurnPlace<'_>,
+) -> Result<Option<AnswerableQuestion>, Failure> {
+    let Some(open) = find_answerable(db, conversation, None).await? else { return Ok(None) };
+    let heard = branch::before(db, conversation, place).await?;
+    Ok(heard.contains(&open.question.turn).then_some(open))
+}
+
 async fn find_for_turn(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<Option<AnswerableQuestion>, sqlx::Error> {
+    let Some(found) = find_answerable(db, conversation, Some(turn)).await? else {
+        return Ok(None);
+    };
+    let is_heard = branch::hears_of(db, conversation, turn, &found.question.turn).await?;
+    Ok(is_heard.then_some(found))
+}
+
+async fn find_answerable(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: Option<&TurnId>,

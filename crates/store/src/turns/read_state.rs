@@ -7,9 +7,10 @@ use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Sqlite, SqliteConnection};
 
-use crate::conversations::branch;
+use crate::conversations::branch::{self, TurnPlace};
 use crate::db::row_ext::RowExt;
-use crate::db::transaction::read_one;
+use crate::db::transaction::{read, read_one};
+use crate::error::Failure;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -34,34 +35,40 @@ impl Store {
         read_one!(self, "read what the turn has seen", |db| of_turn(db, turn))
     }
 
-    /// The content of each note as the conversation has last read or written it, in the branch that
-    /// is shown.
+    /// The content of each note as it was last read or written in the turns that a turn at this
+    /// place hears of.
     pub async fn read_state(
         &self,
         conversation: &ConversationId,
+        place: TurnPlace<'_>,
     ) -> Result<BTreeMap<NotePath, ContentHash>, StoreError> {
-        read_one!(self, "read what the conversation has seen", |db| of_shown_branch(
+        read!(self, "read what the conversation has seen", |db| before_place(
             db,
-            conversation
+            conversation,
+            place
         ))
     }
 }
 
-async fn of_shown_branch(
+async fn before_place(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<BTreeMap<NotePath, ContentHash>, sqlx::Error> {
+    place: TurnPlace<'_>,
+) -> Result<BTreeMap<NotePath, ContentHash>, Failure> {
+    let point = branch::point_of(db, conversation, place).await?;
     // One row of all: handing over each alone costs more than reading them.
     let query = sqlx::query(concat!(
-        branch::ancestry!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+        branch::ancestry!(),
         "SELECT json_group_array(json(c.seen) ORDER BY t.ran, m.position, c.position) AS seen
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
-                 AND t.ran < line.until
+                 AND t.ran < min(line.until, ?3)
              JOIN message m ON m.turn = t.id JOIN tool_call c ON c.message = m.id
          WHERE c.seen <> '[]'"
     ))
-    .bind(conversation.as_str());
-    latest_by_note(db, query).await
+    .bind(conversation.as_str())
+    .bind(point.branch)
+    .bind(point.until);
+    Ok(latest_by_note(db, query).await?)
 }
 
 async fn before_turn(

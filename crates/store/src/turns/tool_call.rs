@@ -8,6 +8,7 @@ use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::conversations::branch::{self, TurnPlace};
 use crate::db::row_ext::{RowExt, to_json};
 use crate::db::transaction::read;
 use crate::error::Failure;
@@ -32,27 +33,41 @@ impl Store {
         read!(self, "look for calls without a change", |db| without_change(db, turn))
     }
 
-    /// The path arguments of the calls of a conversation, as the calls spelled them.
+    /// The path arguments of the calls that a turn at this place hears of, as the calls spelled
+    /// them.
     pub async fn path_arguments(
         &self,
         conversation: &ConversationId,
+        place: TurnPlace<'_>,
     ) -> Result<Vec<String>, StoreError> {
-        read!(self, "read the paths of the calls", |db| select_path_arguments(db, conversation))
+        read!(self, "read the paths of the calls", |db| select_path_arguments(
+            db,
+            conversation,
+            place
+        ))
     }
 }
 
 async fn select_path_arguments(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar(
+    place: TurnPlace<'_>,
+) -> Result<Vec<String>, Failure> {
+    let point = branch::point_of(db, conversation, place).await?;
+    let paths = sqlx::query_scalar(concat!(
+        branch::ancestry!(),
         "SELECT DISTINCT a.value
-         FROM tool_call c JOIN turn t ON t.id = c.turn, json_each(c.arguments) a
-         WHERE t.conversation = ? AND a.type = 'text' AND a.key IN ('path', 'source', 'destination')",
-    )
+         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+                 AND t.ran < min(line.until, ?3)
+             JOIN tool_call c ON c.turn = t.id, json_each(c.arguments) a
+         WHERE a.type = 'text' AND a.key IN ('path', 'source', 'destination')"
+    ))
     .bind(conversation.as_str())
+    .bind(point.branch)
+    .bind(point.until)
     .fetch_all(db)
-    .await
+    .await?;
+    Ok(paths)
 }
 
 /// A call as the chat shows it.

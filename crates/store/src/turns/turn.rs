@@ -34,14 +34,6 @@ impl Store {
         read!(self, "read the turn", |db| status(db, turn))
     }
 
-    /// The turn of a conversation that began last; `None` when none has.
-    pub async fn last_turn(
-        &self,
-        conversation: &ConversationId,
-    ) -> Result<Option<TurnId>, StoreError> {
-        read!(self, "find the last turn", |db| last(db, conversation))
-    }
-
     /// Notes the model that answers the turn: what its steps cost is counted for it, at `price`.
     pub async fn set_model(
         &self,
@@ -240,17 +232,6 @@ async fn select_changes(
         paths
     };
     Ok(TurnChanges { changed: among(false), uncertain: among(true) })
-}
-
-async fn last(
-    db: &mut SqliteConnection,
-    conversation: &ConversationId,
-) -> Result<Option<TurnId>, sqlx::Error> {
-    sqlx::query("SELECT id FROM turn WHERE conversation = ? ORDER BY ran DESC LIMIT 1")
-        .bind(conversation.as_str())
-        .try_map(|row: SqliteRow| row.text("id"))
-        .fetch_optional(db)
-        .await
 }
 
 /// All turns of the branch that is shown as the model hears of them; the queued ones last.

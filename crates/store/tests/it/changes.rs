@@ -7,7 +7,7 @@ pub(crate) mod purge;
 pub(crate) mod reverts;
 
 use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
-use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError};
+use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError, TurnPlace};
 
 use crate::test_conversation::{TestConversation, conversation_id, edit, ending, path};
 
@@ -149,7 +149,8 @@ async fn a_decision_is_stored_reported_once_and_shown() {
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
     story.ends("t1", &ending(TurnStatus::Done, 15)).await;
     decide(&story, &[path("a.md")], &[path("b.md")], 20).await;
-    let untold = story.store.unreported_decisions(&conversation_id()).await.expect("read");
+    let untold =
+        story.store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read");
     assert_eq!(untold.len(), 1);
     assert_eq!(
         (untold[0].id.as_str(), &untold[0].change_set, untold[0].at),
@@ -160,7 +161,10 @@ async fn a_decision_is_stored_reported_once_and_shown() {
         (&[path("a.md")][..], &[path("b.md")][..])
     );
     story.store.mark_decisions_reported(&untold, &"t2".into()).await.expect("told");
-    assert_eq!(story.store.unreported_decisions(&conversation_id()).await.expect("read"), []);
+    assert_eq!(
+        story.store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read"),
+        []
+    );
     assert_eq!(story.store.decisions(&conversation_id()).await.expect("read"), untold);
     let items = story.store.chat_items(&conversation_id()).await.expect("read");
     assert!(
@@ -207,7 +211,8 @@ async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
     assert!(!story.store.decide(&set, &decision, Timestamp(20)).await.expect("decided"));
     assert_eq!(waiting(&story).await, [edit("a.md", "2", "5"), edit("b.md", "1", "2")]);
     assert_eq!(open(&story).await.expect("both wait").planned[0].choice, None);
-    let told = story.store.unreported_decisions(&conversation_id()).await.expect("read");
+    let told =
+        story.store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read");
     let [told] = &told[..] else { panic!("one decision: {told:?}") };
     let both = [path("a.md")];
     assert_eq!(

@@ -3,6 +3,7 @@
 use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
 use serde_json::json;
+use store::TurnPlace;
 
 use crate::test_conversation::{
     TestConversation, answer, conversation_id, ending, new_turn, result,
@@ -89,9 +90,15 @@ async fn what_was_read_in_another_branch_is_not_known() {
     read.seen = vec![(crate::test_conversation::path("a.md"), protocol::ContentHash::of(b"1"))];
     end.results = vec![read];
     story.ends("t1", &end).await;
-    assert_eq!(story.store.read_state(&conversation_id()).await.expect("read").len(), 1);
+    assert_eq!(
+        story.store.read_state(&conversation_id(), TurnPlace::End).await.expect("read").len(),
+        1
+    );
     fork(&story, "t1b", "t1", 10).await;
-    assert_eq!(story.store.read_state(&conversation_id()).await.expect("read").len(), 0);
+    assert_eq!(
+        story.store.read_state(&conversation_id(), TurnPlace::End).await.expect("read").len(),
+        0
+    );
     let before =
         story.store.read_state_before(&conversation_id(), &"t1b".into()).await.expect("read");
     assert_eq!(before.len(), 0);

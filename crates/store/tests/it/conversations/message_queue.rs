@@ -2,7 +2,7 @@
 
 use protocol::{ChangeSet, Timestamp, TurnStatus};
 
-use store::ChangeSetDecision;
+use store::{ChangeSetDecision, TurnPlace};
 
 use crate::test_conversation::{TestConversation, answer, conversation_id, edit, ending, path};
 
@@ -49,15 +49,22 @@ async fn a_removed_message_leaves_nothing_and_what_it_would_have_told_is_untold(
     let decision =
         ChangeSetDecision { rejected: vec![path("a.md")], ..ChangeSetDecision::default() };
     store.decide(&set, &decision, at(4)).await.expect("decided");
-    let decisions = store.unreported_decisions(&conversation_id()).await.expect("read");
+    let decisions =
+        store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read");
     story.says("t2", "Two", 5).await;
     store.mark_decisions_reported(&decisions, &"t2".into()).await.expect("told");
-    assert_eq!(store.unreported_decisions(&conversation_id()).await.expect("read"), []);
+    assert_eq!(
+        store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read"),
+        []
+    );
 
     let removed = store.remove_queued(&"t2-asks".into()).await.expect("removed");
     assert_eq!(removed, Some(conversation_id()));
     assert_eq!(store.turn_status(&"t2".into()).await.expect("read"), None);
-    assert_eq!(store.unreported_decisions(&conversation_id()).await.expect("read"), decisions);
+    assert_eq!(
+        store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read"),
+        decisions
+    );
     assert_eq!(story.begins().await, None);
 }
 
