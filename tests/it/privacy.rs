@@ -2,6 +2,7 @@
 
 pub(crate) mod branches;
 pub(crate) mod disclosed_names;
+pub(crate) mod model_switch;
 pub(crate) mod passed_text;
 pub(crate) mod private_notes;
 pub(crate) mod provenance;

@@ -5,11 +5,13 @@
 //! may see. Text that was read under other rules, or by another provider, is filtered out of the history on its way to a
 //! model. A summary is sent to models with the same view as its author's, and to those that may see everything it stands
 //! for; others get the turns themselves, filtered. A note that was read and is gone, or that another file replaced, counts
-//! as private in doubt ([`missing_notes`], [`replaced`]).
+//! as private in doubt ([`missing_notes`], [`replaced`]). So does what a turn was told of notes without their names, if its
+//! model might see more ([`lookups`]).
 
 mod hidden_names;
 mod history_filter;
 mod listed_tags;
+mod lookups;
 mod missing_notes;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
@@ -45,7 +47,7 @@ pub(crate) struct PrivacyGuard {
     /// Knows which notes are hidden without a look at them, once it stands.
     index: Index,
     screen: Arc<PrivacyFilter>,
-    /// Knows what was done to notes that are gone.
+    /// Knows what was done to notes that are gone, and what the model of each turn might see.
     effect_history: OnceLock<Store>,
     state: Mutex<GuardState>,
 }
@@ -297,6 +299,7 @@ impl PrivacyGuard {
         let clean = self.state().redaction_cache.clone();
         let (seen, view, told) = (self.vault_for_view(view), Arc::clone(view), told.clone());
         let index = self.index.clone();
+        let wider_lookups = self.wider_lookups(&view, &told).await?;
         run_blocking(move || {
             let told_tags = listed_tags::tags_by_turn(&rows);
             let shown_tags = LazyCell::new(|| listed_tags::visible_tags(&index, &seen));
@@ -311,6 +314,7 @@ impl PrivacyGuard {
                 }
                 let sources = told.get(turn).into_iter().flatten();
                 let is_private = sources.into_iter().any(|source| view.hides(source, &seen, &gone))
+                    || wider_lookups.contains(turn)
                     || told_tags.get(turn).is_some_and(|tags| !tags.is_subset(&shown_tags));
                 judged.borrow_mut().insert(turn.clone(), is_private);
                 is_private

@@ -67,8 +67,7 @@ impl TurnPolicy for AppTurnPolicy {
             _ => self.privacy_guard.resume(&turn.turn, who.max_privacy).await?,
         }
         let setup = self.setup_for(turn, &who).await?;
-        let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
-        stored.await.map_err(store_error)?;
+        self.note_model(turn, &setup, &who).await?;
         Ok(setup)
     }
 
@@ -84,8 +83,7 @@ impl TurnPolicy for AppTurnPolicy {
         self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
         let setup = self.setup_for(turn, &who).await?;
         // The user may have chosen another model meanwhile.
-        let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
-        stored.await.map_err(store_error)?;
+        self.note_model(turn, &setup, &who).await?;
         Ok(setup)
     }
 
@@ -252,6 +250,17 @@ impl AppTurnPolicy {
             max_privacy: shown,
             question: asked,
         })
+    }
+
+    async fn note_model(
+        &self,
+        turn: &OpenTurn,
+        setup: &TurnSetup,
+        who: &TurnModel,
+    ) -> Result<(), UserError> {
+        let stored =
+            self.store.set_model(&turn.turn, &setup.model, who.price(), who.max_privacy).await;
+        stored.map_err(store_error)
     }
 
     /// The notes that it reads are those that the turn may see.

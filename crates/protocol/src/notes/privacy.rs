@@ -110,6 +110,13 @@ impl PrivateRules {
         self.0.iter().any(|(_, privacy)| *privacy == Privacy::Local)
     }
 
+    /// Whether somebody who may see notes as private as `wider` may see more than somebody who may
+    /// see those as private as `shown`.
+    #[must_use]
+    pub fn hide_between(&self, shown: Privacy, wider: Privacy) -> bool {
+        self.0.iter().any(|(_, privacy)| *privacy > shown && *privacy <= wider)
+    }
+
     /// Whether a path alone does not say how private a note is.
     #[must_use]
     pub fn depend_on_content(&self) -> bool {

@@ -40,6 +40,7 @@ fn migrations() -> Vec<Migration> {
         (15, "gist", include_str!("../../migrations/0015_gist.sql")),
         (16, "parked", include_str!("../../migrations/0016_parked.sql")),
         (17, "files", include_str!("../../migrations/0017_files.sql")),
+        (18, "turn_privacy", include_str!("../../migrations/0018_turn_privacy.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -1,10 +1,12 @@
 //! The table `turn`: what is queued, what runs, how it ended.
 
+use std::collections::HashMap;
+
 use protocol::chat::conversation::Interruption;
 use protocol::chat::model::Price;
 use protocol::{
-    ConversationId, MessageId, NewTurn, NotePath, OpenTurn, Origin, Timestamp, TurnEnding, TurnId,
-    TurnStatus, UserError,
+    ConversationId, MessageId, NewTurn, NotePath, OpenTurn, Origin, Privacy, Timestamp, TurnEnding,
+    TurnId, TurnStatus, UserError,
 };
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
@@ -34,16 +36,31 @@ impl Store {
         read!(self, "read the turn", |db| status(db, turn))
     }
 
-    /// Notes the model that answers the turn: what its steps cost is counted for it, at `price`.
+    /// Notes the model that answers the turn, which may see notes that are at most so private: what
+    /// its steps cost is counted for it, at `price`.
     pub async fn set_model(
         &self,
         turn: &TurnId,
         model: &str,
         price: Option<Price>,
+        max_privacy: Privacy,
     ) -> Result<(), StoreError> {
         commit_relaxed!(self, "set_model", "note the turn's model", |db| store_model(
-            db, turn, model, price
+            db,
+            turn,
+            model,
+            price,
+            max_privacy
         ))
+    }
+
+    /// How private the notes are at most that the model of each of these turns might see, of several
+    /// models the most. Turns of which that is not known are left out.
+    pub async fn max_privacy_of_turns(
+        &self,
+        turns: &[&TurnId],
+    ) -> Result<HashMap<TurnId, Privacy>, StoreError> {
+        read!(self, "read what the turns might see", |db| max_privacy(db, turns))
     }
 
     /// The notes of the changes that the turn led to.
@@ -200,14 +217,45 @@ async fn store_model(
     turn: &TurnId,
     model: &str,
     price: Option<Price>,
+    max_privacy: Privacy,
 ) -> Result<(), Failure> {
-    let stored = sqlx::query("UPDATE turn SET model = ?2, price = ?3 WHERE id = ?1")
-        .bind(turn.as_str())
-        .bind(model)
-        .bind(price.as_ref().map(to_json).transpose()?)
-        .execute(db)
-        .await?;
+    let stored = sqlx::query(
+        "UPDATE turn SET model = ?2, price = ?3, max_privacy = max(coalesce(max_privacy, 0), ?4)
+         WHERE id = ?1",
+    )
+    .bind(turn.as_str())
+    .bind(model)
+    .bind(price.as_ref().map(to_json).transpose()?)
+    .bind(match max_privacy {
+        Privacy::Open => 0,
+        Privacy::Local => 1,
+        Privacy::Never => 2,
+    })
+    .execute(db)
+    .await?;
     if stored.rows_affected() == 0 { Err(Failure::not_found("This answer", turn)) } else { Ok(()) }
+}
+
+async fn max_privacy(
+    db: &mut SqliteConnection,
+    turns: &[&TurnId],
+) -> Result<HashMap<TurnId, Privacy>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT id, max_privacy FROM turn
+         WHERE id IN (SELECT value FROM json_each(?)) AND max_privacy IS NOT NULL",
+    )
+    .bind(to_json(turns)?)
+    .try_map(|row: SqliteRow| {
+        let max_privacy = match row.try_get("max_privacy")? {
+            0 => Privacy::Open,
+            1 => Privacy::Local,
+            _ => Privacy::Never,
+        };
+        Ok((row.text("id")?, max_privacy))
+    })
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().collect())
 }
 
 async fn select_changes(

@@ -2,7 +2,7 @@
 
 use protocol::chat::cost::ModelCost;
 use protocol::chat::model::Price;
-use protocol::{Timestamp, TokenUsage, TurnId};
+use protocol::{Privacy, Timestamp, TokenUsage, TurnId};
 
 use crate::test_conversation::{TestConversation, answered, conversation_id};
 
@@ -15,7 +15,7 @@ const STEP: TokenUsage = TokenUsage { input: 100, output: 10, cache_read: 0, cac
 async fn runs(conversation: &TestConversation, turn: &str, price: Option<Price>, at: i64) {
     conversation.says(turn, "Hello", at).await;
     conversation.begins().await;
-    conversation.store.set_model(&turn.into(), "haiku", price).await.expect("noted");
+    conversation.store.set_model(&turn.into(), "haiku", price, Privacy::Open).await.expect("noted");
     conversation.steps(turn, &format!("{turn}-m"), &[]).await;
     let mut ending = answered(turn, "Done.", at);
     ending.usage = USAGE;
@@ -35,7 +35,7 @@ async fn a_turn_costs_what_its_steps_and_its_end_cost_at_the_price_it_began_with
     let cost = PRICE.cost(&STEP) + PRICE.cost(&USAGE);
     // A later price changes nothing that was spent.
     let dearer = Price { input: 9_999, ..PRICE };
-    story.store.set_model(&"t1".into(), "haiku", Some(dearer)).await.expect("noted");
+    story.store.set_model(&"t1".into(), "haiku", Some(dearer), Privacy::Open).await.expect("noted");
     let story = story.restart().await;
     let spent = story.store.turn_cost(&"t1".into()).await.expect("read");
     assert_eq!(spent, both(0, cost));

@@ -1,8 +1,8 @@
 //! Titles and summaries by a model, and which conversations need one.
 
 use protocol::{
-    ConversationState, GeneratedTitle, Timestamp, TitleRequest, TokenUsage, TurnId, TurnStatus,
-    UtilityRequest,
+    ConversationState, GeneratedTitle, Privacy, Timestamp, TitleRequest, TokenUsage, TurnId,
+    TurnStatus, UtilityRequest,
 };
 
 use crate::test_conversation::{TestConversation, answered, conversation_id, ending};
@@ -23,7 +23,7 @@ fn gist(title: &str, summary: Option<&str>) -> GeneratedTitle {
 async fn exchange(conversation: &TestConversation, turn: &str, at: i64) {
     conversation.says(turn, "Hello", at).await;
     conversation.begins().await;
-    conversation.store.set_model(&turn.into(), "haiku", None).await.expect("noted");
+    conversation.store.set_model(&turn.into(), "haiku", None, Privacy::Open).await.expect("noted");
     conversation.ends(turn, &answered(turn, "Hi.", at + 1)).await;
 }
 
@@ -134,7 +134,7 @@ async fn none_is_wanted_of_a_conversation_that_no_model_was_in() {
     let story = TestConversation::begin().await;
     story.says("t1", "open Heating", 1).await;
     story.begins().await;
-    story.store.set_model(&"t1".into(), "", None).await.expect("noted");
+    story.store.set_model(&"t1".into(), "", None, Privacy::Open).await.expect("noted");
     story.ends("t1", &answered("t1", "Opened Heating.", 2)).await;
     assert_eq!(wanted(&story, Timestamp(9)).await, None);
     // The control: a model answers in it.
