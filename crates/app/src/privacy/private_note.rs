@@ -61,17 +61,17 @@ impl VaultSession {
         run_blocking(move || keeper.kept_from(most, &paths)).await
     }
 
-    /// The rule that hides some text of a conversation, as it went on last, at the privacy level
-    /// `shown`.
+    /// The rule that hides some text of a conversation, in the branch that is shown of it, at the
+    /// privacy level `shown`.
     async fn conversation_rule(
         &self,
         shown: Privacy,
         id: &ConversationId,
     ) -> Result<Option<PrivateNote>, UserError> {
-        let Some(last) = self.store.last_turn(id).await.map_err(store_error)? else {
+        let Some(last) = self.store.last_shown_turn(id).await.map_err(store_error)? else {
             return Ok(None);
         };
-        let sources = self.store.context_sources(&last).await.map_err(store_error)?;
+        let sources = self.store.context_sources(&last.turn).await.map_err(store_error)?;
         if !self.privacy_guard.hides_any(shown, sources.clone()).await? {
             return Ok(None);
         }
