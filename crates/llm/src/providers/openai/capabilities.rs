@@ -318,6 +318,7 @@ mod tests {
             listed: listing(None),
             asked_at: None,
             refused: Some((4_096, None)),
+            is_ollama: false,
         };
         assert_eq!(unlisted.capabilities().window, Some(4_096));
     }
