@@ -216,7 +216,7 @@ async fn rules_that_cannot_be_understood_are_refused_and_in_the_file_keep_everyt
     let wrong = PrivateSettings { never, ..PrivateSettings::default() };
     let settings = Settings { private: wrong, ..settings_without_model() };
     let refused = running.app.save_settings(settings).await.expect_err("refused");
-    assert!(refused.message.contains("“../elsewhere” is no rule"), "{refused}");
+    assert!(refused.message.contains("“../elsewhere” isn’t a"), "{refused}");
     running.quit().await;
 
     let model = start_curious_model().await;

@@ -112,7 +112,7 @@ async fn a_taken_name_is_tried_again_until_it_is_free() {
     first.wait_for_state(HubState::Online).await;
     let mut second = RunningLink::start(config(hub.address));
     let trouble = second.trouble(HubState::Waiting).await;
-    assert!(trouble.starts_with("Another client is registered as “Notes”:"), "{trouble}");
+    assert!(trouble.starts_with("Another client is registered as “Notes”."), "{trouble}");
     first.stop().await;
     assert_eq!(second.wait_for_state(HubState::Online).await.trouble, None);
 }
