@@ -97,7 +97,7 @@ async fn an_edited_message_goes_on_in_a_branch_and_the_old_one_is_gone_back_to()
     let view = running.view(&conversation).await;
     assert_eq!(user_messages(&view), ["first", "second, but other", "third of the other"]);
     let missing = running.app.show_variant(&second, 3).await.expect_err("there are two");
-    assert!(missing.message.contains("variant"), "{missing}");
+    assert!(missing.message.contains("no longer exists"), "{missing}");
     running.quit().await;
     model.finish();
 }
