@@ -27,7 +27,7 @@ const filled = new Set(['system', 'trouble', 'not_found', 'refused']);
 const logged = new Set(['commit!', 'commit_relaxed!', 'read!', 'read_one!', 'doing', 'from_sql']);
 /** Statements and parts of them: a word of SQL, or columns. */
 const sql =
-  /\b(SELECT|INSERT|UPDATE|DELETE|WHERE|PRAGMA|ORDER BY|JOIN|FROM|BEGIN|BETWEEN|CAST|IS NULL|AS)\b|\b[a-z]+_[a-z_]+, [a-z]/;
+  /\b(SELECT|INSERT|UPDATE|DELETE|WHERE|PRAGMA|ORDER BY|JOIN|FROM|BEGIN|BETWEEN|CAST|IS NULL|AS)\b|\bcoalesce\(|\b[a-z]+_[a-z_]+, [a-z]/;
 
 const token = new RegExp(
   [
