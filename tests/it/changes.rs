@@ -1,5 +1,6 @@
 //! Changes of notes: policy, review, undo, attribution and history.
 
+pub(crate) mod atomic_groups;
 pub(crate) mod attribution;
 pub(crate) mod broken_link;
 pub(crate) mod change_policy;

@@ -82,7 +82,7 @@ enum RowDecision {
 }
 
 /// The decision of the request about a row; `None` while it stays pending. A unit is accepted only
-/// if each of its notes is.
+/// if each of its notes is, as it is now, and rejected with any of them.
 fn decision_for(
     set: &OpenChangeSet,
     row: &PlannedChangeRow,
@@ -90,16 +90,21 @@ fn decision_for(
 ) -> Result<Option<RowDecision>, &'static str> {
     let note =
         |row: &PlannedChangeRow| request.notes.iter().find(|note| note.path == row.change.path);
-    let Some(NoteDecision { path, seen: looked_at, decision }) = note(row) else { return Ok(None) };
-    if *looked_at != change_fingerprint(set, path) {
-        return Err("These aren’t the changes that you looked at. Look at them again.");
-    }
-    let accepted = |row: &PlannedChangeRow| {
-        note(row).is_some_and(|note| note.decision == ReviewDecision::Accept)
+    let is_current = |note: &NoteDecision| note.seen == change_fingerprint(set, &note.path);
+    let is_decided = |row: &PlannedChangeRow, wanted: &ReviewDecision| {
+        note(row).is_some_and(|note| note.decision == *wanted && is_current(note))
     };
     let unit = row.unit.as_ref();
-    let whole = || set.planned.iter().filter(|other| other.unit.as_ref() == unit).all(accepted);
-    match decision {
+    let of_unit = || set.planned.iter().filter(|other| other.unit.as_ref() == unit);
+    if unit.is_some() && of_unit().any(|other| is_decided(other, &ReviewDecision::Reject)) {
+        return Ok(Some(RowDecision::Leave));
+    }
+    let Some(found) = note(row) else { return Ok(None) };
+    if !is_current(found) {
+        return Err("These aren’t the changes that you looked at. Look at them again.");
+    }
+    let whole = || of_unit().all(|other| is_decided(other, &ReviewDecision::Accept));
+    match &found.decision {
         ReviewDecision::Accept if unit.is_none() || whole() => {
             Ok(Some(RowDecision::Make(AcceptedPortion::Whole)))
         }

@@ -1,0 +1,94 @@
+//! A move and the links to it are decided as one.
+
+use protocol::chat::conversation::ChatItem;
+use protocol::request::{OldChanges, RegenerateRequest};
+use serde_json::json;
+use testkit::{Reply, ScriptedModel};
+
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
+
+const NOTES: [(&str, &str); 2] = [("A.md", "text\n"), ("C.md", "See [[A]].\n\nThe end.\n")];
+
+fn move_a() -> Reply {
+    Reply::calls(vec![("move_file", json!({ "source": "A.md", "destination": "Sub/B.md" }))])
+}
+
+/// An application with the pending move of `A.md`, which changes the link in `C.md` too.
+async fn with_pending_move(rest: Vec<Reply>) -> (TestHome, ScriptedModel, RunningApp) {
+    let replies = [move_a(), Reply::text("Moved.")].into_iter().chain(rest).collect();
+    let model = ScriptedModel::start(replies).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    (home, model, running)
+}
+
+fn assert_unchanged(home: &TestHome) {
+    for (path, text) in NOTES {
+        assert_eq!(home.notes.read(path), text, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_is_rejected_with_any_of_its_notes_and_accepted_with_all() {
+    for (accepted, rejected, is_moved) in [
+        (&[][..], &["C.md"][..], false),
+        (&["A.md"], &["C.md"], false),
+        (&["A.md", "C.md"], &[], true),
+    ] {
+        let (home, model, running) = with_pending_move(vec![]).await;
+        let conversation = running.send_and_wait(None, "move it").await;
+        assert_eq!(running.pending_paths(&conversation).await, ["C.md", "A.md"]);
+        running.decide(&conversation, accepted, rejected).await.expect("decided");
+        assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+        if is_moved {
+            assert_eq!(home.notes.read("Sub/B.md"), "text\n");
+            assert!(home.notes.read("C.md").contains("B]]"));
+        } else {
+            assert_unchanged(&home);
+        }
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_with_a_note_that_is_not_as_it_was_shown_is_not_applied() {
+    let (home, model, running) = with_pending_move(vec![]).await;
+    let conversation = running.send_and_wait(None, "move it").await;
+    let review = running.view(&conversation).await.review.expect("pending");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
+    let mut request = review.decide_request(&paths, &[]);
+    let link = request.notes.iter_mut().find(|note| note.path.as_str() == "C.md");
+    link.expect("the note with the link").seen.push('x');
+    running.app.decide_review(&request).await.expect_err("it changed");
+    assert_unchanged(&home);
+    assert_eq!(running.pending_paths(&conversation).await, ["C.md", "A.md"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regenerating_an_answer_that_edited_a_note_of_a_group_rejects_the_group() {
+    let edit = json!({ "path": "C.md", "old_text": "The end", "new_text": "The END" });
+    let (home, model, running) = with_pending_move(vec![
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::text("Edited."),
+        Reply::text("Nothing this time."),
+    ])
+    .await;
+    let conversation = running.send_and_wait(None, "move it").await;
+    running.send_and_wait(Some(&conversation), "edit it").await;
+    let view = running.view(&conversation).await;
+    let message = view.items.iter().find_map(|item| match item {
+        ChatItem::User { id, text, .. } if text == "edit it" => Some(id.clone()),
+        _ => None,
+    });
+    let message = message.expect("the second message");
+    let request = RegenerateRequest { message, text: None, old: Some(OldChanges::Undo) };
+    running.app.regenerate(&request).await.expect("begun");
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    assert_unchanged(&home);
+    running.quit().await;
+    model.finish();
+}
