@@ -216,10 +216,16 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
             let after = change.after().unwrap_or_default();
             Err(replace::roll_back(vault, &place, after).in_recovery())
         }
-        RecoveryAction::Park => Err(StepError::parked(&place)),
+        RecoveryAction::Park => {
+            replaced_backup::unlink_backup(vault, &place);
+            Err(StepError::parked(&place))
+        }
         RecoveryAction::Moved => Ok(intent.staged),
         RecoveryAction::Gone => Ok(None),
-        RecoveryAction::GiveUp => Err(StepError::stale(stale_error(change))),
+        RecoveryAction::GiveUp => {
+            replaced_backup::unlink_backup(vault, &place);
+            Err(StepError::stale(stale_error(change)))
+        }
         RecoveryAction::MoveBack => {
             place.rename_to_free_name().map_err(|error| StepError::open(place.io_error(error)))?;
             place.sync().map_err(StepError::open)?;

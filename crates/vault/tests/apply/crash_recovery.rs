@@ -14,6 +14,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
 use protocol::{Change, IntentState};
 use support::stops::{NAMES, OPENED, OPENS, SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace};
@@ -61,6 +64,34 @@ fn a_change_stopped_at_any_step_is_finished_by_recovery() {
         stop += 1;
     }
     assert!(stop > 20, "only {stop} steps were seen");
+}
+
+/// Where files cannot be exchanged, the note's file gets a second name just before the change.
+#[test]
+fn a_second_name_of_the_note_is_removed_although_somebody_else_wrote_to_it() {
+    let _one = faults();
+    let (mut stop, mut stopped_before) = (0, 0);
+    loop {
+        let (folder, ledger) = (Folder::with(&[("a.md", "old")]), MemoryLedger::default());
+        let change = || order(vec![replace("a.md", "old", "old and new")]);
+        let ended = run_until(stop, async || drop(folder.vault().apply(change(), &ledger).await));
+        let note = folder.root.join("a.md");
+        if !ledger.states().is_empty() && fs::read(&note).unwrap() == b"old" {
+            stopped_before += 1;
+            let kept = folder.root.join(".trash/vaultmate-replaced");
+            fs::create_dir_all(&kept).unwrap();
+            fs::hard_link(&note, kept.join("1-0000-3-1.000000000 a.md")).unwrap();
+            fs::write(&note, "saved in place").unwrap();
+            recover(&folder.vault(), &ledger);
+            assert_eq!(fs::metadata(&note).unwrap().nlink(), 1, "stopped at {stop}");
+            assert_eq!(fs::read(&note).unwrap(), b"saved in place", "stopped at {stop}");
+        }
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+    assert!(stopped_before > 2, "only {stopped_before} stops were before the exchange");
 }
 
 #[test]
