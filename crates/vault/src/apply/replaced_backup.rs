@@ -20,7 +20,7 @@ use crate::{Vault, VaultError};
 const BACKUP_FOLDER: &str = "vaultmate-replaced";
 
 /// The longest name of a file, in bytes.
-const NAME_LIMIT: usize = 255;
+pub(crate) const NAME_LIMIT: usize = 255;
 
 /// How long one is kept that nobody wrote to.
 const BACKUP_RETENTION: Duration = Duration::from_secs(60 * 60);
@@ -121,7 +121,8 @@ fn backup_folder(vault: &Vault) -> Result<FolderHandle, Errno> {
 
 fn backup_name(path: &NotePath, file: &fs::Stat) -> String {
     let number = fastrand::u16(..);
-    format!("{}-{number:04x}-{} {}", now().as_millis(), write_state(file), path.name())
+    let name = format!("{}-{number:04x}-{} {}", now().as_millis(), write_state(file), path.name());
+    name.get(..name.floor_char_boundary(NAME_LIMIT)).unwrap_or(&name).to_owned()
 }
 
 /// The size and the last write of a file: they differ once somebody has written to it.
@@ -165,6 +166,18 @@ impl AtomicFile {
 #[allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_in_the_trash_are_no_longer_than_a_name_may_be() {
+        let all = tempfile::tempdir().unwrap();
+        let vault = Vault::open(all.path()).unwrap();
+        let name = format!("{}.md", "ä".repeat(126));
+        let stat = fs::stat(all.path()).unwrap();
+        let backup = backup_name(&NotePath::parse(&name).unwrap(), &stat);
+        assert!(backup.len() <= NAME_LIMIT && backup.contains("ää"), "{backup}");
+        let second = super::super::trash::free_name(&vault, &name, std::slice::from_ref(&name));
+        assert!(second.len() <= NAME_LIMIT && second.ends_with("ä 2.md"), "{second}");
+    }
 
     #[test]
     fn late_write_is_saved_in_the_folder_of_a_note_with_a_long_name_or_in_the_trash() {

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::atomic_group::FileAfter;
 use crate::apply::replace::{StepError, check_base_file, is_base_file};
+use crate::apply::replaced_backup::NAME_LIMIT;
 use crate::apply::replaced_file::ReplacedFile;
 use crate::filesystem::dir_entry::{DirEntry, TRASH};
 use crate::filesystem::entry_content::EntryContent;
@@ -171,9 +172,14 @@ pub(crate) fn free_name(vault: &Vault, wanted: &str, taken: &[String]) -> String
         Some((stem, extension)) => (stem, format!(".{extension}")),
         None => (wanted, String::new()),
     };
-    let numbered = (2..100).map(|n| format!("{stem} {n}{extension}"));
+    let with_end = |end: String| {
+        let end = format!(" {end}{extension}");
+        let room = stem.floor_char_boundary(NAME_LIMIT.saturating_sub(end.len()));
+        format!("{}{end}", stem.get(..room).unwrap_or(stem))
+    };
+    let numbered = (2..100).map(|number: u32| with_end(number.to_string()));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
-    names.find(is_free).unwrap_or_else(|| format!("{stem} {:08x}{extension}", fastrand::u32(..)))
+    names.find(is_free).unwrap_or_else(|| with_end(format!("{:08x}", fastrand::u32(..))))
 }
 
 /// Nobody may be in the middle of writing what goes to the trash.
