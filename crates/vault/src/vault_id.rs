@@ -38,8 +38,9 @@ impl Vault {
         card.is_some() && self.vault_id().is_none()
     }
 
-    /// Writes the id that was announced. That it fails harms no note, so it is only logged.
-    pub(crate) fn write_pending_id(&self) {
+    /// Writes the id that was announced. That it fails harms no note, so it is only logged. Blocks on the
+    /// disk.
+    pub fn write_pending_id(&self) {
         let mut card = self.pending_id().lock().unwrap_or_else(PoisonError::into_inner);
         let Some(id) = card.as_ref() else { return };
         if let Some(carried) = self.vault_id() {

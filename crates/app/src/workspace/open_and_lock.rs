@@ -77,6 +77,10 @@ fn try_open_and_lock(
         if now.dir == home.dir {
             now.save().map_err(VaultLockError::Refused)?;
             vault.set_pending_id(now.id.as_str().to_owned());
+            // Without its id, changes that a crash interrupted would count as those of another folder.
+            if now.has_lost_id {
+                vault.write_pending_id();
+            }
             return Ok(LockedVault { vault, home: now, lock });
         }
         home = now;

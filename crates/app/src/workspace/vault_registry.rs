@@ -25,6 +25,8 @@ pub(crate) struct VaultDataDir {
     pub(crate) id: VaultId,
     /// Where a vault stood that carries the same card and is away, while this one has no history yet.
     pub(crate) copy_of: Option<PathBuf>,
+    /// Whether the folder is certainly the one that carried the id, and carries none by now.
+    pub(crate) has_lost_id: bool,
     record: VaultRecord,
     is_changed: bool,
 }
@@ -43,6 +45,10 @@ impl VaultDataDir {
         let id = id.unwrap_or_else(|| VaultId::from(Uuid::now_v7()));
         let original = records.iter().find(|record| seen.is_copy_of(record));
         let copy_of = original.filter(|_| known.is_none()).map(|record| record.path.clone());
+        let has_lost_id = seen.vault_id.is_none()
+            && known.is_some_and(|known| {
+                known.vault_id.is_some() && known.identity.is_certainly(&seen.identity)
+            });
         let card = seen.vault_id.or_else(|| known.and_then(|known| known.vault_id.clone()));
         let (mark, place) = (seen.identity, seen.path);
         let (data_mark, card_mark) = (FolderIdentity::of_folder(&dir).ok(), seen.card_mark);
@@ -60,6 +66,7 @@ impl VaultDataDir {
             dir: now.dir.clone(),
             id: now.id.clone(),
             copy_of,
+            has_lost_id,
             record: now,
             is_changed: is_news,
         })

@@ -29,6 +29,13 @@ pub(super) struct FolderIdentity {
     born: Option<i128>,
 }
 
+impl FolderIdentity {
+    /// Whether both are of one folder, by a birth time that no copy has.
+    pub(super) fn is_certainly(&self, other: &Self) -> bool {
+        self == other && self.born.is_some()
+    }
+}
+
 /// How sure it is that two marks are of one folder, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum IdentityMatch {

@@ -103,8 +103,12 @@ fn a_vault_is_known_wherever_it_is_moved_whether_it_carries_an_id_or_not() {
     let other = stage.home("Early");
     assert!(other.0 != first.0 && other.1 != first.1, "another vault at the old place");
     assert_eq!(stage.home("Moved"), first);
+    assert!(!stage.found("Moved").has_lost_id);
     fs::remove_dir_all(stage.at("Moved/.vaultmate")).expect("removed");
+    assert!(stage.found("Moved").has_lost_id);
     assert_eq!(stage.home("Moved"), first, "the very folder, that lost its card");
+    stage.make("New");
+    assert!(!stage.found("New").has_lost_id);
 }
 
 #[test]
