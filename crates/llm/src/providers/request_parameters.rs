@@ -95,8 +95,8 @@ mod tests {
             (ModelParameters { top_p: Some(f64::NAN), ..given() }, "The top-p of `m`"),
             (extra("[1]"), "aren’t a valid JSON object"),
             (extra("{"), "aren’t a valid JSON object"),
-            (extra(r#"{"messages": []}"#), "hold `messages`"),
-            (extra(r#"{"stream": false}"#), "hold `stream`"),
+            (extra(r#"{"messages": []}"#), "contain `messages`"),
+            (extra(r#"{"stream": false}"#), "contain `stream`"),
         ] {
             let error = RequestParameters::parse(&given).unwrap_err();
             assert!(error.contains(problem), "{error}");

@@ -111,7 +111,7 @@ async fn comments_keep_the_wait_for_a_server_on_this_computer_alive() {
     let slow = || Api::Remote.slow_answer("Beans.");
     let (ending, requests) = ending_and_requests(Api::Remote, vec![slow(), slow()]).await;
     assert_eq!((ending.status, requests), (TurnStatus::Failed, 2));
-    assert!(failure(&ending).contains("went silent: check the network"), "{}", failure(&ending));
+    assert!(failure(&ending).contains("stopped responding. Check the network"), "{}", failure(&ending));
 }
 
 #[tokio::test]
@@ -120,12 +120,12 @@ async fn a_silent_server_on_this_computer_is_asked_once_and_the_reason_is_told()
         let (ending, requests) = ending_and_requests(Api::Local, vec![answer, silent()]).await;
         assert_eq!((ending.status, requests), (TurnStatus::Failed, 1));
         let message = failure(&ending);
-        assert!(message.contains("a long prompt takes its time on this computer"), "{message}");
+        assert!(message.contains("A long prompt takes time on this computer"), "{message}");
     }
     // The control: a remote provider is asked once more.
     let (ending, requests) = ending_and_requests(Api::Remote, vec![silent(), silent()]).await;
     assert_eq!((ending.status, requests), (TurnStatus::Failed, 2));
-    assert!(failure(&ending).contains("check the network"), "{}", failure(&ending));
+    assert!(failure(&ending).contains("Check the network"), "{}", failure(&ending));
 }
 
 #[tokio::test]
