@@ -281,7 +281,7 @@ async fn the_page_cannot_name_a_folder() {
     settings["extraRoots"] = json!([{ "folder": other, "name": "" }]);
     let given = json!({ "settings": settings, "before": before });
     let said = app.window.execute(invoke, &json!(["save_settings", given])).await;
-    let refused = format!("{other} was not chosen in a dialog of the system.");
+    let refused = format!("{other} wasn’t chosen in a dialog of the system.");
     assert!(said.as_str().is_some_and(|said| said.starts_with(&refused)), "{said}");
     settings["extraRoots"] = json!([]);
     let given = json!({ "settings": settings, "before": before });

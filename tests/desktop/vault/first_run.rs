@@ -55,7 +55,7 @@ async fn choose_own_folder(device: InputDevice) {
     let button = format!("{FIRST_RUN} button");
     let none = Path::new("/proc");
     device.choose_folder((&home, &app), (&button, "Choose a folder…"), none).await;
-    app.window.find_text(FIRST_RUN, "/proc is a folder of the system, not one with notes.").await;
+    app.window.find_text(FIRST_RUN, "/proc is a system folder, not one with notes.").await;
     device.choose_folder((&home, &app), (&button, "Choose another folder…"), vault.root()).await;
     app.window.find_text(FIRST_RUN, "1 note").await;
     app.save_screenshot("first-run-folder").await;

@@ -17,7 +17,7 @@ use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 pub(super) const EDITOR_NOTES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];
 
 /// The last of `crates/store/migrations`.
-const NEWEST_MIGRATION: i64 = 17;
+const NEWEST_MIGRATION: i64 = 18;
 
 const LOG: &str = "[data-testid=chat-log]";
 const CARD: &str = "[data-testid=interrupted]";
@@ -146,13 +146,10 @@ impl WeekFixture {
 
     /// The program of the next days is a newer one: what is kept is as the one before left it.
     pub(super) async fn downgrade_database(&self) {
-        const BEFORE: [&str; 6] = [
-            "DROP TABLE succession",
-            "ALTER TABLE effect DROP COLUMN base_born",
-            "ALTER TABLE effect DROP COLUMN base_inode",
-            "ALTER TABLE effect DROP COLUMN born",
-            "DELETE FROM _sqlx_migrations WHERE version = 17",
-            "PRAGMA user_version = 16",
+        const BEFORE: [&str; 3] = [
+            "ALTER TABLE turn DROP COLUMN max_privacy",
+            "DELETE FROM _sqlx_migrations WHERE version = 18",
+            "PRAGMA user_version = 17",
         ];
         assert_eq!(
             self.schema_version().await,

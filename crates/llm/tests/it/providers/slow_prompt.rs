@@ -111,7 +111,11 @@ async fn comments_keep_the_wait_for_a_server_on_this_computer_alive() {
     let slow = || Api::Remote.slow_answer("Beans.");
     let (ending, requests) = ending_and_requests(Api::Remote, vec![slow(), slow()]).await;
     assert_eq!((ending.status, requests), (TurnStatus::Failed, 2));
-    assert!(failure(&ending).contains("stopped responding. Check the network"), "{}", failure(&ending));
+    assert!(
+        failure(&ending).contains("stopped responding. Check the network"),
+        "{}",
+        failure(&ending)
+    );
 }
 
 #[tokio::test]
