@@ -17,9 +17,9 @@ const looked = [
   ...['search-broken', 'note-marks', 'settings', 'first-run'],
 ];
 /** Seen only for what looks unlike the others. */
-const sections = [
-  ...['answering', 'private', 'spending', 'hub', 'desktop', 'appearance', 'history'],
-].map((name) => `settings-${name}`);
+const sections = ['answering', 'private', 'spending', 'hub', 'general', 'history'].map(
+  (name) => `settings-${name}`,
+);
 /** Seen only for steps of the first run that move. */
 const still = ['first-run-2', 'first-run-key'];
 /** Windows in which the way on from the first run is in sight at once. */

@@ -154,7 +154,7 @@ async fn a_proxy_that_wants_a_login_is_named_and_the_one_it_has_is_told_nobody()
     let mut command = ask_command(&home, "https://models.invalid");
     let said = run_command(command.env("HTTPS_PROXY", address).env("VAULTMATE_LOG", "trace")).await;
     assert!(
-        said.stderr.contains("models.invalid is behind a proxy that wants a login"),
+        said.stderr.contains("models.invalid is behind a proxy that requires a login"),
         "{said:?}"
     );
     let heads = proxy.log().heads;

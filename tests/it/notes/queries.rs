@@ -290,7 +290,7 @@ async fn a_note_has_a_place_for_other_programs_and_nothing_else_has() {
     let file = running.app.note_file_path(note_path("House/Heating.md")).await.expect("a file");
     assert_eq!(std::fs::canonicalize(&file).expect("there"), file);
     assert!(file.ends_with("House/Heating.md"), "{}", file.display());
-    for (asked, why) in [("House/photo.png", "is no note"), ("House/Gone.md", "Gone")] {
+    for (asked, why) in [("House/photo.png", "isn’t a note"), ("House/Gone.md", "Gone")] {
         let refused = running.app.note_file_path(note_path(asked)).await.expect_err(asked);
         assert!(refused.message.contains(why), "{}", refused.message);
     }

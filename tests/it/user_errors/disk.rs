@@ -252,7 +252,7 @@ async fn a_hub_message_that_cannot_be_stored_is_refused_and_never_acknowledged()
     let answer = line.next_response().await;
     assert_eq!((answer.message.as_str(), answer.kind.as_str()), ("m-1", "reject"));
     let reason = answer.payload["reason"].as_str().expect("words").to_owned();
-    assert!(reason.starts_with("Not saved: The disk is full"), "{reason}");
+    assert!(reason.starts_with("Not saved: Couldn’t save because the disk is full"), "{reason}");
     assert_readable(&reason);
 
     disk.free_space();

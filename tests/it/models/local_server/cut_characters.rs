@@ -56,7 +56,7 @@ async fn half_a_character_leaves_the_note_as_it_is_and_the_failure_is_told() {
         let (note, failure) = note_and_failure(&[&call], ATTEMPTS).await;
         assert_eq!(note, NOTE, "{half}");
         let failure = failure.unwrap_or_else(|| panic!("{half}: no failure"));
-        assert!(failure.contains("cannot be read"), "{failure}");
+        assert!(failure.contains("can’t be read"), "{failure}");
     }
     // The control: the same call with the whole character.
     let call = r#"{\"path\":\"Party.md\",\"content\":\"cake \ud83c\udf82 for Mia\"}"#;
