@@ -163,6 +163,8 @@ fn stale_error(change: &Change) -> VaultError {
 
 /// Finishes the creation or the new bytes of one note.
 pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    use RecoveryAction::{Apply, GiveUp, Park};
+
     let change = &intent.change;
     let place = match AtomicFile::open(vault, intent) {
         Ok(place) => place,
@@ -203,11 +205,11 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
         // It had the note's name for a moment, and somebody opened it for writing.
         remedy = action_after_reopening(change.kind(), remedy);
     }
+    if matches!(remedy, Apply | GiveUp | Park) {
+        replaced_backup::unlink_backup(vault, &place);
+    }
     match remedy {
-        RecoveryAction::Apply => {
-            replaced_backup::unlink_backup(vault, &place);
-            execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent))
-        }
+        Apply => execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent)),
         RecoveryAction::Done => {
             place.sync().map_err(StepError::open)?;
             Ok(left)
@@ -216,16 +218,10 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
             let after = change.after().unwrap_or_default();
             Err(replace::roll_back(vault, &place, after).in_recovery())
         }
-        RecoveryAction::Park => {
-            replaced_backup::unlink_backup(vault, &place);
-            Err(StepError::parked(&place))
-        }
+        Park => Err(StepError::parked(&place)),
         RecoveryAction::Moved => Ok(intent.staged),
         RecoveryAction::Gone => Ok(None),
-        RecoveryAction::GiveUp => {
-            replaced_backup::unlink_backup(vault, &place);
-            Err(StepError::stale(stale_error(change)))
-        }
+        GiveUp => Err(StepError::stale(stale_error(change))),
         RecoveryAction::MoveBack => {
             place.rename_to_free_name().map_err(|error| StepError::open(place.io_error(error)))?;
             place.sync().map_err(StepError::open)?;
