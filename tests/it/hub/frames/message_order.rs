@@ -123,7 +123,9 @@ async fn a_message_that_comes_while_we_end_is_kept_or_not_acknowledged() {
         let id = format!("m-{number}");
         line.deliver(&id, &format!("word {number}")).await;
         if number % 2 == 1 {
-            acknowledged.extend(skip_to_ack(&mut line, &id).await.is_empty().then(|| id.clone()));
+            // An answer to an earlier message may come first.
+            skip_to_ack(&mut line, &id).await;
+            acknowledged.push(id.clone());
         }
         running.quit().await;
         let is_acked = |answer: &LinkResponse| answer.message == id && answer.kind == "ack";
