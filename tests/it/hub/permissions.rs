@@ -160,7 +160,11 @@ async fn an_answer_from_outside_its_places_needs_approval_over_a_restart() {
     let (first, second) = (view.held[0].number, view.held[1].number);
     running.app.decide_approval(second, ApprovalDecision::Discard).await.expect("discarded");
     running.app.decide_approval(first, ApprovalDecision::Send).await.expect("sent");
-    let sent = line.next_response().await;
+    let mut sent = line.next_response().await;
+    // What was sent last before the restart comes again, unless it was known that the hub read it.
+    if sent.message == "m-3" {
+        sent = line.next_response().await;
+    }
     assert_eq!((sent.message.as_str(), &sent.payload["body"]), ("m-2", &json!("The first line.")));
     let again = running.app.decide_approval(first, ApprovalDecision::Send).await.expect_err("once");
     assert!(again.message.contains("already sent or discarded"), "{again}");
