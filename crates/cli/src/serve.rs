@@ -228,7 +228,7 @@ mod tests {
             vec![settings(None), settings(cut), settings(cut), settings(None), settings(cut)],
             &["The settings are cut off.", "The settings are cut off."],
         );
-        // What is printed of one kind leaves the others as they are.
+        // A line of one kind does not repeat or remove those of the others.
         check(
             vec![
                 problem(full),

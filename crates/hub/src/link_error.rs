@@ -148,7 +148,7 @@ impl LinkError {
     }
 }
 
-/// What to do once the hub has ended the connection.
+/// The message for a connection that the hub has ended, by its close code.
 fn closed_message(code: u16, at: &Endpoint) -> String {
     match code {
         1001 => format!("The hub at {at} was closed. Start it again to use it."),

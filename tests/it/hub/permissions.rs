@@ -161,7 +161,7 @@ async fn an_answer_from_outside_its_places_needs_approval_over_a_restart() {
     running.app.decide_approval(second, ApprovalDecision::Discard).await.expect("discarded");
     running.app.decide_approval(first, ApprovalDecision::Send).await.expect("sent");
     let mut sent = line.next_response().await;
-    // What was sent last before the restart comes again, unless it was known that the hub read it.
+    // The last notification before the restart comes again, unless it was known that the hub read it.
     if sent.message == "m-3" {
         sent = line.next_response().await;
     }

@@ -146,7 +146,7 @@ async fn answer_to(line: &mut RawHubLink, id: &str, words: &str) -> String {
     }
 }
 
-/// What a model is asked for the hub's next message, and what the hub hears, after a hub turn read
+/// The request for the hub's next message, and the notification about it, after a hub turn read
 /// the diary and asked in a version of the conversation that is shown or not.
 async fn hub_after_question(is_shown: bool) -> (Value, String) {
     let home = home_with_key(&[("Diary/Ann.md", "canary-5e02\n"), ("inbox/Inbox.md", "- here\n")]);

@@ -16,7 +16,7 @@ const NOTES: [(&str, &str); 5] = [
     ("Open.md", "# Open\n"),
 ];
 
-/// Who made the call.
+/// The author of the call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Author {
     LocalModel,

@@ -35,7 +35,7 @@ export interface QueryStory {
   readonly images?: Readonly<Record<string, string>>;
   /** Lines that the assistant wrote. */
   readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
-  /** What is kept from the model that answers: notes and folders, tags with their `#`, ids of conversations. */
+  /** The targets that are kept from the model that answers: notes and folders, tags with their `#`, ids of conversations. */
   readonly private?: Readonly<Record<string, PrivateNote>>;
 }
 

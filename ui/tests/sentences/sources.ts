@@ -23,7 +23,7 @@ const unread = new Set(
 );
 /** Whose literals are put into a sentence, also where they are a single word. */
 const filled = new Set(['system', 'trouble', 'not_found', 'refused']);
-/** Whose own arguments are only logged: the action of the store that failed. */
+/** Calls whose own arguments are only logged: the action of the store that failed. */
 const logged = new Set(['commit!', 'commit_relaxed!', 'read!', 'read_one!', 'doing', 'from_sql']);
 /** Statements and parts of them: a word of SQL, or columns. */
 const sql =

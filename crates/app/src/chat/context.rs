@@ -88,7 +88,7 @@ impl VaultSession {
         Ok(planners.filter(|turn| !heard.contains(turn)).collect())
     }
 
-    /// Where the text of these turns comes from which is neither the user's nor ours.
+    /// The sources of the text of these turns, but for the user's own text and the application's.
     async fn sources_of(
         &self,
         turns: impl Iterator<Item = TurnId>,

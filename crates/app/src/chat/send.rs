@@ -65,7 +65,7 @@ impl UserMessage {
         }
     }
 
-    /// Where its turn will stand.
+    /// The place of its turn in the conversation.
     pub(crate) fn place(&self) -> TurnPlace<'_> {
         match (&self.instead_of, &self.answers) {
             (Some(turn), _) => TurnPlace::InsteadOf(turn),

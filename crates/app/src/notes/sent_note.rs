@@ -43,7 +43,7 @@ struct ToSend {
     seen: SeenAs,
 }
 
-/// What tells the note from another one that has its path by now.
+/// The proof that the note is not another one that has its path by now.
 #[derive(Clone, Copy)]
 enum SeenAs {
     File(OpenedFile),

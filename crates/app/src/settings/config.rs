@@ -198,8 +198,8 @@ impl Config {
                 self.activate(Ok(&lock), stamp, &found);
                 return Ok(());
             }
-            // What the change takes out would look like a loss beside a copy without its end. The copy gets
-            // its end first, with everything in it.
+            // Beside a copy without its last line, a setting that this change removes would look lost. So the
+            // copy first gets its last line, with all settings in it.
             let seals_first = !is_sealed && !found.has_sealed_copy();
             let text = if seals_first { &sealed } else { &text };
             if lock.replace_if(&self.target(), old, text.as_bytes())? {

@@ -148,7 +148,7 @@ pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> Result<(), UserError> 
     WriteLock::take(file.parent().unwrap_or(Path::new(".")))?.replace(file, bytes)
 }
 
-/// What can fail with a file or folder of the data directory.
+/// An action on a file or folder of the data directory that can fail.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FileAction {
     Find,

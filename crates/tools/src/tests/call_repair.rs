@@ -249,7 +249,7 @@ fn path(call: &mut RepairCall, failure: &str) -> Option<()> {
         asked.split("://").last()?.trim_start_matches('/').to_owned()
     } else if let Some(signs) = between(failure, "contains one of `", "`") {
         asked.replace(|sign| signs.contains(sign), "")
-    } else if failure.contains("Leave out the `/` at the end") {
+    } else if failure.contains("Remove the `/` at the end") {
         asked.trim_end_matches('/').to_owned()
     } else if failure.contains("a dot or space at its end. Remove it") {
         let extension = extension.trim_end_matches(['.', ' ']);

@@ -205,7 +205,7 @@ impl Vault {
 pub(crate) fn note_path(text: &str) -> Result<NotePath, PathError> {
     let asked = NotePath::parse(text)?;
     if text.ends_with('/') {
-        let advice = "Leave out the `/` at the end, or write the note’s name behind it.";
+        let advice = "Remove the `/` at the end, or write the note’s name behind it.";
         return Err(PathError(format!("`{asked}/` names a folder, not a note. {advice}")));
     }
     Ok(asked)

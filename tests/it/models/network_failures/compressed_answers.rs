@@ -45,7 +45,7 @@ fn response(head: &str, body: &[u8]) -> CannedResponse {
     CannedResponse::Binary([head.as_bytes(), body].concat())
 }
 
-/// What the user is told when every attempt meets this answer; `None` when it is taken.
+/// The message for the user when every attempt meets this answer; `None` when it is accepted.
 async fn failure_after(answer: CannedResponse) -> Option<String> {
     let server = CannedServer::over_tcp(vec![answer]).await;
     let home = home_with_key(&NOTES);

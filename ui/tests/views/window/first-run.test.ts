@@ -127,7 +127,7 @@ describe('the first run', () => {
 
 describe('the first run, which shows no settings,', () => {
   const root = join(fileURLToPath(import.meta.url), '../../../../..');
-  /** What a provider may answer to a key that is tried. */
+  /** The answers that a provider may give to a key that is tried. */
   const sentences = templatesIn(root, ['crates/llm/src/transport']).map(({ text }) => text);
   const naming = sentences.filter((text) => text.includes('Settings'));
   const credit =

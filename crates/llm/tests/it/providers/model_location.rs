@@ -87,7 +87,7 @@ async fn the_size_of_a_model_that_no_list_names_is_read_from_its_name() {
             assert_eq!(told.parameters, Some(count), "{server}: {name}");
         }
     }
-    // What the server counts is right, whatever the name says.
+    // The server's count is right, whatever the name says.
     let counted = json!({ "data": [{ "id": "x-7b", "owned_by": "llamacpp",
         "meta": { "n_params": 494_032_768 } }] });
     let asked = ByteServer::serving(vec![value(&counted), value(&json!({}))]).await;
