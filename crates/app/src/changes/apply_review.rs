@@ -3,6 +3,8 @@
 //! A decision names the text that the user saw and is refused if it changed since. Decisions about hunks are stored
 //! before anything is applied.
 
+use std::collections::BTreeMap;
+
 use protocol::job::JobKind;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
 use protocol::{Change, ChangeKind, ConversationId, NotePath, UserError};
@@ -44,11 +46,12 @@ pub(crate) async fn apply_decisions(
     let before = crash_recovery::already_decided(store, &set).await?;
     let mut decided = before.clone();
     let mut wanted = Vec::new();
+    let current = current_decisions(&set, request);
     for row in &set.planned {
         if is_decided(&before, &row.change.path) {
             continue;
         }
-        match decision_for(&set, row, request) {
+        match decision_for(&set, row, request, &current) {
             Ok(Some(RowDecision::Make(how))) => wanted.push((row, how)),
             Ok(Some(RowDecision::Leave)) => decided.rejected.push(row.change.path.clone()),
             Ok(None) => {}
@@ -81,30 +84,40 @@ enum RowDecision {
     Leave,
 }
 
+/// Decisions by note.
+type Decisions<'a> = BTreeMap<&'a NotePath, &'a ReviewDecision>;
+
+/// The decisions about changes that are as the user saw them. Hashes each text once.
+fn current_decisions<'a>(set: &OpenChangeSet, request: &'a DecideReview) -> Decisions<'a> {
+    let is_current = |note: &&NoteDecision| note.seen == change_fingerprint(set, &note.path);
+    request.notes.iter().filter(is_current).map(|note| (&note.path, &note.decision)).collect()
+}
+
 /// The decision of the request about a row; `None` while it stays pending. A unit is accepted only
 /// if each of its notes is, as it is now, and rejected with any of them.
 fn decision_for(
     set: &OpenChangeSet,
     row: &PlannedChangeRow,
     request: &DecideReview,
+    current: &Decisions<'_>,
 ) -> Result<Option<RowDecision>, &'static str> {
-    let note =
-        |row: &PlannedChangeRow| request.notes.iter().find(|note| note.path == row.change.path);
-    let is_current = |note: &NoteDecision| note.seen == change_fingerprint(set, &note.path);
-    let is_decided = |row: &PlannedChangeRow, wanted: &ReviewDecision| {
-        note(row).is_some_and(|note| note.decision == *wanted && is_current(note))
-    };
     let unit = row.unit.as_ref();
     let of_unit = || set.planned.iter().filter(|other| other.unit.as_ref() == unit);
-    if unit.is_some() && of_unit().any(|other| is_decided(other, &ReviewDecision::Reject)) {
+    let is = |other: &PlannedChangeRow, wanted: &ReviewDecision| {
+        current.get(&other.change.path).is_some_and(|decision| *decision == wanted)
+    };
+    if unit.is_some() && of_unit().any(|other| is(other, &ReviewDecision::Reject)) {
         return Ok(Some(RowDecision::Leave));
     }
-    let Some(found) = note(row) else { return Ok(None) };
-    if !is_current(found) {
-        return Err("These aren’t the changes that you looked at. Look at them again.");
-    }
-    let whole = || of_unit().all(|other| is_decided(other, &ReviewDecision::Accept));
-    match &found.decision {
+    let Some(decision) = current.get(&row.change.path) else {
+        let is_named = request.notes.iter().any(|note| note.path == row.change.path);
+        return match is_named {
+            true => Err("These aren’t the changes that you looked at. Look at them again."),
+            false => Ok(None),
+        };
+    };
+    let whole = || of_unit().all(|other| is(other, &ReviewDecision::Accept));
+    match decision {
         ReviewDecision::Accept if unit.is_none() || whole() => {
             Ok(Some(RowDecision::Make(AcceptedPortion::Whole)))
         }
