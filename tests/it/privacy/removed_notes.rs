@@ -130,6 +130,30 @@ async fn what_was_read_is_not_told_of_another_note_that_has_the_name_by_now() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_read_is_not_told_of_a_note_that_was_replaced_before_the_turn_ended() {
+    for (never, is_told) in [("Diary/", false), ("Other/", true)] {
+        let home = home();
+        let root = home.notes.root().to_owned();
+        let mut replies = read_replies();
+        let answer = replies.pop().expect("the answer to what was read");
+        replies.push(Reply::computed(move |_| {
+            is_moved_and_replaced(&root);
+            answer
+        }));
+        replies.push(Reply::text("Well."));
+        let model = ScriptedModel::start(replies).await;
+        let running = home.open(settings(&model, &[never])).await;
+        let conversation = running.send_and_wait(None, "what does it say?").await;
+        running.send_and_wait(Some(&conversation), "and now?").await;
+        let told = model.requests().last().map(Value::to_string).expect("a request");
+        running.quit().await;
+        assert_eq!(told.contains(CANARY), is_told, "{never}: {told}");
+        assert!(told.contains("what does it say?"), "{told}");
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_note_that_became_private_is_no_more_told_of_once_it_is_deleted() {
     let told = request_after_events(&["#private"], &[make_private, delete_note]).await;
     let name = told.to_lowercase().contains(&NAME.to_lowercase());

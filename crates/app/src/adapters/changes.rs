@@ -8,7 +8,7 @@ use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, ToolEvent, UserError,
+    OpenTurn, PlannedState, Timestamp, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, PlannedChangeRow, Store};
 use tokio::sync::{Mutex, mpsc};
@@ -161,12 +161,14 @@ impl VaultChanges {
         if self.privacy_guard.vault_for_models().shows_all() {
             return Ok(BTreeSet::new());
         }
-        let mut planned = BTreeMap::new();
+        let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
         for row in waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create) {
             let messages = self.store.messages_of_turn(&row.turn).await.map_err(store_error)?;
-            planned.extend(messages.last().map(|last| (row.change.path.clone(), last.at)));
+            let Some(begun) = messages.first().map(|message| message.at) else { continue };
+            let first = read.entry(row.change.path.clone()).or_insert(begun);
+            *first = begun.min(*first);
         }
-        self.privacy_guard.replaced_for_any(planned).await
+        self.privacy_guard.replaced_for_any(read).await
     }
 
     async fn policy_facts(

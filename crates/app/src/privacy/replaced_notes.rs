@@ -1,8 +1,8 @@
 //! Notes whose file was replaced by another one after a turn was told their text.
 //!
 //! The note that was read may lie in a private folder by now. It is taken for that where the file
-//! at its path was made after the reading and not by us, and something private was touched since: a
-//! program that saves by putting a new file in the place touches nothing private.
+//! at its path was made since the turn began that read it, not by us, and something private was
+//! touched since: a program that saves by putting a new file in the place touches nothing private.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,23 +17,28 @@ use crate::support::errors::{note_error, store_error};
 /// The clock of a file system goes in ticks: so many milliseconds it may be behind.
 const FILE_CLOCK_LAG_MS: i64 = 20;
 
-/// When each note had been read: the time of the last message of the first turn that was told some
-/// of it.
+/// Since when another file at the path of each note may be another note: the time of the first
+/// message of the first turn that was told some of it.
 pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<NotePath, Timestamp> {
-    let mut ended: HashMap<&TurnId, Timestamp> = HashMap::new();
+    let mut begun: HashMap<&TurnId, Timestamp> = HashMap::new();
     for row in rows {
-        let last = ended.entry(&row.turn).or_insert(row.at);
-        *last = row.at.max(*last);
+        let first = begun.entry(&row.turn).or_insert(row.at);
+        *first = row.at.min(*first);
     }
     let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
     for (turn, sources) in told {
-        let Some(at) = ended.get(turn) else { continue };
+        let Some(at) = begun.get(turn) else { continue };
         for path in sources.iter().filter_map(source_note) {
             let first = read.entry(path).or_insert(*at);
             *first = (*at).min(*first);
         }
     }
     read
+}
+
+/// The earliest time that a file made or touched at that time may have.
+const fn by_file_clock(at: Timestamp) -> Timestamp {
+    Timestamp(at.0.saturating_sub(FILE_CLOCK_LAG_MS))
 }
 
 impl PrivacyGuard {
@@ -66,8 +71,7 @@ impl PrivacyGuard {
         };
         match run_blocking(another).await? {
             Some(file) if !self.is_own_change(path, file).await? => {
-                let since = Timestamp(opened.at.0.saturating_sub(FILE_CLOCK_LAG_MS));
-                self.is_touched(&view, since).await
+                self.is_touched(&view, by_file_clock(opened.at)).await
             }
             _ => Ok(false),
         }
@@ -84,8 +88,8 @@ impl PrivacyGuard {
         let vault = self.vault.unfiltered();
         let younger = move || {
             let younger = read.into_iter().filter_map(|(path, at)| {
-                let file = vault.file_id(&path)?;
-                (file.born? / 1_000_000 > at.0).then_some((path, file, at))
+                let (file, at) = (vault.file_id(&path)?, by_file_clock(at));
+                (file.born? / 1_000_000 >= at.0).then_some((path, file, at))
             });
             younger.collect::<Vec<_>>()
         };
