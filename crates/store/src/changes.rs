@@ -5,6 +5,7 @@ pub(crate) mod change_set;
 pub(crate) mod content;
 pub(crate) mod effect;
 pub(crate) mod effect_history;
+pub(crate) mod merged_plan;
 pub(crate) mod planned_change;
 pub(crate) mod purged;
 pub(crate) mod retention;
