@@ -198,10 +198,15 @@ impl PrivacyGuard {
         self.begin(turn, most).await
     }
 
-    /// The messages of a turn that has ended are heard again, by somebody who may see at most `most`.
+    /// From now on the messages of a turn are heard by somebody who may see at most `most`: after it
+    /// ended, or by another model while it runs.
     pub(crate) async fn begin_replay(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
         let mut state = self.state();
+        // What it hears from now on may be what was hidden from it before.
+        if state.running.get(turn).is_some_and(|before| before.fingerprint != view.fingerprint) {
+            state.redaction_cache.update(turn, view.fingerprint, now());
+        }
         state.running.insert(turn.clone(), view);
         self.update_screen(&state);
         Ok(())
