@@ -2,6 +2,7 @@
 //! is recovered, and the model is told which hunks were rejected.
 
 use protocol::changes::history::UndoScope;
+use protocol::changes::retention::HistoryAge;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
 use protocol::{ConversationId, Review};
 use serde_json::json;
@@ -54,6 +55,26 @@ async fn accept_rest_and_undo(
     let all = UndoScope::Conversation { conversation: conversation.clone() };
     assert!(app.app.undo(&all).await.expect("undone").conflicts.is_empty());
     assert_eq!(test_home.notes.read("List.md"), BEFORE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_goes_on_after_the_text_of_a_rejected_hunk_was_deleted() {
+    for deletes in [true, false] {
+        let (home, model) = (home_with_key(&NOTES), ScriptedModel::start(script()).await);
+        let running = home.open(settings_with_model(&model)).await;
+        let conversation = running.send_and_wait(None, "make it loud").await;
+        let decision = decide_each_hunk(&review(&running, &conversation).await);
+        running.app.decide_review(&decision).await.expect("decided");
+        if deletes {
+            running.app.delete_history(HistoryAge::Any).await.expect("deleted");
+        }
+        running.send_and_wait(Some(&conversation), "well?").await;
+        let told = last_message_text(model.requests().last().expect("a request"));
+        assert!(told.contains("applied some of the changes to List.md and rejected"), "{told}");
+        assert_eq!(told.contains("-two\n+TWO\n"), !deletes, "{told}");
+        running.quit().await;
+        model.finish();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

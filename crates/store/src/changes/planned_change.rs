@@ -425,7 +425,8 @@ pub(crate) async fn mark_reported(
     Ok(())
 }
 
-/// The rejected changes of notes of which another part was applied, at one time.
+/// The rejected changes of notes of which another part was applied, at one time, as far as their
+/// texts are kept.
 pub(crate) async fn rejected_parts(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
@@ -438,6 +439,8 @@ pub(crate) async fn rejected_parts(
              WHERE other.change_set = ?1 AND other.decided_at = ?2 AND other.state = 'applied'
                  AND other.path = declined.path
          )
+         AND (kind NOT IN ('create', 'replace') OR after IS NOT NULL)
+         AND (kind NOT IN ('replace', 'trash') OR before IS NOT NULL)
          ORDER BY position",
     )
     .bind(set.as_str())
