@@ -92,3 +92,51 @@ async fn regenerating_an_answer_that_edited_a_note_of_a_group_rejects_the_group(
     running.quit().await;
     model.finish();
 }
+
+/// An application with a pending edit of `A.md` and a pending move of it, by two messages.
+async fn with_pending_edit_and_move(
+    moves_first: bool,
+) -> (TestHome, ScriptedModel, RunningApp, protocol::ConversationId) {
+    let edit = |path: &str| {
+        let edit = json!({ "path": path, "old_text": "text", "new_text": "TEXT" });
+        Reply::calls(vec![("edit_file", edit)])
+    };
+    let calls = match moves_first {
+        true => [move_a(), edit("Sub/B.md")],
+        false => [edit("A.md"), move_a()],
+    };
+    let replies = calls.into_iter().flat_map(|call| [call, Reply::text("Done.")]).collect();
+    let model = ScriptedModel::start(replies).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "one").await;
+    running.send_and_wait(Some(&conversation), "two").await;
+    (home, model, running, conversation)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_and_a_move_of_a_note_are_applied_both_or_neither() {
+    for moves_first in [false, true] {
+        let (home, model, running, conversation) = with_pending_edit_and_move(moves_first).await;
+        let pending = running.pending_paths(&conversation).await;
+        let all: Vec<_> = pending.iter().map(String::as_str).collect();
+        for (path, theirs) in [("Sub/B.md", "theirs\n"), ("A.md", "mine\n")] {
+            let before = home.notes.try_read(path);
+            home.notes.write(path, theirs);
+            let _told = running.decide(&conversation, &all, &[]).await;
+            assert_eq!(home.notes.read(path), theirs);
+            assert_eq!(running.pending_paths(&conversation).await, pending, "{path}");
+            assert_eq!(home.notes.read("C.md"), NOTES[1].1, "{path}");
+            match before {
+                Some(text) => home.notes.write(path, text),
+                None => std::fs::remove_file(home.notes.root().join(path)).expect(path),
+            }
+        }
+        running.decide(&conversation, &all, &[]).await.expect("applied");
+        assert_eq!(home.notes.read("Sub/B.md"), "TEXT\n");
+        assert_eq!(home.notes.try_read("A.md"), None);
+        assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+        running.quit().await;
+        model.finish();
+    }
+}

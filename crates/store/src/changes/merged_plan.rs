@@ -1,6 +1,6 @@
 //! The pending changes of a conversation after a call has planned more.
 
-use protocol::{CallId, ChangeSet, TurnId};
+use protocol::{CallId, ChangeSet, NotePath, TurnId};
 
 use crate::changes::planned_change::PlannedChangeRow;
 
@@ -12,6 +12,7 @@ pub(crate) fn merge_rows(
     call: &CallId,
     is_unit: bool,
 ) -> Vec<PlannedChangeRow> {
+    // Units that become part of the unit of this call.
     let mut swallowed = Vec::new();
     let mut rows = Vec::with_capacity(grown.len());
     for change in grown.changes() {
@@ -38,10 +39,26 @@ pub(crate) fn merge_rows(
             },
         });
     }
+    let edited_and_moved = edited_and_moved(&rows);
+    let of_those = |row: &&PlannedChangeRow| edited_and_moved.contains(&row.change.path);
+    swallowed.extend(rows.iter().filter(of_those).filter_map(|row| row.unit.clone()));
     for row in &mut rows {
-        if row.unit.as_ref().is_some_and(|unit| swallowed.contains(unit)) {
+        let is_swallowed = row.unit.as_ref().is_some_and(|unit| swallowed.contains(unit));
+        if is_swallowed || edited_and_moved.contains(&row.change.path) {
             row.unit = Some(call.clone());
         }
     }
     rows
+}
+
+/// Paths with a move and another change in different units. They are shown as one note and decided
+/// by its path, so they have to be carried out together.
+fn edited_and_moved(rows: &[PlannedChangeRow]) -> Vec<NotePath> {
+    let (moves, edits): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.change.is_rename());
+    let joined = moves.into_iter().filter(|row| {
+        edits.iter().any(|edit| {
+            edit.change.path == row.change.path && (edit.unit.is_none() || edit.unit != row.unit)
+        })
+    });
+    joined.map(|row| row.change.path.clone()).collect()
 }
