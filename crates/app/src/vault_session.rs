@@ -97,6 +97,7 @@ pub(crate) struct VaultSession {
     pub(crate) hub: HubHandle,
     /// Rung when messages of the hub were stored.
     pub(crate) inbox_ready: Notify,
+    pub(crate) stalled_messages: inbox::StalledMessages,
     /// Rung when notifications were queued.
     pub(crate) outbox_ready: Arc<Notify>,
     /// Rung when there may be a conversation to tell of.
@@ -250,6 +251,7 @@ impl VaultSession {
             jobs: around.jobs.clone(),
             hub,
             inbox_ready: Notify::new(),
+            stalled_messages: inbox::StalledMessages::default(),
             outbox_ready: bell,
             titles_due: Notify::new(),
             context_uses: ContextUses::default(),

@@ -6,6 +6,8 @@ use app::TimeScale;
 use protocol::chat::conversation::ChatItem;
 use protocol::{AppEvent, Mode, NoteDiff, TurnStatus};
 use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
 use testkit::{Gate, Reply, ScriptedModel, TestHub};
 
 use crate::harness::raw_hub::{LinkResponse, RawHub};
@@ -53,6 +55,71 @@ async fn without_a_model_the_message_is_kept_as_it_is_and_the_hub_is_told() {
     let view = running.view(&running.only_conversation().await).await;
     assert!(view.conversation.from_hub, "{:?}", view.conversation);
     running.quit().await;
+}
+
+/// Lets the database refuse new turns under a condition, as a full disk may.
+async fn refuse_turns(home: &TestHome, condition: &str) {
+    let refusal = format!(
+        "CREATE TRIGGER no_turn BEFORE INSERT ON turn WHEN {condition}
+         BEGIN SELECT RAISE(ABORT, 'full'); END"
+    );
+    change_database(home, refusal).await;
+}
+
+async fn take_turns_again(home: &TestHome) {
+    change_database(home, "DROP TRIGGER no_turn".to_owned()).await;
+}
+
+async fn change_database(home: &TestHome, statement: String) {
+    let options = SqliteConnectOptions::new().filename(home.database_path());
+    let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
+    sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut database).await.expect("changed");
+    database.close().await.expect("closed");
+}
+
+async fn wait_for_problem(running: &RunningApp) {
+    let is_problem = |event: &AppEvent| matches!(event, AppEvent::Problem { .. }).then_some(());
+    running.wait_for_event("a problem", is_problem).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_whose_turn_cannot_be_stored_is_worked_on_when_it_can() {
+    let (home, hub) = (TestHome::new(&NOTES), TestHub::start().await);
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    hub.wait_for_registration().await;
+    refuse_turns(&home, "true").await;
+    let first = hub.send("remember milk").await;
+    hub.wait_for_ack(&first).await;
+    wait_for_problem(&running).await;
+    take_turns_again(&home).await;
+    // The next message wakes the loop, which tries again after a while without one.
+    let second = hub.send("remember eggs").await;
+    for id in [&first, &second] {
+        assert_eq!(hub.wait_for_notification(id).await.body, "Saved to inbox/Inbox.md.");
+    }
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- remember eggs\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_whose_second_turn_cannot_be_stored_is_worked_on_when_it_can() {
+    let answers = [Reply::status(400, "no"), Reply::text("Noted."), Reply::text("Noted too.")];
+    let model = ScriptedModel::start(answers.into()).await;
+    let (home, hub) = (home_with_key(&NOTES), TestHub::start().await);
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    hub.wait_for_registration().await;
+    refuse_turns(&home, "(SELECT max(attempts) FROM inbox) > 0").await;
+    let first = hub.send("remember milk").await;
+    wait_for_problem(&running).await;
+    take_turns_again(&home).await;
+    let second = hub.send("what is new?").await;
+    for id in [&first, &second] {
+        hub.wait_for_notification(id).await;
+    }
+    // The model did nothing about either.
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- what is new?\n");
+    running.quit().await;
+    model.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,12 +3,13 @@
 //! At most a thousand wait; any further one is refused as busy, unless it was delivered before. After three failed turns the
 //! text of a message is kept as it is.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
 use protocol::{
-    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, OpenTurn, UserError,
+    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, OpenTurn, TurnId,
+    TurnStatus, UserError,
 };
 use store::{DeliveredMessage, DeliveryOutcome, InboxRow, TurnChanges};
 use tokio::sync::{mpsc, watch};
@@ -115,16 +116,64 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
     }
 }
 
+/// A message whose next turn could not be begun.
+#[derive(Debug, PartialEq)]
+enum StalledMessage {
+    /// The turn to begin for this message.
+    Begin { hub: String, id: String, age: MessageAge },
+    /// The failed turn, whose failure could not be recorded, and why it failed.
+    Failed(TurnId, UserError),
+}
+
+impl StalledMessage {
+    fn begin(hub: &str, id: &str, age: MessageAge) -> Self {
+        Self::Begin { hub: hub.to_owned(), id: id.to_owned(), age }
+    }
+}
+
+/// The messages that have to be tried again although the database may name a turn for them. After a
+/// restart [`resume_unfinished`] finds them by their rows.
+#[derive(Debug, Default)]
+pub(crate) struct StalledMessages(Mutex<Vec<StalledMessage>>);
+
+impl StalledMessages {
+    fn push(&self, message: StalledMessage) {
+        let mut stalled = self.lock();
+        if !stalled.contains(&message) {
+            stalled.push(message);
+        }
+    }
+
+    fn take(&self) -> Vec<StalledMessage> {
+        std::mem::take(&mut self.lock())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<StalledMessage>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Begins a turn for each accepted message, in the order they came, until it is dropped. What cannot
 /// be begun is tried again with the next one, or after a while.
 pub(crate) async fn run_inbox_loop(vault: Arc<VaultSession>) {
     loop {
-        match begin_turns(&vault).await {
-            Ok(()) => vault.inbox_ready.notified().await,
-            Err(error) => {
-                vault.feed.publish(AppEvent::Problem { error });
-                let _ = tokio::time::timeout(RETRY_DELAY, vault.inbox_ready.notified()).await;
-            }
+        let begun = match begin_stalled(&vault).await {
+            Ok(()) => begin_turns(&vault).await,
+            stalled => stalled,
+        };
+        let is_over = begun.is_ok() && vault.stalled_messages.is_empty();
+        if let Err(error) = begun {
+            vault.feed.publish(AppEvent::Problem { error });
+        }
+        let ready = vault.inbox_ready.notified();
+        if is_over {
+            ready.await;
+        } else {
+            let _ = tokio::time::timeout(RETRY_DELAY, ready).await;
         }
     }
 }
@@ -158,9 +207,32 @@ pub(crate) async fn turn_failed(
     turn: &OpenTurn,
     why: &UserError,
 ) -> Result<(), UserError> {
-    match vault.store.inbox_of_turn(&turn.turn).await.map_err(store_error)? {
-        Some(row) => retry_or_park(vault, &row, why).await,
-        None => Ok(()),
+    let tried = retry_failed_turn(vault, &turn.turn, why).await;
+    if tried.is_err() {
+        // The loop tries at once, and then after a while.
+        vault.inbox_ready.notify_one();
+    }
+    tried
+}
+
+async fn retry_failed_turn(
+    vault: &Arc<VaultSession>,
+    turn: &TurnId,
+    why: &UserError,
+) -> Result<(), UserError> {
+    let found = vault.store.inbox_of_turn(turn).await.map_err(store_error);
+    let outcome = match found {
+        Ok(None) => return Ok(()),
+        Ok(Some(row)) => record_failure(vault, &row, why).await.map(|next| (row, next)),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok((row, AfterFailure::TryAgain)) => submit(vault, &row, MessageAge::Before).await,
+        Ok((_, AfterFailure::Ended)) => Ok(()),
+        Err(error) => {
+            vault.stalled_messages.push(StalledMessage::Failed(turn.clone(), why.clone()));
+            Err(error)
+        }
     }
 }
 
@@ -169,6 +241,24 @@ async fn retry_or_park(
     row: &InboxRow,
     why: &UserError,
 ) -> Result<(), UserError> {
+    match record_failure(vault, row, why).await? {
+        AfterFailure::TryAgain => submit(vault, row, MessageAge::Before).await,
+        AfterFailure::Ended => Ok(()),
+    }
+}
+
+/// Whether a message whose turn failed gets another one.
+enum AfterFailure {
+    TryAgain,
+    Ended,
+}
+
+/// Counts a failed turn of a message. In the end, and if the turn did something, the hub is told instead.
+async fn record_failure(
+    vault: &Arc<VaultSession>,
+    row: &InboxRow,
+    why: &UserError,
+) -> Result<AfterFailure, UserError> {
     let store = &vault.store;
     if let Some(turn) = &row.turn {
         let changes = store.turn_changes(turn).await.map_err(store_error)?;
@@ -176,13 +266,13 @@ async fn retry_or_park(
         if let Some(words) = interrupted_text(&changes, &places) {
             store.inbox_done(&notification_for(row, &words, "high")).await.map_err(store_error)?;
             vault.outbox_ready.notify_one();
-            return Ok(());
+            return Ok(AfterFailure::Ended);
         }
     }
     let at_least = if is_final(why.code) { MAX_TURN_ATTEMPTS } else { 0 };
     let failed = store.inbox_attempt_failed(&row.hub, &row.id, &why.message, at_least).await;
     if failed.map_err(store_error)? <= MAX_TURN_ATTEMPTS {
-        return submit(vault, row, MessageAge::Before).await;
+        return Ok(AfterFailure::TryAgain);
     }
     let words = format!("Not saved: {}", why.message);
     store.inbox_park(&notification_for(row, &words, "high")).await.map_err(store_error)?;
@@ -190,7 +280,7 @@ async fn retry_or_park(
     if let Some(conversation) = &row.conversation {
         vault.emit(DomainEvent::Held(conversation.clone()));
     }
-    Ok(())
+    Ok(AfterFailure::Ended)
 }
 
 async fn writable_notes(vault: &VaultSession) -> Result<WritableNotes, UserError> {
@@ -234,7 +324,64 @@ async fn begin_turns(vault: &Arc<VaultSession>) -> Result<(), UserError> {
     Ok(())
 }
 
+/// Tries the stalled messages again. Those that fail again are kept, and the first error is told.
+async fn begin_stalled(vault: &Arc<VaultSession>) -> Result<(), UserError> {
+    let mut begun = Ok(());
+    for message in vault.stalled_messages.take() {
+        begun = begun.and(match message {
+            StalledMessage::Begin { hub, id, age } => begin_again(vault, &hub, &id, age).await,
+            StalledMessage::Failed(turn, why) => retry_failed_turn(vault, &turn, &why).await,
+        });
+    }
+    begun
+}
+
+async fn begin_again(
+    vault: &Arc<VaultSession>,
+    hub: &str,
+    id: &str,
+    age: MessageAge,
+) -> Result<(), UserError> {
+    let found = async {
+        let open = vault.store.inbox_unfinished().await.map_err(store_error)?;
+        let Some(row) = open.into_iter().find(|row| row.hub == hub && row.id == id) else {
+            return Ok(None);
+        };
+        let status = match &row.turn {
+            Some(turn) => vault.store.turn_status(turn).await.map_err(store_error)?,
+            None => None,
+        };
+        let needs_turn = match age {
+            MessageAge::Now => status.is_none(),
+            // It may still have the turn that failed.
+            MessageAge::Before => status.is_none_or(TurnStatus::is_terminal),
+        };
+        Ok(needs_turn.then_some(row))
+    };
+    match found.await {
+        Ok(Some(row)) => submit(vault, &row, age).await,
+        Ok(None) => Ok(()),
+        Err(error) => {
+            vault.stalled_messages.push(StalledMessage::begin(hub, id, age));
+            Err(error)
+        }
+    }
+}
+
+/// Begins a turn for the message. If that fails, the message is tried again later.
 async fn submit(
+    vault: &Arc<VaultSession>,
+    row: &InboxRow,
+    age: MessageAge,
+) -> Result<(), UserError> {
+    let begun = try_submit(vault, row, age).await;
+    if begun.is_err() {
+        vault.stalled_messages.push(StalledMessage::begin(&row.hub, &row.id, age));
+    }
+    begun
+}
+
+async fn try_submit(
     vault: &Arc<VaultSession>,
     row: &InboxRow,
     age: MessageAge,
