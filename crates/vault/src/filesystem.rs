@@ -9,5 +9,6 @@ pub(crate) mod folder;
 pub(crate) mod folder_contents;
 pub(crate) mod moved_file;
 pub(crate) mod permission;
+pub(crate) mod remote_disk;
 pub(crate) mod system_folder;
 pub(crate) mod temp_files;
