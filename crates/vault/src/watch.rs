@@ -3,7 +3,7 @@
 //! A finished save is reported at once, an unfinished one after 5 ms, and [`VaultChange::Everything`] when the system lost
 //! reports. Of many files at once, those that changed last come first, so that a save is not behind a checkout of
 //! thousands of files. Folders that the kernel cannot watch, and extra roots, are polled with a twentieth of a core at
-//! most.
+//! most; folders of network and FUSE disks, which other computers may change unreported, are both watched and polled.
 
 mod event;
 mod extra_roots;

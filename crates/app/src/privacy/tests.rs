@@ -57,6 +57,8 @@ fn folder() -> (tempfile::TempDir, Vault) {
     for (name, text) in [("Secret.md", "---\ntags: [home]\n---\n"), ("Open.md", "open")] {
         std::fs::write(folder.path().join(name), text).expect("written");
     }
+    // Made longer ago than the clock of files may be behind, so before any turn.
+    std::thread::sleep(std::time::Duration::from_millis(30));
     let vault = Vault::open(folder.path()).expect("a vault");
     (folder, vault)
 }

@@ -1,6 +1,7 @@
 //! The thread behind a watch: puts a watch on every folder, and gathers what is reported.
 
 use std::collections::{BTreeSet, HashSet};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use super::queue::ChangeQueue;
 use super::replacement::{EventTime, ReplacementTracker};
 use super::sync_cookie::SyncCookie;
 use crate::Vault;
+use crate::filesystem::remote_disk;
 
 /// A save is reported when it has ended. A half-finished save (a file that is being written, or one
 /// that has left its name) waits this long for the rest, and so do the changes that come with it.
@@ -85,6 +87,8 @@ pub(super) struct WatchThread {
     told_polling: bool,
     tracker: ReplacementTracker,
     cookie: Option<SyncCookie>,
+    /// Whether what is in a folder may change without a report.
+    changes_unreported: fn(BorrowedFd<'_>) -> bool,
 }
 
 impl WatchThread {
@@ -104,6 +108,7 @@ impl WatchThread {
             told_polling: false,
             tracker: ReplacementTracker::default(),
             cookie: SyncCookie::create(),
+            changes_unreported: |folder| remote_disk::changes_unreported(folder),
         };
         lookout.create_watcher();
         lookout
@@ -169,12 +174,8 @@ impl WatchThread {
             WatchEvent::Arrived(path) => self.on_arrived(path),
             WatchEvent::Left(path) => self.on_left(path),
             WatchEvent::Renamed(from, to) => {
-                self.tracker.renamed(
-                    self.vault.tracked_files(),
-                    &from,
-                    to.as_str(),
-                    EventTime::now(),
-                );
+                let files = self.vault.tracked_files();
+                self.tracker.renamed(files, &from, to.as_str(), EventTime::now());
             }
             WatchEvent::Hidden(path, befell) => self.on_hidden(&path, befell),
             WatchEvent::CaughtUp => self.on_cookie(),
@@ -337,6 +338,8 @@ impl WatchThread {
         let folder = path.map_or_else(|| top.to_owned(), |path| top.join(path.as_str()));
         let Some(watcher) = &mut self.watcher else { return WatchMode::InRounds };
         match watcher.watch(&folder, RecursiveMode::NonRecursive).map_err(|error| error.kind) {
+            // It reports the changes of this computer at once, the rounds find those of others.
+            Ok(()) if self.changes_unreported(path) => WatchMode::InRounds,
             Ok(()) => WatchMode::Always,
             Err(ErrorKind::MaxFilesWatch) => {
                 self.tell_polling("it watches no more folders. Raise fs.inotify.max_user_watches.");
@@ -345,6 +348,11 @@ impl WatchThread {
             // It is gone again, or we may not look into it.
             Err(_) => WatchMode::Never,
         }
+    }
+
+    fn changes_unreported(&self, folder: Option<&NotePath>) -> bool {
+        let folder = self.vault.root().open_folder_or_self(folder.map(NotePath::as_str));
+        folder.is_ok_and(|folder| (self.changes_unreported)(folder.as_fd()))
     }
 
     /// Takes the extra roots that came into the rounds, and those that went out of them. Where one
@@ -391,10 +399,11 @@ impl WatchThread {
     /// The folders of the rounds that have a watch now.
     fn upgrade_polled_folders(&mut self) -> Vec<Option<NotePath>> {
         let mut watched = Vec::new();
-        let ours = |folder: &Option<NotePath>| {
+        let mut folders = self.polled.folders();
+        folders.retain(|folder| {
             !folder.as_ref().is_some_and(|path| self.extra_roots.has(path))
-        };
-        let folders: Vec<_> = self.polled.folders().into_iter().filter(ours).collect();
+                && !self.changes_unreported(folder.as_ref())
+        });
         for folder in folders {
             match self.watch_folder(folder.as_ref()) {
                 WatchMode::Always => watched.push(folder),

@@ -141,3 +141,36 @@ fn more_reports_than_may_wait_are_lost_and_not_waited_for() {
     assert!(lookout.sender.overflowed.load(Ordering::Acquire));
     drop(heard);
 }
+
+/// Whether a change of a note is told that the system does not report, by folders that count as such.
+async fn tells_unreported(changes_unreported: fn(BorrowedFd<'_>) -> bool) -> bool {
+    const LONGER_THAN_A_ROUND: Duration = Duration::from_secs(6);
+    let mut post = fixture();
+    // It takes every watch, and never reports anything.
+    post.lookout.watcher = Some(Box::new(LimitedWatcher(usize::MAX)));
+    post.lookout.changes_unreported = changes_unreported;
+    let (bell, queue) = (post.lookout.sender.clone(), Arc::clone(&post.lookout.queue));
+    let note = post._all.path().join("one/note.md");
+    let heard = post.heard;
+    let mut lookout = post.lookout;
+    let work = tokio::task::spawn_blocking(move || lookout.run(&heard));
+    assert_eq!(queue.next().await, Some(VaultChange::Everything));
+    std::fs::write(note, "by another computer").unwrap();
+    let told = tokio::time::timeout(LONGER_THAN_A_ROUND, queue.next()).await;
+    bell.stop();
+    work.await.unwrap();
+    match told {
+        Ok(told) => {
+            let note = NotePath::parse("one/note.md").unwrap();
+            assert_eq!(told, Some(VaultChange::Notes(vec![note])));
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+#[tokio::test]
+async fn changes_that_the_system_does_not_report_are_found_in_rounds() {
+    assert!(tells_unreported(|_| true).await);
+    assert!(!tells_unreported(|_| false).await, "the control: no report, no round");
+}
