@@ -74,6 +74,10 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
+/// How the ids of calls begin that the application makes in the place of the model. A turn gives a
+/// call of a model another id if its own begins so.
+pub const OWN_CALL_PREFIX: &str = "capture-";
+
 /// A tool's name that every provider accepts in a history: a model may have called a name that no
 /// tool has, or an empty one.
 pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
@@ -95,6 +99,9 @@ pub enum ModelEvent {
     Verbatim(Value),
     /// A call whose block closed and parsed whole.
     Call(ToolCall),
+    /// A call that the application makes in the place of the model. Its id begins with
+    /// [`OWN_CALL_PREFIX`].
+    OwnCall(ToolCall),
     /// A call whose block closed but whose arguments are not a JSON object.
     BrokenCall {
         /// The model's id for it.

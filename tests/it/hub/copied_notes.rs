@@ -60,6 +60,31 @@ async fn a_hub_turn_that_read_a_note_appends_words_of_others_only_after_a_review
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_with_the_id_of_a_capture_copies_no_note_and_passes_for_no_capture() {
+    for id in ["capture-1", "capture-2", "cap.ture-1"] {
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![read("Diary/Ann.md")]),
+            Reply::calls(vec![append("- Ann is pregnant")]).with_call_id(id),
+            Reply::text("Done."),
+        ])
+        .await;
+        let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+        let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "buy oat milk").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        line.next_response().await;
+        let waiting = running.pending_paths(&running.only_conversation().await).await;
+        assert_eq!(waiting, ["inbox/Inbox.md"], "{id}");
+        assert_eq!(home.notes.try_read("inbox/Inbox.md"), None, "{id}");
+        // The model is asked again after its call: its result is not taken for that of a capture.
+        assert_eq!(model.requests().len(), 3, "{id}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hub_turn_that_fails_names_no_note_outside_its_places() {
     let plan = json!({ "source": "Plan.md", "destination": "Plan B.md" });
     for (call, told) in [

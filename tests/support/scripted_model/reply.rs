@@ -25,7 +25,7 @@ pub(super) enum ReplyContent {
 
 pub(super) enum ReplyBlock {
     Text(String),
-    Call { tool: String, input: Value },
+    Call { id: Option<String>, tool: String, input: Value },
 }
 
 impl Reply {
@@ -106,6 +106,19 @@ impl Reply {
         self
     }
 
+    /// The same answer, its calls with this id.
+    #[must_use]
+    pub fn with_call_id(mut self, call_id: &str) -> Self {
+        if let ReplyContent::Message { pieces, .. } = &mut self.content {
+            for piece in pieces {
+                if let ReplyBlock::Call { id, .. } = piece {
+                    *id = Some(call_id.to_owned());
+                }
+            }
+        }
+        self
+    }
+
     /// The same error with a `Retry-After` header.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
@@ -141,7 +154,7 @@ impl From<ReplyContent> for Reply {
 
 impl ReplyBlock {
     fn call((tool, input): (&str, Value)) -> Self {
-        Self::Call { tool: tool.into(), input }
+        Self::Call { id: None, tool: tool.into(), input }
     }
 }
 
@@ -187,8 +200,8 @@ pub(super) fn remaining_events(
             ReplyBlock::Text(text) => {
                 (json!({ "type": "text", "text": "" }), text_deltas(text, piece))
             }
-            ReplyBlock::Call { tool, input } => {
-                let id = format!("toolu_{answer}_{index}");
+            ReplyBlock::Call { id, tool, input } => {
+                let id = id.clone().unwrap_or_else(|| format!("toolu_{answer}_{index}"));
                 (
                     json!({ "type": "tool_use", "id": id, "name": tool, "input": {} }),
                     input_deltas(input),

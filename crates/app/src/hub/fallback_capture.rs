@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use llm::Capabilities;
 use llm::model::{
-    ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall,
+    ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, OWN_CALL_PREFIX, StopReason,
+    ToolCall,
 };
 use llm::provider::{ModelStream, Provider};
 use protocol::{CallId, ModelInfo, NotePath, Question, Role, TokenUsage};
@@ -24,9 +25,6 @@ use crate::chat::send::title_from_text;
 
 /// The tool that keeps them.
 const APPEND_TOOL: &str = "append_file";
-
-/// How the ids of its calls begin.
-const CALL_ID_PREFIX: &str = "capture-";
 
 /// Precedes text that answers the open question.
 const ANSWER_PREFIX: &str = "answer:";
@@ -166,7 +164,11 @@ fn replace_end_unless_called(
             event => {
                 match &event {
                     Ok(ModelEvent::Text(text)) => has_spoken |= !text.trim().is_empty(),
-                    Ok(ModelEvent::Call(_) | ModelEvent::BrokenCall { .. }) => has_called = true,
+                    Ok(
+                        ModelEvent::Call(_)
+                        | ModelEvent::OwnCall(_)
+                        | ModelEvent::BrokenCall { .. },
+                    ) => has_called = true,
                     _ => {}
                 }
                 vec![event]
@@ -211,7 +213,7 @@ fn has_acted(request: &ModelRequest, message: &str) -> bool {
 
 /// Whether no model made the call: it keeps a message, or answers a question.
 pub(crate) fn is_capture_call(call: &CallId) -> bool {
-    call.as_str().starts_with(CALL_ID_PREFIX)
+    call.as_str().starts_with(OWN_CALL_PREFIX)
 }
 
 /// Whether the call keeps a message, and no model made it.
@@ -291,9 +293,9 @@ fn answer_arguments(question: &Question) -> Value {
 fn call_events(request: &ModelRequest, tool: &str, arguments: Value) -> Vec<ModelEvent> {
     let before = request.messages.iter().flat_map(|message| &message.blocks);
     let before = before.filter(|block| matches!(block, ContentBlock::Call(_))).count();
-    let id = CallId::from(format!("{CALL_ID_PREFIX}{}", before + 1));
+    let id = CallId::from(format!("{OWN_CALL_PREFIX}{}", before + 1));
     let call = ToolCall { id, tool: tool.to_owned(), arguments };
-    vec![ModelEvent::Call(call), stop_event(StopReason::ToolUse)]
+    vec![ModelEvent::OwnCall(call), stop_event(StopReason::ToolUse)]
 }
 
 /// The call that adds the message to the inbox note.

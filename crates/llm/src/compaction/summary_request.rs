@@ -146,7 +146,12 @@ pub(crate) async fn collect_answer(mut stream: ModelStream) -> CollectedAnswer {
                 let words = (whole && !words.is_empty()).then(|| words.to_owned());
                 return CollectedAnswer { text: words, usage };
             }
-            Ok(ModelEvent::Verbatim(_) | ModelEvent::Call(_) | ModelEvent::BrokenCall { .. }) => {}
+            Ok(
+                ModelEvent::Verbatim(_)
+                | ModelEvent::Call(_)
+                | ModelEvent::OwnCall(_)
+                | ModelEvent::BrokenCall { .. },
+            ) => {}
             Err(error) => {
                 tracing::warn!(%error, "an answer that nobody waits for was cut");
                 break;

@@ -78,7 +78,10 @@ impl TextToolStream {
                 Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
                 // A wire that was offered no tools has no calls to tell of.
                 Some(Ok(
-                    ModelEvent::Verbatim(_) | ModelEvent::Call(_) | ModelEvent::BrokenCall { .. },
+                    ModelEvent::Verbatim(_)
+                    | ModelEvent::Call(_)
+                    | ModelEvent::OwnCall(_)
+                    | ModelEvent::BrokenCall { .. },
                 )) => {}
                 Some(Err(error)) => {
                     self.flush_as_text();

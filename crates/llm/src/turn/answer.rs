@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ToolKind;
 use super::batch::{CallBatch, CallSlot};
 use crate::context::model_texts;
-use crate::model::{ModelEvent, ToolCall};
+use crate::model::{ModelEvent, OWN_CALL_PREFIX, ToolCall};
 
 /// The answer of the model so far, in order.
 #[derive(Debug, Default)]
@@ -21,6 +21,7 @@ enum AnswerPart {
     Text(String),
     Verbatim(Value),
     Call(ToolCall),
+    OwnCall(ToolCall),
     Broken { call: ToolCall, problem: String },
 }
 
@@ -44,6 +45,10 @@ impl PartialAnswer {
                 self.parts.push(AnswerPart::Call(call));
                 None
             }
+            ModelEvent::OwnCall(call) => {
+                self.parts.push(AnswerPart::OwnCall(call));
+                None
+            }
             ModelEvent::BrokenCall { id, tool, problem } => {
                 let arguments = serde_json::Value::Object(serde_json::Map::new());
                 let call = ToolCall { id, tool, arguments };
@@ -65,9 +70,10 @@ impl PartialAnswer {
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        self.parts
-            .iter()
-            .any(|part| matches!(part, AnswerPart::Call(_) | AnswerPart::Broken { .. }))
+        self.parts.iter().any(|part| match part {
+            AnswerPart::Call(_) | AnswerPart::OwnCall(_) | AnswerPart::Broken { .. } => true,
+            AnswerPart::Text(_) | AnswerPart::Verbatim(_) => false,
+        })
     }
 
     /// The parts of a paused answer to send back: all but its calls, which the provider makes
@@ -76,7 +82,7 @@ impl PartialAnswer {
         let parts = self.parts.iter().filter_map(|part| match part {
             AnswerPart::Text(text) => Some(MessagePart::Text { text: text.clone() }),
             AnswerPart::Verbatim(content) => Some(verbatim(content, author)),
-            AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
+            AnswerPart::Call(_) | AnswerPart::OwnCall(_) | AnswerPart::Broken { .. } => None,
         });
         parts.collect()
     }
@@ -85,14 +91,18 @@ impl PartialAnswer {
     pub(super) fn text(&self) -> Option<String> {
         let texts = self.parts.iter().filter_map(|part| match part {
             AnswerPart::Text(text) => Some(text.as_str()),
-            AnswerPart::Verbatim(_) | AnswerPart::Call(_) | AnswerPart::Broken { .. } => None,
+            AnswerPart::Verbatim(_)
+            | AnswerPart::Call(_)
+            | AnswerPart::OwnCall(_)
+            | AnswerPart::Broken { .. } => None,
         });
         let text: String = texts.collect();
         (!text.trim().is_empty()).then_some(text)
     }
 
     /// The calls as a batch, and the parts to store. `ids` holds the ids the turn has used: a call
-    /// whose id is taken gets a new one, so that pairing stays valid.
+    /// whose id is taken gets a new one, so that pairing stays valid. So does a call of the model
+    /// whose id is one of the application's: nothing that a server sends passes for our own call.
     pub(super) fn batch(
         &self,
         kinds: &BTreeMap<String, ToolKind>,
@@ -114,7 +124,7 @@ impl PartialAnswer {
                     parts.push(verbatim(content, author));
                     continue;
                 }
-                AnswerPart::Call(call) => (call, None),
+                AnswerPart::Call(call) | AnswerPart::OwnCall(call) => (call, None),
                 AnswerPart::Broken { call, problem } => (call, Some(problem)),
             };
             let refusal = if let Some(problem) = problem {
@@ -127,7 +137,11 @@ impl PartialAnswer {
                 runnable += 1;
                 None
             };
-            let call = ToolCall { id: unused(&call.id, ids), ..call.clone() };
+            let base = match part {
+                AnswerPart::OwnCall(call) => call.id.to_string(),
+                _ => model_call_id(&call.id),
+            };
+            let call = ToolCall { id: unused(&base, ids), ..call.clone() };
             parts.push(MessagePart::Call {
                 id: call.id.clone(),
                 tool: call.tool.clone(),
@@ -144,12 +158,16 @@ fn verbatim(content: &Value, author: &AnswerAuthor) -> MessagePart {
     MessagePart::Verbatim { content: content.clone(), maker: Some(author.clone()) }
 }
 
-/// `id`, or a similar one if it is taken or some provider would refuse it.
-fn unused(id: &CallId, ids: &mut BTreeSet<CallId>) -> CallId {
+/// The id of a call of the model without the signs that some provider would refuse.
+fn model_call_id(id: &CallId) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let kept: String = id.as_str().chars().filter(allowed).take(64).collect();
-    let base = if kept.is_empty() { "call".to_owned() } else { kept };
-    let mut candidate = CallId::from(base.as_str());
+    if kept.is_empty() || kept.starts_with(OWN_CALL_PREFIX) { "call".to_owned() } else { kept }
+}
+
+/// `base`, or a similar one if it is taken.
+fn unused(base: &str, ids: &mut BTreeSet<CallId>) -> CallId {
+    let mut candidate = CallId::from(base);
     let mut n = 2_u32;
     while !ids.insert(candidate.clone()) {
         candidate = format!("{base}_{n}").into();

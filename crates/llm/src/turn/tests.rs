@@ -1,6 +1,6 @@
 //! The turn's rules by table, and its law over any story.
 
-use protocol::{ErrorCode, TurnStatus};
+use protocol::{ErrorCode, MessagePart, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
@@ -210,6 +210,34 @@ fn an_id_used_by_an_earlier_message_is_renamed_and_runs() {
     let mut told = new_turn();
     told.call("1", "read", 1).tool_use().ok("1").stored();
     assert_eq!(told.call("1", "read", 2).tool_use().ran(), ["1_2"]);
+}
+
+#[test]
+fn an_id_of_the_application_is_given_to_no_call_of_a_model() {
+    for id in ["capture-1", "cap ture-1", "capture-", "\u{200b}capture-1"] {
+        let mut told = new_turn();
+        told.call(id, "edit", 1).on(TurnInput::Event(ModelEvent::BrokenCall {
+            id: format!("{id}2").into(),
+            tool: "edit".into(),
+            problem: "cut".into(),
+        }));
+        told.stop(StopReason::ToolUse);
+        let [TurnEffect::StoreStep { parts, .. }] = told.last.as_slice() else {
+            panic!("{:?}", told.last)
+        };
+        let stored = parts.iter().filter_map(|part| match part {
+            MessagePart::Call { id, .. } => Some(id.as_str()),
+            _ => None,
+        });
+        assert_eq!(stored.collect::<Vec<_>>(), ["call", "call_2"], "{id:?}");
+        assert_eq!(told.stored().ran(), ["call"], "{id:?}");
+    }
+    // The controls: the application's own call, and an id that only holds the word.
+    let mut told = new_turn();
+    let own = call("capture-1", "edit", json!({ "a": 1 }));
+    told.on(TurnInput::Event(ModelEvent::OwnCall(own)));
+    assert_eq!(told.tool_use().ran(), ["capture-1"]);
+    assert_eq!(new_turn().call("a_capture-1", "edit", 1).tool_use().ran(), ["a_capture-1"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ async fn the_message_is_appended_verbatim_as_one_item_and_then_called_saved() {
         blocks: vec![ContentBlock::Text("<context>\n</context>".into()), text],
     };
     let events = answered(None, vec![user.clone()]).await;
-    let Some(ModelEvent::Call(call)) = events.first() else { panic!("a call: {events:?}") };
+    let Some(ModelEvent::OwnCall(call)) = events.first() else { panic!("a call: {events:?}") };
     assert_eq!(call.arguments, json!({"path": "In.md", "content": "- remember milk\n  and eggs"}));
     let result =
         ContentBlock::Result { call: call.id.clone(), output: "done".into(), is_error: false };
@@ -80,7 +80,7 @@ async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
     let events: Vec<_> =
         with(&["capture-1"]).stream(request()).await.expect("it calls").collect().await;
     let again = ToolCall { id: CallId::from("capture-2"), ..call.clone() };
-    assert_eq!(events.first(), Some(&Ok(ModelEvent::Call(again))));
+    assert_eq!(events.first(), Some(&Ok(ModelEvent::OwnCall(again))));
     for others in [&[][..], &["capture-2"]] {
         let refused = with(others).stream(request()).await.err();
         let why = ModelError::InvalidRequest("Couldn’t save this message: Cut.".to_owned());
@@ -131,7 +131,7 @@ async fn an_answer_that_was_cut_is_given_once_more_and_not_kept_as_a_note() {
     for provider in [capture, with_model as _] {
         let events: Vec<_> =
             provider.stream(request.clone()).await.expect("it calls").collect().await;
-        assert_eq!(events.first(), Some(&Ok(ModelEvent::Call(again.clone()))));
+        assert_eq!(events.first(), Some(&Ok(ModelEvent::OwnCall(again.clone()))));
     }
 }
 
@@ -153,7 +153,7 @@ async fn text_behind_answer_answers_the_open_question_and_no_other() {
         blocks: vec![ContentBlock::Text("<context>".into()), ContentBlock::Text(text.into())],
     };
     let called = |events: &[ModelEvent]| match events.first() {
-        Some(ModelEvent::Call(call)) => call.clone(),
+        Some(ModelEvent::OwnCall(call)) => call.clone(),
         other => panic!("a call: {other:?}"),
     };
     for (asked, text, tool) in [
