@@ -1,5 +1,7 @@
 //! One question from the command line: streamed, and written only when told to.
 
+mod local_model;
+
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -256,14 +258,8 @@ impl TestHome {
     }
 }
 
-/// The output of `ask --json` for this input.
-pub(crate) async fn ask_json(
-    test_home: &TestHome,
-    model: &ScriptedModel,
-    input: &str,
-    more: &[&str],
-) -> (CliOutput, Value) {
-    let mut command = ask_command(test_home, model, &[&["--json"], more].concat());
+/// The output of a command that gets this input.
+async fn piped_output(command: &mut Command, input: &str) -> CliOutput {
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("piped");
@@ -272,11 +268,18 @@ pub(crate) async fn ask_json(
     let ended = tokio::time::timeout(TEST_TIMEOUT, child.wait_with_output()).await;
     let ended = ended.expect("it ends in time").expect("it ran");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    let said = CliOutput {
-        code: ended.status.code(),
-        stdout: text(ended.stdout),
-        stderr: text(ended.stderr),
-    };
+    CliOutput { code: ended.status.code(), stdout: text(ended.stdout), stderr: text(ended.stderr) }
+}
+
+/// The output of `ask --json` for this input.
+pub(crate) async fn ask_json(
+    test_home: &TestHome,
+    model: &ScriptedModel,
+    input: &str,
+    more: &[&str],
+) -> (CliOutput, Value) {
+    let mut command = ask_command(test_home, model, &[&["--json"], more].concat());
+    let said = piped_output(&mut command, input).await;
     let told = serde_json::from_str(&said.stdout).unwrap_or_default();
     (said, told)
 }

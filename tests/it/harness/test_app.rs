@@ -138,9 +138,8 @@ impl TestHome {
     }
 
     pub(crate) fn set_environment(&self, command: &mut Command) {
-        for name in
-            ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL", "VAULTMATE_LOG"]
-        {
+        let own = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"];
+        for name in own.into_iter().chain(["VAULTMATE_HUB_URL", "VAULTMATE_LOG"]) {
             command.env_remove(name);
         }
         command
