@@ -7,7 +7,7 @@ use protocol::settings::SettingsChoice;
 use protocol::{PrivateRules, Settings};
 use toml_edit::{DocumentMut, TableLike};
 
-use super::misspelled_keys::{MisspelledKey, find_misspelled_key};
+use super::misspelled_keys::find_misspelled_key;
 
 /// The last line of a file that we wrote.
 pub(super) const END_MARKER: &str =
@@ -149,10 +149,8 @@ impl ParsedConfig {
         let text: String = lines.collect();
         let unreadable = |error: &dyn std::fmt::Display| ConfigFault::Unreadable(one_line(error));
         let document = text.parse::<DocumentMut>().map_err(|error| unreadable(&error))?;
-        if let Some(MisspelledKey { key, meant }) = find_misspelled_key(document.as_table()) {
-            return Err(ConfigFault::Unreadable(format!(
-                "`{key}` isn’t a setting; for private notes, write `{meant}`"
-            )));
+        if let Some(misspelled) = find_misspelled_key(document.as_table()) {
+            return Err(ConfigFault::Unreadable(misspelled.fault()));
         }
         let settings: Settings =
             toml_edit::de::from_str(&text).map_err(|error| unreadable(&error))?;

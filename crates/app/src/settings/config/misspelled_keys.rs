@@ -1,5 +1,6 @@
-//! Keys of the settings file that are meant for the rules for private notes and are not spelled so. Other keys
-//! that are not known count for nothing, as those of a later version do; these were to protect something.
+//! Keys of the settings file that are meant for the rules for private notes, or for the server that gets
+//! the notes, and are not spelled so. Other keys that are not known count for nothing, as those of a later
+//! version do; these were to protect something.
 
 use protocol::notes::privacy::fold_name;
 use toml_edit::{Item, TableLike};
@@ -20,6 +21,9 @@ const LOOKALIKES: [(&str, &str); 7] = [
     ("ѵνυ", "v"),
 ];
 
+/// The key of the server URL. Without it the notes would go to the provider's own server.
+const SERVER_URL: &str = "baseUrl";
+
 /// A key that is not spelled as it is meant.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MisspelledKey {
@@ -29,8 +33,31 @@ pub(super) struct MisspelledKey {
     pub(super) meant: String,
 }
 
-/// The first key, in tables too, that seems to be meant for the rules for private notes.
+impl MisspelledKey {
+    /// The fault, in words.
+    pub(super) fn fault(&self) -> String {
+        let Self { key, meant } = self;
+        match meant.as_str() {
+            SERVER_URL => format!("`{key}` isn’t a setting; for the server URL, write `{meant}`"),
+            _ => format!("`{key}` isn’t a setting; for private notes, write `{meant}`"),
+        }
+    }
+}
+
+/// The first key that seems to be meant for the server URL or, in tables too, for the rules for private
+/// notes.
 pub(super) fn find_misspelled_key(top: &dyn TableLike) -> Option<MisspelledKey> {
+    top.iter().find_map(|(key, _)| misspelled_server_url(key)).or_else(|| misspelled_rules(top))
+}
+
+/// A key that says “base URL” in another way of writing two words as one.
+fn misspelled_server_url(key: &str) -> Option<MisspelledKey> {
+    let letters: String = fold_name(key).chars().filter(|sign| sign.is_alphanumeric()).collect();
+    (letters == SERVER_URL.to_lowercase() && key != SERVER_URL)
+        .then(|| MisspelledKey { key: key.to_owned(), meant: SERVER_URL.to_owned() })
+}
+
+fn misspelled_rules(top: &dyn TableLike) -> Option<MisspelledKey> {
     let seems = top.iter().find_map(|(key, _)| misplaced_rule_list(key));
     let others = top.iter().filter(|(key, _)| *key != TABLE);
     seems.or_else(|| {
@@ -146,6 +173,18 @@ mod tests {
             assert!(found(&format!("[{table}]\nnever = [\"Diary\"]\n")).is_some(), "{table}");
         }
         assert!(found("private.never = [\"Diary\"]\n").is_none(), "it is spelled so");
+    }
+
+    #[test]
+    fn a_server_url_under_another_spelling_is_found() {
+        for key in ["base_url", "base-url", "BaseUrl", "BASE_URL", "baseURL", "\"base url\""] {
+            let fault = found(&format!("{key} = \"http://127.0.0.1\"\n")).map(|key| key.fault());
+            let meant = "isn’t a setting; for the server URL, write `baseUrl`";
+            assert!(fault.is_some_and(|fault| fault.ends_with(meant)), "{key}");
+        }
+        for other in ["baseUrl", "base", "url", "baseUrls"] {
+            assert_eq!(found(&format!("{other} = \"http://127.0.0.1\"\n")), None, "{other}");
+        }
     }
 
     #[test]
