@@ -160,6 +160,14 @@ describe('a tool line', () => {
       'Added 1 line to b',
       'Proposed changes to c',
     ]);
+    expect(lines(...notes.map((path, at) => set(path, at < 11 ? 'done' : 'dune')))).toEqual([
+      'Changed 11 notes',
+      'Added 1 line to Note 11',
+    ]);
+    expect(lines(set('a.md', 'done'), { ...set('b.md', 'done'), tool: 'edit_tags' })).toEqual([
+      'Added 1 line to a',
+      'Added 1 line to b',
+    ]);
   });
 
   it.each([

@@ -17,17 +17,27 @@ function hunk(text: string, properties = false): NoteHunk {
 const property = (text: string): NoteHunk => hunk(text, true);
 
 describe('equal changes are one decision', () => {
-  it.each<[string, NoteHunk[]]>([
-    ['a property is added', [property(' ---\n+status: done'), property('+status: done\n ---')]],
+  it.each<[string, NoteHunk[], NoteHunk]>([
+    [
+      'a property is added',
+      [property(' ---\n+status: done'), property('+status: done\n ---')],
+      property('+status: dune\n ---'),
+    ],
     [
       'a property is added, also where there were none',
       [property('+status: done'), property('+---\n+status: done\n+---\n+')],
+      property('+---\n+Status: done\n+---\n+'),
     ],
     [
       'a property is set, whatever it was',
       [property('-status: open\n+status: done'), property('-status: draft\n+status: done')],
+      property('-status: draft\n+status: Done'),
     ],
-    ['a property is removed', [property('-status: done'), property(' a: b\n-status: done')]],
+    [
+      'a property is removed',
+      [property('-status: done'), property(' a: b\n-status: done')],
+      property(' a: b\n-status: dune'),
+    ],
     [
       'a tag is added to lists of other tags',
       [
@@ -35,28 +45,44 @@ describe('equal changes are one decision', () => {
         property('-tags: []\n+tags: [done]'),
         property('-tags: [x]\n+tags: [done, x]'),
       ],
+      property('-tags: [x]\n+tags: [dune, x]'),
     ],
     [
       'a tag is removed',
       [property('-tags: [a, b]\n+tags: [a]'), property('-tags: [b]\n+tags: []')],
+      property('-tags: [B]\n+tags: []'),
     ],
-    ['a line is added', [hunk(' # Soup\n+- salt'), hunk('+- salt\n+')]],
-    ['a line is added behind the last one', [hunk('-pears\n+pears\n+- salt'), hunk('+- salt')]],
-    ['a line is removed', [hunk('-Draft'), hunk(' a\n-Draft')]],
-    ['a paragraph is rewritten', [hunk('-one\n-two\n+three'), hunk('-one\n-two\n+three')]],
+    ['a line is added', [hunk(' # Soup\n+- salt'), hunk('+- salt\n+')], hunk('+- malt\n+')],
+    [
+      'a line is added behind the last one',
+      [hunk('-pears\n+pears\n+- salt'), hunk('+- salt')],
+      hunk('-pears\n+pears\n+- malt'),
+    ],
+    ['a line is removed', [hunk('-Draft'), hunk(' a\n-Draft')], hunk(' a\n-Drift')],
+    [
+      'a paragraph is rewritten',
+      [hunk('-one\n-two\n+three'), hunk('-one\n-two\n+three')],
+      hunk('-one\n-twa\n+three'),
+    ],
     [
       'a word is put in the place of another',
       [hunk('-the port\n+the harbour'), hunk('-a port\n+a harbour')],
+      hunk('-a port\n+a harbours'),
     ],
     [
       'a link is renamed, in a property as well',
       [hunk('-See [[A]].\n+See [[B]].'), property('-project: "[[A]]"\n+project: "[[B]]"')],
+      property('-project: "[[A]]"\n+project: "[[C]]"'),
     ],
-  ])('%s', (_, hunks) => {
+  ])('%s, and one that differs in a letter is decided alone', (_, hunks, other) => {
     const notes = hunks.map((one, at) => noteDiff(`${at}.md`, { hunks: [one] }));
     const found = decisions(notes);
     expect(found.same.map((one) => one.notes)).toEqual([hunks.length]);
     expect(found.notes).toEqual([]);
+
+    const mixed = decisions([...notes, noteDiff('other.md', { hunks: [other] })]);
+    expect(mixed.same).toEqual(found.same);
+    expect(mixed.notes.map(({ lead }) => lead.path)).toEqual(['other.md']);
   });
 
   it.each<[string, NoteHunk, NoteHunk]>([

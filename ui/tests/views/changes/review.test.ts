@@ -6,12 +6,14 @@ import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { stories } from '../../fake/stories';
+import { line } from '../../fake/stories/changes/diff';
+import type { Story } from '../../fake/story';
 
 /** The review of a story, once it is drawn. */
-async function openReview(story: string) {
+async function openReview(story: string, change: (story: Story) => Story = (told) => told) {
   const tell = stories[story];
   if (!tell) throw new Error(`no story ${story}`);
-  const host = new FakeHost(tell());
+  const host = new FakeHost(change(tell()));
   const session = new Session(host);
   render(App, { session });
   await session.start();
@@ -21,7 +23,32 @@ async function openReview(story: string) {
   return { host, session, keys };
 }
 
+/** The story with another value in the last of its notes. */
+function withOtherValue(story: Story): Story {
+  const views = story.views.map((view) => {
+    const notes = (view.review?.notes ?? []).map((note, at, { length }) => {
+      const other = note.hunks.map((hunk) => ({ ...hunk, lines: [line('added', 'status: dune')] }));
+      return at === length - 1 ? { ...note, hunks: other } : note;
+    });
+    return { ...view, review: view.review && { ...view.review, notes } };
+  });
+  return { ...story, views };
+}
+
 describe('the same property in twelve notes', () => {
+  it('is not one decision with a value that differs in a letter', async () => {
+    const { host, keys } = await openReview('equal', withOtherValue);
+    expect(screen.getByRole('heading', { name: '12 notes, 2 decisions' })).toBeVisible();
+    const same = screen.getByRole('region', { name: 'Same property' });
+    expect(same).toHaveTextContent('11 places in 11 notes');
+    await keys.keyboard('a');
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const given = host.decided()[0]?.notes.map(({ path, decision }) => [path, decision.type]);
+    expect(given).toHaveLength(11);
+    expect(given).not.toContainEqual(['Minutes/2026-12.md', 'accept']);
+  });
+
   it('is one decision, and places can be excluded from it', async () => {
     const { host, keys } = await openReview('equal');
     expect(screen.getByRole('heading', { name: '12 notes, 1 decision' })).toBeVisible();

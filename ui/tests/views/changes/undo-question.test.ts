@@ -9,8 +9,11 @@ import { FakeHost } from '../../fake/host';
 import { unsureChanges } from '../../fake/stories/changes/changes';
 import type { Story } from '../../fake/story';
 
-/** The story with one change of so many notes, in the place of each of which another file stands. */
-function unsure(count: number): Story {
+/**
+ * The story with one change of so many notes. In the place of each stands another file, but for the
+ * last `elsewhere` of them.
+ */
+function unsure(count: number, elsewhere: number): Story {
   const story = unsureChanges();
   const [template] = Object.values(story.applied?.conflicts ?? {});
   const [set] = story.applied?.sets ?? [];
@@ -18,8 +21,9 @@ function unsure(count: number): Story {
   if (!template || !set || !note) throw new Error('the story has no change in conflict');
   const names = Array.from({ length: count }, (_, at) => `Diary/Day ${String(at)}.md`);
   const conflicts = names.map((path, at): UndoConflict => {
+    const here = at < count - elsewhere ? path : path.replace('.md', ',md');
     const candidates = [
-      { path, file: `here-${String(at)}` },
+      { path: here, file: `here-${String(at)}` },
       { path: `Archive/${path}`, file: `there-${String(at)}` },
     ];
     return { ...template, effect: path, path, candidates };
@@ -33,8 +37,8 @@ function unsure(count: number): Story {
 }
 
 /** The list of changes, after an undo that asks which notes are meant. */
-async function ask(count: number) {
-  const host = new FakeHost(unsure(count));
+async function ask(count: number, elsewhere = 0) {
+  const host = new FakeHost(unsure(count, elsewhere));
   const session = new Session(host);
   render(App, { session });
   await session.start();
@@ -58,6 +62,17 @@ describe('the question which note an undo is about', () => {
     expect(screen.getByTestId('change').querySelector('.what')).toHaveFocus();
   });
 
+  it('is answered with the candidate that was clicked, and no other', async () => {
+    const { host, keys } = await ask(2);
+    const [first] = screen.getAllByTestId('conflict');
+    if (!first) throw new Error('nothing is asked');
+    const name = 'Undo in this note: Diary/Day 0.md';
+    await keys.click(within(first).getByRole('button', { name }));
+    await waitFor(() => expect(screen.getAllByTestId('conflict')).toHaveLength(1));
+    const note = { path: 'Diary/Day 0.md', file: 'here-0' };
+    expect(host.asked('undoIn')).toEqual([{ effect: 'Diary/Day 0.md', note }]);
+  });
+
   it('is not answered for a note that the user leaves as it is', async () => {
     const { host, keys } = await ask(1);
     await keys.click(screen.getByRole('button', { name: 'Change nothing' }));
@@ -67,6 +82,22 @@ describe('the question which note an undo is about', () => {
 
   it('is not offered for all notes where there is one', async () => {
     await ask(1);
+    expect(screen.queryByTestId('undo-in-place')).toBeNull();
+  });
+
+  it('is not answered with a file whose path differs in one sign from that of the note', async () => {
+    const { host, keys } = await ask(11, 2);
+    const all = screen.getByTestId('undo-in-place');
+    expect(all).toHaveTextContent('Undo in 9 notes');
+    await keys.click(all);
+    await waitFor(() => expect(screen.getAllByTestId('conflict')).toHaveLength(2));
+    const asked = host.asked('undoIn');
+    expect(asked).toHaveLength(9);
+    expect(JSON.stringify(asked)).not.toMatch(/Day (9|10)|,md/);
+  });
+
+  it('is not offered for all notes where one of two files stands in its place', async () => {
+    await ask(2, 1);
     expect(screen.queryByTestId('undo-in-place')).toBeNull();
   });
 
