@@ -99,6 +99,7 @@ impl ReadFileBench {
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
+            withheld: Arc::default(),
             seen: Arc::new(BTreeMap::new()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),

@@ -4,6 +4,7 @@ pub(crate) mod branches;
 pub(crate) mod disclosed_names;
 pub(crate) mod model_switch;
 pub(crate) mod passed_text;
+pub(crate) mod pending_text;
 pub(crate) mod private_notes;
 pub(crate) mod provenance;
 pub(crate) mod removed_notes;

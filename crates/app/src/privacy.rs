@@ -6,7 +6,8 @@
 //! model. A summary is sent to models with the same view as its author's, and to those that may see everything it stands
 //! for; others get the turns themselves, filtered. A note that was read and is gone, or that another file replaced, counts
 //! as private in doubt ([`missing_notes`], [`replaced`]). So does what a turn was told of notes without their names, if its
-//! model might see more ([`lookups`]).
+//! model might see more ([`lookups`]). A pending change is shown to those who may hear the call that planned it
+//! ([`withheld_plans`]).
 
 mod hidden_names;
 mod history_filter;
@@ -19,6 +20,7 @@ mod redaction_cache;
 mod replaced_notes;
 #[cfg(test)]
 mod tests;
+mod withheld_plans;
 
 use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -91,6 +91,7 @@ impl FaultScenario {
             turn: TurnId::from(CALL_ID),
             call: CallId::from(CALL_ID),
             overlay: Arc::default(),
+            withheld: Arc::default(),
             seen: Arc::new(seen),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),

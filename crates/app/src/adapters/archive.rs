@@ -42,7 +42,8 @@ impl ConversationArchive for StoreArchive {
         let found = self.store.full_result(conversation, handle).await.map_err(archive_error)?;
         let Some(message) = found else { return Ok(None) };
         let sources = self.store.context_sources(&message.turn).await.map_err(archive_error)?;
-        let told = self.sources_by_turn(std::slice::from_ref(&message)).await?;
+        // The turn may repeat what those before it were told: a pending text, for example.
+        let told = SourcesByTurn::from([(message.turn.clone(), sources.clone())]);
         let heard = self.privacy_guard.redact_for_any(vec![message], &told).await;
         let (rows, _) = heard.map_err(|error| ArchiveError(error.message))?;
         let text = rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {

@@ -1,6 +1,5 @@
 //! Implements `llm::ChangeApplier`: judges a plan by policy, then applies it or makes it pending.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,15 +7,16 @@ use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, Timestamp, ToolEvent, UserError,
+    OpenTurn, PlannedState, ToolEvent, UserError,
 };
-use store::{ChangeSetDecision, PlannedChangeRow, Store};
+use store::{ChangeSetDecision, Store};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 use tools::plan_outcome::PlanOutcome;
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, Vault, VaultError};
 
 use crate::adapters::ledger::StoreLedger;
+use crate::adapters::pending_overlay::{PendingOverlay, withheld_text};
 use crate::adapters::turn_cache::{self, TurnCache};
 use crate::changes::diff::line_counts;
 use crate::changes::policy::{Decision, PolicyFacts, decide};
@@ -60,14 +60,10 @@ impl ChangeApplier for VaultChanges {
             // The words go into the file, whatever is pending.
             return NoteOverlay::default();
         }
-        let (waiting, seen) =
-            tokio::join!(self.store.open_change_set(&turn.conversation), self.seen_contents(turn));
-        let overlay = match waiting {
-            Ok(Some(set)) => self.visible_pending(set.planned).await,
-            _ => ChangeSet::default(),
-        };
+        let (pending, seen) = tokio::join!(self.pending_overlay(turn), self.seen_contents(turn));
+        let PendingOverlay { shown, withheld } = pending.unwrap_or_default();
         let seen = seen.unwrap_or_default();
-        NoteOverlay { overlay: Arc::new(overlay), seen: Arc::new(seen) }
+        NoteOverlay { overlay: Arc::new(shown), withheld: Arc::new(withheld), seen: Arc::new(seen) }
     }
 
     async fn decide(
@@ -79,6 +75,11 @@ impl ChangeApplier for VaultChanges {
         stop: &CancellationToken,
     ) -> ChangeOutcome {
         let _alone = self.change_lock.lock().await;
+        match self.withheld_by_plan(turn, call, &plan).await {
+            Ok(None) => {}
+            Ok(Some(path)) => return refused_outcome(withheld_text(&path)),
+            Err(error) => return refused_outcome(error.message),
+        }
         let facts = match self.policy_facts(turn, call, effect, &plan).await {
             Ok(facts) => facts,
             Err(error) => return refused_outcome(error.message),
@@ -118,57 +119,6 @@ impl VaultChanges {
         let mut seen = Arc::unwrap_or_clone(before?);
         seen.extend(own.map_err(store_error)?);
         Ok(seen)
-    }
-
-    /// The pending changes, without those that models may not see.
-    async fn visible_pending(&self, waiting: Vec<PlannedChangeRow>) -> ChangeSet {
-        let Ok(replaced) = self.replaced(&waiting).await else { return ChangeSet::default() };
-        let waiting = waiting.into_iter().map(|row| row.change);
-        let (overlay, vault) =
-            (waiting.collect::<ChangeSet>(), self.privacy_guard.vault_for_models());
-        let shown = run_blocking(move || {
-            let renames = overlay.renames();
-            overlay.filter(|change| {
-                // A pending text may make the note private.
-                let shows = |path: &NotePath| {
-                    !vault.hides(path)
-                        && change.after().is_none_or(|text| vault.shows(path, text, None))
-                };
-                // A note that left its place may be private where it is now.
-                let is_there = |path: &NotePath| vault.file_id(path).is_some();
-                // The path of a rename may be one that an earlier rename of the set gives.
-                let first = || renames.back(change.target()?);
-                let stands = || {
-                    use ChangeKind::{Create, MakeFolder, RestoreFolder};
-                    matches!(change.kind(), Create | MakeFolder | RestoreFolder)
-                        || is_there(&change.path)
-                        || first().is_some_and(|path| is_there(&path))
-                };
-                !replaced.contains(&change.path)
-                    && shows(&change.path)
-                    && change.target().is_none_or(shows)
-                    && stands()
-            })
-        });
-        shown.await.unwrap_or_default()
-    }
-
-    /// Notes with pending changes that another file has replaced since.
-    async fn replaced(
-        &self,
-        waiting: &[PlannedChangeRow],
-    ) -> Result<BTreeSet<NotePath>, UserError> {
-        if self.privacy_guard.vault_for_models().shows_all() {
-            return Ok(BTreeSet::new());
-        }
-        let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
-        for row in waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create) {
-            let messages = self.store.messages_of_turn(&row.turn).await.map_err(store_error)?;
-            let Some(begun) = messages.first().map(|message| message.at) else { continue };
-            let first = read.entry(row.change.path.clone()).or_insert(begun);
-            *first = begun.min(*first);
-        }
-        self.privacy_guard.replaced_for_any(read).await
     }
 
     async fn policy_facts(
@@ -461,7 +411,7 @@ fn tool_event(change: &Change, waiting: bool) -> ToolEvent {
 }
 
 /// Whether the call adds a hub message to the inbox note, and no model made it.
-fn is_capture(turn: &OpenTurn, call: &CallId) -> bool {
+pub(super) fn is_capture(turn: &OpenTurn, call: &CallId) -> bool {
     turn.origin.is_hub() && is_capture_call(call)
 }
 

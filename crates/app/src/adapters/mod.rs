@@ -5,6 +5,7 @@ pub(crate) mod archive;
 pub(crate) mod changes;
 pub(crate) mod ledger;
 pub(crate) mod notes;
+pub(crate) mod pending_overlay;
 pub(crate) mod questions;
 pub(crate) mod transcript;
 pub(crate) mod turn_cache;

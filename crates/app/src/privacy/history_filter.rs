@@ -20,6 +20,10 @@ const WITHHELD_RESULT: &str = "This result held notes that are private now, so i
 /// Replaces a withheld diff.
 const WITHHELD_DIFF: &str = "<rejected>\n(a note that is private now)\n";
 
+/// Replaces the diffs of changes that may repeat a private note.
+const WITHHELD_DIFFS: &str =
+    "<rejected>\n(withheld: it may come from notes that are private now)\n";
+
 const WITHHELD_ANSWER: &str =
     "[This answer is withheld: it may come from notes that are private now.]";
 
@@ -108,7 +112,7 @@ impl MessageFilter<'_> {
             MessagePart::Context { text } => {
                 let mut text = without_rejected(self.hidden, text);
                 if self.is_tainted {
-                    text = without_question(&text);
+                    text = without_any_rejected(&without_question(&text));
                 }
                 MessagePart::Context { text: self.hidden.redacted(&text) }
             }
@@ -179,6 +183,14 @@ fn without_rejected(hidden: &Hidden<'_>, context: String) -> String {
             context.replace(diffs, WITHHELD_DIFF)
         }
         _ => context,
+    }
+}
+
+/// The block without all diffs: the changes may have been planned by a turn that heard of hidden notes.
+fn without_any_rejected(context: &str) -> String {
+    match rejected_diffs(context) {
+        Some(diffs) if diffs != WITHHELD_DIFF => context.replace(diffs, WITHHELD_DIFFS),
+        _ => context.to_owned(),
     }
 }
 

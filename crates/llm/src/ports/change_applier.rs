@@ -1,6 +1,6 @@
 //! How the turn gets notes changed: it hands over plans and receives the decision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -30,6 +30,8 @@ pub struct ChangeOutcome {
 pub struct NoteOverlay {
     /// Pending changes.
     pub overlay: Arc<ChangeSet>,
+    /// The paths of pending changes that the turn may not see.
+    pub withheld: Arc<BTreeSet<NotePath>>,
     /// The content of each note as the conversation last read it.
     pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
 }

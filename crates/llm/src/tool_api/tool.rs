@@ -1,6 +1,6 @@
 //! The interface of a tool. [`crate::tool_api::registry`] holds the tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -53,6 +53,8 @@ pub struct ToolContext {
     pub call: CallId,
     /// Pending changes: reads see them as if they were applied.
     pub overlay: Arc<ChangeSet>,
+    /// The paths of pending changes that are not in the overlay, because the turn may not see them.
+    pub withheld: Arc<BTreeSet<NotePath>>,
     /// The content of each note as this conversation last read it.
     pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
     /// How many bytes of a result the model has room for. A tool whose result can be read on in parts

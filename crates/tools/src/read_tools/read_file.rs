@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::notes::notes_view::NotesView;
-use crate::text::numbered_page::NumberedPage;
+use crate::text::numbered_page::{NumberedPage, PendingChanges};
 use crate::text::text_encoding::{decode, pluralize};
 
 /// Reads a note with numbered lines, at most 2,000 lines or 100 kB at a time. The first line of the
@@ -73,12 +73,17 @@ impl ReadFile {
                 pluralize(total, "line")
             )));
         }
+        let pending = match note.pending {
+            true => PendingChanges::Shown,
+            false if context.withheld.contains(&note.path) => PendingChanges::Withheld,
+            false => PendingChanges::None,
+        };
         let page = NumberedPage {
             path: &note.path,
             text,
             all: &all,
             hash: &note.hash,
-            pending: note.pending,
+            pending,
             lines: first..=last,
             max_bytes: context.max_output_bytes,
         };

@@ -136,6 +136,7 @@ impl ToolFixture {
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             overlay: Arc::new(self.overlay.clone()),
+            withheld: Arc::default(),
             seen: Arc::new(self.seen.clone()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),

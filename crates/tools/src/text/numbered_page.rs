@@ -21,6 +21,17 @@ const MAX_HEADING_BYTES: usize = 1_000;
 /// Stands between the head and the lines.
 const HEAD_SEPARATOR: &str = "---";
 
+/// How far a page shows the pending changes of its note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PendingChanges {
+    /// There are none.
+    None,
+    /// It shows them.
+    Shown,
+    /// It shows the note as it is on disk, because the turn may not see them.
+    Withheld,
+}
+
 /// A note to print.
 pub(crate) struct NumberedPage<'a> {
     pub(crate) path: &'a NotePath,
@@ -28,8 +39,7 @@ pub(crate) struct NumberedPage<'a> {
     /// All of its lines.
     pub(crate) all: &'a [&'a str],
     pub(crate) hash: &'a ContentHash,
-    /// Whether it shows pending changes.
-    pub(crate) pending: bool,
+    pub(crate) pending: PendingChanges,
     /// 1-based, not beyond the last line.
     pub(crate) lines: RangeInclusive<usize>,
     /// How many bytes the model has room for.
@@ -50,9 +60,14 @@ impl NumberedPage<'_> {
             pluralize(lines.len(), "line"),
             self.hash.short()
         );
-        if self.pending {
-            out.push_str("\nShown with changes that wait for the user's review.");
-        }
+        out.push_str(match self.pending {
+            PendingChanges::None => "",
+            PendingChanges::Shown => "\nShown with changes that wait for the user's review.",
+            PendingChanges::Withheld => {
+                "\nShown without changes that wait for the user's review: they may come from notes that \
+                 are private."
+            }
+        });
         // The outline of a page that holds little would take its place.
         if *self.lines.start() == 1
             && lines.len() >= OUTLINE_MIN_LINES
@@ -177,7 +192,7 @@ mod tests {
             text,
             all: &all,
             hash: &hash,
-            pending: false,
+            pending: PendingChanges::None,
             lines,
             max_bytes: room,
         }

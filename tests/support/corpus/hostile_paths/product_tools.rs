@@ -54,6 +54,7 @@ impl PathResolver for ProductTools {
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
+            withheld: Arc::default(),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),

@@ -92,6 +92,7 @@ impl ScalingFixture {
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
+            withheld: Arc::default(),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
             max_output_bytes: usize::MAX,
             sources: llm::tool_api::tool::SourceLog::default(),

@@ -129,6 +129,7 @@ impl TurnDriver<'_> {
             turn: self.recorder.turn.turn.clone(),
             call,
             overlay: around.overlay.clone(),
+            withheld: around.withheld.clone(),
             seen: around.seen.clone(),
             max_output_bytes: self.recorder.results.max_output_bytes(),
             sources: SourceLog::default(),

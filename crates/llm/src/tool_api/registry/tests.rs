@@ -86,6 +86,7 @@ fn context() -> ToolContext {
         turn: "t".into(),
         call: "call".into(),
         overlay: Arc::new(ChangeSet::default()),
+        withheld: Arc::default(),
         seen: Arc::new(BTreeMap::new()),
         max_output_bytes: usize::MAX,
         sources: crate::tool_api::tool::SourceLog::default(),
