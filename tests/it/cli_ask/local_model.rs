@@ -34,7 +34,8 @@ async fn a_server_on_this_computer_is_asked_without_a_key_as_in_the_window() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"), "{said:?}");
     assert_eq!(llama.chat_requests().len(), 4);
     // The window: the same settings, and no key either.
-    let running = TestHome::new(&NOTES).open(llama.settings()).await;
+    let window = TestHome::new(&NOTES);
+    let running = window.open(llama.settings()).await;
     let conversation = running.send_and_wait(None, "hello").await;
     assert_eq!(turn_failure(&running.view(&conversation).await), None);
     running.quit().await;
