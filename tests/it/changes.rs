@@ -7,6 +7,7 @@ pub(crate) mod change_policy;
 pub(crate) mod concurrent_editor;
 pub(crate) mod delete_history;
 pub(crate) mod partial_review;
+pub(crate) mod reapply_conflicts;
 pub(crate) mod review;
 pub(crate) mod undo;
 pub(crate) mod undo_identity;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use protocol::changes::history::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ChangeStatus,
-    ChangedSince, ConflictingLines, ListApplied, NoteAttribution, UndoCandidate, UndoConflict,
-    UndoResult, UndoScope, UndoTarget,
+    ChangedSince, ConflictingLines, ListApplied, NoteAttribution, UndoAction, UndoCandidate,
+    UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
 use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
 use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
@@ -151,6 +151,7 @@ fn bindings() -> String {
         ConflictingLines,
         UndoConflict,
         UndoCandidate,
+        UndoAction,
         UndoTarget,
         UndoResult,
         AssistantLines,

@@ -12,11 +12,11 @@ use crate::harness::test_app::{
     RunningApp, TEST_TIMEOUT, TestHome, home_with_key, settings_with_model,
 };
 
-const LOG: &str = "# Log\n\nswept the yard\n";
-const WATERED: &str = "# Log\n\nswept the yard\nwatered the plants\n";
+pub(crate) const LOG: &str = "# Log\n\nswept the yard\n";
+pub(crate) const WATERED: &str = "# Log\n\nswept the yard\nwatered the plants\n";
 
 /// The application after the model made one call that the user accepted, or that needed no review.
-async fn app_after_call(
+pub(crate) async fn app_after_call(
     notes: &[(&str, &str)],
     tool: &'static str,
     call: Value,
@@ -33,7 +33,10 @@ async fn app_after_call(
     (home, running)
 }
 
-async fn app_after_edit(path: &'static str, others: &[(&str, &str)]) -> (TestHome, RunningApp) {
+pub(crate) async fn app_after_edit(
+    path: &'static str,
+    others: &[(&str, &str)],
+) -> (TestHome, RunningApp) {
     let notes: Vec<_> = others.iter().copied().chain([(path, LOG)]).collect();
     let call = json!({
         "path": path, "old_text": "swept the yard\n",
@@ -51,10 +54,16 @@ async fn undo_newest(app: &RunningApp) -> UndoResult {
     app.app.undo(&scope).await.expect("undone as far as it goes")
 }
 
-fn only_conflict(undone: &UndoResult) -> &UndoConflict {
+pub(crate) fn only_conflict(undone: &UndoResult) -> &UndoConflict {
     let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
     assert!(undone.changed.is_empty(), "{undone:?}");
     conflict
+}
+
+/// The answer that it is the first note that is offered.
+pub(crate) fn answer(conflict: &UndoConflict) -> UndoTarget {
+    let (action, effect) = (conflict.action, conflict.effect.clone());
+    UndoTarget { action, effect, note: conflict.candidates[0].clone() }
 }
 
 fn candidate_names(conflict: &UndoConflict) -> Vec<&str> {
@@ -111,8 +120,7 @@ async fn a_recreated_note_is_asked_about_and_undone_if_the_user_agrees() {
     let undone = undo_newest(&running).await;
     let conflict = only_conflict(&undone);
     assert_eq!((candidate_names(conflict), home.notes.read("Log.md")), (vec!["Log.md"], recreated));
-    let identified =
-        UndoTarget { effect: conflict.effect.clone(), note: conflict.candidates[0].clone() };
+    let identified = answer(conflict);
     let undone = running.app.undo_in_note(&identified).await.expect("undone there");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the cat\n"));
@@ -128,7 +136,7 @@ async fn an_answer_is_not_applied_to_a_file_that_took_the_chosen_path_since() {
     fs::remove_file(&place).expect("removed");
     home.notes.write("Log.md", format!("{WATERED}fed the cat\n"));
     let shown = only_conflict(&undo_newest(&running).await).clone();
-    let chosen = UndoTarget { effect: shown.effect.clone(), note: shown.candidates[0].clone() };
+    let chosen = answer(&shown);
     // The file that was shown stays in the vault, and another one gets its path.
     fs::rename(&place, home.notes.root().join("Shown.md")).expect("moved");
     let other = format!("{WATERED}fed the dog\n");
@@ -146,7 +154,7 @@ async fn an_answer_is_not_applied_to_a_file_that_took_the_chosen_path_since() {
     assert_eq!(home.notes.read("Shown.md"), format!("{WATERED}fed the cat\n"));
 
     // The control: an answer about the file that stands there is followed.
-    let chosen = UndoTarget { effect: again.effect.clone(), note: again.candidates[0].clone() };
+    let chosen = answer(&again);
     let undone = running.app.undo_in_note(&chosen).await.expect("undone there");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
     assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the dog\n"));
@@ -158,7 +166,7 @@ async fn an_answer_about_a_note_that_is_gone_since_changes_nothing() {
     let (home, running) = app_after_edit("2026/Log.md", &[("2025/Log.md", WATERED)]).await;
     fs::remove_file(home.notes.root().join("2026/Log.md")).expect("removed");
     let shown = only_conflict(&undo_newest(&running).await).clone();
-    let chosen = UndoTarget { effect: shown.effect.clone(), note: shown.candidates[0].clone() };
+    let chosen = answer(&shown);
     fs::remove_file(home.notes.root().join("2025/Log.md")).expect("removed");
     let answered = running.app.undo_in_note(&chosen).await.expect("asked again");
     assert!(only_conflict(&answered).why.contains("no longer exists"), "{answered:?}");
@@ -177,7 +185,7 @@ async fn an_answer_follows_saves_that_replace_the_file_that_was_shown() {
         save_over(&place, &format!("{WATERED}fed the cat\n{lines}\n"));
     }
     let shown = only_conflict(&undo_newest(&running).await).clone();
-    let chosen = UndoTarget { effect: shown.effect.clone(), note: shown.candidates[0].clone() };
+    let chosen = answer(&shown);
     save_over(&place, &format!("{WATERED}fed the cat\nlocked up\n"));
     save_over(&place, &format!("{WATERED}fed the cat\nlocked up again\n"));
     let undone = running.app.undo_in_note(&chosen).await.expect("answered");
@@ -214,14 +222,10 @@ async fn answers_about_two_changes_of_one_note_are_both_applied() {
     let running = home.open(settings_with_model(&model)).await;
     let scope = UndoScope::Conversation { conversation };
     let asked = running.app.undo(&scope).await.expect("asked");
-    let answers = asked.conflicts.iter().map(|conflict| UndoTarget {
-        effect: conflict.effect.clone(),
-        note: conflict.candidates[0].clone(),
-    });
-    let answers: Vec<_> = answers.collect();
+    let answers: Vec<_> = asked.conflicts.iter().map(answer).collect();
     assert_eq!(answers.len(), 2, "{asked:?}");
-    for answer in &answers {
-        let undone = running.app.undo_in_note(answer).await.expect("undone there");
+    for target in &answers {
+        let undone = running.app.undo_in_note(target).await.expect("undone there");
         assert!(undone.conflicts.is_empty(), "{undone:?}");
     }
     assert_eq!(home.notes.read("Log.md"), "first\n\nsecond\n\nthird\nfourth\n");

@@ -1412,14 +1412,18 @@ line: number,
  */
 now: string, 
 /**
- * The text after an undo of the change.
+ * The text after the undo, the redo or the reapplied change.
  */
 back: string, };
 
 /**
- * A change that could not be undone whole.
+ * A change that could not be undone, redone or reapplied whole.
  */
 export type UndoConflict = { 
+/**
+ * The request that met the conflict.
+ */
+action: UndoAction, 
 /**
  * The change.
  */
@@ -1456,9 +1460,18 @@ path: NotePath,
 file: FileId, };
 
 /**
+ * The request of the user that led to a question, and that an answer completes.
+ */
+export type UndoAction = "undo" | "redo" | "reapply";
+
+/**
  * The user says which note a change is about, where others moved or replaced it unseen.
  */
 export type UndoTarget = { 
+/**
+ * The request that asked for the note.
+ */
+action: UndoAction, 
 /**
  * The change.
  */

@@ -83,9 +83,9 @@ export interface Host {
   redo(scope: UndoScope): Promise<UndoResult>;
   /** Reapplies a change that another program has overwritten. */
   reapply(effect: EffectId): Promise<UndoResult>;
-  /** Writes `back` in each place of the conflict where `now` still stands. */
-  /** Undoes a change in the note that the user says it is about. */
+  /** Undoes, redoes or reapplies a change in the note that the user says it is about. */
   undoIn(identified: UndoTarget): Promise<UndoResult>;
+  /** Writes `back` in each place of the conflict where `now` still stands, and so completes its request. */
   settleConflict(conflict: UndoConflict): Promise<UndoResult>;
   /** The size of the stored history, and how much would be lost by age. */
   history(): Promise<HistoryStats>;

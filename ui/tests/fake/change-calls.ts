@@ -73,12 +73,12 @@ export abstract class FakeChangeCalls extends FakeCalls {
 
   async undoIn(identified: UndoTarget): Promise<UndoResult> {
     await this.called('undoIn', identified);
-    return this.changes.undoIn(identified);
+    return this.changes.complete(identified);
   }
 
   async settleConflict(conflict: UndoConflict): Promise<UndoResult> {
     await this.called('settleConflict', conflict);
-    return this.changes.takeOld(conflict);
+    return this.changes.complete(conflict);
   }
 
   async history(): Promise<HistoryStats> {

@@ -25,7 +25,7 @@ export interface AppliedStory {
   /** Newest first. */
   readonly sets: readonly AppliedSet[];
   readonly hunks: Readonly<Record<EffectId, readonly NoteHunk[]>>;
-  /** The conflicts of undoing a change. */
+  /** The conflicts of undoing or reapplying a change. */
   readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
   /** The changes in notes since; notes that are not named have none. */
   readonly since?: Readonly<Record<EffectId, Omit<ChangedSince, 'effect'>>>;
@@ -124,7 +124,8 @@ export class FakeChanges {
     const wanted = this.#inScope(scope);
     const conflicts = this.#notes()
       .filter((note) => wanted(note) && !this.#settled.has(note.effect))
-      .flatMap(({ effect }) => this.#story.conflicts[effect] ?? []);
+      .flatMap(({ effect }) => this.#story.conflicts[effect] ?? [])
+      .filter(({ action }) => action === 'undo');
     const stopped = new Set(conflicts.map(({ effect }) => effect));
     const part = scope.type === 'effect' && scope.hunks.length > 0;
     if (scope.type === 'effect' && part && conflicts.length === 0) {
@@ -143,17 +144,17 @@ export class FakeChanges {
   }
 
   reapply(effect: EffectId): UndoResult {
+    const conflict = this.#story.conflicts[effect];
+    if (conflict?.action === 'reapply' && !this.#settled.has(effect)) {
+      return { changeSet: null, changed: [], conflicts: [conflict], left: 0 };
+    }
     return this.#settle((note) => note.effect === effect, 'stands');
   }
 
-  undoIn({ effect }: UndoTarget): UndoResult {
+  complete({ action, effect }: UndoTarget | UndoConflict): UndoResult {
     this.#settled.add(effect);
-    return this.#settle((note) => note.effect === effect, 'undone');
-  }
-
-  takeOld({ effect }: UndoConflict): UndoResult {
-    this.#settled.add(effect);
-    return this.#settle((note) => note.effect === effect, 'undone');
+    const standing = action === 'reapply' ? 'stands' : 'undone';
+    return this.#settle((note) => note.effect === effect, standing);
   }
 
   kept(): HistoryStats {

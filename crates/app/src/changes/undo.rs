@@ -9,7 +9,7 @@ mod conflicts;
 
 use std::collections::BTreeSet;
 
-use protocol::changes::history::{AppliedBy, UndoConflict, UndoResult, UndoScope};
+use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict, UndoResult, UndoScope};
 use protocol::job::JobKind;
 use protocol::{CallId, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::UserChangeSet;
@@ -41,7 +41,7 @@ impl App {
         let _alone = open.lock_changes().await?;
         let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
         let wanted = not_yet_undone(&open, scope, &effects).await?;
-        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
+        open.undo_as_one_set(&wanted, UndoAction::Undo).await
     }
 
     /// Applies the undone parts of these changes again. Durable when it returns.
@@ -59,7 +59,7 @@ impl App {
         if wanted.effects.is_empty() {
             return Err(UserError::other("There’s nothing to redo."));
         }
-        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Redoing).await
+        open.undo_as_one_set(&wanted, UndoAction::Redo).await
     }
 
     /// Applies a change again that another program has overwritten, and keeps what that program wrote.
@@ -67,15 +67,31 @@ impl App {
     pub async fn reapply(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
-        let effects = [(effect.clone(), Hunks::All)].into();
-        let wanted = UndoRequest { effects, direction: UndoDirection::Again };
-        let undone = open.undo_as_one_set(&wanted, AppliedBy::Reapply, JobKind::Redoing).await?;
-        if undone.conflicts.is_empty() && undone.left == 0 {
-            open.store.clear_overwritten(effect).await.map_err(store_error)?;
-            let set = find_effect(&open.store, effect).await?.change_set;
-            open.emit(DomainEvent::Applied(vec![set]));
-        }
-        Ok(undone)
+        open.reapply_effect(effect).await
+    }
+}
+
+/// The request for whole effects.
+fn request_for(action: UndoAction, effects: impl IntoIterator<Item = EffectId>) -> UndoRequest {
+    let direction = match action {
+        UndoAction::Undo | UndoAction::Redo => UndoDirection::Back,
+        UndoAction::Reapply => UndoDirection::Again,
+    };
+    UndoRequest { direction, ..UndoRequest::undo(effects) }
+}
+
+/// How the set of a request is recorded.
+const fn applied_by(action: UndoAction) -> AppliedBy {
+    match action {
+        UndoAction::Undo | UndoAction::Redo => AppliedBy::Undo,
+        UndoAction::Reapply => AppliedBy::Reapply,
+    }
+}
+
+const fn job_kind(action: UndoAction) -> JobKind {
+    match action {
+        UndoAction::Undo => JobKind::Undoing,
+        UndoAction::Redo | UndoAction::Reapply => JobKind::Redoing,
     }
 }
 
@@ -120,35 +136,48 @@ async fn not_yet_undone(
 }
 
 impl VaultSession {
+    /// Applies an overwritten effect again; the caller holds `change_lock`.
+    async fn reapply_effect(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
+        let wanted = request_for(UndoAction::Reapply, [effect.clone()]);
+        let reapplied = self.undo_as_one_set(&wanted, UndoAction::Reapply).await?;
+        if reapplied.conflicts.is_empty() && reapplied.left == 0 {
+            self.store.clear_overwritten(effect).await.map_err(store_error)?;
+            let set = find_effect(&self.store, effect).await?.change_set;
+            self.emit(DomainEvent::Applied(vec![set]));
+        }
+        Ok(reapplied)
+    }
+
     /// Plans the undo and applies it as one set; the caller holds `change_lock`.
     async fn undo_as_one_set(
         &self,
         request: &UndoRequest,
-        by: AppliedBy,
-        kind: JobKind,
+        action: UndoAction,
     ) -> Result<UndoResult, UserError> {
         let progress = Progress::default();
-        self.jobs.run(kind, &progress, self.undo_until_stopped(&progress, request, by)).await
+        let undo = self.undo_until_stopped(&progress, request, action);
+        self.jobs.run(job_kind(action), &progress, undo).await
     }
 
     async fn undo_until_stopped(
         &self,
         progress: &Progress,
         request: &UndoRequest,
-        by: AppliedBy,
+        action: UndoAction,
     ) -> Result<UndoResult, UserError> {
         let (set, first): (ChangeSetId, _) = (new_id(), request.effects.keys().next());
         let Some(first) = first else { return Ok(nothing_undone()) };
         let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
         let mut undone = nothing_undone();
         for tries in 1.. {
-            let (plan, conflicts, sets) = self.plan_undo(request).await?;
+            let (plan, conflicts, sets) = self.plan_undo(request, action).await?;
             touched.extend(sets);
             undone.conflicts = conflicts;
             undone.left = 0;
             if plan.changes.is_empty() {
                 break;
             }
+            let by = applied_by(action);
             let applied = self.apply_user_set(&set, &plan, &turn, by, progress).await?;
             let renames = plan.changes.renames();
             undone.changed.extend(applied.done.iter().map(|path| renames.forward(path)));
@@ -157,7 +186,7 @@ impl VaultSession {
             };
             let is_stopped = applied.problems.iter().any(|(_, error)| is_stopped(error));
             if !applied.problems.iter().any(is_stale) || tries == MAX_ATTEMPTS || is_stopped {
-                let refused = refused_conflicts(&plan, &applied);
+                let refused = refused_conflicts(action, &plan, &applied);
                 let left = applied.problems.len().saturating_sub(refused.len());
                 undone.left = u32::try_from(left).unwrap_or(u32::MAX);
                 undone.conflicts.extend(refused);
@@ -199,6 +228,7 @@ impl VaultSession {
     async fn plan_undo(
         &self,
         request: &UndoRequest,
+        action: UndoAction,
     ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
         let ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
@@ -213,7 +243,8 @@ impl VaultSession {
             let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
             let conflicts = plan.conflicts.iter();
-            let conflicts = conflicts.map(|conflict| to_undo_conflict(conflict, &vault)).collect();
+            let conflicts = conflicts.map(|conflict| to_undo_conflict(action, conflict, &vault));
+            let conflicts = conflicts.collect();
             (UndoPlan { changes: with_link_updates(&vault, plan.changes), ..plan }, conflicts)
         });
         let (plan, conflicts) = plan.await?;

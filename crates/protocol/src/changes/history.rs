@@ -176,10 +176,24 @@ pub struct UndoResult {
     pub left: u32,
 }
 
-/// A change that could not be undone whole.
+/// The request of the user that led to a question, and that an answer completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum UndoAction {
+    /// To undo a change.
+    Undo,
+    /// To undo an undo.
+    Redo,
+    /// To reapply a change that another program has overwritten.
+    Reapply,
+}
+
+/// A change that could not be undone, redone or reapplied whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoConflict {
+    /// The request that met the conflict.
+    pub action: UndoAction,
     /// The change.
     pub effect: EffectId,
     /// Where the note is now, or was last.
@@ -207,6 +221,8 @@ pub struct UndoCandidate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoTarget {
+    /// The request that asked for the note.
+    pub action: UndoAction,
     /// The change.
     pub effect: EffectId,
     /// The note that was shown. If another file has its path by now, nothing is changed, and the user is
@@ -222,7 +238,7 @@ pub struct ConflictingLines {
     pub line: u32,
     /// The present text.
     pub now: String,
-    /// The text after an undo of the change.
+    /// The text after the undo, the redo or the reapplied change.
     pub back: String,
 }
 

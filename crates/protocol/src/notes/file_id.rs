@@ -25,7 +25,7 @@ pub struct FileId {
 
 /// A text that is not the text form of a [`FileId`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` doesn’t name a file. Undo again to see the notes again.")]
+#[error("`{0}` doesn’t name a file. Try again to see the notes again.")]
 pub struct FileIdError(String);
 
 impl From<FileId> for String {

@@ -418,7 +418,11 @@ impl<'a> UndoPlanner<'a> {
         let path = trace.map_or_else(|| left_at.clone(), |trace| trace.path);
         let back = match why {
             EffectConflictReason::Gone | EffectConflictReason::Taken => {
-                self.ledger.content(effect.before.as_ref()).map(<[u8]>::to_vec)
+                let wanted = match self.request.direction {
+                    UndoDirection::Back => &effect.before,
+                    UndoDirection::Again => &effect.after,
+                };
+                self.ledger.content(wanted.as_ref()).map(<[u8]>::to_vec)
             }
             _ => None,
         };

@@ -110,7 +110,7 @@ pub struct ConflictLines {
     pub line: usize,
     /// The present text.
     pub now: Vec<u8>,
-    /// The text that undo would write.
+    /// The text that the undo would write, or the reapplied change.
     pub restored: Vec<u8>,
 }
 

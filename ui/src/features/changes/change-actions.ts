@@ -18,9 +18,9 @@ export interface ChangeActions {
   lookSince(effect: EffectId): Promise<boolean>;
   /** Leaves the note as it is. */
   keep(effect: EffectId): void;
-  /** Takes the old text in these places. */
+  /** Takes the text that the request of the conflict wants in these places. */
   settle(conflict: UndoConflict): void;
-  /** Undoes the change in the note that the user says it is about. */
+  /** Completes the request in the note that the user says the change is about. */
   undoIn(conflict: UndoConflict, note: UndoCandidate): void;
   showNote(path: NotePath): void;
   showConversation(conversation: ConversationId): void;

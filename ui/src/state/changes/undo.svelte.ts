@@ -4,6 +4,7 @@ import type {
   ChangeSetId,
   ConversationId,
   EffectId,
+  UndoAction,
   UndoCandidate,
   UndoConflict,
   UndoResult,
@@ -13,6 +14,7 @@ import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
+import { conflictTexts } from './conflict-texts';
 import { undoCount } from './undo-counts';
 
 /** The result of the last undo, until the user has read it. */
@@ -28,6 +30,11 @@ interface Notice {
 interface Reverse {
   readonly changeSet: ChangeSetId;
   readonly name: 'undo' | 'redo';
+}
+
+/** The way back from an answer that completed a request. */
+function reverseOf(action: UndoAction): Reverse['name'] {
+  return action === 'undo' ? 'redo' : 'undo';
 }
 
 export class Undo {
@@ -134,23 +141,26 @@ export class Undo {
     this.#app.changes.conflicts.delete(effect);
   }
 
-  /** Takes the old text in the places of a conflict. */
+  /** Takes the text that the request of a conflict wants in its places, and so completes the request. */
   async settle(conflict: UndoConflict): Promise<void> {
+    const { action } = conflict;
     const settled = await this.#take(
       `settle ${conflict.effect}`,
       () => this.#host.settleConflict(conflict),
-      () => m.notice_settled(),
+      conflictTexts[action].settled,
+      reverseOf(action),
     );
     if (settled?.conflicts.length === 0) this.keep(conflict.effect);
   }
 
-  /** Undoes a change in the note that the user says it is about. */
+  /** Completes the request of a conflict in the note that the user says it is about. */
   async undoIn(conflict: UndoConflict, note: UndoCandidate): Promise<void> {
-    const { effect } = conflict;
+    const { action, effect } = conflict;
     const undone = await this.#take(
       `undo in ${effect}`,
-      () => this.#host.undoIn({ effect, note }),
-      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing_to_undo()),
+      () => this.#host.undoIn({ action, effect, note }),
+      conflictTexts[action].completed,
+      reverseOf(action),
     );
     // Others that belong to it may still be asked about.
     if (undone && !undone.conflicts.some((left) => left.effect === effect)) this.keep(effect);

@@ -6,7 +6,7 @@ import type { AppliedSet, UndoConflict } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { unsureChanges } from '../../fake/stories/changes/changes';
+import { reapplyConflict, unsureChanges } from '../../fake/stories/changes/changes';
 import type { Story } from '../../fake/story';
 
 /**
@@ -57,7 +57,7 @@ describe('the question which note an undo is about', () => {
     await keys.click(conflict.getByRole('button', { name }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
     const note = { path: 'Archive/Diary/Day 0.md', file: 'there-0' };
-    expect(host.asked('undoIn')).toEqual([{ effect: 'Diary/Day 0.md', note }]);
+    expect(host.asked('undoIn')).toEqual([{ action: 'undo', effect: 'Diary/Day 0.md', note }]);
     // The keyboard is not lost with the button.
     expect(screen.getByTestId('change').querySelector('.what')).toHaveFocus();
   });
@@ -109,10 +109,30 @@ describe('the question which note an undo is about', () => {
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
     const wanted = Array.from({ length: count }, (_, at) => {
       const effect = `Diary/Day ${String(at)}.md`;
-      return { effect, note: { path: effect, file: `here-${String(at)}` } };
+      return { action: 'undo', effect, note: { path: effect, file: `here-${String(at)}` } };
     });
     expect(host.asked('undoIn')).toEqual(wanted);
     expect(screen.queryByTestId('undo-in-place')).toBeNull();
     await waitFor(() => expect(document.body).not.toHaveFocus());
+  });
+});
+
+describe('the conflict of a reapplied change', () => {
+  it('is told as such, and its answer completes it', async () => {
+    const host = new FakeHost(reapplyConflict());
+    const session = new Session(host);
+    render(App, { session });
+    await session.start();
+    const keys = userEvent.setup();
+    await keys.click(await screen.findByTestId('open-changes'));
+    await keys.click(await screen.findByRole('button', { name: /^Reapply/ }));
+    const conflict = await screen.findByTestId('conflict');
+    expect(conflict).toHaveTextContent('1 conflict while reapplying changes to Tasks');
+    expect(conflict).toHaveTextContent('After reapplying');
+    await keys.click(within(conflict).getByRole('button', { name: 'Use changed version' }));
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+    expect(host.asked('settleConflict')).toMatchObject([{ action: 'reapply', effect: 'e-boiler' }]);
+    expect(session.undo.notice?.text()).toBe('Reapplied changes to 1 note');
+    expect(session.undo.notice?.reverse?.name).toBe('undo');
   });
 });

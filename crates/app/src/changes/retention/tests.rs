@@ -134,7 +134,7 @@ async fn purged_changes_stay_listed_with_their_lines_and_cannot_be_undone() {
     let undone = stage.app.undo(&scope).await.expect("an answer");
     assert_eq!((undone.changed.len(), undone.conflicts.len()), (0, 1));
     let why = &undone.conflicts[0].why;
-    assert_eq!(why, "This change is too old to undo. Its text is no longer stored.");
+    assert_eq!(why, "This change is too old. Its text is no longer stored.");
 
     // A young change can be undone, and redone until its history is deleted too.
     let scope = UndoScope::ChangeSet { change_set: "set-e2".into() };

@@ -1,18 +1,17 @@
-//! The user's answers to the conflicts of an undo: which note is meant, and which version stays.
+//! The user's answers to the conflicts of an undo, a redo or a reapplied change: which note is meant, and which version stays.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::changes::history::{
-    AppliedBy, ConflictingLines, UndoCandidate, UndoConflict, UndoResult, UndoScope, UndoTarget,
+    ConflictingLines, UndoAction, UndoCandidate, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
-use protocol::job::JobKind;
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, MovedNote, NotePath, UserError};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, MovedNote, UserError};
 use store::UserChangeSet;
 use vault::undo::{Hunks, UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
 use vault::{Progress, VaultError};
 
-use super::{not_yet_undone, nothing_undone};
+use super::{applied_by, not_yet_undone, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
 use crate::changes::history::find_effect;
@@ -32,36 +31,36 @@ const WATCH_TIMEOUT: Duration = Duration::from_secs(3);
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
 impl App {
-    /// Records the user's answer which note a change is about, and undoes the change there. Durable when
-    /// it returns: later undos of the same note know it too. If the file that the user was shown is not at
+    /// Records the user's answer which note a change is about, and undoes, redoes or reapplies the change
+    /// there, whichever asked. Durable when it returns: later undos of the same note know it too. If the file that the user was shown is not at
     /// its path any more, nothing is changed, and the result asks again.
     pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
-        let UndoTarget { effect, note } = identified;
-        let path = &note.path;
+        let UndoTarget { action, effect, note } = identified;
         let moved = open.identify_note(effect, note).await?;
-        let Some(moved) = moved else { return open.ask_again(effect, path).await };
+        let Some(moved) = moved else { return open.ask_again(identified).await };
         let turn = find_effect(&open.store, effect).await?.turn;
         let own = UserChangeSet {
             id: &new_id(),
-            by: AppliedBy::Undo,
+            by: applied_by(*action),
             reverts: &[],
             moved: &[moved],
             turn: &turn,
             at: now(),
         };
         open.store.begin_user_change_set(&own).await.map_err(store_error)?;
-        let wanted = open.not_yet_undone_effect(effect).await?;
-        open.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await
+        open.complete(*action, effect).await
     }
 
-    /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
+    /// Writes the version that the request of a conflict wants in each of its places, where the note is as the
+    /// user saw it, and so completes the request.
     pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
         let effect = find_effect(&open.store, &conflict.effect).await?;
-        let past = open.history_since(&UndoRequest::undo([effect.id.clone()])).await?;
+        let request = request_for(conflict.action, [effect.id.clone()]);
+        let past = open.history_since(&request).await?;
         let (vault, path) = (open.vault.clone(), conflict.path.clone());
         let (notes, id) = (VaultNotes(open.vault.clone()), effect.id.clone());
         // The file first: the change is made on it, and only if it is still the note afterwards.
@@ -89,14 +88,18 @@ impl App {
             files: file.map(|file| (conflict.path.clone(), file)).into_iter().collect(),
             ..UndoPlan::default()
         };
-        let set = new_id();
+        let (set, by) = (new_id(), applied_by(conflict.action));
         let unwatched = Progress::default();
-        let applied =
-            open.apply_user_set(&set, &taken, &effect.turn, AppliedBy::Undo, &unwatched).await?;
+        let applied = open.apply_user_set(&set, &taken, &effect.turn, by, &unwatched).await?;
         if let Some((_, error)) = applied.problems.first() {
             return Err(note_error(error));
         }
-        open.emit(DomainEvent::Applied(vec![set.clone(), effect.change_set]));
+        if conflict.action == UndoAction::Reapply {
+            open.store.clear_overwritten(&effect.id).await.map_err(store_error)?;
+        }
+        let mut touched = open.sets_undone_by(&request).await?;
+        touched.extend([set.clone(), effect.change_set]);
+        open.emit(DomainEvent::Applied(touched.into_iter().collect()));
         Ok(UndoResult { change_set: Some(set), changed: applied.done, ..nothing_undone() })
     }
 }
@@ -137,22 +140,37 @@ impl VaultSession {
         not_yet_undone(self, &scope, &effects).await
     }
 
-    /// The question about an effect with the notes as they are now, after an answer that no longer fits. If the
-    /// note is known with certainty by now and is at the `chosen` path, the effect is undone there.
-    async fn ask_again(
+    /// Does to an effect what was asked for; the caller holds `change_lock`.
+    async fn complete(
         &self,
+        action: UndoAction,
         effect: &EffectId,
-        chosen: &NotePath,
     ) -> Result<UndoResult, UserError> {
-        let wanted = self.not_yet_undone_effect(effect).await?;
-        let (plan, conflicts, _) = self.plan_undo(&wanted).await?;
-        if plan.undone.iter().any(|undone| undone.effect == *effect && undone.path == *chosen) {
-            return self.undo_as_one_set(&wanted, AppliedBy::Undo, JobKind::Undoing).await;
+        match action {
+            UndoAction::Reapply => self.reapply_effect(effect).await,
+            UndoAction::Undo | UndoAction::Redo => {
+                let wanted = self.not_yet_undone_effect(effect).await?;
+                self.undo_as_one_set(&wanted, action).await
+            }
+        }
+    }
+
+    /// The question about an effect with the notes as they are now, after an answer that no longer fits. If the
+    /// note is known with certainty by now and is at the chosen path, the request is completed there.
+    async fn ask_again(&self, answer: &UndoTarget) -> Result<UndoResult, UserError> {
+        let UndoTarget { action, effect, note } = answer;
+        let wanted = match action {
+            UndoAction::Reapply => request_for(*action, [effect.clone()]),
+            UndoAction::Undo | UndoAction::Redo => self.not_yet_undone_effect(effect).await?,
+        };
+        let (plan, conflicts, _) = self.plan_undo(&wanted, *action).await?;
+        if plan.undone.iter().any(|undone| undone.effect == *effect && undone.path == note.path) {
+            return self.complete(*action, effect).await;
         }
         let about = conflicts.into_iter().find(|conflict| conflict.effect == *effect);
         let mut question = about.ok_or_else(|| {
             UserError::other(
-                "The note that you chose is no longer at that path, so nothing was changed. Undo again.",
+                "The note that you chose is no longer at that path, so nothing was changed. Try again.",
             )
         })?;
         if !question.candidates.is_empty() {
@@ -163,10 +181,10 @@ impl VaultSession {
 }
 
 fn note_changed_error() -> UserError {
-    UserError::other("The note changed again since it was shown. Undo again to see it.")
+    UserError::other("The note changed again since it was shown. Try again to see it.")
 }
 
-/// The change that writes the earlier version where the note is as it was shown.
+/// The change that writes the wanted version where the note is as it was shown.
 fn resolution_change(
     effect: &Effect,
     conflict: &UndoConflict,
@@ -177,7 +195,7 @@ fn resolution_change(
         let whole = conflict.places.first().ok_or_else(note_changed_error)?;
         return Ok(Change::create(path, whole.back.as_bytes()));
     };
-    if effect.kind == ChangeKind::Create {
+    if effect.kind == ChangeKind::Create && conflict.action != UndoAction::Reapply {
         let is_as_shown = |place: &ConflictingLines| {
             place.now.as_bytes() == String::from_utf8_lossy(&bytes).as_bytes()
         };

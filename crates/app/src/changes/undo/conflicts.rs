@@ -1,14 +1,18 @@
 //! Conflicts of an undo in the user's words.
 
 use protocol::NotePath;
-use protocol::changes::history::{ConflictingLines, UndoConflict};
+use protocol::changes::history::{ConflictingLines, UndoAction, UndoConflict};
 use vault::undo::{EffectConflict, EffectConflictReason, UndoPlan, UndoneEffect};
 use vault::{Applied, Vault, VaultError};
 
 use super::is_stopped;
 
 /// A conflict in the user's words. Reads a note that could not be read again, to say why.
-pub(super) fn to_undo_conflict(conflict: &EffectConflict, vault: &Vault) -> UndoConflict {
+pub(super) fn to_undo_conflict(
+    action: UndoAction,
+    conflict: &EffectConflict,
+    vault: &Vault,
+) -> UndoConflict {
     let why: &str = match conflict.why {
         EffectConflictReason::Changed => {
             "The same lines have changed since then. Choose which version to keep."
@@ -24,12 +28,10 @@ pub(super) fn to_undo_conflict(conflict: &EffectConflict, vault: &Vault) -> Undo
              Choose the note that was changed, or keep everything as it is."
         }
         EffectConflictReason::Taken => {
-            "Something else is in its place now. Move that away, then undo again."
+            "Something else is in its place now. Move that away, then try again."
         }
         EffectConflictReason::Moved => "The note was moved again since. Undo that move first.",
-        EffectConflictReason::Purged => {
-            "This change is too old to undo. Its text is no longer stored."
-        }
+        EffectConflictReason::Purged => "This change is too old. Its text is no longer stored.",
         EffectConflictReason::Entangled => {
             "This can’t be undone together with the other changes. Undo it separately."
         }
@@ -43,6 +45,7 @@ pub(super) fn to_undo_conflict(conflict: &EffectConflict, vault: &Vault) -> Undo
         back: text(&place.restored),
     };
     UndoConflict {
+        action,
         effect: conflict.effect.clone(),
         path: conflict.path.clone(),
         why: why.to_owned(),
@@ -57,15 +60,15 @@ fn unreadable_reason(vault: &Vault, path: &NotePath) -> String {
         // The file is known to be the note's, so it is no folder, symlink or device.
         Err(VaultError::NotANote { .. }) => {
             "This note has a second name (a hard link), so it was left as it is. Remove the other name, then \
-             undo again."
+             try again."
                 .to_owned()
         }
         Err(VaultError::TooLarge { .. }) => {
-            "This note is over 10 MiB, so it was left as it is. Make it shorter, then undo again."
+            "This note is over 10 MiB, so it was left as it is. Make it shorter, then try again."
                 .to_owned()
         }
         Err(other) => other.to_string(),
-        Ok(_) => "This note couldn’t be read for a moment. Undo again.".to_owned(),
+        Ok(_) => "This note couldn’t be read for a moment. Try again.".to_owned(),
     }
 }
 
@@ -80,13 +83,17 @@ pub(super) const NOTE_KEEPS_CHANGING: &str =
 
 /// The refusals of the vault as conflicts of the effects that they are about. A note of an atomic group that was
 /// only reverted with another one is not reported, unless no other conflict is: then the first one is.
-pub(super) fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoConflict> {
+pub(super) fn refused_conflicts(
+    action: UndoAction,
+    plan: &UndoPlan,
+    applied: &Applied,
+) -> Vec<UndoConflict> {
     let told = |is_meant: fn(&VaultError) -> bool| {
         let about = move |undoing: &UndoneEffect| {
             let is_its =
                 |(path, error): &&(NotePath, VaultError)| *path == undoing.path && is_meant(error);
             let (_, error) = applied.problems.iter().find(is_its)?;
-            Some(failed_conflict(undoing, error))
+            Some(failed_conflict(action, undoing, error))
         };
         plan.undone.iter().filter_map(about)
     };
@@ -97,12 +104,13 @@ pub(super) fn refused_conflicts(plan: &UndoPlan, applied: &Applied) -> Vec<UndoC
     }
 }
 
-fn failed_conflict(undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {
+fn failed_conflict(action: UndoAction, undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {
     let why = match error {
         VaultError::Stale { .. } => NOTE_KEEPS_CHANGING.to_owned(),
         other => other.to_string(),
     };
     UndoConflict {
+        action,
         effect: undoing.effect.clone(),
         path: undoing.path.clone(),
         why,

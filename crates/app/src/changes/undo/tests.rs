@@ -1,6 +1,7 @@
 //! How failures of an undo of several notes are told.
 
 use protocol::NotePath;
+use protocol::changes::history::UndoAction;
 use vault::undo::{Hunks, UndoPlan, UndoneEffect};
 use vault::{Applied, VaultError};
 
@@ -23,13 +24,13 @@ fn of_a_unit_the_note_that_kept_changing_is_told_and_not_those_that_go_along() {
     ];
     let applied = Applied { problems, ..Applied::default() };
 
-    let told = refused_conflicts(&taken, &applied);
+    let told = refused_conflicts(UndoAction::Undo, &taken, &applied);
     assert_eq!(told.len(), 1);
     assert_eq!((&told[0].path, told[0].why.as_str()), (&list, NOTE_KEEPS_CHANGING));
 
     // A link that follows is nobody's effect.
     let taken = UndoPlan { undone: vec![taken.undone[0].clone()], ..UndoPlan::default() };
-    let told = refused_conflicts(&taken, &applied);
+    let told = refused_conflicts(UndoAction::Undo, &taken, &applied);
     assert_eq!(told.len(), 1);
     assert!(told[0].why.contains("`List.md` changed"), "{}", told[0].why);
 }

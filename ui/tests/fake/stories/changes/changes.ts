@@ -5,6 +5,7 @@ import type {
   ChangeKind,
   ChatItem,
   NoteHunk,
+  UndoConflict,
 } from '../../../../src/ipc/bindings';
 import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, userMessage, view } from '../base';
@@ -179,7 +180,8 @@ const since = {
   'e-furlan': { path: null, hunks: [] },
 };
 
-const conflict = {
+const conflict: UndoConflict = {
+  action: 'undo',
   effect: 'e-letter',
   path: letter,
   why: 'The same lines have changed since then. Choose which version to keep.',
@@ -194,7 +196,8 @@ const conflict = {
 };
 
 /** The note was replaced while nobody watched, and a copy of it stands elsewhere. */
-const unsure = {
+const unsure: UndoConflict = {
+  action: 'undo',
   effect: 'e-letter',
   path: letter,
   why: 'Another file is now at the note’s path, and Vaultmate didn’t see how it got there. Choose the note that was changed, or keep everything as it is.',
@@ -238,6 +241,21 @@ export function changes(): Story {
     notes: { 'Groceries.md': '# Groceries\n\n## Sunday\n\n- mushrooms\n- sage\n- 4 pears' },
     applied: { sets: [...recent, ...past], hunks, conflicts: { 'e-letter': conflict }, since },
   };
+}
+
+/** The same, where the overwritten change cannot be reapplied without a choice. */
+export function reapplyConflict(): Story {
+  const story = changes();
+  if (!story.applied) return story;
+  const place = { line: 4, now: '- boiler: called\n', back: '- boiler: call the plumber\n' };
+  const reapply: UndoConflict = {
+    ...conflict,
+    action: 'reapply',
+    effect: 'e-boiler',
+    path: 'Tasks.md',
+    places: [place],
+  };
+  return { ...story, applied: { ...story.applied, conflicts: { 'e-boiler': reapply } } };
 }
 
 /** The same, where it is not certain which note a change is about. */

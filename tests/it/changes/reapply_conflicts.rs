@@ -1,0 +1,152 @@
+//! The answer to a conflict completes the request that met it: a reapplied change stands afterwards, and is not
+//! undone.
+
+use std::fs;
+
+use protocol::AppEvent;
+use protocol::changes::history::{
+    AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoAction, UndoResult, UndoScope,
+};
+use serde_json::json;
+use testkit::{Reply, ScriptedModel};
+
+use super::undo_identity::{LOG, WATERED, answer, app_after_call, app_after_edit, only_conflict};
+use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model};
+
+async fn sets(app: &RunningApp) -> Vec<AppliedSet> {
+    let all = ListApplied { conversation: None, before: None };
+    app.app.list_applied(&all).await.expect("a list").sets
+}
+
+/// Reapplies the only change of the oldest set.
+async fn reapply(app: &RunningApp) -> UndoResult {
+    let effect = sets(app).await.last().expect("a set").notes[0].effect.clone();
+    app.app.reapply(&effect).await.expect("reapplied as far as it goes")
+}
+
+/// The oldest set stands, and the newest one is the reapplied change.
+async fn assert_reapplied(app: &RunningApp) -> UndoScope {
+    let sets = sets(app).await;
+    let [reapplied, changed] = sets.as_slice() else { panic!("{sets:?}") };
+    assert_eq!((reapplied.by, changed.by), (AppliedBy::Reapply, AppliedBy::Assistant));
+    assert_eq!(changed.notes[0].standing, ChangeStatus::Stands);
+    UndoScope::ChangeSet { change_set: reapplied.id.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reapplied_lines_replace_the_conflicting_ones_and_the_change_stands() {
+    let (home, running) = app_after_edit("Log.md", &[]).await;
+    let by_hand = "# Log\n\nswept the yard\nwatered nothing\n";
+    home.notes.write("Log.md", by_hand);
+
+    let reapplied = reapply(&running).await;
+    let conflict = only_conflict(&reapplied);
+    let [place] = conflict.places.as_slice() else { panic!("{conflict:?}") };
+    assert_eq!(conflict.action, UndoAction::Reapply);
+    assert_eq!(
+        (place.now.as_str(), place.back.as_str()),
+        ("watered nothing\n", "watered the plants\n")
+    );
+    running.app.resolve_conflict(conflict).await.expect("resolved");
+
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    let scope = assert_reapplied(&running).await;
+    running.app.undo(&scope).await.expect("undone");
+    assert_eq!(home.notes.read("Log.md"), by_hand, "its own undo brings back what it replaced");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reapplied_creation_replaces_the_text_and_keeps_the_note() {
+    let call = json!({ "path": "Log.md", "content": LOG });
+    let (home, running) = app_after_call(&[], "write_file", call).await;
+    home.notes.write("Log.md", "rewritten by hand\n");
+
+    let reapplied = reapply(&running).await;
+    running.app.resolve_conflict(only_conflict(&reapplied)).await.expect("resolved");
+
+    assert_eq!(home.notes.try_read("Log.md").as_deref(), Some(LOG));
+    assert_reapplied(&running).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn note_that_is_gone_is_restored_with_the_reapplied_change() {
+    let (home, running) = app_after_edit("Log.md", &[]).await;
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+
+    let reapplied = reapply(&running).await;
+    let conflict = only_conflict(&reapplied);
+    assert_eq!(conflict.places[0].back, WATERED, "with the change");
+    running.app.resolve_conflict(conflict).await.expect("restored");
+
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    assert_reapplied(&running).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn change_is_reapplied_in_the_note_that_the_user_says_it_is_about() {
+    let edit =
+        json!({ "path": "Log.md", "old_text": "yard\n", "new_text": "yard\nwatered the plants\n" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::text("It needs your review."),
+    ])
+    .await;
+    let home = home_with_key(&[("Log.md", LOG)]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    running.decide(&conversation, &["Log.md"], &[]).await.expect("applied");
+    running.quit().await;
+    // Unseen: another file with the old text comes in the place of the note.
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+    home.notes.write("Log.md", format!("{LOG}fed the cat\n"));
+
+    let running = home.open(settings_with_model(&model)).await;
+    let asked = reapply(&running).await;
+    let target = answer(only_conflict(&asked));
+    assert_eq!((target.action, target.note.path.as_str()), (UndoAction::Reapply, "Log.md"));
+    // An answer about a file that is away by now is asked again, for the same request.
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+    home.notes.write("Log.md", format!("{LOG}fed the dog\n"));
+    let asked = running.app.undo_in_note(&target).await.expect("asked again");
+    let target = answer(only_conflict(&asked));
+    assert_eq!(target.action, UndoAction::Reapply);
+
+    let reapplied = running.app.undo_in_note(&target).await.expect("reapplied there");
+    // Both added lines at the end: the place is in conflict, and the next answer keeps to the request too.
+    running.app.resolve_conflict(only_conflict(&reapplied)).await.expect("resolved");
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    let standing = sets(&running).await.last().expect("a set").notes[0].standing;
+    assert_eq!(standing, ChangeStatus::Stands);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflict_of_a_redo_is_redone_and_the_change_is_shown_to_stand() {
+    let (home, running) = app_after_edit("Log.md", &[]).await;
+    let set = sets(&running).await.remove(0);
+    let scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+    running.app.undo(&scope).await.expect("undone");
+    home.notes.write("Log.md", "# Log\n\nswept the yard\nwatered nothing\n");
+
+    let redone = running.app.redo(&scope).await.expect("as far as it goes");
+    let conflict = only_conflict(&redone);
+    assert_eq!(conflict.action, UndoAction::Redo);
+    running.app.resolve_conflict(conflict).await.expect("resolved");
+
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    let shown = |event: &AppEvent| match event {
+        AppEvent::AppliedChanged { set: shown } if shown.id == set.id => {
+            Some(shown.notes[0].standing)
+        }
+        _ => None,
+    };
+    let is_shown = async || {
+        let last = running.heard_so_far(shown).pop();
+        (last == Some(ChangeStatus::Stands)).then_some(())
+    };
+    running.until("the change shown as standing", is_shown).await;
+    running.quit().await;
+}
