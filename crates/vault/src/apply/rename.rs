@@ -74,7 +74,7 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
         there.sync_with(&here).map_err(StepError::open)?;
         return Err(other);
     }
-    verify_contents(intent, &here, &there)?;
+    verify_trashed(intent, &here, &there, holds_as_planned)?;
     here.sync_with(&there).map_err(StepError::open)?;
     Ok(file_after(intent, &there))
 }
@@ -90,18 +90,23 @@ fn file_after(intent: &Intent, there: &DirEntry) -> FileAfter {
     }
 }
 
-/// Carries a folder back from the trash if something was put into it, or taken out, in the moment in
-/// which it went there.
-fn verify_contents(intent: &Intent, here: &DirEntry, there: &DirEntry) -> Result<(), StepError> {
+/// Carries a folder back from the trash unless it `holds` what it may. Files come into a folder, leave it, are
+/// write-protected or opened for writing until the moment in which it goes, and the review showed none of that.
+fn verify_trashed(
+    intent: &Intent,
+    here: &DirEntry,
+    there: &DirEntry,
+    holds: fn(&Intent, &DirEntry) -> Result<bool, StepError>,
+) -> Result<(), StepError> {
     if !matches!(intent.change.act, ChangeAction::TrashFolder { .. }) {
         return Ok(());
     }
     let path = &intent.change.path;
-    let why = match holds_as_planned(intent, there) {
-        Ok(true) => return Ok(()),
-        Ok(false) => StepError::stale(VaultError::FolderChanged { path: path.clone() }),
-        Err(why) => why,
-    };
+    let changed = || StepError::stale(VaultError::FolderChanged { path: path.clone() });
+    let checked = holds(intent, there)
+        .and_then(|holds| holds.then_some(()).ok_or_else(changed))
+        .and_then(|()| there.check_deletable().map_err(StepError::from_missing));
+    let Err(why) = checked else { return Ok(()) };
     there.rename_to(here).map_err(|_| StepError::parked_at(path))?;
     there.sync_with(here).map_err(StepError::open)?;
     Err(why)
@@ -214,9 +219,11 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
             if !is_known && !holds_as_planned(intent, &there)? {
                 return Err(parked());
             }
-            if !(is_known && holds_nothing_new(intent, &there)?) {
-                verify_contents(intent, &here, &there)?;
-            }
+            let may_hold = match is_known && holds_nothing_new(intent, &there)? {
+                true => holds_nothing_new,
+                false => holds_as_planned,
+            };
+            verify_trashed(intent, &here, &there, may_hold)?;
             here.sync_with(&there).map_err(StepError::open)?;
             // Where nobody recorded what was carried, it may be another one.
             Ok(is_known.then(|| file_after(intent, &there)).flatten())

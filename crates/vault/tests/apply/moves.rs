@@ -12,8 +12,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
+
 use protocol::{Change, ChangeAction, IntentState};
-use support::stops::{SAVES, faults, recover, run_until};
+use support::stops::{CHMODS, SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::{Applied, ChangeBatch, VaultError};
 
@@ -265,6 +267,56 @@ fn a_note_that_gets_into_a_folder_just_before_it_goes_to_the_trash_stays() {
     assert!(matches!(applied.problems[0].1, VaultError::FolderChanged { .. }), "{applied:?}");
     assert_eq!(folder.read("notes/sub/theirs.md").unwrap(), b"saved");
     assert_eq!(folder.read("notes/a.md").unwrap(), b"to [[b]]");
+}
+
+#[test]
+fn folder_with_a_note_protected_just_before_it_goes_to_the_trash_stays() {
+    let _one = faults();
+    // The control: other permissions that allow to write do not keep the folder.
+    for (mode, is_protected) in [(0o444, true), (0o000, true), (0o600, false)] {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let note = folder.root.join("notes/sub/c.md");
+        let deletion = deletion(&folder);
+        *CHMODS.lock().unwrap() = Some(("vault.carry.before", note.clone(), mode));
+        let applied = apply(&folder, &ledger, order([deletion]));
+        assert!(CHMODS.lock().unwrap().is_none(), "it was carried");
+        if !is_protected {
+            assert_eq!(applied.done, [path("notes")], "{mode:o}: {applied:?}");
+            continue;
+        }
+        let why = &applied.problems[0].1;
+        let is_it =
+            matches!(why, VaultError::Protected { path: it } if *it == path("notes/sub/c.md"));
+        assert!(is_it, "{mode:o}: {why:?}");
+        assert_eq!(ledger.states(), [IntentState::Failed]);
+        std::fs::set_permissions(&note, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(is_untouched(&folder), "{mode:o}: {:?}", folder.names());
+    }
+}
+
+#[test]
+fn folder_with_a_protected_note_is_restored_after_a_stop_at_any_step() {
+    let _one = faults();
+    let (mut stop, mut stopped_in_the_trash) = (0, 0);
+    loop {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let note = folder.root.join("notes/sub/c.md");
+        let deletion = deletion(&folder);
+        *CHMODS.lock().unwrap() = Some(("vault.carry.before", note.clone(), 0o444));
+        let work = async || drop(folder.vault().apply(order([deletion.clone()]), &ledger).await);
+        let ended = run_until(stop, work);
+        stopped_in_the_trash += usize::from(!note.exists());
+        recover(&folder.vault(), &ledger);
+        assert!(CHMODS.lock().unwrap().take().is_none() || ledger.states().is_empty(), "{stop}");
+        std::fs::set_permissions(&note, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(is_untouched(&folder), "stopped at {stop}: {:?}", folder.names());
+        assert!(!ledger.states().contains(&IntentState::Done), "stopped at {stop}");
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+    assert!(stopped_in_the_trash > 0, "no stop was between the move and its check");
 }
 
 #[test]
