@@ -86,7 +86,8 @@ pub struct Applied {
 impl Vault {
     /// Carries out `order`, note by note: one that is stale or cannot be written does not stop
     /// the others, unless they are of one unit, which happens whole or not at all. A note's own
-    /// folder is never without the note, not even for a moment.
+    /// folder is never without the note, not even for a moment; but where the disk ignores case, a note that only
+    /// gets another spelling of its name has a temporary one in between.
     ///
     /// A note that changed since the plan was made is stale only where the lines of the plan did:
     /// else the change is made on what is there now, with an intent of its own. One that another program

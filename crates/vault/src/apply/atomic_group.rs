@@ -113,6 +113,13 @@ pub(crate) fn park_foreign(group: IntentGroup) -> Outcomes {
 /// Finishes a group that was interrupted, or reverts its applied part.
 pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
     pin_staged_files(&mut group);
+    for intent in group.iter().filter(|intent| intent.change.is_rename()) {
+        if rename::finish_respelling(vault, intent)
+            .is_err_and(|refusal| refusal.state == IntentState::Open)
+        {
+            return mark_unknown(group);
+        }
+    }
     // Renames come last: where one has happened, all contents have, and are looked for in vain
     // under their first paths.
     let (mut happened, mut untold) = (Vec::new(), Vec::new());

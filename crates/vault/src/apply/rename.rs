@@ -18,6 +18,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepErr
     if let RenameEnd::Path(path) = &way.to
         && let Ok(there) = DirEntry::open(vault, path)
         && there.kind().map_err(StepError::failed)?.is_some()
+        && !is_respelling(vault, &way)
     {
         return Err(StepError::stale(VaultError::Exists { path: (*path).clone() }));
     }
@@ -67,16 +68,70 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
         return Err(changed());
     }
     check_planned_file(intent, &here)?;
-    here.rename_to(&there).map_err(StepError::from_missing)?;
+    carry(vault, intent, &here, &there)?;
     if let Err(other) = check_planned_file(intent, &there) {
         // Another one took its name in that moment.
-        there.rename_to(&here).map_err(|_| StepError::parked_at(path))?;
+        carry(vault, intent, &there, &here).map_err(|_| StepError::parked_at(path))?;
         there.sync_with(&here).map_err(StepError::open)?;
         return Err(other);
     }
     verify_trashed(intent, &here, &there, holds_as_planned)?;
     here.sync_with(&there).map_err(StepError::open)?;
     Ok(file_after(intent, &there))
+}
+
+/// Whether a rename only spells the name of an entry in another way, on a disk that takes both for one name. Where
+/// that cannot be told, the name counts as taken.
+fn is_respelling(vault: &Vault, way: &RenamePaths<'_>) -> bool {
+    let (RenameEnd::Path(from), RenameEnd::Path(to)) = (&way.from, &way.to) else { return false };
+    let entries =
+        DirEntry::open(vault, from).and_then(|here| Ok((here, DirEntry::open(vault, to)?)));
+    entries.and_then(|(here, there)| here.is_respelled_by(&there)).unwrap_or(false)
+}
+
+/// Renames the entry, never over something. A disk that takes both names for one would leave the name as it is, so
+/// the entry goes by the temporary name there.
+fn carry(vault: &Vault, intent: &Intent, from: &DirEntry, to: &DirEntry) -> Result<(), StepError> {
+    if !from.is_respelled_by(to).map_err(StepError::failed)? {
+        return from.rename_to(to).map_err(StepError::from_missing);
+    }
+    let between = DirEntry::beside(vault, &intent.change.path, &intent.temp_name);
+    let between = between.map_err(StepError::from_missing)?;
+    from.rename_to(&between).map_err(StepError::from_missing)?;
+    leave_temp_name(intent, &between, to, from)
+}
+
+/// Gives an entry with the temporary name the name `to`, or `from` where it cannot get that. If another program
+/// took the name in that moment, the entry stays under the temporary name.
+fn leave_temp_name(
+    intent: &Intent,
+    between: &DirEntry,
+    to: &DirEntry,
+    from: &DirEntry,
+) -> Result<(), StepError> {
+    let Err(why) = between.rename_to(to) else { return Ok(()) };
+    let path = &intent.change.path;
+    between.rename_to(from).map_err(|why| StepError::from_rollback(path, why))?;
+    from.sync_with(to).map_err(StepError::open)?;
+    Err(StepError::from_missing(why))
+}
+
+/// The entry that stopped between two spellings of its name, if it did.
+fn entry_between(vault: &Vault, intent: &Intent) -> Result<Option<DirEntry>, StepError> {
+    let between = match DirEntry::beside(vault, &intent.change.path, &intent.temp_name) {
+        Ok(between) if intent.change.is_rename() => between,
+        _ => return Ok(None),
+    };
+    let is_there = between.kind().map_err(StepError::open)?.is_some();
+    Ok((is_there && check_planned_file(intent, &between).is_ok()).then_some(between))
+}
+
+/// Takes an entry that was interrupted between two spellings of its name on to the new one. To be called before
+/// anything else is finished: under the temporary name nobody finds it.
+pub(crate) fn finish_respelling(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
+    let Some(between) = entry_between(vault, intent)? else { return Ok(()) };
+    let (here, there) = RenamePaths::from_intent(intent).dir_entries(vault)?;
+    leave_temp_name(intent, &between, &there, &here)
 }
 
 /// A folder in the trash leaves no file to record. A file that somebody moved on by now is still
@@ -142,6 +197,10 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     let (here, there) = RenamePaths::from_intent(intent)
         .dir_entries(vault)
         .map_err(|refusal| StepError::open(refusal.why))?;
+    if let Some(between) = entry_between(vault, intent)? {
+        leave_temp_name(intent, &between, &here, &there)?;
+        return here.sync_with(&there).map_err(StepError::open);
+    }
     let may_go = |spot: &DirEntry| match &intent.change.act {
         ChangeAction::RestoreFolder { .. } => {
             intent.staged.is_some()
@@ -154,10 +213,11 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
     if !may_go(&there) {
         return Err(StepError::parked_at(path));
     }
-    there.rename_to(&here).map_err(|why| StepError::from_rollback(path, why))?;
+    carry(vault, intent, &there, &here)
+        .map_err(|refusal| StepError::from_rollback(path, refusal.why))?;
     if !may_go(&here) {
         // Another one took its name in that moment, or somebody came to work in it.
-        here.rename_to(&there).map_err(|_| StepError::parked_at(path))?;
+        carry(vault, intent, &here, &there).map_err(|_| StepError::parked_at(path))?;
         here.sync_with(&there).map_err(StepError::open)?;
         return Err(StepError::parked_at(path));
     }
@@ -166,7 +226,7 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
 
 /// Whether it is where it was carried to.
 pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepError> {
-    Ok(stand(vault, intent)? == Stand::There)
+    Ok(matches!(stand(vault, intent)?, Stand::There | Stand::Between))
 }
 
 /// Whether its old place is empty, and another one has its new place: it may have been carried and replaced
@@ -182,6 +242,8 @@ enum Stand {
     Here,
     /// Where it was carried to, whatever has its old place by now.
     There,
+    /// Under the temporary name, between two spellings of its name.
+    Between,
     /// Nobody can tell.
     Untold,
     /// Nothing is where it was, and nothing where it was to go.
@@ -191,6 +253,10 @@ enum Stand {
 fn stand(vault: &Vault, intent: &Intent) -> Result<Stand, StepError> {
     let way = RenamePaths::from_intent(intent);
     Ok(match (way.from.found(vault, intent)?, way.to.found(vault, intent)?) {
+        (At::It | At::Unknown, At::It | At::Unknown) if is_respelling(vault, &way) => {
+            let (_, there) = way.dir_entries(vault)?;
+            if there.is_listed().map_err(StepError::open)? { Stand::There } else { Stand::Here }
+        }
         (At::Nothing | At::Other | At::Unknown, At::It) | (At::Nothing, At::Unknown) => {
             Stand::There
         }
@@ -200,6 +266,7 @@ fn stand(vault: &Vault, intent: &Intent) -> Result<Stand, StepError> {
         (At::Other, At::Other) if matches!(way.to, RenameEnd::Trash(_)) => Stand::Untold,
         (At::It | At::Other | At::Unknown, _) => Stand::Here,
         (At::Nothing, At::Other) => Stand::Untold,
+        (At::Nothing, At::Nothing) if entry_between(vault, intent)?.is_some() => Stand::Between,
         (At::Nothing, At::Nothing) => Stand::Missing,
     })
 }
@@ -228,7 +295,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
             // Where nobody recorded what was carried, it may be another one.
             Ok(is_known.then(|| file_after(intent, &there)).flatten())
         }
-        Stand::Untold | Stand::Missing => Err(parked()),
+        Stand::Between | Stand::Untold | Stand::Missing => Err(parked()),
     }
 }
 

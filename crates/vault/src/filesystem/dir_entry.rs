@@ -57,6 +57,11 @@ impl DirEntry {
         Ok(Self { path: path.clone(), folder, name: name.to_owned() })
     }
 
+    /// `name` in the folder of `path`, which exists.
+    pub(crate) fn beside(vault: &Vault, path: &NotePath, name: &str) -> Result<Self, VaultError> {
+        Ok(Self { name: name.to_owned(), ..Self::open(vault, path)? })
+    }
+
     /// Reads the entry, with its bytes.
     pub(crate) fn read_content(&self) -> Result<EntryContent, VaultError> {
         entry_content::read_entry(&self.folder, &self.name, &self.path)
@@ -86,6 +91,20 @@ impl DirEntry {
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(self.io_error(error)),
         }
+    }
+
+    /// Whether `other` is this entry by another spelling, as on a disk that ignores case: both names lead to
+    /// one file, and the folder doesn't list both. It lists both of two hard links.
+    pub(crate) fn is_respelled_by(&self, other: &Self) -> Result<bool, VaultError> {
+        let is_one_file = self.name != other.name
+            && self.folder.is_same(&other.folder)
+            && self.file_id().is_some_and(|file| other.file_id() == Some(file));
+        Ok(is_one_file && !(self.is_listed()? && other.is_listed()?))
+    }
+
+    /// Whether the folder lists exactly this name.
+    pub(crate) fn is_listed(&self) -> Result<bool, VaultError> {
+        self.folder.lists(&self.name).map_err(|error| self.io_error(error))
     }
 
     /// The contents of this folder.

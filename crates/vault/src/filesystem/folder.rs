@@ -78,6 +78,16 @@ impl FolderHandle {
         Dir::read_from(self)
     }
 
+    /// Whether it lists exactly this name: a disk that ignores case finds an entry by other spellings too.
+    pub(crate) fn lists(&self, name: &str) -> Result<bool, Errno> {
+        for entry in self.entries()? {
+            if entry?.file_name().to_bytes() == name.as_bytes() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether anything is in it.
     pub(crate) fn has_entries(&self) -> bool {
         let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");

@@ -89,10 +89,29 @@ impl Vault {
     /// a sync program keeps elsewhere is seen by a [survey](Self::list_unfiltered) only.
     pub fn entry(&self, path: &NotePath) -> Result<Option<(VaultEntry, Fingerprint)>, VaultError> {
         match self.stat_to_read(path.as_str()) {
+            Ok(stat) if self.is_unlisted_spelling(path, &stat) => Ok(None),
             Ok(stat) => Ok(Some(to_entry(path.clone(), path.name(), &stat))),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(error) => Err(VaultError::from_errno("looked at", path, error)),
         }
+    }
+
+    /// Whether the disk ignores case, and found `path` although its folder lists another spelling. Such a name is
+    /// asked for after a rename to that spelling.
+    fn is_unlisted_spelling(&self, path: &NotePath, stat: &Stat) -> bool {
+        let name = path.name();
+        let swap = |letter: char| match letter.is_ascii_lowercase() {
+            true => letter.to_ascii_uppercase(),
+            false => letter.to_ascii_lowercase(),
+        };
+        let swapped: String = name.chars().map(swap).collect();
+        let other = path.folder().map_or(swapped.clone(), |folder| format!("{folder}/{swapped}"));
+        let is_same = |other: Stat| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino);
+        swapped != name
+            && self.stat_to_read(&other).is_ok_and(is_same)
+            && self
+                .open_folder_to_read(path.folder())
+                .is_ok_and(|folder| folder.lists(name) == Ok(false))
     }
 
     pub(crate) fn list_filtered(

@@ -17,6 +17,7 @@ use super::{
     UndoRequest, UndoneEffect, VaultReader,
 };
 use crate::merge::{self, LineOrder, Merged, hunks, merge_in_order, revert_hunks};
+use crate::names::name_key::name_key;
 
 /// Plans the undo of the effects of one unit, on top of the changes that are planned already.
 pub(super) struct UndoPlanner<'a> {
@@ -247,7 +248,10 @@ impl<'a> UndoPlanner<'a> {
         if path != *target {
             return self.add_conflict(place, effect, EffectConflictReason::Moved);
         }
-        if path != effect.path && self.is_occupied_after(&effect.path) {
+        if path != effect.path
+            && self.is_occupied_after(&effect.path)
+            && !self.is_respelled(&now, &effect.path)
+        {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
         }
         if let Some(trace) = self.ledger.trace(place, target) {
@@ -312,6 +316,13 @@ impl<'a> UndoPlanner<'a> {
             PlannedState::Planned(_) => true,
             PlannedState::Gone => false,
         }
+    }
+
+    /// Whether a name is found because the disk ignores case, and the note at `now` has it already in another
+    /// spelling. A second name of its file (a hard link) is refused when the rename is made.
+    fn is_respelled(&self, now: &NotePath, path: &NotePath) -> bool {
+        name_key(now.as_str()) == name_key(path.as_str())
+            && self.notes.file(now).is_some_and(|file| self.notes.file(path) == Some(file))
     }
 
     /// The change at `now` is about the file that the trace ends with, and about no other. Where an earlier

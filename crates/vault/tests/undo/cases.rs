@@ -422,3 +422,35 @@ fn folders_in_a_folder_that_was_moved_later_are_undone_before_it_moves_back() {
         assert_eq!(plan.undone.len(), 2, "{kind:?}: {plan:?}");
     }
 }
+
+/// The same on a disk that ignores case.
+struct CaselessFolders(EmptyFolders);
+
+impl VaultReader for CaselessFolders {
+    fn bytes(&self, at: &NotePath) -> Option<Vec<u8>> {
+        self.0.bytes(at)
+    }
+
+    fn file(&self, at: &NotePath) -> Option<FileId> {
+        let is_it = |path: &NotePath| path.as_str().eq_ignore_ascii_case(at.as_str());
+        self.0.0.iter().find(|(path, _)| is_it(path)).map(|(_, file)| *file)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        self.0.files()
+    }
+}
+
+#[test]
+fn undo_gives_the_first_spelling_back_on_a_disk_that_ignores_case() {
+    let (file, other) = (FileId { inode: 1, born: Some(1) }, FileId { inode: 2, born: Some(2) });
+    let past = LedgerView::new(vec![folder_effect("e", ChangeKind::RenameFolder, "new", file)]);
+    let request = UndoRequest::undo([EffectId::from("e")]);
+    let caseless = CaselessFolders(EmptyFolders(vec![(path("New"), file)]));
+    let plan = plan_undo(&past, &request, &caseless);
+    assert_eq!((plan.conflicts.len(), plan.changes.len()), (0, 1), "{plan:?}");
+    // The control: a folder of its own is in the way.
+    let both = EmptyFolders(vec![(path("New"), file), (path("new"), other)]);
+    let plan = plan_undo(&past, &request, &both);
+    assert_eq!((plan.conflicts.len(), plan.changes.len()), (1, 0), "{plan:?}");
+}
