@@ -1,9 +1,9 @@
 //! Applied changes are listed, undone beside the user's own later edits, redone, and reapplied
 //! where another program overwrote them.
 
-use protocol::AppEvent;
 use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
 use protocol::changes::review::DiffLineKind;
+use protocol::{AppEvent, ContentHash};
 use serde_json::json;
 use testkit::stories::note_changes;
 use testkit::stories::note_changes::{EDITED, NOTES};
@@ -119,6 +119,31 @@ async fn a_conflict_shows_both_versions_and_is_settled_by_the_user() {
     assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
     let moved_on = running.app.resolve_conflict(conflict).await.expect_err("it is settled");
     assert!(moved_on.message.contains("changed again"), "{moved_on:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_earlier_version_that_is_not_utf8_comes_back_byte_by_byte() {
+    const LATIN_1: &[u8] = b"# Menu\n\nCaf\xe9\ntea\n";
+    let home = home_with_key(&[]);
+    home.notes.write("Menu.md", LATIN_1);
+    let call = json!({
+        "path": "Menu.md", "content": "# Menu\n\nCoffee\ntea\n",
+        "overwrite": true, "expect_hash": ContentHash::of(LATIN_1).as_str(),
+    });
+    let replies = vec![Reply::calls(vec![("write_file", call)]), Reply::text("Done.")];
+    let model = ScriptedModel::start(replies).await;
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "in ASCII, please").await;
+    running.decide(&conversation, &["Menu.md"], &[]).await.expect("applied");
+    home.notes.write("Menu.md", "# Menu\n\nCoffee, black\ntea\n");
+    let set = applied_sets(&running).await.remove(0);
+    let undone = running.app.undo(&scope_of_set(&set)).await.expect("as far as it goes");
+    let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    assert_eq!(conflict.places[0].back, "Caf\u{fffd}\n");
+    running.app.resolve_conflict(conflict).await.expect("settled");
+    let bytes = std::fs::read(home.notes.root().join("Menu.md")).expect("the note");
+    assert_eq!(bytes.as_slice(), LATIN_1);
     running.quit().await;
 }
 

@@ -76,7 +76,8 @@ impl App {
             Err(VaultError::NotFound { .. }) => None,
             Err(error) => return Err(note_error(&error)),
         };
-        let change = resolution_change(&effect, conflict, bytes)?;
+        let wanted = open.wanted_bytes(&effect, conflict).await?;
+        let change = resolution_change(&effect, conflict, &wanted, bytes)?;
         let undoing = UndoneEffect {
             effect: effect.id.clone(),
             path: conflict.path.clone(),
@@ -105,6 +106,28 @@ impl App {
 }
 
 impl VaultSession {
+    /// The wanted version of each place in the bytes of the note: the user was shown it as text, and
+    /// a note need not be UTF-8.
+    async fn wanted_bytes(
+        &self,
+        effect: &Effect,
+        conflict: &UndoConflict,
+    ) -> Result<Vec<Vec<u8>>, UserError> {
+        let is_exact = |place: &ConflictingLines| !place.back.contains(char::REPLACEMENT_CHARACTER);
+        if conflict.places.iter().all(is_exact) {
+            return Ok(conflict.places.iter().map(|place| place.back.clone().into()).collect());
+        }
+        let hashes: Vec<_> = effect.before.iter().chain(&effect.after).cloned().collect();
+        let kept = self.store.contents(&hashes).await.map_err(store_error)?;
+        let versions: Vec<&[u8]> = kept.values().map(Vec::as_slice).collect();
+        let exact = conflict.places.iter().map(|place| bytes_shown_as(&place.back, &versions));
+        exact.collect::<Option<_>>().ok_or_else(|| {
+            UserError::other(
+                "This version isn’t UTF-8 text, and Vaultmate can’t tell its exact bytes. Nothing was changed.",
+            )
+        })
+    }
+
     /// Identifies the note of an effect as the file that the user was shown, or as the file that took its place.
     /// A program may have saved the note a moment ago: waits a little for the watch to see that.
     async fn identify_note(
@@ -184,16 +207,37 @@ fn note_changed_error() -> UserError {
     UserError::other("The note changed again since it was shown. Try again to see it.")
 }
 
+/// The only run of whole lines in these versions that is shown as `text`; `None` if there is none or several.
+fn bytes_shown_as(text: &str, versions: &[&[u8]]) -> Option<Vec<u8>> {
+    let count = text.split_inclusive('\n').count();
+    let mut found: Option<Vec<u8>> = None;
+    for version in versions {
+        let lines: Vec<&[u8]> = version.split_inclusive(|byte| *byte == b'\n').collect();
+        for run in lines.windows(count.max(1)) {
+            let bytes = run.concat();
+            if String::from_utf8_lossy(&bytes) != text {
+                continue;
+            }
+            if found.as_ref().is_some_and(|found| *found != bytes) {
+                return None;
+            }
+            found = Some(bytes);
+        }
+    }
+    found
+}
+
 /// The change that writes the wanted version where the note is as it was shown.
 fn resolution_change(
     effect: &Effect,
     conflict: &UndoConflict,
+    wanted: &[Vec<u8>],
     bytes: Option<Vec<u8>>,
 ) -> Result<Change, UserError> {
     let path = conflict.path.clone();
     let Some(bytes) = bytes else {
-        let whole = conflict.places.first().ok_or_else(note_changed_error)?;
-        return Ok(Change::create(path, whole.back.as_bytes()));
+        let whole = wanted.first().ok_or_else(note_changed_error)?;
+        return Ok(Change::create(path, whole.clone()));
     };
     if effect.kind == ChangeKind::Create && conflict.action != UndoAction::Reapply {
         let is_as_shown = |place: &ConflictingLines| {
@@ -205,7 +249,7 @@ fn resolution_change(
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     let mut after = Vec::new();
     let mut from = 0;
-    for place in &conflict.places {
+    for (place, back) in conflict.places.iter().zip(wanted) {
         let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
         let now = place.now.split_inclusive('\n').count();
         let there = lines.get(at..at.saturating_add(now)).filter(|_| at >= from);
@@ -214,9 +258,25 @@ fn resolution_change(
             return Err(note_changed_error());
         }
         after.extend(lines.get(from..at).unwrap_or_default().concat());
-        after.extend_from_slice(place.back.as_bytes());
+        after.extend_from_slice(back);
         from = at + now;
     }
     after.extend(lines.get(from..).unwrap_or_default().concat());
     Ok(Change::replace(path, bytes, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes_shown_as;
+
+    #[test]
+    fn the_bytes_of_shown_lines_are_found_where_they_are_certain() {
+        let (old, new) = (&b"one\nCaf\xe9\ntwo\n"[..], &b"one\ntea\n"[..]);
+        let shown = |text: &str, versions: &[&[u8]]| bytes_shown_as(text, versions);
+        assert_eq!(shown("Caf\u{fffd}\n", &[old, new]), Some(b"Caf\xe9\n".to_vec()));
+        assert_eq!(shown("one\nCaf\u{fffd}\n", &[old]), Some(b"one\nCaf\xe9\n".to_vec()));
+        assert_eq!(shown("Caf\u{fffd}\n", &[old, b"Caf\xe8\n"]), None, "either of two");
+        assert_eq!(shown("Th\u{fffd}\n", &[old, new]), None);
+        assert_eq!(shown("", &[old]), None);
+    }
 }
