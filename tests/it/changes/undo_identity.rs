@@ -184,11 +184,17 @@ async fn an_answer_follows_saves_that_replace_the_file_that_was_shown() {
         only_conflict(&undo_newest(&running).await);
         save_over(&place, &format!("{WATERED}fed the cat\n{lines}\n"));
     }
-    let shown = only_conflict(&undo_newest(&running).await).clone();
-    let chosen = answer(&shown);
-    save_over(&place, &format!("{WATERED}fed the cat\nlocked up\n"));
-    save_over(&place, &format!("{WATERED}fed the cat\nlocked up again\n"));
-    let undone = running.app.undo_in_note(&chosen).await.expect("answered");
+    // On a busy machine two saves in one moment may leave the watch uncertain, and it asks again.
+    let mut undone = undo_newest(&running).await;
+    for _ in 0..5 {
+        let chosen = answer(only_conflict(&undone));
+        save_over(&place, &format!("{WATERED}fed the cat\nlocked up\n"));
+        save_over(&place, &format!("{WATERED}fed the cat\nlocked up again\n"));
+        undone = running.app.undo_in_note(&chosen).await.expect("answered");
+        if undone.conflicts.is_empty() {
+            break;
+        }
+    }
     assert_eq!((undone.changed.len(), undone.conflicts), (1, Vec::new()));
     assert_eq!(home.notes.read("Log.md"), format!("{LOG}fed the cat\nlocked up again\n"));
     running.quit().await;
