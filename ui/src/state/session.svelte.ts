@@ -311,6 +311,7 @@ export class Session extends Stores {
       this.note.sent.includeAgain();
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
+      if (still && from === null) this.drafts.moveTo(conversation);
       if (still && conversation !== from) await this.#fetch(conversation);
       if (this.app.chat?.id === conversation) this.#toolViews.arrive(conversation);
     });

@@ -143,6 +143,18 @@ describe('sending', () => {
     expect(session.draft).toBe('and a second thought');
   });
 
+  it('keeps what is typed while the first message makes its conversation', async () => {
+    session.openNew();
+    session.draft = 'First';
+    const sending = session.send();
+    session.draft = 'First and a second thought';
+    await sending;
+    expect(session.app.chat?.id).toBeTruthy();
+    expect(session.draft).toBe('and a second thought');
+    session.openNew();
+    expect(session.draft).toBe('');
+  });
+
   it('leaves a text alone that replaced the sent one', async () => {
     session.draft = 'First';
     const sending = session.send();

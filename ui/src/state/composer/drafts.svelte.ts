@@ -104,6 +104,13 @@ export class Drafts {
     }
   }
 
+  /** What was written before a message made its conversation goes on in that conversation. */
+  moveTo(conversation: ConversationId): void {
+    moveNew(this.#texts, conversation);
+    moveNew(this.#chosen, conversation);
+    moveNew(this.#attached, conversation);
+  }
+
   /** The mentions are of another vault. */
   dropMentions(): void {
     this.#attached.clear();
@@ -126,6 +133,13 @@ export class Drafts {
     const attached = this.#attached.get(this.#here) ?? [];
     return attached.filter((one) => !named.includes(mentionKey(one)));
   }
+}
+
+/** What is kept for a new conversation is kept for this one. */
+function moveNew<T>(kept: Map<Where, T>, conversation: ConversationId): void {
+  const left = kept.get(null);
+  kept.delete(null);
+  if (left !== undefined) kept.set(conversation, left);
 }
 
 function without(all: readonly Mention[] | undefined, mention: Mention): Mention[] {
