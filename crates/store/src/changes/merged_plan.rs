@@ -12,7 +12,8 @@ pub(crate) fn merge_rows(
     call: &CallId,
     is_unit: bool,
 ) -> Vec<PlannedChangeRow> {
-    // Units that become part of the unit of this call.
+    let own_unit = unit_of_call(turn, call);
+    // Units that become part of that one.
     let mut swallowed = Vec::new();
     let mut rows = Vec::with_capacity(grown.len());
     for change in grown.changes() {
@@ -29,7 +30,7 @@ pub(crate) fn merge_rows(
                 call: call.clone(),
                 unit: if is_unit {
                     swallowed.extend(unit);
-                    Some(call.clone())
+                    Some(own_unit.clone())
                 } else {
                     unit
                 },
@@ -45,10 +46,16 @@ pub(crate) fn merge_rows(
     for row in &mut rows {
         let is_swallowed = row.unit.as_ref().is_some_and(|unit| swallowed.contains(unit));
         if is_swallowed || edited_and_moved.contains(&row.change.path) {
-            row.unit = Some(call.clone());
+            row.unit = Some(own_unit.clone());
         }
     }
     rows
+}
+
+/// The unit of the changes that a call planned. Servers number the calls of each answer anew, so an id
+/// alone may stand for two calls of a conversation.
+fn unit_of_call(turn: &TurnId, call: &CallId) -> CallId {
+    CallId::from(format!("{turn}/{call}").as_str())
 }
 
 /// Paths with a move and another change in different units. They are shown as one note and decided

@@ -25,7 +25,16 @@ async fn plan(
     call: &str,
     changes: &[Change],
 ) -> ChangeSetId {
-    let (turn, call) = ("t1".into(), call.into());
+    plan_in_turn(conversation, set, ("t1", call), changes).await
+}
+
+async fn plan_in_turn(
+    conversation: &TestConversation,
+    set: &str,
+    (turn, call): (&str, &str),
+    changes: &[Change],
+) -> ChangeSetId {
+    let (turn, call) = (turn.into(), call.into());
     let planned: ChangeSet = changes.iter().cloned().collect();
     conversation
         .store
@@ -52,6 +61,22 @@ async fn decide(
     let (applied, rejected) = (applied.to_vec(), rejected.to_vec());
     let decision = ChangeSetDecision { applied, rejected, ..ChangeSetDecision::default() };
     conversation.store.decide(&"s".into(), &decision, Timestamp(at)).await.expect("decided")
+}
+
+#[tokio::test]
+async fn moves_of_two_turns_are_two_units_although_their_calls_have_one_id() {
+    let story = running_turn().await;
+    let moves = |from: &str, to: &str| Change::rename(path(from), path(to));
+    plan(&story, "s", "call_0", &[edit("link.md", "a", "b"), moves("a.md", "A/a.md")]).await;
+    story.says("t2", "And the other", 2).await;
+    plan_in_turn(&story, "s", ("t2", "call_0"), &[moves("b.md", "B/b.md")]).await;
+    let planned = open(&story).await.expect("pending").planned;
+    let unit = |at: &str| {
+        let row = planned.iter().find(|row| row.change.path.as_str() == at).expect(at);
+        row.unit.clone().expect("a unit")
+    };
+    assert_eq!(unit("link.md"), unit("a.md"));
+    assert_ne!(unit("a.md"), unit("b.md"));
 }
 
 #[tokio::test]
