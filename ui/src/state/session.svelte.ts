@@ -13,6 +13,7 @@ import type {
 import type { Host } from '../ipc/host';
 import { Throttle } from '../shared/async/throttle';
 import { withTimeout } from '../shared/async/with-timeout';
+import { commitFocusedField } from '../shared/input/commit-field';
 import { ToolViews } from './chat/tool-views';
 import { chosenOption, type Sending } from './composer/drafts.svelte';
 import { linkedConversation } from './composer/mentions';
@@ -190,6 +191,8 @@ export class Session extends Stores {
 
   /** A problem of one view is not shown in the next. */
   #go(place: Route): void {
+    // A rule that is being typed in the settings is saved although the page goes away.
+    if (this.place.name === 'settings') commitFocusedField();
     if (place.name !== this.place.name) this.app.leaveView();
     this.place = place;
   }

@@ -101,6 +101,22 @@ describe('by keyboard only', () => {
     await keys.keyboard('{Escape}');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   });
+
+  it.each([
+    ['Esc', '{Escape}'],
+    ['a new conversation', '{Control>}n{/Control}'],
+    ['the search', '{Control>}{Shift>}f{/Shift}{/Control}'],
+  ])('saves the rule that is being typed when the settings are left by %s', async (_, leave) => {
+    const { host, session, keys } = await open('chat');
+    session.openSettings('private');
+    const rules = await screen.findByRole('textbox', { name: 'Never share' });
+    await keys.clear(rules);
+    await keys.type(rules, 'Diary/');
+    expect(host.asked('saveSettings')).toEqual([]);
+    await keys.keyboard(leave);
+    await waitFor(() => expect(screen.queryByTestId('settings')).toBeNull());
+    expect(host.asked('saveSettings')).toMatchObject([{ private: { never: ['Diary/'] } }]);
+  });
 });
 
 describe('a review', () => {
