@@ -64,6 +64,61 @@ describe('the same property in twelve notes', () => {
   });
 });
 
+describe('an open editor', () => {
+  it('stays with its place when the note gets a change above it', async () => {
+    const { host, session, keys } = await openReview('review');
+    const review = session.app.chat?.review;
+    const library = review?.notes[0];
+    if (!review || !library) throw new Error('nothing is pending');
+    await keys.keyboard('je');
+    const editor = await screen.findByRole('textbox', { name: 'New lines' });
+    await keys.clear(editor);
+    await keys.type(editor, 'Mine');
+
+    const [first, ...others] = library.hunks;
+    if (!first) throw new Error('no place');
+    const above = { ...first, oldStart: 5, newStart: 5, lines: [line('added', 'From the model')] };
+    const notes = review.notes.map((note) =>
+      note === library ? { ...note, seen: 'later', hunks: [first, above, ...others] } : note,
+    );
+    host.tell({ type: 'review_changed', conversation: 'harbour', review: { ...review, notes } });
+    await screen.findByText('From the model');
+    expect(screen.getByRole('textbox', { name: 'New lines' })).toHaveValue('Mine');
+    await keys.click(screen.getByRole('textbox', { name: 'New lines' }));
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await keys.click(screen.getByTestId('review-apply'));
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    expect(host.decided()[0]?.notes).toMatchObject([
+      {
+        path: library.path,
+        decision: {
+          type: 'hunks',
+          hunks: [
+            { type: 'wait' },
+            { type: 'wait' },
+            { type: 'edit', text: 'Mine' },
+            { type: 'wait' },
+          ],
+        },
+      },
+    ]);
+  });
+});
+
+describe('the list of keys over a review', () => {
+  it('takes no key of the review', async () => {
+    const { keys } = await openReview('review');
+    await keys.keyboard('?');
+    const list = await screen.findByRole('dialog');
+    await keys.keyboard('a');
+    expect(screen.getByTestId('review-apply')).toBeDisabled();
+    list.dispatchEvent(new Event('cancel'));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await keys.keyboard('a');
+    expect(screen.getByTestId('review-apply')).toBeEnabled();
+  });
+});
+
 describe('a note on its way to the trash', () => {
   it('shows its text and the links that lead to it', async () => {
     await openReview('moves');
