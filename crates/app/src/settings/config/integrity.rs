@@ -4,7 +4,7 @@
 //! A file is complete if it ends with our last line, or if it lost no key and no private rule of `config.toml.last-good`.
 
 use protocol::settings::SettingsChoice;
-use protocol::{PrivateRules, Settings};
+use protocol::{PrivateRules, ProviderKind, Settings};
 use toml_edit::{DocumentMut, TableLike};
 
 use super::misspelled_keys::find_misspelled_key;
@@ -154,6 +154,13 @@ impl ParsedConfig {
         }
         let settings: Settings =
             toml_edit::de::from_str(&text).map_err(|error| unreadable(&error))?;
+        // Which provider is asked depends on the keys at hand: one's key and the notes would go to a server that
+        // is meant for another.
+        if settings.provider == ProviderKind::Automatic && !settings.base_url.trim().is_empty() {
+            return Err(ConfigFault::Unreadable(
+                "`baseUrl` needs the provider of its server; set `provider` too".to_owned(),
+            ));
+        }
         let private = PrivateRules::parse(&settings.private).map_err(|error| unreadable(&error))?;
         Ok(Self { settings, private, document })
     }

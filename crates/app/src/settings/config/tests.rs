@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use protocol::settings::{ExtraRoot, PrivateSettings, Theme};
-use protocol::{Mode, NotePath, Privacy};
+use protocol::{Mode, NotePath, Privacy, ProviderKind};
 
 use super::*;
 
@@ -68,6 +68,26 @@ fn additional_folders_may_be_written_by_hand_and_are_saved() {
     assert_eq!(opened(&data).get().extra_roots, both);
     save(&config, |settings| settings.extra_roots.clear()).expect("saved");
     assert_eq!(opened(&data).get().extra_roots, []);
+}
+
+#[test]
+fn a_server_url_without_its_provider_does_not_count() {
+    let (_dir, data) = data();
+    for (provider, counts) in
+        [("", false), ("provider = \"automatic\"\n", false), ("provider = \"openai\"\n", true)]
+    {
+        write(&data, format!("{provider}baseUrl = \"https://gateway.example/v1\"\n"));
+        assert_eq!(is_closed(&opened(&data)), !counts, "{provider}");
+    }
+    let (_dir, data) = self::data();
+    let config = opened(&data);
+    let url = |settings: &mut Settings| settings.base_url = "https://gateway.example/v1".to_owned();
+    save(&config, url).expect_err("it has no provider");
+    save(&config, |settings| {
+        settings.provider = ProviderKind::OpenAi;
+        url(settings);
+    })
+    .expect("saved");
 }
 
 #[test]
