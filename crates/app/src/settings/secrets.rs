@@ -138,8 +138,8 @@ impl Finding {
     }
 }
 
-/// Looks in the keyring, the environment, the key file; the first that has one. Ends within seconds,
-/// and asks the user for nothing.
+/// Looks in the keyring, the environment, the key file; the first that has one, and the file first
+/// if the secret was saved there last. Ends within seconds, and asks the user for nothing.
 ///
 /// A keyring that is not there is no trouble to those who never stored this secret in it. One that is
 /// locked may not say what it holds: whether the secret is in it is remembered in the data directory.
@@ -151,6 +151,12 @@ pub(crate) async fn find(data: &DataDir, keyring: &Keyring, secret: Secret) -> F
 
 fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
     let was_stored = stored::has(data, secret);
+    let in_file = || std::fs::read_to_string(secret.file_path(data)).ok();
+    let given = || parse_keys(from_environment(secret), "environment");
+    // A secret that was saved in the file after the keyring's replaces that one.
+    if !was_stored && let Some(keys) = parse_keys(in_file(), "file") {
+        return Finding::Keys(given().unwrap_or(keys));
+    }
     let closed = match looked {
         InKeyring::Secret(text) => {
             stored::note(data, secret);
@@ -168,10 +174,7 @@ fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
         InKeyring::Unknown => Some(KeyringTrouble::Unknown),
         InKeyring::Unavailable => was_stored.then_some(KeyringTrouble::Unavailable),
     };
-    let in_file = || std::fs::read_to_string(secret.file_path(data)).ok();
-    let elsewhere = parse_keys(from_environment(secret), "environment")
-        .or_else(|| parse_keys(in_file(), "file"));
-    match (elsewhere, closed) {
+    match (given().or_else(|| parse_keys(in_file(), "file")), closed) {
         (Some(keys), _) => Finding::Keys(keys),
         (None, Some(trouble)) => Finding::Closed(trouble),
         (None, None) => Finding::Nothing,
@@ -190,7 +193,7 @@ pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
     keys.map(SecretString::from).collect()
 }
 
-/// Stores a secret where the user wants it. An empty text removes it from both places. A keyring that
+/// Stores a secret where the user wants it, in place of one elsewhere. An empty text removes it from both places. A keyring that
 /// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so.
 pub(crate) async fn save(
     data: &DataDir,
@@ -206,14 +209,23 @@ pub(crate) async fn save(
     let (data, text) = (data.clone(), SecretString::from(text));
     match place {
         KeyStorage::File => {
-            let write =
-                move || write_private(&secret.file_path(&data), text.expose_secret().as_bytes());
+            // One that is locked keeps the former secret, which does not count any more.
+            let _locked = keyring.remove(secret.keyring_account()).await;
+            let write = move || {
+                write_private(&secret.file_path(&data), text.expose_secret().as_bytes())?;
+                stored::strike(&data, secret);
+                Ok(())
+            };
             run_blocking(write).await?
         }
         KeyStorage::Keyring => {
             let stored = keyring.store(secret.keyring_account(), &text).await;
             stored.map_err(|error| not_stored(secret, &error))?;
-            run_blocking(move || stored::note(&data, secret)).await
+            let keep = move || {
+                stored::note(&data, secret);
+                data.lock()?.remove(&secret.file_path(&data))
+            };
+            run_blocking(keep).await?
         }
     }
 }
@@ -310,6 +322,21 @@ mod tests {
         // The control: without the file the same keyring is in the way.
         std::fs::remove_file(data.key_file()).expect("removed");
         assert_eq!(finding(&data, InKeyring::Locked), Err(KeyringTrouble::Locked));
+    }
+
+    #[test]
+    fn a_key_that_was_saved_in_the_file_last_is_not_replaced_by_the_keyrings() {
+        let (_folder, data) = data();
+        let former = || InKeyring::Secret("sk-former".into());
+        assert_eq!(finding(&data, former()), Ok(Some("keyring")));
+        write_private(&data.key_file(), b"sk-new").expect("written");
+        assert_eq!(finding(&data, former()), Ok(Some("keyring")), "a file that was there before");
+        stored::strike(&data, KEYS);
+        for looked in [former(), InKeyring::Locked, former()] {
+            assert_eq!(finding(&data, looked), Ok(Some("file")));
+        }
+        stored::note(&data, KEYS);
+        assert_eq!(finding(&data, former()), Ok(Some("keyring")), "saved in the keyring again");
     }
 
     #[test]
