@@ -219,7 +219,7 @@ const PURGE_STATEMENTS: [&str; 18] = [
      SELECT model, input, output, cache_read, cache_write, at, cost FROM usage
      WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
     "DELETE FROM usage WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
-    "DELETE FROM outbox WHERE state <> 'waiting' AND message_id IN (
+    "DELETE FROM outbox WHERE message_id IN (
          SELECT i.id FROM inbox i JOIN turn t ON t.id = i.turn WHERE t.conversation = ?1
      )",
     "UPDATE inbox SET text = '', error = NULL
