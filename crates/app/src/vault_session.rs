@@ -171,7 +171,9 @@ impl VaultSession {
         let (store, emptied) = open_database::open_database(&vault, &dir).await?;
         let mut problems: Vec<UserError> =
             copy_warning(folder, &home).into_iter().chain(emptied).collect();
-        problems.extend(crash_recovery::recover(&vault, &store, &around.config.get()).await?);
+        problems.extend(
+            crash_recovery::recover(&vault, &store, &around.config.get()).await?,
+        );
         let link = match around.run_mode {
             RunMode::Stay | RunMode::Serve => {
                 connection::vault_link_config(&vault, &dir, around).await
@@ -329,7 +331,9 @@ impl VaultSession {
     ) {
         while let Some((turn, ending)) = endings.recv().await {
             self.titles_due.notify_one();
-            if ending.status == TurnStatus::Failed && turn.origin.is_hub() {
+            // At a limit its message may be finished or not: the inbox knows.
+            let may_have_failed = matches!(ending.status, TurnStatus::Failed | TurnStatus::Limit);
+            if may_have_failed && turn.origin.is_hub() {
                 let why = ending.error.unwrap_or_else(|| UserError::other("Something went wrong."));
                 if let Err(error) = inbox::turn_failed(&self, &turn, &why).await {
                     self.feed.publish(AppEvent::Problem { error });

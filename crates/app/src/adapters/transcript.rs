@@ -96,18 +96,25 @@ impl Transcript for StoreTranscript {
     async fn finish(&self, turn: &TurnId, ending: &TurnEnding) -> Result<(), UserError> {
         self.turn_cache.end(turn);
         let inbox = self.store.inbox_of_turn(turn).await.map_err(store_error)?;
-        let Some(row) = inbox.filter(|_| outbox::is_final_status(ending.status)) else {
+        let Some(row) = inbox.filter(|_| outbox::may_be_final(ending)) else {
             return self.store.finish_turn(turn, ending).await.map_err(store_error);
         };
-        let TurnNotifications { now: said, needs_approval: held } = match &row.conversation {
+        let notifications = match &row.conversation {
             Some(conversation) => {
                 let own = self.store.messages_of_turn(turn).await.map_err(store_error)?;
                 let waiting = self.pending_notes(conversation, turn).await?;
-                let reach = self.hub_disclosure(turn, ending).await?;
+                let reach = match outbox::is_only_captured(&own) {
+                    true => HubDisclosure::Within,
+                    false => self.hub_disclosure(turn, ending).await?,
+                };
                 outbox::turn_notifications(&row, &own, ending, &waiting, reach)
             }
             None => TurnNotifications::default(),
         };
+        if !notifications.are_final(ending) {
+            return self.store.finish_turn(turn, ending).await.map_err(store_error);
+        }
+        let TurnNotifications { now: said, needs_approval: held } = notifications;
         self.store.finish_hub_turn(turn, ending, &said, &held).await.map_err(store_error)?;
         self.outbox_ready.notify_one();
         Ok(())

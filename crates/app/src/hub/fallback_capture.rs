@@ -123,14 +123,11 @@ impl Provider for CaptureIfIgnored {
         if has_acted(&request, &self.message) {
             return self.provider.stream(request).await;
         }
-        let ending = match request.tools.is_empty() {
-            // The model was told to close, and no call is run any more: the next try keeps the
-            // message.
-            true => vec![Err(ModelError::InvalidRequest(DID_NOTHING.to_owned()))],
-            false => append(&request, &self.inbox, &self.message).into_iter().map(Ok).collect(),
-        };
+        // The model was told to close, and no call is run any more: the next try keeps the message.
+        let is_closing = request.tools.is_empty();
+        let ending = append(&request, &self.inbox, &self.message);
         let answer = self.provider.stream(request).await?;
-        Ok(replace_end_unless_called(answer, ending))
+        Ok(if is_closing { fail_at_end(answer) } else { replace_end_unless_called(answer, ending) })
     }
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
@@ -146,20 +143,24 @@ impl Provider for CaptureIfIgnored {
     }
 }
 
+/// The answer, with an error in the place of its end, whatever it says: it may claim to have saved
+/// the message.
+fn fail_at_end(answer: ModelStream) -> ModelStream {
+    let did_nothing = || ModelError::InvalidRequest(DID_NOTHING.to_owned());
+    Box::pin(answer.map(move |event| match event {
+        Ok(ModelEvent::Stopped { .. }) => Err(did_nothing()),
+        event => event,
+    }))
+}
+
 /// The answer, with `ending` in the place of its end if it has text and no calls.
-fn replace_end_unless_called(
-    answer: ModelStream,
-    ending: Vec<Result<ModelEvent, ModelError>>,
-) -> ModelStream {
+fn replace_end_unless_called(answer: ModelStream, ending: Vec<ModelEvent>) -> ModelStream {
     let (mut has_called, mut has_spoken, mut ending) = (false, false, Some(ending));
     let events = answer.flat_map(move |event| {
         let events = match event {
             Ok(ModelEvent::Stopped { usage, .. }) if has_spoken && !has_called => {
                 let instead = ending.take().unwrap_or_default();
-                instead
-                    .into_iter()
-                    .map(|event| event.map(|event| with_usage(event, usage)))
-                    .collect()
+                instead.into_iter().map(|event| Ok(with_usage(event, usage))).collect()
             }
             event => {
                 match &event {
@@ -218,7 +219,12 @@ pub(crate) fn is_capture_call(call: &CallId) -> bool {
 
 /// Whether the call keeps a message, and no model made it.
 fn is_capture(call: &ToolCall) -> bool {
-    call.tool == APPEND_TOOL && is_capture_call(&call.id)
+    captures_message(&call.id, &call.tool)
+}
+
+/// Whether the call of this tool keeps a message, and no model made it.
+pub(crate) fn captures_message(call: &CallId, tool: &str) -> bool {
+    tool == APPEND_TOOL && is_capture_call(call)
 }
 
 /// The call that was made last, if no model made it and it was cut before it changed a note.

@@ -201,7 +201,7 @@ async fn resume_message(vault: &Arc<VaultSession>, row: &InboxRow) -> Result<(),
     }
 }
 
-/// A hub turn ended without an outcome: its message is tried again, and parked in the end.
+/// A hub turn ended. If its message is not finished, it is tried again, and parked in the end.
 pub(crate) async fn turn_failed(
     vault: &Arc<VaultSession>,
     turn: &OpenTurn,
@@ -220,7 +220,7 @@ async fn retry_failed_turn(
     turn: &TurnId,
     why: &UserError,
 ) -> Result<(), UserError> {
-    let found = vault.store.inbox_of_turn(turn).await.map_err(store_error);
+    let found = vault.store.inbox_unfinished_of_turn(turn).await.map_err(store_error);
     let outcome = match found {
         Ok(None) => return Ok(()),
         Ok(Some(row)) => record_failure(vault, &row, why).await.map(|next| (row, next)),

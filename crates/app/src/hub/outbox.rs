@@ -11,7 +11,8 @@ use std::time::Duration;
 use hub::{HubResponse, Priority};
 use index::parser::plain_text;
 use protocol::{
-    AppEvent, CallId, HubState, Message, MessagePart, NotePath, TurnEnding, TurnStatus, UserError,
+    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, TurnEnding, TurnStatus,
+    UserError,
 };
 use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
 use tokio::sync::watch;
@@ -40,9 +41,14 @@ const RETRY_DELAY: Duration = Duration::from_secs(30);
 /// Before a link that was lost is asked again, unless it tells before.
 const LINK_STATE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whether a turn that ended so is the end of its hub message. A failed one is tried again.
-pub(crate) const fn is_final_status(status: TurnStatus) -> bool {
-    !matches!(status, TurnStatus::Failed | TurnStatus::Interrupted)
+/// Whether a turn that ended so may be the end of its hub message. One that failed or was cut by an
+/// error is tried again: its last text may claim a change that was never made.
+pub(crate) const fn may_be_final(ending: &TurnEnding) -> bool {
+    match ending.status {
+        TurnStatus::Failed | TurnStatus::Interrupted => false,
+        TurnStatus::Limit => ending.error.is_none(),
+        _ => true,
+    }
 }
 
 /// Whether the hub may be told what a turn says.
@@ -61,6 +67,15 @@ pub(crate) struct TurnNotifications {
     pub(crate) now: Vec<OutboxPush>,
     /// Sent once the user approves.
     pub(crate) needs_approval: Vec<OutboxPush>,
+}
+
+impl TurnNotifications {
+    /// Whether the turn that ended so is the end of its hub message. A turn that came to its limit
+    /// and tells the hub nothing is not: nobody would hear of the message again.
+    pub(crate) fn are_final(&self, ending: &TurnEnding) -> bool {
+        let tells = !self.now.is_empty() || !self.needs_approval.is_empty();
+        may_be_final(ending) && (ending.status != TurnStatus::Limit || tells)
+    }
 }
 
 /// The notifications of a finished hub turn, of which these are the messages: each message that the
@@ -126,6 +141,18 @@ fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static
 
 fn is_fallback_capture(part: &MessagePart) -> bool {
     matches!(part, MessagePart::Call { id, .. } if fallback_capture::is_capture_call(id))
+}
+
+/// Whether no model has said anything in the turn of these messages: it captured the hub message,
+/// and its last text is ours.
+pub(crate) fn is_only_captured(own: &[Message]) -> bool {
+    let answers = own.iter().filter(|message| message.role == Role::Assistant);
+    let mut parts = answers.flat_map(|message| &message.parts).peekable();
+    parts.peek().is_some() && parts.all(is_capture_of_message)
+}
+
+fn is_capture_of_message(part: &MessagePart) -> bool {
+    matches!(part, MessagePart::Call { id, tool, .. } if fallback_capture::captures_message(id, tool))
 }
 
 fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {

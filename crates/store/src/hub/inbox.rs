@@ -86,6 +86,14 @@ impl Store {
         read!(self, "find the turn's hub message", |db| of_turn(db, turn))
     }
 
+    /// The same, unless it is done or parked.
+    pub async fn inbox_unfinished_of_turn(
+        &self,
+        turn: &TurnId,
+    ) -> Result<Option<InboxRow>, StoreError> {
+        read!(self, "find the turn's hub message", |db| unfinished_of_turn(db, turn))
+    }
+
     /// Names the turn that will work on a message. To be called before that turn is submitted: a
     /// start after a crash in between submits it under this id instead of making a second one.
     pub async fn inbox_assign_turn(
@@ -219,6 +227,20 @@ async fn of_turn(
     sqlx::query(
         "SELECT hub, id, text, origin, received_at, conversation, turn, attempts
          FROM inbox WHERE turn = ?",
+    )
+    .bind(turn.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+async fn unfinished_of_turn(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<InboxRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT hub, id, text, origin, received_at, conversation, turn, attempts
+         FROM inbox WHERE turn = ? AND state = 'open'",
     )
     .bind(turn.as_str())
     .try_map(|row| from_row(&row))
