@@ -172,7 +172,7 @@ impl VaultSession {
         let mut problems: Vec<UserError> =
             copy_warning(folder, &home).into_iter().chain(emptied).collect();
         problems.extend(
-            crash_recovery::recover(&vault, &store, &around.config.get()).await?,
+            crash_recovery::recover(&vault, &store, &around.config.get(), around.run_mode).await?,
         );
         let link = match around.run_mode {
             RunMode::Stay | RunMode::Serve => {

@@ -3,8 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use app::{DataDir, ExistingFile, ExportJob};
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::{ChatItem, ConversationView, Interruption};
+use protocol::chat::export::ExportFormat;
 use protocol::{ResumePolicy, Settings, TurnId, TurnStatus};
 use serde_json::Value;
 use testkit::scripted_model::{KEY, tool_results};
@@ -15,6 +17,7 @@ use testkit::{Gate, Reply, ScriptedModel};
 use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
 };
+use crate::hub::inbox::change_database;
 
 /// From the start to the end of a turn that continues automatically.
 const MAX_RESUME_TIME: Duration = Duration::from_secs(2);
@@ -253,4 +256,65 @@ async fn a_turn_at_its_limit_does_not_get_another_one_by_being_cut() {
     let limit = |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
     assert!(view.items.iter().any(limit), "{:#?}", view.items);
     running.quit().await;
+}
+
+/// Opens the vault in a run that answers no turn, and closes it again.
+async fn export_once(home: &TestHome) {
+    let data = DataDir::at(home.data.root().to_owned()).expect("a data directory");
+    let job = ExportJob {
+        conversation: None,
+        format: ExportFormat::Json,
+        file: home.data.root().join("all.json"),
+        existing: ExistingFile::Replaced,
+    };
+    app::export(data, home.notes.root(), &job).await.expect("exported");
+}
+
+async fn make_turns_old(home: &TestHome) {
+    change_database(home, "UPDATE turn SET at = at - 11 * 60 * 1000".to_owned()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_continues_nothing_leaves_the_decision_to_the_next_one() {
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    export_once(&home).await;
+    let running = home.open(settings_with_model(&model)).await;
+    let view = view_when_idle(&running).await;
+    assert_eq!(last_text(&view), Some("All of it is done."), "it is young, so it continues");
+    running.quit().await;
+    model.finish();
+
+    // The window is opened days later.
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    export_once(&home).await;
+    make_turns_old(&home).await;
+    let running = home.open(settings_with_model(&model)).await;
+    offered_interruption(&view_when_idle(&running).await).expect("the user is asked");
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_was_to_continue_and_was_not_begun_is_decided_anew() {
+    // Killed between the decision and the begin.
+    let queued = "UPDATE turn SET status = 'queued', resumed = 1";
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    change_database(&home, queued.to_owned()).await;
+    make_turns_old(&home).await;
+    let running = home.open(settings_with_model(&model)).await;
+    offered_interruption(&view_when_idle(&running).await).expect("the user is asked");
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+    model.finish();
+
+    // The control: the setting lets everything continue.
+    let (home, model) = kill_story_at("ask", "llm.step.after").await;
+    change_database(&home, queued.to_owned()).await;
+    change_database(&home, "UPDATE tool_call SET output = 'Cut.'".to_owned()).await;
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Always)).await;
+    let view = view_when_idle(&running).await;
+    assert_eq!(last_text(&view), Some("All of it is done."));
+    running.quit().await;
+    model.finish();
 }

@@ -70,7 +70,7 @@ async fn take_turns_again(home: &TestHome) {
     change_database(home, "DROP TRIGGER no_turn".to_owned()).await;
 }
 
-async fn change_database(home: &TestHome, statement: String) {
+pub(crate) async fn change_database(home: &TestHome, statement: String) {
     let options = SqliteConnectOptions::new().filename(home.database_path());
     let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
     sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut database).await.expect("changed");

@@ -12,15 +12,18 @@ use crate::adapters::ledger::StoreLedger;
 use crate::changes::apply_review::record_applied;
 use crate::chat::resume::{ResumeDecision, resume_decision};
 use crate::hub::writable_notes;
+use crate::settings::run_mode::RunMode;
 use crate::support::clock::now;
 use crate::support::errors::{apply_error, store_error};
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
-/// one result, and the turn an end, unless it goes on. Safe to run again when it is cut itself.
+/// one result, and the turn an end, unless it goes on; in a run that answers one question, such a
+/// turn is left as it is. Safe to run again when it is cut itself.
 pub(crate) async fn recover(
     vault: &Vault,
     store: &Store,
     settings: &Settings,
+    run_mode: RunMode,
 ) -> Result<Vec<UserError>, UserError> {
     let mut problems = Vec::new();
     let recovery =
@@ -33,8 +36,9 @@ pub(crate) async fn recover(
     }
     close_applied_reviews(store).await?;
     for turn in store.open_turns().await.map_err(store_error)? {
-        if turn.status == TurnStatus::Running {
-            end_or_resume(store, &turn, settings).await?;
+        // One that was to continue has been cut again, or nobody continued it: its age counts anew.
+        if turn.status == TurnStatus::Running || turn.resumed > 0 {
+            end_or_resume(store, &turn, settings, run_mode).await?;
         } else if turn.origin == Origin::Cli {
             // The process that asked on the command line has ended, so nobody waits for the answer.
             interrupt(store, &turn).await?;
@@ -47,10 +51,15 @@ async fn end_or_resume(
     store: &Store,
     turn: &OpenTurn,
     settings: &Settings,
+    run_mode: RunMode,
 ) -> Result<(), UserError> {
     let changes = store.turn_changes(&turn.turn).await.map_err(store_error)?;
     let inbox = writable_notes::inbox_path(&settings.hub).ok();
     match resume_decision(turn, &changes, inbox.as_ref(), settings.resume, now()) {
+        // Nobody continues it in this run, so the next run decides again.
+        ResumeDecision::GoesOn if !run_mode.is_long_running() => Ok(()),
+        // It is queued already, and its calls have their results.
+        ResumeDecision::GoesOn if turn.status == TurnStatus::Queued => Ok(()),
         ResumeDecision::GoesOn => {
             let results = cut_results(store, turn).await?;
             store.resume_turn(&turn.turn, &results).await.map_err(store_error)
@@ -229,7 +238,7 @@ mod tests {
             let new = NewTurn { turn, message, origin, answers: None, shown: Vec::new() };
             store.submit_turn(&new).await.expect("stored");
         }
-        recover(&vault, &store, &Settings::default()).await.expect("recovered");
+        recover(&vault, &store, &Settings::default(), RunMode::Stay).await.expect("recovered");
         let open: Vec<_> = store.open_turns().await.expect("read");
         let open: Vec<_> = open.iter().map(|turn| turn.turn.as_str()).collect();
         assert_eq!(open, ["window"], "the turn of the window continues");
