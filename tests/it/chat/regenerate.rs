@@ -8,6 +8,7 @@ use testkit::stories::note_changes::NOTES;
 use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model, user_messages};
+use crate::hub::inbox::change_database;
 
 /// All messages of the user and answers of the model.
 fn visible_texts(view: &ConversationView) -> Vec<&str> {
@@ -184,6 +185,37 @@ async fn nothing_forks_while_an_answer_is_written() {
     assert!(refused.message.contains("is busy"), "{refused}");
     gate.open();
     running.app.wait_until_idle(&conversation).await.expect("idle");
+    running.quit().await;
+    model.finish();
+}
+
+/// A message that is stored while the changes of the old answer are undone.
+const MESSAGE_DURING_UNDO: &str = r#"
+    CREATE TRIGGER during_undo AFTER INSERT ON effect
+    WHEN NOT EXISTS (SELECT 1 FROM turn WHERE id = 'late') BEGIN
+        INSERT INTO turn (id, conversation, origin, status, at, branch)
+        SELECT 'late', conversation, 'window', 'queued', at, branch FROM turn LIMIT 1;
+        INSERT INTO message (id, conversation, turn, position, role, parts, cut, at)
+        SELECT 'late', conversation, 'late', 0, 'user', '[{"type":"text","text":"late"}]', 0, at
+        FROM turn LIMIT 1;
+    END"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_sent_while_the_old_changes_are_undone_stays_in_its_branch() {
+    let milk = json!({ "path": "List.md", "content": "- milk" });
+    let script = vec![Reply::calls(vec![("append_file", milk)]), Reply::text("Done.")];
+    let (home, model) = (home_with_key(&NOTES), ScriptedModel::start(script).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "add milk").await;
+    let message = message_with_text(&running.view(&conversation).await, "add milk");
+    change_database(&home, MESSAGE_DURING_UNDO.to_owned()).await;
+    let request = RegenerateRequest { message, text: None, old: Some(OldChanges::Undo) };
+    let refused = running.app.regenerate(&request).await.expect_err("another message came");
+    assert!(refused.message.contains("are already undone"), "{refused}");
+    assert_eq!(home.notes.read("List.md"), NOTES[3].1);
+    let view = running.view(&conversation).await;
+    assert_eq!((user_messages(&view), variants(&view)), (vec!["add milk", "late"], vec![]));
+    assert_eq!(model.requests().len(), 2, "nothing was regenerated");
     running.quit().await;
     model.finish();
 }

@@ -55,11 +55,18 @@ impl App {
             Some(OldChanges::Undo) => self.undo_old_answer(&turns, changed, waiting).await?,
             None | Some(OldChanges::Keep) => {}
         }
-        let message = UserMessage::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));
-        let message = UserMessage { instead_of: Some(found.turn), ..message };
-        let prepared = open.prepare_turn(&found.conversation, &message).await?;
-        open.submit(prepared).await?;
-        Ok(RegenerateOutcome::Begun)
+        let begun = open.submit_instead_of(&found.conversation, found.turn, text).await;
+        // Undoing takes a while, and a message that was sent meanwhile goes first.
+        if begun.is_err()
+            && request.old == Some(OldChanges::Undo)
+            && open.ensure_idle(&found.conversation).await.is_err()
+        {
+            return Err(UserError::other(
+                "Another message came before the answer was regenerated. The changes of the old \
+                 answer are already undone or rejected.",
+            ));
+        }
+        begun.map(|()| RegenerateOutcome::Begun)
     }
 
     /// Shows a conversation as it went on from another version of a message, counted from 1.
@@ -102,6 +109,20 @@ impl App {
 }
 
 impl VaultSession {
+    /// Sends the text in a branch of its own that stands in for `turn`. Refused, with nothing
+    /// stored, while a turn of the conversation runs or is queued.
+    async fn submit_instead_of(
+        &self,
+        conversation: &ConversationId,
+        turn: TurnId,
+        text: String,
+    ) -> Result<(), UserError> {
+        let message = UserMessage::new(text, Origin::Window, WithNote::AsIn(turn.clone()));
+        let message = UserMessage { instead_of: Some(turn), ..message };
+        let prepared = self.prepare_turn(conversation, &message).await?;
+        self.submit(prepared).await
+    }
+
     /// Fails while a turn runs or is queued in a conversation, which a branch could tear apart.
     async fn ensure_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.store.open_turns().await.map_err(store_error)?;

@@ -31,7 +31,8 @@ impl Store {
 
     /// Stores a user message that stands in for the one that opened `instead_of`, as
     /// [`Store::submit_turn`]: the conversation goes on in a branch of its own, which is shown from
-    /// now on. A turn that has not begun is refused with [`StoreError::NotFound`].
+    /// now on. A turn that has not begun is refused with [`StoreError::NotFound`], and while a turn of
+    /// the conversation runs or is queued, with [`StoreError::Working`].
     pub async fn submit_fork(&self, new: &NewTurn, instead_of: &TurnId) -> Result<(), StoreError> {
         commit!(self, "submit_fork", "store a message", |db| submit_instead(db, new, instead_of))
     }
@@ -153,6 +154,9 @@ async fn submit_instead(
     new: &NewTurn,
     instead_of: &TurnId,
 ) -> Result<(), Failure> {
+    if turn::has_open(db, &new.message.conversation).await? {
+        return Err(Failure::Refused(StoreError::Working));
+    }
     branch::fork(db, &new.message.conversation, instead_of).await?;
     submit(db, new).await?;
     Ok(provenance::inherit_from(db, &new.turn, instead_of).await?)

@@ -178,6 +178,21 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
     .await
 }
 
+/// Whether a turn of the conversation is queued or running.
+pub(crate) async fn has_open(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (
+             SELECT 1 FROM turn WHERE conversation = ? AND status IN ('queued', 'running')
+         )",
+    )
+    .bind(conversation.as_str())
+    .fetch_one(db)
+    .await
+}
+
 async fn running(
     db: &mut SqliteConnection,
     conversation: &ConversationId,

@@ -3,7 +3,7 @@
 use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
 use serde_json::json;
-use store::TurnPlace;
+use store::{StoreError, TurnPlace};
 
 use crate::test_conversation::{
     TestConversation, answer, conversation_id, ending, new_turn, result,
@@ -39,6 +39,22 @@ async fn shown(conversation: &TestConversation) -> Vec<String> {
         _ => None,
     });
     words.collect()
+}
+
+#[tokio::test]
+async fn nothing_forks_while_a_turn_is_queued_or_runs() {
+    let story = two_answered_turns().await;
+    let refused = async || {
+        let forked = story.store.submit_fork(&new_turn("t2b", "t2b", 10), &"t2".into()).await;
+        assert!(matches!(forked, Err(StoreError::Working)), "{forked:?}");
+        assert_eq!(shown(&story).await, ["t1", "t2", "t3"], "nothing is stored");
+    };
+    story.says("t3", "t3", 5).await;
+    refused().await;
+    story.begins().await;
+    refused().await;
+    story.ends("t3", &ending(TurnStatus::Done, 6)).await;
+    fork(&story, "t2b", "t2", 10).await;
 }
 
 #[tokio::test]
