@@ -60,6 +60,8 @@ struct GuardState {
     /// Counts the changes of the rules.
     generation: u64,
     running: HashMap<TurnId, Arc<PrivacyView>>,
+    /// Ended turns whose messages somebody hears. One of them may run again before that is over.
+    replayed: HashMap<TurnId, Arc<PrivacyView>>,
     /// Those of them that hear something for the first time.
     first_time_turns: HashSet<TurnId>,
     redaction_cache: RedactionCache,
@@ -68,6 +70,22 @@ struct GuardState {
 }
 
 impl GuardState {
+    /// The view of a turn that runs; else that of its replay.
+    fn view_of(&self, turn: &TurnId) -> Option<Arc<PrivacyView>> {
+        self.running.get(turn).or_else(|| self.replayed.get(turn)).cloned()
+    }
+
+    /// Replaces the view of a turn that runs; else that of its replay.
+    fn replace_view(&mut self, turn: &TurnId, view: &Arc<PrivacyView>) {
+        let views = match self.running.contains_key(turn) {
+            true => &mut self.running,
+            false => &mut self.replayed,
+        };
+        if let Some(before) = views.get_mut(turn) {
+            *before = Arc::clone(view);
+        }
+    }
+
     /// The view of a moment for which one was made already.
     fn cached_view(
         &self,
@@ -200,9 +218,8 @@ impl PrivacyGuard {
         self.begin(turn, most).await
     }
 
-    /// From now on the messages of a turn are heard by somebody who may see at most `most`: after it
-    /// ended, or by another model while it runs.
-    pub(crate) async fn begin_replay(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+    /// From now on a turn that runs is heard by a model that may see at most `most`.
+    pub(crate) async fn change_model(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
         let mut state = self.state();
         // What it hears from now on may be what was hidden from it before.
@@ -212,6 +229,23 @@ impl PrivacyGuard {
         state.running.insert(turn.clone(), view);
         self.update_screen(&state);
         Ok(())
+    }
+
+    /// From now on the messages of a turn that ended are heard by somebody who may see at most
+    /// `most`, until [`Self::end_replay`].
+    pub(crate) async fn begin_replay(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+        let view = self.view_for(most).await?;
+        let mut state = self.state();
+        state.replayed.insert(turn.clone(), view);
+        self.update_screen(&state);
+        Ok(())
+    }
+
+    /// Nobody hears the messages of the ended turn any more. If it runs again by now, it goes on.
+    pub(crate) fn end_replay(&self, turn: &TurnId) {
+        let mut state = self.state();
+        state.replayed.remove(turn);
+        self.update_screen(&state);
     }
 
     /// Whether text from one of these sources is hidden at the privacy level `most`.
@@ -343,7 +377,7 @@ impl PrivacyGuard {
     async fn turn_view(&self, turn: &TurnId) -> Result<Arc<PrivacyView>, UserError> {
         let (running, generation) = {
             let state = self.state();
-            (state.running.get(turn).cloned(), state.generation)
+            (state.view_of(turn), state.generation)
         };
         let Some(view) = running else { return self.view_for(Privacy::Open).await };
         // Without an index every note would be looked into, for each request.
@@ -355,7 +389,7 @@ impl PrivacyGuard {
             let mut state = self.state();
             // Until now other notes were hidden from it.
             state.redaction_cache.update(turn, fresh.fingerprint, now());
-            state.running.insert(turn.clone(), Arc::clone(&fresh));
+            state.replace_view(turn, &fresh);
         }
         Ok(fresh)
     }
@@ -412,7 +446,8 @@ pub(crate) enum Redaction {
 }
 
 fn strictest_privacy(state: &GuardState) -> Privacy {
-    state.running.values().map(|view| view.max_privacy).min().unwrap_or_default()
+    let views = state.running.values().chain(state.replayed.values());
+    views.map(|view| view.max_privacy).min().unwrap_or_default()
 }
 
 fn places(rules: &PrivateRules, most: Privacy) -> Vec<String> {

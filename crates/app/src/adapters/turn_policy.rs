@@ -80,7 +80,7 @@ impl TurnPolicy for AppTurnPolicy {
         if let Some(window) = window {
             who.capacity = ContextCapacity::Window(window);
         }
-        self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
+        self.privacy_guard.change_model(&turn.turn, who.max_privacy).await?;
         let setup = self.setup_for(turn, &who).await?;
         // The user may have chosen another model meanwhile.
         self.note_model(turn, &setup, &who).await?;
@@ -112,7 +112,7 @@ impl TurnPolicy for AppTurnPolicy {
     }
 
     fn idle_finished(&self, turn: &OpenTurn) {
-        self.privacy_guard.end(&turn.turn);
+        self.privacy_guard.end_replay(&turn.turn);
     }
 
     fn publish(&self, turn: &OpenTurn, event: TurnEvent) {

@@ -133,7 +133,7 @@ async fn heard_after_switch(begins: &[Privacy]) -> String {
     let one = TurnId::from("one");
     keeper.begin(&one, Privacy::Open).await.expect("begun");
     for most in begins {
-        keeper.begin_replay(&one, *most).await.expect("another model");
+        keeper.change_model(&one, *most).await.expect("another model");
     }
     let rows = story("Secret.md", "tags: [home]");
     keeper.end(&one);
@@ -344,6 +344,27 @@ async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     assert!(seen.hides(&secret), "new rules hold for a turn that runs");
     let told = keeper.redact_names(&local, "changed Secret.md".to_owned()).await.expect("told");
     assert_eq!(told, "changed (a private note)");
+}
+
+#[tokio::test]
+async fn a_turn_that_runs_again_counts_after_the_replay_of_its_messages_ended() {
+    let (_folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let secret = NotePath::parse("Secret.md").expect("a path");
+    let seen = keeper.vault_for_models();
+    let (local, cloud) = (TurnId::from("local"), TurnId::from("cloud"));
+    keeper.begin(&local, Privacy::Local).await.expect("begun");
+    // Its messages are heard for a title when it is continued.
+    keeper.begin_replay(&cloud, Privacy::Open).await.expect("begun");
+    assert!(seen.hides(&secret), "a replay counts too");
+    keeper.resume(&cloud, Privacy::Open).await.expect("begun");
+    keeper.end_replay(&cloud);
+    assert!(seen.hides(&secret), "it still runs");
+    keeper.end(&cloud);
+    assert!(!seen.hides(&secret));
+    keeper.begin_replay(&cloud, Privacy::Open).await.expect("begun");
+    keeper.end_replay(&cloud);
+    assert!(!seen.hides(&secret));
 }
 
 #[tokio::test]
