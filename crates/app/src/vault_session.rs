@@ -213,7 +213,7 @@ impl VaultSession {
         (home, lock): (VaultDataDir, Arc<VaultLock>),
         around: &AppServices,
     ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
-        let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+        let (tasks, cancel, hub, hub_events) = start_tasks_and_hub(around.pace);
         let (bell, deciding, recollection) = (Arc::default(), Arc::default(), Arc::default());
         let keeper = PrivacyGuard::new(&vault, &indexing.index, around.config.private_rules());
         let (news, heard) = mpsc::unbounded_channel();
@@ -238,7 +238,6 @@ impl VaultSession {
             cancel: cancel.clone(),
             time_scale: around.pace,
         });
-        let (hub, hub_events) = start_hub(&tasks, &cancel, around.pace);
         let open = Self {
             sample: vault.folder() == around.data.sample(),
             vault,
@@ -397,18 +396,14 @@ impl VaultSession {
     }
 }
 
-/// The link to no hub yet, with its clocks at this pace.
-fn start_hub(
-    tasks: &TaskTracker,
-    cancel: &CancellationToken,
+/// The tasks of a session, what ends them, and the link to no hub yet, with its clocks at this pace.
+fn start_tasks_and_hub(
     time_scale: TimeScale,
-) -> (HubHandle, mpsc::Receiver<HubEvent>) {
-    hub::start_timed(
-        tasks,
-        cancel.clone(),
-        None,
-        LinkTiming::default().faster(time_scale.speedup()),
-    )
+) -> (TaskTracker, CancellationToken, HubHandle, mpsc::Receiver<HubEvent>) {
+    let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+    let timing = LinkTiming::default().faster(time_scale.speedup());
+    let (hub, events) = hub::start_timed(&tasks, cancel.clone(), None, timing);
+    (tasks, cancel, hub, events)
 }
 
 fn turn_policy(
