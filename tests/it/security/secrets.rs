@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use protocol::Settings;
+use protocol::{ProviderKind, Settings};
 use testkit::scripted_model::KEY;
 use testkit::{Gate, Reply, ScriptedModel};
 use tokio::process::Command;
@@ -36,7 +36,8 @@ async fn an_address_with_a_key_or_a_login_in_it_is_not_taken() {
         format!("https://ann:{CANARY}@models.example/v1"),
         format!("https://models.example/#{CANARY}"),
     ] {
-        let settings = Settings { base_url: address, ..Settings::default() };
+        let provider = ProviderKind::OpenAi;
+        let settings = Settings { provider, base_url: address, ..Settings::default() };
         let refused = running.app.save_settings(settings).await.expect_err("it is refused");
         assert!(refused.message.contains("add your API key under Model"), "{refused}");
         assert!(!format!("{refused:?}").contains(CANARY), "{refused:?}");
