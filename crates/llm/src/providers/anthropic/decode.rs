@@ -26,6 +26,8 @@ pub(super) struct MessagesDecoder {
     blocks: BTreeMap<u32, OpenBlock>,
     usage: TokenUsage,
     reason: Option<StopReason>,
+    /// Whether a whole call has come.
+    calls_tools: bool,
     text: SizeLimit,
     arguments: SizeLimit,
     /// Parts come one after the other, each whole.
@@ -170,7 +172,9 @@ impl MessagesDecoder {
                 Ok(vec![ModelEvent::Verbatim(json!({ "type": "redacted_thinking", "data": data }))])
             }
             Some(OpenBlock::Call { id, tool, input, json }) => {
-                Ok(vec![parse_call(id, tool, input, &json)])
+                let call = parse_call(id, tool, input, &json);
+                self.calls_tools |= matches!(call, ModelEvent::Call(_));
+                Ok(vec![call])
             }
         }
     }
@@ -189,7 +193,11 @@ impl MessagesDecoder {
                 | OpenBlock::Closed => None,
             })
             .collect();
-        let reason = self.reason.unwrap_or(StopReason::Unknown);
+        let reason = match self.reason.unwrap_or(StopReason::Unknown) {
+            // Some servers with the same API end an answer with calls as one without.
+            StopReason::EndTurn if self.calls_tools => StopReason::ToolUse,
+            reason => reason,
+        };
         events.push(ModelEvent::Stopped { reason, usage: self.usage });
         events
     }

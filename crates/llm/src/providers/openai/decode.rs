@@ -99,8 +99,14 @@ impl ChatDecoder {
                     call.joiner.end()?;
                 }
             }
-            self.reason = Some(reason);
-            events.extend(self.close(reason));
+            let calls = self.close(reason);
+            let calls_tools = calls.iter().any(|event| matches!(event, ModelEvent::Call(_)));
+            // Some servers end an answer with calls as one without; vLLM does for a named tool.
+            self.reason = Some(match reason {
+                StopReason::EndTurn if calls_tools => StopReason::ToolUse,
+                reason => reason,
+            });
+            events.extend(calls);
         }
         Ok(events)
     }

@@ -296,6 +296,21 @@ fn a_key_that_cannot_be_one_is_refused_before_anyone_is_asked() {
 }
 
 #[tokio::test]
+async fn a_call_of_an_answer_that_ends_its_turn_runs() {
+    let look = call("toolu_1", "look", &json!({ "what": "sky" }));
+    let mut server = ByteServer::serving(vec![
+        stream(&format!("{}{look}{}", words("Let me look."), stop("end_turn"))),
+        stream(&format!("{}{}", words("It is blue."), stop("end_turn"))),
+    ])
+    .await;
+    let provider = Arc::new(anthropic(&server.url()).unwrap());
+    let mut world = ServiceWorld::asking(provider, Arc::new(ScriptedProvider::default()));
+    let ending = world.say("What colour is the sky?").await;
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    assert_eq!(std::iter::from_fn(|| server.requests.try_recv().ok()).count(), 2);
+}
+
+#[tokio::test]
 async fn a_whole_turn_with_a_tool_runs_over_http() {
     let look = call("toolu_1", "look", &json!({ "what": "sky" }));
     let mut server = ByteServer::serving(vec![

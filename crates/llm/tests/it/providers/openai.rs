@@ -258,6 +258,30 @@ async fn a_whole_turn_with_a_tool_runs_over_http() {
     assert_eq!(second["messages"].as_array().unwrap().last(), Some(&result));
 }
 
+/// An answer of vLLM to a request with a named tool: the calls are whole, and the reason is `stop`.
+#[tokio::test]
+async fn calls_of_an_answer_that_ends_with_stop_run_and_those_of_a_cut_one_or_a_refusal_do_not() {
+    let call = json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function",
+        "function": { "name": "look", "arguments": "{\"what\":\"sky\"}" } }] });
+    let refusal = json!({ "refusal": "No." });
+    let asks = |reason| data(&[chunk(&call, None), chunk(&json!({ "content": "" }), Some(reason))]);
+    let (ending, mut server) = turn(vec![asks("stop"), data(&words("It is blue."))]).await;
+    assert_eq!(ending.status, TurnStatus::Done, "{ending:?}");
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    server.requests.recv().await.unwrap();
+    let second = server.requests.recv().await.unwrap().body;
+    let result = json!({ "role": "tool", "tool_call_id": "call_1", "content": "sky 0" });
+    assert_eq!(second["messages"].as_array().unwrap().last(), Some(&result));
+    // The controls: a cut answer, and a refusal.
+    let refuses = data(&[chunk(&call, None), chunk(&refusal, Some("stop"))]);
+    for answer in [asks("length"), refuses] {
+        let (ending, mut server) = turn(vec![answer]).await;
+        assert_eq!(ending.status, TurnStatus::Failed, "{ending:?}");
+        assert!(ending.results.iter().all(|result| result.is_error), "{ending:?}");
+        assert_eq!(std::iter::from_fn(|| server.requests.try_recv().ok()).count(), 1);
+    }
+}
+
 #[tokio::test]
 async fn a_call_without_id_or_name_gets_an_error_and_the_turn_goes_on() {
     let call = json!({ "tool_calls": [{ "index": 0, "function": { "arguments": "{}" } }] });
