@@ -5,6 +5,7 @@ pub(crate) mod budget;
 pub(crate) mod exchange;
 pub mod history;
 pub(crate) mod model_texts;
+pub(crate) mod request_usage;
 pub(crate) mod tokens;
 pub mod truncate;
 pub(crate) mod visible_text;

@@ -1,8 +1,9 @@
 //! Asks a model for the description by which a hub chooses who gets a message, beside the turns.
 
-use protocol::{Role, Timestamp, UserError, UtilityRequest};
+use protocol::{Role, UserError, UtilityRequest};
 
-use crate::compaction::collect_answer;
+use crate::compaction::CountedRequest;
+use crate::context::tokens::TokenCalibration;
 use crate::context::visible_text::visible_request;
 use crate::model::{ContentBlock, ModelMessage, ModelRequest};
 use crate::ports::turn_policy::Summarizer;
@@ -38,13 +39,11 @@ pub struct DescriptionAnswer {
 /// Asks once for the description of an assistant over notes that are organized so. Only this text
 /// is sent. Dropping it cancels the request.
 pub async fn describe(by: &Summarizer, organisation: &str) -> Result<DescriptionAnswer, UserError> {
-    let answer = collect_answer(by.provider.stream(request(by, organisation)).await?).await;
-    let at = Timestamp(jiff::Timestamp::now().as_millisecond());
-    let asked =
-        UtilityRequest { model: by.model.clone(), price: by.price, usage: answer.usage, at };
+    let (request, calibration) = (request(by, organisation), TokenCalibration::default());
+    let answer = CountedRequest::ask(by, request, calibration, None).await?;
     let words =
         answer.text.as_deref().and_then(|words| parse::paragraph(words, MAX_DESCRIPTION_CHARS));
-    Ok(DescriptionAnswer { text: words, usage: asked })
+    Ok(DescriptionAnswer { text: words, usage: answer.asked })
 }
 
 /// The request: no tools, one message.

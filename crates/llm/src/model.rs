@@ -111,6 +111,10 @@ pub enum ModelEvent {
         /// The problem of the arguments.
         problem: String,
     },
+    /// The tokens of the answer until now, if it is stopped or breaks off: as the provider reported
+    /// them, those of the answer estimated where it did not. The next one replaces it, and the end
+    /// replaces all.
+    Usage(TokenUsage),
     /// The answer ended; nothing follows.
     Stopped {
         /// Why.

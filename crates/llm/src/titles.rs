@@ -2,11 +2,9 @@
 //!
 //! It is one request without tools, made only while no turn runs. A message in any conversation cancels it.
 
-use protocol::{
-    GeneratedTitle, OpenTurn, Role, Timestamp, TitleRequest, UserError, UtilityRequest,
-};
+use protocol::{GeneratedTitle, OpenTurn, Role, TitleRequest, UserError, UtilityRequest};
 
-use crate::compaction::{collect_answer, excerpt_within, in_one_line};
+use crate::compaction::{CountedRequest, excerpt_within, in_one_line};
 use crate::context::exchange::group_into_exchanges;
 use crate::context::tokens::{self, TokenCalibration};
 use crate::context::visible_text::visible_request;
@@ -44,7 +42,7 @@ pub enum TitleOutcome {
     NothingSaid,
     /// There is nobody to ask now.
     Nobody,
-    /// Something else came first.
+    /// Something else came first; a request that was sent is counted already.
     Disturbed,
 }
 
@@ -59,23 +57,22 @@ pub(crate) async fn request_title(
         return Ok(TitleOutcome::Nobody);
     };
     let originals = parts.transcript.full_history(&turn.conversation, &turn.turn).await?;
-    let Some(request) = request(originals, &by, service.calibrations.for_model(&by.model), wanted)
-    else {
+    let calibration = service.calibrations.for_model(&by.model);
+    let Some(request) = request(originals, &by, calibration, wanted) else {
         return Ok(TitleOutcome::NothingSaid);
     };
-    let answer = match by.provider.stream(request).await {
-        Ok(stream) => collect_answer(stream).await,
+    let asked = CountedRequest::ask(&by, request, calibration, Some((parts, &turn.turn)));
+    let answer = match asked.await {
+        Ok(answer) => answer,
         Err(error) => {
             tracing::warn!(%error, "a conversation got no title");
             return Ok(TitleOutcome::Failed(None));
         }
     };
-    let at = Timestamp(jiff::Timestamp::now().as_millisecond());
-    let asked = UtilityRequest { model: by.model, price: by.price, usage: answer.usage, at };
     let gist = answer.text.as_deref().and_then(|words| parse::title_and_summary(words, wanted));
     Ok(match gist {
-        Some(gist) => TitleOutcome::Told(gist, asked),
-        None => TitleOutcome::Failed(Some(asked)),
+        Some(gist) => TitleOutcome::Told(gist, answer.asked),
+        None => TitleOutcome::Failed(Some(answer.asked)),
     })
 }
 

@@ -29,6 +29,8 @@ mod resume;
 pub(crate) mod spending_limit;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod usage_tests;
 
 use answer::PartialAnswer;
 use batch::CallBatch;
@@ -69,11 +71,27 @@ pub struct TurnRules {
     pub resume: ResumeState,
 }
 
+/// The rules that follow from the model, when it is chosen again within a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenewedRules {
+    /// The spending limit; it knows the cost of all that is stored.
+    pub spending_limit: Option<SpendingLimit>,
+    /// The author of the answers.
+    pub maker: AnswerAuthor,
+    /// The tools on offer.
+    pub kinds: BTreeMap<String, ToolKind>,
+}
+
 /// An event of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnInput {
     /// It begins.
     Begun,
+    /// The request is on its way, with a prompt of so many tokens, as estimated: from now on it
+    /// counts, unless the server refuses it. Not told where no model is asked.
+    Sent(u32),
+    /// Before the request was sent, the model was chosen again: the turn goes on by these rules.
+    Renewed(RenewedRules),
     /// An event of the model's answer.
     Event(ModelEvent),
     /// There is no (whole) answer.
@@ -147,7 +165,7 @@ pub struct Turn {
     maker: AnswerAuthor,
     limits: TurnLimits,
     spending_limit: Option<SpendingLimit>,
-    /// The usage of answers that left nothing to store.
+    /// The usage of answers that left nothing to store, and of requests that broke off.
     owed: TokenUsage,
     question: QuestionId,
     spread: u8,
@@ -167,7 +185,7 @@ enum TurnState {
     Compacting { how: AskMode, attempt: u32 },
     Asking { how: AskMode, attempt: u32, answer: PartialAnswer },
     Waiting { how: AskMode, attempt: u32 },
-    StoringStep { batch: CallBatch, text: Option<String>, then: AfterStep },
+    StoringStep { batch: CallBatch, text: Option<String>, usage: TokenUsage, then: AfterStep },
     Calling(CallBatch),
     StoringResults(CallBatch),
     Over,
@@ -221,9 +239,17 @@ impl Turn {
         match (state, input) {
             (TurnState::Over, _) => (TurnState::Over, Vec::new()),
             (state, TurnInput::Cancel) => self.cancel(state),
-            (state, TurnInput::Broke(error)) => fail(state, error),
+            (state, TurnInput::Broke(error)) => self.fail(state, error),
             (TurnState::New, TurnInput::Begun) => self.ask_next(),
-            (TurnState::Waiting { how, attempt }, TurnInput::Waited) => ask(how, attempt + 1),
+            (TurnState::Waiting { how, attempt }, TurnInput::Waited) => {
+                self.begin_attempt(how, attempt + 1)
+            }
+            (TurnState::Asking { how, attempt, answer }, TurnInput::Renewed(rules))
+                if answer.is_empty() =>
+            {
+                self.renew(rules);
+                self.begin_attempt(how, attempt)
+            }
             (TurnState::Asking { how, attempt, answer }, TurnInput::Full)
                 if !self.compacted && answer.is_empty() =>
             {
@@ -275,9 +301,14 @@ impl Turn {
             TurnState::New
             | TurnState::Compacting { .. }
             | TurnState::Waiting { .. }
-            | TurnState::Over => finished(Finish::cancelled()),
+            | TurnState::Over => {
+                let owed = std::mem::take(&mut self.owed);
+                finished(Finish::cancelled().with_usage(owed))
+            }
             TurnState::Asking { answer, .. } => {
-                finished(Finish::cancelled().with_cut_text(answer.text()))
+                let usage = self.charge(answer.usage.so_far());
+                let finish = Finish::cancelled().with_cut_text(answer.text());
+                finished(finish.with_usage(usage))
             }
             TurnState::Calling(batch) => {
                 let results = batch.close(|_| model_texts::CANCELLED);
@@ -303,9 +334,39 @@ impl Turn {
         all
     }
 
+    /// What was spent and is not stored yet counts against the new limit as well.
+    fn renew(&mut self, rules: RenewedRules) {
+        let RenewedRules { spending_limit, maker, kinds } = rules;
+        (self.spending_limit, self.maker, self.kinds) = (spending_limit, maker, kinds);
+        if let Some(limit) = &mut self.spending_limit {
+            limit.charge_usage(&self.owed);
+        }
+    }
+
     /// Sends the next request, unless the limit of the turn is spent: then it ends as at a limit.
     fn ask_within_limit(&mut self, mode: AskMode) -> Transition {
         self.begin_attempt(mode, 1)
+    }
+
+    fn fail(&mut self, state: TurnState, error: UserError) -> Transition {
+        let finish = Finish::failed(error);
+        finished(match state {
+            TurnState::New
+            | TurnState::Compacting { .. }
+            | TurnState::Waiting { .. }
+            | TurnState::Over => finish.with_usage(std::mem::take(&mut self.owed)),
+            TurnState::Asking { answer, .. } => {
+                let usage = self.charge(answer.usage.so_far());
+                finish.with_cut_text(answer.text()).with_usage(usage)
+            }
+            // The step is not stored, so its calls need no results; its text was shown.
+            TurnState::StoringStep { text, usage, .. } => {
+                finish.with_cut_text(text).with_usage(usage)
+            }
+            TurnState::Calling(batch) | TurnState::StoringResults(batch) => {
+                finish.with_results(batch.close(|_| model_texts::NO_RESULT))
+            }
+        })
     }
 
     fn begin_attempt(&mut self, mode: AskMode, attempt: u32) -> Transition {
@@ -317,22 +378,6 @@ impl Turn {
             }
         }
     }
-}
-
-fn fail(state: TurnState, error: UserError) -> Transition {
-    let finish = Finish::failed(error);
-    finished(match state {
-        TurnState::New
-        | TurnState::Compacting { .. }
-        | TurnState::Waiting { .. }
-        | TurnState::Over => finish,
-        TurnState::Asking { answer, .. } => finish.with_cut_text(answer.text()),
-        // The step is not stored, so its calls need no results; its text was shown.
-        TurnState::StoringStep { text, .. } => finish.with_cut_text(text),
-        TurnState::Calling(batch) | TurnState::StoringResults(batch) => {
-            finish.with_results(batch.close(|_| model_texts::NO_RESULT))
-        }
-    })
 }
 
 fn ask(mode: AskMode, attempt: u32) -> Transition {
@@ -350,7 +395,7 @@ fn store_step(
     next: AfterStep,
 ) -> Transition {
     let effect = TurnEffect::StoreStep { parts, usage };
-    (TurnState::StoringStep { batch, text, then: next }, vec![effect])
+    (TurnState::StoringStep { batch, text, usage, then: next }, vec![effect])
 }
 
 fn store_results(batch: CallBatch) -> Transition {

@@ -621,7 +621,8 @@ indexing: IndexProgress | null,
 revision: number, };
 
 /**
- * Tokens, as the provider reported them; zero where it did not.
+ * Tokens, as the provider reported them; zero where it did not. Of an answer that was stopped or broke
+ * off, those that are not reported are estimated.
  */
 export type TokenUsage = { 
 /**

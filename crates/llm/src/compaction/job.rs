@@ -1,8 +1,9 @@
 //! Puts earlier messages together: plans, asks for a summary where one is needed, stores.
 
 use protocol::fault_injection::point;
-use protocol::{Compaction, OpenTurn, Timestamp, UserError, UtilityRequest};
+use protocol::{Compaction, OpenTurn, UserError, UtilityRequest};
 
+use super::counted_request::{CollectedAnswer, CountedRequest};
 use super::plan::{CompactionPlan, KeptTurns};
 use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT, summary_request};
 use crate::context::budget::ContextBudget;
@@ -47,7 +48,7 @@ pub(crate) enum CompactionResult {
 pub(crate) type CompactionCost = (Result<CompactionResult, UserError>, u64);
 
 impl CompactionJob<'_> {
-    /// Carries it out. Dropped half-way it has changed all or nothing.
+    /// Carries it out. Dropped half-way it has changed all or nothing, and what was asked is counted.
     pub(crate) async fn run(&self, trigger: SummaryTrigger) -> CompactionCost {
         let (conversation, turn) = (&self.turn.conversation, &self.turn.turn);
         let originals = match self.parts.transcript.full_history(conversation, turn).await {
@@ -71,22 +72,19 @@ impl CompactionJob<'_> {
     }
 
     async fn summarize(&self, plan: &CompactionPlan, facts: u32) -> CompactionCost {
-        let request = summary_request::request(
-            plan,
-            self.summarizer,
-            self.calibrations.for_model(&self.summarizer.model),
-        );
-        let answer = match self.summarizer.provider.stream(request).await {
-            Ok(stream) => summary_request::collect_answer(stream).await,
+        let Self { parts, calibrations, turn, summarizer, .. } = self;
+        let calibration = calibrations.for_model(&summarizer.model);
+        let request = summary_request::request(plan, summarizer, calibration);
+        let dropped = Some((*parts, &turn.turn));
+        let asked = CountedRequest::ask(summarizer, request, calibration, dropped);
+        let CollectedAnswer { text, asked } = match asked.await {
+            Ok(answer) => answer,
             Err(error) => {
                 tracing::warn!(%error, "earlier messages were not summarized");
                 return (Ok(CompactionResult::NoSummary), 0);
             }
         };
-        let Summarizer { model, price, .. } = self.summarizer;
-        let asked =
-            UtilityRequest { model: model.clone(), price: *price, usage: answer.usage, at: now() };
-        let new = answer.text.map(|words| plan.with_summary(&words, facts));
+        let new = text.map(|words| plan.with_summary(&words, facts));
         let made = match new.filter(|new| plan.is_shorter(new)) {
             Some(new) => self.store(&new, plan, Some(&asked)).await,
             None => {
@@ -109,8 +107,4 @@ impl CompactionJob<'_> {
         self.parts.policy.publish(self.turn, TurnEvent::Summarized);
         Ok(CompactionResult::Room)
     }
-}
-
-fn now() -> Timestamp {
-    Timestamp(jiff::Timestamp::now().as_millisecond())
 }

@@ -6,6 +6,7 @@
 //! exchanges, the open turn and an open question stay. Rows are not changed, and a summary that fails, is empty or is
 //! not shorter has no effect. At rest the work is given up as soon as a message arrives.
 
+mod counted_request;
 mod job;
 mod outline;
 mod plan;
@@ -13,9 +14,10 @@ mod summary_request;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use counted_request::CountedRequest;
 pub(crate) use job::{CompactionJob, CompactionResult, SummaryTrigger};
 pub(crate) use plan::KeptTurns;
-pub(crate) use summary_request::{collect_answer, excerpt_within, in_one_line};
+pub(crate) use summary_request::{excerpt_within, in_one_line};
 
 /// So many of the newest exchanges are always heard as they were.
 pub(crate) const MIN_KEPT_EXCHANGES: usize = 6;

@@ -1,7 +1,6 @@
-//! The request for a summary, and what is taken for one.
+//! The request for a summary.
 
-use futures_util::StreamExt as _;
-use protocol::{MessagePart, Role, TokenUsage};
+use protocol::{MessagePart, Role};
 
 use super::MAX_SUMMARY_TOKENS;
 use super::outline::{self, QuestionIds, one_line};
@@ -9,9 +8,8 @@ use super::plan::CompactionPlan;
 use crate::context::exchange::Exchange;
 use crate::context::tokens::{self, TokenCalibration};
 use crate::context::visible_text::visible_request;
-use crate::model::{ContentBlock, ModelEvent, ModelMessage, ModelRequest, StopReason};
+use crate::model::{ContentBlock, ModelMessage, ModelRequest};
 use crate::ports::turn_policy::Summarizer;
-use crate::provider::ModelStream;
 
 /// The instructions for the model.
 const INSTRUCTIONS: &str = "\
@@ -125,38 +123,4 @@ fn in_full(exchange: &Exchange, questions: &QuestionIds) -> String {
     });
     lines.extend(questions);
     lines.join("\n")
-}
-
-/// The answer of a model.
-pub(crate) struct CollectedAnswer {
-    /// Its text; `None` when there is none, or it is incomplete.
-    pub(crate) text: Option<String>,
-    pub(crate) usage: TokenUsage,
-}
-
-/// Hears an answer to its end. Calls are no matter: no tool was offered.
-pub(crate) async fn collect_answer(mut stream: ModelStream) -> CollectedAnswer {
-    let mut words = String::new();
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(ModelEvent::Text(text)) => words.push_str(&text),
-            Ok(ModelEvent::Stopped { reason, usage }) => {
-                let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
-                let words = words.trim();
-                let words = (whole && !words.is_empty()).then(|| words.to_owned());
-                return CollectedAnswer { text: words, usage };
-            }
-            Ok(
-                ModelEvent::Verbatim(_)
-                | ModelEvent::Call(_)
-                | ModelEvent::OwnCall(_)
-                | ModelEvent::BrokenCall { .. },
-            ) => {}
-            Err(error) => {
-                tracing::warn!(%error, "an answer that nobody waits for was cut");
-                break;
-            }
-        }
-    }
-    CollectedAnswer { text: None, usage: TokenUsage::default() }
 }

@@ -18,7 +18,13 @@ const CORRECTION_RANGE: std::ops::RangeInclusive<u64> = 500..=3_000;
 
 /// Tokens of a text, by its length.
 pub(crate) fn of_text(text: &str) -> u32 {
-    u32::try_from((text.len() * 10).div_ceil(BYTES_PER_TOKEN_TENTHS)).unwrap_or(u32::MAX)
+    of_bytes(text.len())
+}
+
+/// Tokens of so many bytes of text.
+pub(crate) fn of_bytes(bytes: usize) -> u32 {
+    let tokens = bytes.saturating_mul(10).div_ceil(BYTES_PER_TOKEN_TENTHS);
+    u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
 /// How many bytes of text so many tokens are.

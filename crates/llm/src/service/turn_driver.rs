@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use protocol::event::ModelWait;
-use protocol::{MessageId, OpenTurn, UserError};
+use protocol::{ErrorCode, MessageId, OpenTurn, UserError};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -190,64 +190,72 @@ impl TurnDriver<'_> {
     }
 
     async fn ask(&mut self, mode: AskMode) -> DriverFlow {
-        loop {
-            if std::mem::take(&mut self.was_loading) {
-                // The server has reported the capabilities of the model by now.
-                match self
-                    .cancel
-                    .unless_cancelled(
-                        self.recorder.parts.policy.refresh_setup(self.recorder.turn, None),
-                    )
-                    .await
-                {
-                    Ok(Ok(setup)) => {
-                        self.setup = setup;
-                        self.recorder.results = ResultStorage::of(&self.setup);
-                    }
-                    Ok(Err(_)) => {}
-                    Err(halted) => return halted.into(),
-                }
+        if std::mem::take(&mut self.was_loading) {
+            // The server has reported the capabilities of the model by now.
+            return self.renew(None).await;
+        }
+        self.answer = AnswerRecord { told: mode_note(mode), ..new_answer() };
+        let request = match self.request(mode).await {
+            Ok(request) => request,
+            Err(input) => return next_input(input),
+        };
+        self.waiting.since = Some(Instant::now());
+        let provider = Arc::clone(&self.setup.provider);
+        let error = match self.while_waiting(provider.stream(request)).await {
+            Ok(Ok(stream)) => {
+                self.stream = Some(stream);
+                return ControlFlow::Continue(self.sent().into_iter().collect());
             }
-            self.answer = AnswerRecord { told: mode_note(mode), ..new_answer() };
-            let request = match self.request(mode).await {
-                Ok(request) => request,
-                Err(input) => return next_input(input),
-            };
-            self.waiting.since = Some(Instant::now());
-            let provider = Arc::clone(&self.setup.provider);
-            let error = match self.while_waiting(provider.stream(request)).await {
-                Ok(Ok(stream)) => {
-                    self.stream = Some(stream);
-                    return ControlFlow::Continue(Vec::new());
-                }
-                Ok(Err(error)) => error,
-                Err(halted) => return halted.into(),
-            };
-            if matches!(error, ModelError::Loading(_)) {
-                self.was_loading = true;
-                self.publish_wait(ModelWait::Loading);
-            } else {
-                self.answer_began();
+            Ok(Err(error)) => error,
+            Err(CancelReason::Stopped) => {
+                let inputs = self.sent().into_iter().chain([TurnInput::Cancel]);
+                return ControlFlow::Continue(inputs.collect());
             }
-            let Some(window) = self.smaller_window(&error) else {
-                return next_input(TurnInput::Failed(error));
-            };
+            Err(CancelReason::Shutdown) => return CancelReason::Shutdown.into(),
+        };
+        if matches!(error, ModelError::Loading(_)) {
+            self.was_loading = true;
+            self.publish_wait(ModelWait::Loading);
+        } else {
+            self.answer_began();
+        }
+        if let Some(window) = self.smaller_window(&error) {
             // The server reads less than expected: it is asked again with a request that fits.
-            match self
-                .cancel
-                .unless_cancelled(
-                    self.recorder.parts.policy.refresh_setup(self.recorder.turn, Some(window)),
-                )
-                .await
-            {
-                Ok(Ok(setup)) => {
-                    self.setup = setup;
+            return self.renew(Some((window, error))).await;
+        }
+        // A server that was silent until the deadline has read the prompt, as far as anybody knows.
+        let sent = self.sent().filter(|_| matches!(error, ModelError::Silent(_)));
+        ControlFlow::Continue(sent.into_iter().chain([TurnInput::Failed(error)]).collect())
+    }
+
+    /// The request is on its way. No model is asked where everything is heard whole.
+    fn sent(&self) -> Option<TurnInput> {
+        let ContextCapacity::Window(_) = self.setup.capacity else { return None };
+        let calibration = self.calibrations.for_model(&self.setup.model);
+        Some(TurnInput::Sent(calibration.corrected(self.estimated)))
+    }
+
+    /// Has the model chosen again: its server has loaded it by now, or has refused a request because
+    /// it reads only so many tokens. The user may have chosen another model, or spent the month's
+    /// limit in another conversation.
+    async fn renew(&mut self, refused: Option<(u32, ModelError)>) -> DriverFlow {
+        let policy = &self.recorder.parts.policy;
+        let window = refused.as_ref().map(|(window, _)| *window);
+        let again = policy.refresh_setup(self.recorder.turn, window);
+        match (self.cancel.unless_cancelled(again).await, refused) {
+            (Ok(Ok(setup)), _) => {
+                self.setup = setup;
+                if let Some(window) = window {
                     self.setup.capacity = ContextCapacity::Window(window);
-                    self.recorder.results = ResultStorage::of(&self.setup);
                 }
-                Ok(Err(_)) => return next_input(TurnInput::Failed(error)),
-                Err(halted) => return halted.into(),
+                self.recorder.results = ResultStorage::of(&self.setup);
+                next_input(TurnInput::Renewed(self.recorder.renewed_rules(&self.setup)))
             }
+            (Ok(Err(error)), Some((_, refused))) if error.code != ErrorCode::Spending => {
+                next_input(TurnInput::Failed(refused))
+            }
+            (Ok(Err(error)), _) => next_input(TurnInput::Broke(error)),
+            (Err(halted), _) => halted.into(),
         }
     }
 
@@ -321,11 +329,20 @@ impl TurnDriver<'_> {
     }
 }
 
-/// Adds an event of the stream, and returns whether nothing follows; text joins the text before it.
+/// Adds an event of the stream, and returns whether nothing follows; text joins the text before it, and
+/// the tokens until now stand first, so that they do not part it.
 fn collect_event(heard: &mut Vec<TurnInput>, next: Option<Result<ModelEvent, ModelError>>) -> bool {
     match (heard.last_mut(), next) {
         (Some(TurnInput::Event(ModelEvent::Text(said))), Some(Ok(ModelEvent::Text(more)))) => {
             said.push_str(&more);
+            false
+        }
+        (_, Some(Ok(ModelEvent::Usage(usage)))) => {
+            let usage = TurnInput::Event(ModelEvent::Usage(usage));
+            match heard.first_mut() {
+                Some(told @ TurnInput::Event(ModelEvent::Usage(_))) => *told = usage,
+                _ => heard.insert(0, usage),
+            }
             false
         }
         (_, Some(Ok(event))) => {

@@ -79,6 +79,7 @@ impl NativeToolStream {
             match self.answer.next().await {
                 Some(Ok(ModelEvent::Text(text))) => self.receive_text(text),
                 Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
+                Some(Ok(ModelEvent::Usage(usage))) => self.tell_usage(usage),
                 Some(Ok(event)) => {
                     self.confirm_support();
                     self.ready.push_back(Ok(event));
@@ -158,10 +159,17 @@ impl NativeToolStream {
                 self.tools.clear();
             }
             Err(error) => {
+                self.tell_usage(TokenUsage::default());
                 self.ready.push_back(Err(error));
                 self.over = true;
             }
         }
+    }
+
+    /// The answer took so many tokens until now.
+    fn tell_usage(&mut self, mut usage: TokenUsage) {
+        usage += self.usage;
+        self.ready.push_back(Ok(ModelEvent::Usage(usage)));
     }
 }
 

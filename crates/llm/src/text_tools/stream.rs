@@ -10,6 +10,8 @@ use uuid::Uuid;
 use super::extract::{CallScanner, ExtractedPart};
 use super::prompt::repair_request;
 use super::quoted::QuotableText;
+use crate::context::request_usage::RequestUsage;
+use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::{ModelStream, Provider};
 
@@ -32,6 +34,7 @@ pub(super) fn text_tool_stream(
         told: quotable,
         repairs,
         usage: TokenUsage::default(),
+        current: RequestUsage::default(),
         called: false,
         ready,
         over: false,
@@ -50,6 +53,8 @@ struct TextToolStream {
     repairs: RepairAttempt,
     /// The usage of the answers before this one.
     usage: TokenUsage,
+    /// That of this one until now.
+    current: RequestUsage,
     called: bool,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
     over: bool,
@@ -76,6 +81,10 @@ impl TextToolStream {
                     }
                 }
                 Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
+                Some(Ok(event @ ModelEvent::Usage(_))) => {
+                    self.current.observe(&event);
+                    self.tell_usage();
+                }
                 // A wire that was offered no tools has no calls to tell of.
                 Some(Ok(
                     ModelEvent::Verbatim(_)
@@ -108,6 +117,7 @@ impl TextToolStream {
 
     async fn stop(&mut self, reason: StopReason, usage: TokenUsage) {
         self.usage += usage;
+        self.current = RequestUsage::default();
         let scan = std::mem::replace(
             &mut self.scan,
             CallScanner::new(self.tools.clone()).with_quotable(&self.told),
@@ -123,9 +133,16 @@ impl TextToolStream {
                     if !whole {
                         return self.give_up("the answer was cut before its end");
                     }
-                    match provider.stream(repair_request(request, &text, &problem)).await {
-                        Ok(answer) => self.answer = answer,
+                    let request = repair_request(request, &text, &problem);
+                    let repair = RequestUsage::sent(tokens::of_request(&request));
+                    match provider.stream(request).await {
+                        Ok(answer) => {
+                            self.answer = answer;
+                            self.current = repair;
+                            self.tell_usage();
+                        }
                         Err(error) => {
+                            self.tell_usage();
                             self.ready.push_back(Err(error));
                             self.over = true;
                         }
@@ -142,8 +159,16 @@ impl TextToolStream {
 
     /// The answer is meant as a call, and no repair made it one: nobody is shown its JSON.
     fn give_up(&mut self, problem: &str) {
+        self.tell_usage();
         self.ready.push_back(Err(ModelError::unreadable_call(problem)));
         self.over = true;
+    }
+
+    /// Tells how many tokens all answers took until now.
+    fn tell_usage(&mut self) {
+        let mut usage = self.usage;
+        usage += self.current.so_far();
+        self.ready.push_back(Ok(ModelEvent::Usage(usage)));
     }
 
     fn emit(&mut self, found: ExtractedPart) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::{Message, MessagePart, TurnId};
+use protocol::{Message, MessagePart, Timestamp, TurnId};
 
 use super::*;
 use crate::context::tokens::TokenCalibrations;

@@ -1,9 +1,11 @@
 //! Shared by all decoders of answers, which turn pieces of a body into our events. Pure, and
 //! bounded for any input.
 
+use protocol::TokenUsage;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::context::tokens;
 use crate::model::{ModelEvent, ToolCall};
 use crate::transport::http::ErrorBody;
 
@@ -70,6 +72,9 @@ pub(crate) trait Decoder: Send {
     /// The body is over, or silent past its deadline, before the stop was told: what still
     /// follows where the answer was whole already, else nothing.
     fn end(&mut self) -> Vec<ModelEvent>;
+
+    /// The tokens until now; those of the answer are estimated where they are not reported.
+    fn usage(&self) -> TokenUsage;
 }
 
 /// Counts what an answer brings, up to [`MAX_ANSWER_BYTES`].
@@ -82,6 +87,16 @@ impl SizeLimit {
         self.0 = self.0.saturating_add(more);
         if self.0 > MAX_ANSWER_BYTES { Err(DecodeError::TooLarge(what)) } else { Ok(()) }
     }
+}
+
+/// `reported`, with at least as many tokens of the answer as this text and these arguments have.
+pub(crate) fn usage_so_far(
+    reported: TokenUsage,
+    text: &SizeLimit,
+    arguments: &SizeLimit,
+) -> TokenUsage {
+    let streamed = tokens::of_bytes(text.0.saturating_add(arguments.0));
+    TokenUsage { output: reported.output.max(streamed), ..reported }
 }
 
 /// The error of [`SizeLimit::grow`] for text.

@@ -8,12 +8,15 @@ use serde_json::Value;
 use super::ToolKind;
 use super::batch::{CallBatch, CallSlot};
 use crate::context::model_texts;
+use crate::context::request_usage::RequestUsage;
 use crate::model::{ModelEvent, OWN_CALL_PREFIX, ToolCall};
 
 /// The answer of the model so far, in order.
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     parts: Vec<AnswerPart>,
+    /// What it took until now.
+    pub(super) usage: RequestUsage,
 }
 
 #[derive(Debug)]
@@ -28,6 +31,7 @@ enum AnswerPart {
 impl PartialAnswer {
     /// Takes in an event; returns text to show.
     pub(super) fn receive(&mut self, event: ModelEvent) -> Option<String> {
+        self.usage.observe(&event);
         match event {
             ModelEvent::Text(text) if text.is_empty() => None,
             ModelEvent::Text(text) => {
@@ -55,7 +59,7 @@ impl PartialAnswer {
                 self.parts.push(AnswerPart::Broken { call, problem });
                 None
             }
-            ModelEvent::Stopped { .. } => None,
+            ModelEvent::Usage(_) | ModelEvent::Stopped { .. } => None,
         }
     }
 

@@ -21,7 +21,7 @@ pub struct Finish {
     pub ends_conversation: bool,
     /// The error, if the turn failed.
     pub error: Option<UserError>,
-    /// The usage of the last answer.
+    /// The usage that no step holds: of the last answer, and of requests that broke off.
     pub usage: TokenUsage,
 }
 

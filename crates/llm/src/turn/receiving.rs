@@ -8,6 +8,7 @@ use super::{
     AfterStep, AskMode, Finish, MAX_PAUSES, Transition, Turn, TurnEffect, TurnInput, TurnState,
     finish, finished, store_step,
 };
+use crate::context::request_usage::RequestUsage;
 use crate::model::{ModelError, ModelEvent, StopReason};
 use crate::transport::retry;
 
@@ -23,6 +24,10 @@ impl Turn {
             TurnInput::Event(ModelEvent::Stopped { reason, usage }) => {
                 let usage = self.charge(usage);
                 self.answered(mode, &answer, reason, usage)
+            }
+            TurnInput::Sent(tokens) => {
+                answer.usage = RequestUsage::sent(tokens);
+                (TurnState::Asking { how: mode, attempt, answer }, Vec::new())
             }
             TurnInput::Event(event) => {
                 let shown = answer.receive(event).map(TurnEffect::Show);
@@ -41,18 +46,20 @@ impl Turn {
     }
 
     fn failed(
-        &self,
+        &mut self,
         mode: AskMode,
         attempt: u32,
         answer: &PartialAnswer,
         error: ModelError,
     ) -> Transition {
+        let usage = self.charge(answer.usage.after(&error));
         if !answer.is_shown()
             && let Some(wait) = retry::next_delay(&error, attempt, self.spread)
         {
+            self.owed = usage;
             return (TurnState::Waiting { how: mode, attempt }, vec![TurnEffect::Wait(wait)]);
         }
-        let finish = Finish::failed(error.into()).with_cut_text(answer.text());
+        let finish = Finish::failed(error.into()).with_cut_text(answer.text()).with_usage(usage);
         finished(if mode == AskMode::Closing { finish.at_limit() } else { finish })
     }
 

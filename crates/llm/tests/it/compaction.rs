@@ -178,6 +178,9 @@ async fn stop_ends_a_summary_before_a_request() {
     let ending = world.memory.endings().pop().expect("an end");
     assert_eq!(ending.status, TurnStatus::Cancelled);
     assert_eq!(world.memory.compactions(), []);
+    world.close().await;
+    let [asked] = <[_; 1]>::try_from(world.memory.charged()).expect("what was stopped is counted");
+    assert!(asked.usage.input > 1_000, "{asked:?}");
 }
 
 #[tokio::test]
@@ -195,6 +198,9 @@ async fn a_message_does_not_wait_for_a_summary_at_rest() {
     assert_eq!(ending.status, TurnStatus::Done);
     world.rest().await;
     assert_eq!((world.memory.compactions(), world.at_rest()), (Vec::new(), 0));
+    world.close().await;
+    let [asked] = <[_; 1]>::try_from(world.memory.charged()).expect("what was given up is counted");
+    assert!(asked.usage.input > 1_000 && asked.price == Some(PRICE), "{asked:?}");
 }
 
 #[tokio::test]

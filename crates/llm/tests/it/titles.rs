@@ -108,3 +108,26 @@ async fn a_message_in_any_conversation_ends_it_and_while_a_turn_runs_it_does_not
     world.quiet().await;
     within(world.service.wait_until_idle_for(Duration::from_secs(1))).await;
 }
+
+#[tokio::test]
+async fn a_request_that_was_given_up_or_broke_off_is_paid_for() {
+    let (world, titles) = world().await;
+    titles.enqueue(ProviderScript::Says(vec![Ok(text("Greet"))]));
+    let asked = world.service.suggest_title(&turn(), TitleRequest::Title).await.expect("asked");
+    let TitleOutcome::Failed(Some(broken)) = asked else { panic!("{asked:?}") };
+    assert!(broken.usage.input > 100 && broken.usage.output == 2, "{broken:?}");
+
+    let given_up = CancellationToken::new();
+    titles.enqueue(ProviderScript::SaysAndHolds(vec![text("Greet")], given_up.clone()));
+    let service = world.service.clone();
+    let asking =
+        world.tasks.spawn(async move { service.suggest_title(&turn(), TitleRequest::Title).await });
+    within(titles.asked(2)).await;
+    world.model.enqueue(answers("Hi."));
+    world.send("another", "And you?").await;
+    assert_eq!(within(asking).await.expect("joined").expect("asked"), TitleOutcome::Disturbed);
+    within(given_up.cancelled()).await;
+    world.close().await;
+    let [asked] = <[_; 1]>::try_from(world.memory.charged()).expect("one request");
+    assert_eq!((asked.model.as_str(), asked.usage.input), ("summarizer", broken.usage.input));
+}

@@ -38,7 +38,8 @@ impl TurnStatus {
     }
 }
 
-/// Tokens, as the provider reported them; zero where it did not.
+/// Tokens, as the provider reported them; zero where it did not. Of an answer that was stopped or broke
+/// off, those that are not reported are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {

@@ -65,15 +65,15 @@ impl Store {
         commit!(self, "store_compaction", "store the summary", |db| insert(db, &new))
     }
 
-    /// Counts a request that belongs to no answer for `turn`.
+    /// Counts a request that belongs to no answer for `turn`, or for none if that was deleted.
     pub async fn record_turn_usage(
         &self,
         turn: &TurnId,
         asked: &UtilityRequest,
     ) -> Result<(), StoreError> {
-        commit!(self, "charge", "note what a request took", |db| usage::insert_utility(
-            db, turn, asked
-        ))
+        commit!(self, "charge", "note what a request took", |db| {
+            usage::insert_if_turn_exists(db, turn, asked)
+        })
     }
 
     /// Which calls of a conversation asked the user, and the ids of their questions.

@@ -9,7 +9,7 @@ use super::wire::{self, AnthropicEvent, BlockDelta, BlockStart};
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call, cut_call,
+    TOO_MUCH_TEXT, close_call, cut_call, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::sse::{SseEvent, SseReader};
@@ -85,6 +85,10 @@ impl Decoder for MessagesDecoder {
     /// Without its last event an answer is never whole.
     fn end(&mut self) -> Vec<ModelEvent> {
         Vec::new()
+    }
+
+    fn usage(&self) -> TokenUsage {
+        usage_so_far(self.usage, &self.text, &self.arguments)
     }
 }
 

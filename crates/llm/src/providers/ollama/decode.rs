@@ -7,7 +7,7 @@ use super::wire::{OllamaChunk, ReceivedCall};
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call,
+    TOO_MUCH_TEXT, close_call, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::ndjson::LineReader;
@@ -79,6 +79,10 @@ impl Decoder for LineDecoder {
     /// Without its last line an answer is never whole.
     fn end(&mut self) -> Vec<ModelEvent> {
         Vec::new()
+    }
+
+    fn usage(&self) -> TokenUsage {
+        usage_so_far(TokenUsage::default(), &self.text, &self.arguments)
     }
 }
 

@@ -5,10 +5,11 @@ use protocol::TokenUsage;
 use super::wire::{
     self, CallDelta, ChatChunk, ChunkChoice, ChunkContent, ChunkDelta, FunctionDelta,
 };
+use crate::context::tokens;
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call, cut_call,
+    TOO_MUCH_TEXT, close_call, cut_call, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::sse::{SseEvent, SseReader};
@@ -28,6 +29,8 @@ pub(super) struct ChatDecoder {
     text: SizeLimit,
     said: SurrogateJoiner,
     arguments: SizeLimit,
+    /// Bytes of thoughts.
+    thoughts: usize,
 }
 
 #[derive(Debug, Default)]
@@ -78,6 +81,13 @@ impl Decoder for ChatDecoder {
     fn end(&mut self) -> Vec<ModelEvent> {
         if self.reason.is_some() && !self.over { self.stop() } else { Vec::new() }
     }
+
+    fn usage(&self) -> TokenUsage {
+        let thoughts = tokens::of_bytes(self.thoughts);
+        let usage = usage_so_far(TokenUsage::default(), &self.text, &self.arguments);
+        let output = self.usage.output.max(usage.output.saturating_add(thoughts));
+        TokenUsage { output, ..self.usage }
+    }
 }
 
 impl ChatDecoder {
@@ -113,6 +123,10 @@ impl ChatDecoder {
 
     fn extend(&mut self, delta: ChunkDelta) -> Result<Vec<ModelEvent>, DecodeError> {
         let mut events = Vec::new();
+        // Thoughts are not shown, and cost as text does.
+        if let Some(ChunkContent::Text(thought)) = delta.reasoning_content.or(delta.reasoning) {
+            self.thoughts = self.thoughts.saturating_add(thought.len());
+        }
         if let Some(ChunkContent::Text(text)) = delta.content {
             events.extend(self.add_text(text)?);
         }

@@ -197,6 +197,9 @@ pub(super) struct ChunkChoice {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ChunkDelta {
     pub(super) content: Option<ChunkContent>,
+    /// Thoughts, under the name that DeepSeek gave them, and under that of OpenRouter.
+    pub(super) reasoning_content: Option<ChunkContent>,
+    pub(super) reasoning: Option<ChunkContent>,
     pub(super) refusal: Option<String>,
     pub(super) tool_calls: Option<Vec<CallDelta>>,
     pub(super) function_call: Option<FunctionDelta>,

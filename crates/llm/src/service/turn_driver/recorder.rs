@@ -13,7 +13,7 @@ use crate::context::{tokens, truncate};
 use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
 use crate::service::ServiceParts;
 use crate::tool_api::tool::{SourceLog, ToolEffect};
-use crate::turn::{Finish, ResumeState, ToolKind, TurnInput, TurnRules};
+use crate::turn::{Finish, RenewedRules, ResumeState, ToolKind, TurnInput, TurnRules};
 
 /// Where a turn is kept and told.
 pub(super) struct TurnRecorder<'a> {
@@ -72,15 +72,29 @@ impl TurnRecorder<'_> {
         self.parts.policy.publish(self.turn, event);
     }
 
-    /// The rules for the turn; for one that was interrupted, with what it did before.
-    pub(super) async fn rules(&self, setup: &TurnSetup) -> Result<TurnRules, UserError> {
+    /// How the tools of this model are treated.
+    fn tool_kinds(&self, setup: &TurnSetup) -> BTreeMap<String, ToolKind> {
         let registry = &self.parts.registry;
         let kind = |name: &str| match registry.effect(name) {
             _ if registry.changes_notes(name) => ToolKind::Change,
             Some(ToolEffect::Read) | None => ToolKind::Read,
             Some(_) => ToolKind::Talk,
         };
-        let kinds = setup.tools.iter().map(|name| (name.clone(), kind(name))).collect();
+        setup.tools.iter().map(|name| (name.clone(), kind(name))).collect()
+    }
+
+    /// The rules that follow from the model, which was chosen again.
+    pub(super) fn renewed_rules(&self, setup: &TurnSetup) -> RenewedRules {
+        RenewedRules {
+            spending_limit: setup.spending_limit.clone(),
+            maker: setup.maker(),
+            kinds: self.tool_kinds(setup),
+        }
+    }
+
+    /// The rules for the turn; for one that was interrupted, with what it did before.
+    pub(super) async fn rules(&self, setup: &TurnSetup) -> Result<TurnRules, UserError> {
+        let kinds = self.tool_kinds(setup);
         let so_far = match self.turn.resumed {
             0 => ResumeState::default(),
             _ => {

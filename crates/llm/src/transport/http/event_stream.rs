@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures_util::stream;
+use protocol::TokenUsage;
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
@@ -42,6 +43,7 @@ pub(super) fn stream<D: Decoder + 'static>(
         waits,
         framing: D::Framing::default(),
         decoder,
+        told: TokenUsage::default(),
         ready: VecDeque::new(),
         over: false,
     };
@@ -57,6 +59,8 @@ struct AnswerStream<D: Decoder> {
     waits: StreamDeadlines,
     framing: D::Framing,
     decoder: D,
+    /// The tokens that were told last.
+    told: TokenUsage,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
     over: bool,
 }
@@ -101,9 +105,20 @@ impl<D: Decoder> AnswerStream<D> {
                 Err(error) => return self.fail(self.failures.decode(error)),
             }
         }
+        self.tell_usage();
         // Bytes that come without a pause never let the timer be asked.
         if self.ready.is_empty() && Instant::now() >= self.waits.deadline {
             self.end(Some(self.failures.silent("stopped responding")));
+        }
+    }
+
+    /// Tells how many tokens it took until now, unless it has ended: the end tells it then.
+    fn tell_usage(&mut self) {
+        let usage = self.decoder.usage();
+        let has_ended = matches!(self.ready.back(), Some(Ok(ModelEvent::Stopped { .. })));
+        if usage != self.told && !has_ended {
+            self.told = usage;
+            self.ready.push_back(Ok(ModelEvent::Usage(usage)));
         }
     }
 
@@ -118,6 +133,7 @@ impl<D: Decoder> AnswerStream<D> {
     }
 
     fn fail(&mut self, error: ModelError) {
+        self.tell_usage();
         self.ready.push_back(Err(error));
     }
 }

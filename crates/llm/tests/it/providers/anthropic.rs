@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::fixtures::byte_server::{
     AfterBytes, ByteServer, CannedAnswer, call, respond, stop, stream, words,
 };
-use crate::fixtures::scripted_provider::ScriptedProvider;
+use crate::fixtures::scripted_provider::{ScriptedProvider, without_usage};
 use crate::fixtures::service_world::{ServiceWorld, within};
 
 const KEY: &str = "sk-CANARY-7f3a";
@@ -61,7 +61,7 @@ fn request() -> ModelRequest {
 /// Everything that came until the stream ended.
 async fn read(provider: &Anthropic) -> Vec<Result<ModelEvent, ModelError>> {
     match within(provider.stream(request())).await {
-        Ok(stream) => within(stream.collect()).await,
+        Ok(stream) => within(without_usage(stream).collect()).await,
         Err(error) => vec![Err(error)],
     }
 }

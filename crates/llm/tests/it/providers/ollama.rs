@@ -11,7 +11,7 @@ use protocol::{Role, TurnStatus};
 use serde_json::{Value, json};
 
 use crate::fixtures::byte_server::{ByteServer, CannedAnswer, respond};
-use crate::fixtures::scripted_provider::ScriptedProvider;
+use crate::fixtures::scripted_provider::{ScriptedProvider, without_usage};
 use crate::fixtures::service_world::{ServiceWorld, within};
 
 fn ollama(server: &ByteServer) -> Ollama {
@@ -51,7 +51,7 @@ async fn read(
     request: ModelRequest,
 ) -> Vec<Result<ModelEvent, ModelError>> {
     match within(provider.stream(request)).await {
-        Ok(stream) => within(stream.collect()).await,
+        Ok(stream) => within(without_usage(stream).collect()).await,
         Err(error) => vec![Err(error)],
     }
 }

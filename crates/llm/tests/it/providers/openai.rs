@@ -13,7 +13,7 @@ use protocol::{Role, TokenUsage, TurnStatus};
 use serde_json::{Value, json};
 
 use crate::fixtures::byte_server::{ByteServer, CannedAnswer, respond, stream};
-use crate::fixtures::scripted_provider::ScriptedProvider;
+use crate::fixtures::scripted_provider::{ScriptedProvider, without_usage};
 use crate::fixtures::service_world::{ServiceWorld, within};
 
 const KEY: &str = "sk-CANARY-7f3a";
@@ -73,7 +73,7 @@ fn request() -> ModelRequest {
 
 async fn read(provider: &dyn Provider) -> Vec<Result<ModelEvent, ModelError>> {
     match within(provider.stream(request())).await {
-        Ok(stream) => within(stream.collect()).await,
+        Ok(stream) => within(without_usage(stream).collect()).await,
         Err(error) => vec![Err(error)],
     }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt as _};
-use llm::TurnEvent;
 use llm::model::{ModelError, ModelEvent, ModelRequest, StopReason};
 use llm::provider::{ModelStream, Provider};
+use llm::{SpendingLimit, TurnEvent};
+use protocol::chat::model::Price;
 use protocol::event::ModelWait;
-use protocol::{TokenUsage, TurnStatus};
+use protocol::{ErrorCode, TokenUsage, TurnEnding, TurnStatus, UserError};
 
 use crate::fixtures::scripted_provider::ScriptedProvider;
 use crate::fixtures::service_world::ServiceWorld;
@@ -87,4 +88,38 @@ async fn the_wait_for_a_model_on_this_computer_is_told_with_its_end() {
     assert_eq!(waits(SlowPhase::Loading, true).await, [Some(ModelWait::Loading), None]);
     assert_eq!(waits(SlowPhase::Never, true).await, [], "a quick one is not waited for");
     assert_eq!(waits(SlowPhase::Headers, false).await, [], "another computer reads at once");
+}
+
+/// The end of a turn that had no limit until its server loaded the model, and got this instead then;
+/// and how often the model was asked.
+async fn end_after_loading(refreshed: Result<SpendingLimit, UserError>) -> (TurnEnding, usize) {
+    let model = Arc::new(SlowModel { slow: SlowPhase::Loading, asked: AtomicUsize::default() });
+    let mut world = ServiceWorld::asking(model.clone(), Arc::new(ScriptedProvider::default()));
+    world.refresh_with(refreshed);
+    let ending = world.say("Is it there?").await;
+    (ending, model.asked.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn a_model_chosen_while_the_server_loads_has_its_own_limit() {
+    let limit = |left| {
+        Ok(SpendingLimit { price: Price::default(), left, reached_message: "Enough.".into() })
+    };
+    let (ending, asked) = end_after_loading(limit(0)).await;
+    let error = ending.error.expect("it says so");
+    assert_eq!((ending.status, error.code), (TurnStatus::Limit, ErrorCode::Spending));
+    assert_eq!((error.message.as_str(), asked), ("Enough.", 1));
+    // The control: something is left.
+    let (ending, asked) = end_after_loading(limit(1)).await;
+    assert_eq!((ending.status, asked), (TurnStatus::Done, 2), "{ending:?}");
+}
+
+#[tokio::test]
+async fn a_turn_ends_when_no_model_may_be_used_once_its_server_has_loaded() {
+    for code in [ErrorCode::Spending, ErrorCode::Other] {
+        let (ending, asked) = end_after_loading(Err(UserError::new(code, "Not now."))).await;
+        let error = ending.error.expect("it says so");
+        assert_eq!((ending.status, error.code), (TurnStatus::Failed, code));
+        assert_eq!((error.message.as_str(), asked), ("Not now.", 1));
+    }
 }

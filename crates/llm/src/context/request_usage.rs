@@ -1,0 +1,104 @@
+//! The tokens of a request whose answer is not complete: as reported so far, or estimated.
+//!
+//! A stopped or broken answer costs what was read and written until then, and many providers report
+//! that only at the end of an answer.
+
+use protocol::TokenUsage;
+
+use crate::context::tokens;
+use crate::model::{ModelError, ModelEvent};
+
+/// Counts one request.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RequestUsage {
+    /// Tokens of the prompt, as estimated; 0 until it is sent.
+    prompt: u32,
+    reported: Option<TokenUsage>,
+    /// Bytes of text that came.
+    streamed: usize,
+    has_begun: bool,
+}
+
+impl RequestUsage {
+    /// The request is sent, with a prompt of so many tokens, as estimated.
+    pub(crate) fn sent(prompt: u32) -> Self {
+        Self { prompt, ..Self::default() }
+    }
+
+    /// An event of the answer came.
+    pub(crate) fn observe(&mut self, event: &ModelEvent) {
+        self.has_begun = true;
+        match event {
+            ModelEvent::Usage(usage) => self.reported = Some(*usage),
+            ModelEvent::Text(text) => self.streamed = self.streamed.saturating_add(text.len()),
+            ModelEvent::Verbatim(_)
+            | ModelEvent::Call(_)
+            | ModelEvent::OwnCall(_)
+            | ModelEvent::BrokenCall { .. }
+            | ModelEvent::Stopped { .. } => {}
+        }
+    }
+
+    /// The tokens until now; none for a request that no model was sent.
+    pub(crate) fn so_far(&self) -> TokenUsage {
+        if self.prompt == 0 && self.reported.is_none() {
+            return TokenUsage::default();
+        }
+        let mut usage = self.reported.unwrap_or_default();
+        if usage.input == 0 && usage.cache_read == 0 && usage.cache_write == 0 {
+            usage.input = self.prompt;
+        }
+        usage.output = usage.output.max(tokens::of_bytes(self.streamed));
+        usage
+    }
+
+    /// The tokens of a request that ended with `error`: none if the server refused it.
+    pub(crate) fn after(&self, error: &ModelError) -> TokenUsage {
+        let is_lost = matches!(error, ModelError::Network(_) | ModelError::Silent(_));
+        if self.has_begun || is_lost { self.so_far() } else { TokenUsage::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(prompt: u32, events: &[ModelEvent]) -> RequestUsage {
+        let mut usage = RequestUsage::sent(prompt);
+        events.iter().for_each(|event| usage.observe(event));
+        usage
+    }
+
+    fn counts(usage: TokenUsage) -> (u32, u32, u32) {
+        (usage.input, usage.cache_read, usage.output)
+    }
+
+    #[test]
+    fn a_report_counts_and_its_gaps_are_estimated() {
+        let text = || ModelEvent::Text("seven b".into());
+        let report = |input, cache_read, output| {
+            ModelEvent::Usage(TokenUsage { input, cache_read, output, cache_write: 0 })
+        };
+        for (events, expected) in [
+            (vec![], (90, 0, 0)),
+            (vec![text(), text()], (90, 0, 4)),
+            (vec![report(5, 3, 1), text()], (5, 3, 2)),
+            (vec![report(0, 3, 0)], (0, 3, 0)),
+            (vec![text(), report(0, 0, 7)], (90, 0, 7)),
+            (vec![report(5, 0, 1), report(5, 0, 9)], (5, 0, 9)),
+        ] {
+            assert_eq!(counts(heard(90, &events).so_far()), expected, "{events:?}");
+        }
+        assert_eq!(heard(0, &[text()]).so_far(), TokenUsage::default(), "no model was asked");
+    }
+
+    #[test]
+    fn what_the_server_refused_before_its_answer_began_costs_nothing() {
+        let limited = ModelError::RateLimit { message: String::new(), retry_after: None };
+        let lost = ModelError::Network(String::new());
+        let text = [ModelEvent::Text("seven b".into())];
+        assert_eq!(heard(90, &[]).after(&limited), TokenUsage::default());
+        assert_eq!(counts(heard(90, &[]).after(&lost)), (90, 0, 0));
+        assert_eq!(counts(heard(90, &text).after(&limited)), (90, 0, 2));
+    }
+}
