@@ -1,5 +1,7 @@
 //! Two sides of one base.
 
+use std::ops::Range;
+
 use super::chunk::{MergeChunk, MergeSide, chunks};
 use super::line_order::LineOrder;
 use super::lines::SplitLines;
@@ -54,7 +56,8 @@ impl Merged {
         } else {
             self.bytes.extend(&mine);
             let base = base.bytes(region.range);
-            self.conflicts.push(MergeConflict { line, base, ours: mine, theirs: other });
+            let changed = region.theirs.into_iter().map(|hunk| hunk.before).collect();
+            self.conflicts.push(MergeConflict { line, base, ours: mine, theirs: other, changed });
         }
     }
 }
@@ -70,6 +73,20 @@ pub struct MergeConflict {
     pub ours: Vec<u8>,
     /// The text of their side.
     pub theirs: Vec<u8>,
+    /// The lines of the base that their side changed in it, each change for itself; empty where lines were only
+    /// inserted.
+    pub changed: Vec<Range<usize>>,
+}
+
+impl MergeConflict {
+    /// Whether a change of their side, of these lines of the base, is in the conflict.
+    #[must_use]
+    pub fn contains(&self, lines: &Range<usize>) -> bool {
+        let is_it = |changed: &Range<usize>| {
+            changed == lines || (changed.start < lines.end && lines.start < changed.end)
+        };
+        self.changed.iter().any(is_it)
+    }
 }
 
 /// Merges the changes from `base` to `theirs` into `ours`. [`crate::merge`] defines conflicts. The

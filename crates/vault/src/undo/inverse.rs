@@ -1,12 +1,15 @@
 //! Undoes one effect, by its kind.
 
+mod conflict;
+mod edit;
 mod folder;
 
 use std::collections::{BTreeSet, HashMap};
 
 use protocol::changes::history::UndoCandidate;
 use protocol::{
-    Change, ChangeKind, ChangeSet, Effect, FileId, MovedNote, NotePath, PlannedState, Renames,
+    Change, ChangeKind, ChangeSet, ContentHash, Effect, FileId, MovedNote, NotePath, PlannedState,
+    Renames,
 };
 
 use super::ledger_view::LedgerView;
@@ -16,7 +19,6 @@ use super::{
     ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection, UndoPlan,
     UndoRequest, UndoneEffect, VaultReader,
 };
-use crate::merge::{self, LineOrder, Merged, hunks, merge_in_order, revert_hunks};
 use crate::names::name_key::name_key;
 
 /// Plans the undo of the effects of one unit, on top of the changes that are planned already.
@@ -95,89 +97,6 @@ impl<'a> UndoPlanner<'a> {
         }
     }
 
-    /// Makes the text of a note again that another program overwrote.
-    fn reapply(&mut self, place: usize, effect: &Effect) {
-        let before = match effect.kind {
-            ChangeKind::Replace => self.ledger.content(effect.before.as_ref()),
-            ChangeKind::Create => Some(&[][..]),
-            _ => return,
-        };
-        let (Some(before), Some(after)) = (before, self.ledger.content(effect.after.as_ref()))
-        else {
-            return self.add_conflict(place, effect, EffectConflictReason::Purged);
-        };
-        match self.find_note(place, effect) {
-            Ok(found) => {
-                let order = LineOrder::from_versions(self.ledger.versions(place));
-                let merged = merge_in_order(before, &found.bytes, after, &order);
-                self.plan_merged(effect, found, merged, Hunks::All);
-            }
-            Err(MissingNote::Gone(_)) if effect.kind == ChangeKind::Create => {
-                self.recreate_note(place, effect, after);
-            }
-            Err(missing) => self.add_missing_note(place, effect, missing),
-        }
-    }
-
-    fn invert_edit(&mut self, place: usize, effect: &Effect) {
-        let texts = (
-            self.ledger.content(effect.before.as_ref()),
-            self.ledger.content(effect.after.as_ref()),
-        );
-        let (Some(before), Some(after)) = texts else {
-            return self.add_conflict(place, effect, EffectConflictReason::Purged);
-        };
-        let found = match self.find_note(place, effect) {
-            Ok(found) => found,
-            Err(missing) => return self.add_missing_note(place, effect, missing),
-        };
-        let order = LineOrder::from_versions(self.ledger.versions(place));
-        let merge = |hunks: &Hunks| match hunks {
-            Hunks::All => merge_in_order(after, &found.bytes, before, &order),
-            Hunks::Some(hunks) => {
-                merge_in_order(after, &found.bytes, &revert_hunks(before, after, hunks), &order)
-            }
-        };
-        let wanted = self.requested_hunks(effect);
-        let merged = merge(&wanted);
-        let hunks = if merged.conflicts.is_empty() {
-            wanted
-        } else {
-            let all = (0..hunks(before, after).len()).filter(|hunk| wanted.contains(*hunk));
-            let alone = |hunk: &usize| merge(&Hunks::Some(BTreeSet::from([*hunk])));
-            Hunks::Some(all.filter(|hunk| alone(hunk).conflicts.is_empty()).collect())
-        };
-        self.plan_merged(effect, found, merged, hunks);
-    }
-
-    fn requested_hunks(&self, effect: &Effect) -> Hunks {
-        self.request.effects.get(&effect.id).cloned().unwrap_or(Hunks::All)
-    }
-
-    /// Plans the merged bytes; the conflicts that are left keep what is there.
-    fn plan_merged(&mut self, effect: &Effect, found: LocatedNote, merged: Merged, hunks: Hunks) {
-        if !merged.conflicts.is_empty() {
-            let place = |conflict: merge::MergeConflict| ConflictLines {
-                line: conflict.line,
-                now: conflict.ours,
-                restored: conflict.theirs,
-            };
-            self.conflicts.push(EffectConflict {
-                effect: effect.id.clone(),
-                path: found.path_now.clone(),
-                why: EffectConflictReason::Changed,
-                lines: merged.conflicts.into_iter().map(place).collect(),
-                candidates: Vec::new(),
-            });
-        }
-        if merged.bytes != found.bytes {
-            self.record_move(&found);
-            self.pin_file(&found.path_now, &found.trace);
-            let change = Change::replace(found.path_after, found.bytes, merged.bytes);
-            self.plan_change(effect, hunks, found.path_now, change);
-        }
-    }
-
     /// A created note goes to the trash, if it is as it was created.
     fn invert_creation(&mut self, place: usize, effect: &Effect) {
         let Some(made) = self.ledger.content(effect.after.as_ref()) else {
@@ -188,14 +107,10 @@ impl<'a> UndoPlanner<'a> {
             Err(missing) => return self.add_missing_creation(place, effect, made, missing),
         };
         if found.bytes != made {
+            let note = Some(ContentHash::of(&found.bytes));
             let all = ConflictLines { line: 0, now: found.bytes, restored: Vec::new() };
-            self.conflicts.push(EffectConflict {
-                effect: effect.id.clone(),
-                path: found.path_now,
-                why: EffectConflictReason::Changed,
-                lines: vec![all],
-                candidates: Vec::new(),
-            });
+            let conflict = self.conflict(effect, found.path_now, EffectConflictReason::Changed);
+            self.conflicts.push(EffectConflict { lines: vec![all], note, ..conflict });
             return;
         }
         self.record_move(&found);
@@ -354,97 +269,10 @@ impl<'a> UndoPlanner<'a> {
                 renamed.into_iter().for_each(|(from, to)| self.renames.push(from, to));
                 self.undone.push(UndoneEffect { effect: effect.id.clone(), path, hunks });
             }
-            Err(unplannable) => self.conflicts.push(EffectConflict {
-                effect: effect.id.clone(),
-                path: unplannable.path,
-                why: EffectConflictReason::Entangled,
-                lines: Vec::new(),
-                candidates: Vec::new(),
-            }),
-        }
-    }
-
-    fn add_conflict(&mut self, place: usize, effect: &Effect, why: EffectConflictReason) {
-        self.add_conflict_with_candidates(place, effect, why, Vec::new());
-    }
-
-    /// The note of an effect is not there, or nobody knows which it is.
-    fn add_missing_note(&mut self, place: usize, effect: &Effect, missing: MissingNote) {
-        match missing {
-            MissingNote::Gone(candidates) => self.add_conflict_with_candidates(
-                place,
-                effect,
-                EffectConflictReason::Gone,
-                candidates,
-            ),
-            MissingNote::Unsure(candidates) => self.add_conflict_with_candidates(
-                place,
-                effect,
-                EffectConflictReason::Unsure,
-                candidates,
-            ),
-            MissingNote::Unreadable(path) => self.conflicts.push(EffectConflict {
-                effect: effect.id.clone(),
-                path,
-                why: EffectConflictReason::Unreadable,
-                lines: Vec::new(),
-                candidates: Vec::new(),
-            }),
-        }
-    }
-
-    /// A note that was made and is gone needs no undo, unless one that says the same may be it.
-    fn add_missing_creation(
-        &mut self,
-        place: usize,
-        effect: &Effect,
-        made: &[u8],
-        missing: MissingNote,
-    ) {
-        match missing {
-            MissingNote::Gone(mut candidates) => {
-                candidates.retain(|note| self.notes.bytes(&note.path).as_deref() == Some(made));
-                if !candidates.is_empty() {
-                    self.add_conflict_with_candidates(
-                        place,
-                        effect,
-                        EffectConflictReason::Gone,
-                        candidates,
-                    );
-                }
+            Err(unplannable) => {
+                let why = EffectConflictReason::Entangled;
+                self.conflicts.push(self.conflict(effect, unplannable.path, why));
             }
-            other => self.add_missing_note(place, effect, other),
         }
-    }
-
-    fn add_conflict_with_candidates(
-        &mut self,
-        place: usize,
-        effect: &Effect,
-        why: EffectConflictReason,
-        candidates: Vec<UndoCandidate>,
-    ) {
-        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
-        let trace = self.ledger.trace(place, left_at);
-        let path = trace.map_or_else(|| left_at.clone(), |trace| trace.path);
-        let back = match why {
-            EffectConflictReason::Gone | EffectConflictReason::Taken => {
-                let wanted = match self.request.direction {
-                    UndoDirection::Back => &effect.before,
-                    UndoDirection::Again => &effect.after,
-                };
-                self.ledger.content(wanted.as_ref()).map(<[u8]>::to_vec)
-            }
-            _ => None,
-        };
-        let now = self.notes.bytes(&path).unwrap_or_default();
-        let place = |back| ConflictLines { line: 0, now, restored: back };
-        self.conflicts.push(EffectConflict {
-            effect: effect.id.clone(),
-            path,
-            why,
-            lines: back.map(place).into_iter().collect(),
-            candidates,
-        });
     }
 }

@@ -73,6 +73,14 @@ impl LedgerView {
         units
     }
 
+    /// Whether the whole unit of an effect is requested.
+    pub(super) fn is_unit_requested(&self, effect: &Effect, request: &UndoRequest) -> bool {
+        let of = |effect: &Effect| (effect.change_set.clone(), effect.unit.clone());
+        let is_whole = |other: &Effect| request.effects.get(&other.id) == Some(&Hunks::All);
+        effect.unit.is_some()
+            && self.effects.iter().any(|other| is_whole(other) && of(other) == of(effect))
+    }
+
     fn requested_positions(&self, request: &UndoRequest) -> Vec<usize> {
         let is_wanted = |effect: &Effect| request.effects.contains_key(&effect.id);
         let units: HashSet<_> = self

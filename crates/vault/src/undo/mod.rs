@@ -13,7 +13,7 @@ mod trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::changes::history::UndoCandidate;
-use protocol::{ChangeSet, EffectId, FileId, MovedNote, NotePath, Renames};
+use protocol::{ChangeSet, ContentHash, EffectId, FileId, MovedNote, NotePath, Renames};
 
 pub use effective::{EffectivePart, Revert, Reverts};
 pub use ledger_view::LedgerView;
@@ -97,6 +97,10 @@ pub struct EffectConflict {
     pub path: NotePath,
     /// Why not.
     pub why: EffectConflictReason,
+    /// The hunks that are left to undo: the plan undoes the others.
+    pub hunks: Hunks,
+    /// The bytes of the note that the lines are of; `None` for a note that is gone.
+    pub note: Option<ContentHash>,
     /// The lines that were changed since.
     pub lines: Vec<ConflictLines>,
     /// Notes that may be the one that is meant, where that is not certain; the likeliest first.

@@ -57,6 +57,21 @@ fn a_conflict_shows_both_versions_and_leaves_what_is_there() {
 }
 
 #[test]
+fn hunks_in_one_conflict_are_left_together() {
+    let mut world = world();
+    let effect = edit(&mut world, &[10, 2, 3, 34, 4, 50]);
+    // Without the others the second hunk would be gone already.
+    world.notes.get_mut(&path("a.md")).unwrap().lines = vec![4, 50];
+    let plan = back(&mut world, &UndoRequest::undo([effect]));
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
+    let place = &conflict.lines[0];
+    assert_eq!((&place.now, &place.restored), (&bytes(&[]), &bytes(&[1, 2, 3])));
+    assert_eq!(world.notes[&path("a.md")].lines, [4, 5]);
+    assert_eq!(plan.undone[0].hunks, Hunks::Some([2].into()));
+    assert_eq!(conflict.hunks, Hunks::Some([0, 1].into()));
+}
+
+#[test]
 fn hunks_are_undone_in_any_order_and_reapplied() {
     let mut world = world();
     let effect = edit(&mut world, &[10, 2, 3, 4, 50]);

@@ -1,0 +1,118 @@
+//! The conflicts of an undo: notes that are gone, not certain, or not readable.
+
+use protocol::changes::history::UndoCandidate;
+use protocol::{Effect, NotePath};
+
+use super::{MissingNote, UndoPlanner};
+use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection};
+
+impl UndoPlanner<'_> {
+    pub(super) fn requested_hunks(&self, effect: &Effect) -> Hunks {
+        self.request.effects.get(&effect.id).cloned().unwrap_or(Hunks::All)
+    }
+
+    /// A conflict about all that was requested of an effect.
+    pub(super) fn conflict(
+        &self,
+        effect: &Effect,
+        path: NotePath,
+        why: EffectConflictReason,
+    ) -> EffectConflict {
+        let hunks = match self.ledger.is_unit_requested(effect, self.request) {
+            true => Hunks::All,
+            false => self.requested_hunks(effect),
+        };
+        EffectConflict {
+            effect: effect.id.clone(),
+            path,
+            why,
+            hunks,
+            note: None,
+            lines: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    pub(super) fn add_conflict(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        why: EffectConflictReason,
+    ) {
+        self.add_conflict_with_candidates(place, effect, why, Vec::new());
+    }
+
+    /// The note of an effect is not there, or nobody knows which it is.
+    pub(super) fn add_missing_note(&mut self, place: usize, effect: &Effect, missing: MissingNote) {
+        match missing {
+            MissingNote::Gone(candidates) => self.add_conflict_with_candidates(
+                place,
+                effect,
+                EffectConflictReason::Gone,
+                candidates,
+            ),
+            MissingNote::Unsure(candidates) => self.add_conflict_with_candidates(
+                place,
+                effect,
+                EffectConflictReason::Unsure,
+                candidates,
+            ),
+            MissingNote::Unreadable(path) => {
+                let why = EffectConflictReason::Unreadable;
+                self.conflicts.push(self.conflict(effect, path, why));
+            }
+        }
+    }
+
+    /// A note that was made and is gone needs no undo, unless one that says the same may be it.
+    pub(super) fn add_missing_creation(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        made: &[u8],
+        missing: MissingNote,
+    ) {
+        match missing {
+            MissingNote::Gone(mut candidates) => {
+                candidates.retain(|note| self.notes.bytes(&note.path).as_deref() == Some(made));
+                if !candidates.is_empty() {
+                    self.add_conflict_with_candidates(
+                        place,
+                        effect,
+                        EffectConflictReason::Gone,
+                        candidates,
+                    );
+                }
+            }
+            other => self.add_missing_note(place, effect, other),
+        }
+    }
+
+    fn add_conflict_with_candidates(
+        &mut self,
+        place: usize,
+        effect: &Effect,
+        why: EffectConflictReason,
+        candidates: Vec<UndoCandidate>,
+    ) {
+        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
+        let trace = self.ledger.trace(place, left_at);
+        let path = trace.map_or_else(|| left_at.clone(), |trace| trace.path);
+        let back = match why {
+            EffectConflictReason::Gone | EffectConflictReason::Taken => {
+                match self.request.direction {
+                    UndoDirection::Back => self.text_to_restore(place, effect),
+                    UndoDirection::Again => {
+                        self.ledger.content(effect.after.as_ref()).map(<[u8]>::to_vec)
+                    }
+                }
+            }
+            _ => None,
+        };
+        let now = self.notes.bytes(&path).unwrap_or_default();
+        let lines = |back| ConflictLines { line: 0, now, restored: back };
+        let lines = back.map(lines).into_iter().collect();
+        let conflict = self.conflict(effect, path, why);
+        self.conflicts.push(EffectConflict { lines, candidates, ..conflict });
+    }
+}
