@@ -13,3 +13,4 @@ pub(crate) mod undo;
 pub(crate) mod undo_identity;
 pub(crate) mod undo_move_identity;
 pub(crate) mod undo_moves;
+pub(crate) mod undo_places;

@@ -39,11 +39,11 @@ use protocol::settings::{
     SettingsChoice, SettingsProblem, SpendingSettings, Theme, TitleSource,
 };
 use protocol::{
-    AppEvent, AppSnapshot, CallId, ChangeKind, ChangeSetId, ContextKind, ContextPart, ContextUse,
-    Conversation, ConversationId, ConversationState, EffectId, ErrorCode, FileId, HubState,
-    HubStatus, MessageId, Mode, NoteDiff, NotePath, NumberedEvent, Origin, Passage, ProviderKind,
-    Question, QuestionId, ResumePolicy, Review, Settings, Source, Timestamp, TokenUsage, ToolEvent,
-    TurnId, TurnStatus, UserError, VaultId,
+    AppEvent, AppSnapshot, CallId, ChangeKind, ChangeSetId, ContentHash, ContextKind, ContextPart,
+    ContextUse, Conversation, ConversationId, ConversationState, EffectId, ErrorCode, FileId,
+    HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, NumberedEvent, Origin, Passage,
+    ProviderKind, Question, QuestionId, ResumePolicy, Review, Settings, Source, Timestamp,
+    TokenUsage, ToolEvent, TurnId, TurnStatus, UserError, VaultId,
 };
 use ts_rs::{Config, TS};
 
@@ -79,6 +79,7 @@ fn bindings() -> String {
         QuestionId,
         NotePath,
         FileId,
+        ContentHash,
         Source,
         Timestamp,
         Origin,

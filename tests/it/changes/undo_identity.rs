@@ -63,7 +63,8 @@ pub(crate) fn only_conflict(undone: &UndoResult) -> &UndoConflict {
 /// The answer that it is the first note that is offered.
 pub(crate) fn answer(conflict: &UndoConflict) -> UndoTarget {
     let (action, effect) = (conflict.action, conflict.effect.clone());
-    UndoTarget { action, effect, note: conflict.candidates[0].clone() }
+    let hunks = conflict.hunks.clone();
+    UndoTarget { action, effect, hunks, note: conflict.candidates[0].clone() }
 }
 
 fn candidate_names(conflict: &UndoConflict) -> Vec<&str> {

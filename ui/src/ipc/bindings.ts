@@ -59,6 +59,11 @@ export type NotePath = string;
 export type FileId = string;
 
 /**
+ * Two contents with the same hash are the same bytes.
+ */
+export type ContentHash = string;
+
+/**
  * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `vault`,
  * `foreign`.
  */
@@ -1434,6 +1439,16 @@ effect: EffectId,
  */
 path: NotePath, 
 /**
+ * The hunks of the change that the answer completes, by their place in [`AppliedHunks`]; empty for all
+ * that is left of the change.
+ */
+hunks: Array<number>, 
+/**
+ * The bytes of the note that the places are of; `None` when the note is gone. An answer about a note
+ * that has other bytes by then is refused.
+ */
+shown: ContentHash | null, 
+/**
  * The reason and the remedy.
  */
 why: string, 
@@ -1477,6 +1492,10 @@ action: UndoAction,
  * The change.
  */
 effect: EffectId, 
+/**
+ * The hunks that were asked for, as the question names them in [`UndoConflict`].
+ */
+hunks: Array<number>, 
 /**
  * The note that was shown. If another file has its path by now, nothing is changed, and the user is
  * asked again.

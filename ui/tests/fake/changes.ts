@@ -125,12 +125,12 @@ export class FakeChanges {
     const conflicts = this.#notes()
       .filter((note) => wanted(note) && !this.#settled.has(note.effect))
       .flatMap(({ effect }) => this.#story.conflicts[effect] ?? [])
-      .filter(({ action }) => action === 'undo');
+      .filter(({ action }) => action === 'undo')
+      .map((conflict) => ({ ...conflict, hunks: scope.type === 'effect' ? scope.hunks : [] }));
     const stopped = new Set(conflicts.map(({ effect }) => effect));
     const part = scope.type === 'effect' && scope.hunks.length > 0;
-    if (scope.type === 'effect' && part && conflicts.length === 0) {
-      const gone = this.#undoneHunks.get(scope.effect) ?? [];
-      this.#undoneHunks.set(scope.effect, [...gone, ...scope.hunks]);
+    if (scope.type === 'effect' && conflicts.length === 0) {
+      this.#addUndoneHunks(scope.effect, scope.hunks);
     }
     const free = (note: AppliedNote): boolean =>
       wanted(note) && note.standing !== 'undone' && !stopped.has(note.effect);
@@ -151,10 +151,17 @@ export class FakeChanges {
     return this.#settle((note) => note.effect === effect, 'stands');
   }
 
-  complete({ action, effect }: UndoTarget | UndoConflict): UndoResult {
+  complete({ action, effect, hunks }: UndoTarget | UndoConflict): UndoResult {
     this.#settled.add(effect);
-    const standing = action === 'reapply' ? 'stands' : 'undone';
+    this.#addUndoneHunks(effect, hunks);
+    const undone = hunks.length > 0 ? 'partly_undone' : 'undone';
+    const standing = action === 'reapply' ? 'stands' : undone;
     return this.#settle((note) => note.effect === effect, standing);
+  }
+
+  #addUndoneHunks(effect: EffectId, hunks: readonly number[]): void {
+    const gone = this.#undoneHunks.get(effect) ?? [];
+    this.#undoneHunks.set(effect, [...gone, ...hunks]);
   }
 
   kept(): HistoryStats {

@@ -6,6 +6,7 @@
 
 mod answers;
 mod conflicts;
+mod recorded_reverts;
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ use vault::undo::{
 };
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
-use conflicts::{refused_conflicts, to_undo_conflict};
+use conflicts::{refused_conflicts, requested_hunks, to_undo_conflict};
 
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
@@ -105,9 +106,7 @@ async fn not_yet_undone(
     let mut wanted = UndoRequest::undo([]);
     for effect in effects {
         let asked = match scope {
-            UndoScope::Effect { effect: one, hunks } if *one == effect.id && !hunks.is_empty() => {
-                Hunks::Some(hunks.iter().filter_map(|hunk| usize::try_from(*hunk).ok()).collect())
-            }
+            UndoScope::Effect { effect: one, hunks } if *one == effect.id => requested_hunks(hunks),
             // Hunks are of one note, and leave the others of its unit alone.
             UndoScope::Effect { hunks, .. } if !hunks.is_empty() => continue,
             _ => Hunks::All,
@@ -195,6 +194,9 @@ impl VaultSession {
         }
         undone.changed.sort();
         undone.changed.dedup();
+        if !undone.changed.is_empty() {
+            self.update_places(action, &mut undone.conflicts).await?;
+        }
         if !undone.changed.is_empty() {
             undone.change_set = Some(set.clone());
             touched.insert(set);
@@ -290,16 +292,12 @@ impl VaultSession {
         by: AppliedBy,
         progress: &Progress,
     ) -> Result<Applied, UserError> {
-        let undoings = plan.undone.iter().filter(|_| by == AppliedBy::Undo).map(|undoing| {
-            let hunks = match &undoing.hunks {
-                Hunks::All => None,
-                Hunks::Some(hunks) => Some(hunks.clone()),
-            };
-            (undoing.path.clone(), undoing.effect.clone(), hunks)
-        });
-        let undoings: Vec<_> = undoings.collect();
+        let reverts = match by {
+            AppliedBy::Undo => self.recorded_reverts(&plan.undone).await?,
+            _ => Vec::new(),
+        };
         let own =
-            UserChangeSet { id: set, by, reverts: &undoings, moved: &plan.moved, turn, at: now() };
+            UserChangeSet { id: set, by, reverts: &reverts, moved: &plan.moved, turn, at: now() };
         self.store.begin_user_change_set(&own).await.map_err(store_error)?;
         let call: CallId = new_id();
         let unit = plan.changes.is_unit().then(|| call.clone());

@@ -5,7 +5,8 @@ use ts_rs::TS;
 
 use crate::changes::review::NoteHunk;
 use crate::{
-    CallId, ChangeKind, ChangeSetId, ConversationId, EffectId, FileId, NotePath, Timestamp, TurnId,
+    CallId, ChangeKind, ChangeSetId, ContentHash, ConversationId, EffectId, FileId, NotePath,
+    Timestamp, TurnId,
 };
 
 /// Changes that were applied together.
@@ -198,6 +199,12 @@ pub struct UndoConflict {
     pub effect: EffectId,
     /// Where the note is now, or was last.
     pub path: NotePath,
+    /// The hunks of the change that the answer completes, by their place in [`AppliedHunks`]; empty for all
+    /// that is left of the change.
+    pub hunks: Vec<u32>,
+    /// The bytes of the note that the places are of; `None` when the note is gone. An answer about a note
+    /// that has other bytes by then is refused.
+    pub shown: Option<ContentHash>,
     /// The reason and the remedy.
     pub why: String,
     /// The places, each with both versions.
@@ -225,6 +232,8 @@ pub struct UndoTarget {
     pub action: UndoAction,
     /// The change.
     pub effect: EffectId,
+    /// The hunks that were asked for, as the question names them in [`UndoConflict`].
+    pub hunks: Vec<u32>,
     /// The note that was shown. If another file has its path by now, nothing is changed, and the user is
     /// asked again.
     pub note: UndoCandidate,

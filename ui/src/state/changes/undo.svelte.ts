@@ -155,10 +155,10 @@ export class Undo {
 
   /** Completes the request of a conflict in the note that the user says it is about. */
   async undoIn(conflict: UndoConflict, note: UndoCandidate): Promise<void> {
-    const { action, effect } = conflict;
+    const { action, effect, hunks } = conflict;
     const undone = await this.#take(
       `undo in ${effect}`,
-      () => this.#host.undoIn({ action, effect, note }),
+      () => this.#host.undoIn({ action, effect, hunks, note }),
       conflictTexts[action].completed,
       reverseOf(action),
     );

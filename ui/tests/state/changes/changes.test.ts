@@ -196,6 +196,19 @@ describe('undoing', () => {
     expect(session.app.changes.conflicts.size).toBe(0);
   });
 
+  it('answers for the one place that was to be undone', async () => {
+    await session.undo.undo({ type: 'effect', effect: 'e-letter', hunks: [1] });
+    const [conflict] = session.app.changes.conflicts.values();
+    if (!conflict) throw new Error('no conflict');
+    const note = { path: 'Letter.md', file: '1' };
+    await session.undo.undoIn(conflict, note);
+    expect(host.asked('undoIn')).toEqual([
+      { action: 'undo', effect: 'e-letter', hunks: [1], note },
+    ]);
+    await session.undo.settle(conflict);
+    expect(host.asked('settleConflict')).toMatchObject([{ effect: 'e-letter', hunks: [1] }]);
+  });
+
   it('leaves the note alone when the user keeps it', async () => {
     await session.undo.undo({ type: 'change_set', changeSet: 's7' });
     session.undo.keep('e-letter');

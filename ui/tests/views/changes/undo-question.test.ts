@@ -57,7 +57,9 @@ describe('the question which note an undo is about', () => {
     await keys.click(conflict.getByRole('button', { name }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
     const note = { path: 'Archive/Diary/Day 0.md', file: 'there-0' };
-    expect(host.asked('undoIn')).toEqual([{ action: 'undo', effect: 'Diary/Day 0.md', note }]);
+    expect(host.asked('undoIn')).toEqual([
+      { action: 'undo', effect: 'Diary/Day 0.md', hunks: [], note },
+    ]);
     // The keyboard is not lost with the button.
     expect(screen.getByTestId('change').querySelector('.what')).toHaveFocus();
   });
@@ -70,7 +72,9 @@ describe('the question which note an undo is about', () => {
     await keys.click(within(first).getByRole('button', { name }));
     await waitFor(() => expect(screen.getAllByTestId('conflict')).toHaveLength(1));
     const note = { path: 'Diary/Day 0.md', file: 'here-0' };
-    expect(host.asked('undoIn')).toEqual([{ effect: 'Diary/Day 0.md', note }]);
+    expect(host.asked('undoIn')).toEqual([
+      { action: 'undo', effect: 'Diary/Day 0.md', hunks: [], note },
+    ]);
   });
 
   it('is not answered for a note that the user leaves as it is', async () => {
@@ -109,7 +113,12 @@ describe('the question which note an undo is about', () => {
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
     const wanted = Array.from({ length: count }, (_, at) => {
       const effect = `Diary/Day ${String(at)}.md`;
-      return { action: 'undo', effect, note: { path: effect, file: `here-${String(at)}` } };
+      return {
+        action: 'undo',
+        effect,
+        hunks: [],
+        note: { path: effect, file: `here-${String(at)}` },
+      };
     });
     expect(host.asked('undoIn')).toEqual(wanted);
     expect(screen.queryByTestId('undo-in-place')).toBeNull();

@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 use protocol::changes::history::{
     ConflictingLines, UndoAction, UndoCandidate, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, MovedNote, UserError};
+use protocol::{
+    Change, ChangeKind, ChangeSet, ContentHash, Effect, EffectId, MovedNote, UserError,
+};
 use store::UserChangeSet;
-use vault::undo::{Hunks, UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
+use vault::undo::{UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
 use vault::{Progress, VaultError};
 
+use super::conflicts::requested_hunks;
 use super::{applied_by, not_yet_undone, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
@@ -37,7 +40,7 @@ impl App {
     pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
-        let UndoTarget { action, effect, note } = identified;
+        let UndoTarget { action, effect, hunks, note } = identified;
         let moved = open.identify_note(effect, note).await?;
         let Some(moved) = moved else { return open.ask_again(identified).await };
         let turn = find_effect(&open.store, effect).await?.turn;
@@ -50,7 +53,7 @@ impl App {
             at: now(),
         };
         open.store.begin_user_change_set(&own).await.map_err(store_error)?;
-        open.complete(*action, effect).await
+        open.complete(*action, effect, hunks).await
     }
 
     /// Writes the version that the request of a conflict wants in each of its places, where the note is as the
@@ -76,12 +79,15 @@ impl App {
             Err(VaultError::NotFound { .. }) => None,
             Err(error) => return Err(note_error(&error)),
         };
+        if bytes.as_deref().map(ContentHash::of) != conflict.shown {
+            return Err(note_changed_error());
+        }
         let wanted = open.wanted_bytes(&effect, conflict).await?;
         let change = resolution_change(&effect, conflict, &wanted, bytes)?;
         let undoing = UndoneEffect {
             effect: effect.id.clone(),
             path: conflict.path.clone(),
-            hunks: Hunks::All,
+            hunks: requested_hunks(&conflict.hunks),
         };
         let taken = UndoPlan {
             changes: ChangeSet::one(change),
@@ -157,8 +163,12 @@ impl VaultSession {
         }
     }
 
-    async fn not_yet_undone_effect(&self, effect: &EffectId) -> Result<UndoRequest, UserError> {
-        let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
+    async fn not_yet_undone_effect(
+        &self,
+        effect: &EffectId,
+        hunks: &[u32],
+    ) -> Result<UndoRequest, UserError> {
+        let scope = UndoScope::Effect { effect: effect.clone(), hunks: hunks.to_vec() };
         let effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
         not_yet_undone(self, &scope, &effects).await
     }
@@ -168,11 +178,12 @@ impl VaultSession {
         &self,
         action: UndoAction,
         effect: &EffectId,
+        hunks: &[u32],
     ) -> Result<UndoResult, UserError> {
         match action {
             UndoAction::Reapply => self.reapply_effect(effect).await,
             UndoAction::Undo | UndoAction::Redo => {
-                let wanted = self.not_yet_undone_effect(effect).await?;
+                let wanted = self.not_yet_undone_effect(effect, hunks).await?;
                 self.undo_as_one_set(&wanted, action).await
             }
         }
@@ -181,14 +192,16 @@ impl VaultSession {
     /// The question about an effect with the notes as they are now, after an answer that no longer fits. If the
     /// note is known with certainty by now and is at the chosen path, the request is completed there.
     async fn ask_again(&self, answer: &UndoTarget) -> Result<UndoResult, UserError> {
-        let UndoTarget { action, effect, note } = answer;
+        let UndoTarget { action, effect, hunks, note } = answer;
         let wanted = match action {
             UndoAction::Reapply => request_for(*action, [effect.clone()]),
-            UndoAction::Undo | UndoAction::Redo => self.not_yet_undone_effect(effect).await?,
+            UndoAction::Undo | UndoAction::Redo => {
+                self.not_yet_undone_effect(effect, hunks).await?
+            }
         };
         let (plan, conflicts, _) = self.plan_undo(&wanted, *action).await?;
         if plan.undone.iter().any(|undone| undone.effect == *effect && undone.path == note.path) {
-            return self.complete(*action, effect).await;
+            return self.complete(*action, effect, hunks).await;
         }
         let about = conflicts.into_iter().find(|conflict| conflict.effect == *effect);
         let mut question = about.ok_or_else(|| {
@@ -227,7 +240,7 @@ fn bytes_shown_as(text: &str, versions: &[&[u8]]) -> Option<Vec<u8>> {
     found
 }
 
-/// The change that writes the wanted version where the note is as it was shown.
+/// The change that writes the wanted version in the places of the note, which is as it was shown.
 fn resolution_change(
     effect: &Effect,
     conflict: &UndoConflict,
@@ -240,11 +253,7 @@ fn resolution_change(
         return Ok(Change::create(path, whole.clone()));
     };
     if effect.kind == ChangeKind::Create && conflict.action != UndoAction::Reapply {
-        let is_as_shown = |place: &ConflictingLines| {
-            place.now.as_bytes() == String::from_utf8_lossy(&bytes).as_bytes()
-        };
-        let as_shown = conflict.places.first().is_some_and(is_as_shown);
-        return as_shown.then(|| Change::trash(path, bytes)).ok_or_else(note_changed_error);
+        return Ok(Change::trash(path, bytes));
     }
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     let mut after = Vec::new();

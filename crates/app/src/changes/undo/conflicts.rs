@@ -2,7 +2,7 @@
 
 use protocol::NotePath;
 use protocol::changes::history::{ConflictingLines, UndoAction, UndoConflict};
-use vault::undo::{EffectConflict, EffectConflictReason, UndoPlan, UndoneEffect};
+use vault::undo::{EffectConflict, EffectConflictReason, Hunks, UndoPlan, UndoneEffect};
 use vault::{Applied, Vault, VaultError};
 
 use super::is_stopped;
@@ -48,9 +48,27 @@ pub(super) fn to_undo_conflict(
         action,
         effect: conflict.effect.clone(),
         path: conflict.path.clone(),
+        hunks: listed_hunks(&conflict.hunks),
+        shown: conflict.note.clone().filter(|_| shows),
         why: why.to_owned(),
         places: conflict.lines.iter().filter(|_| shows).map(place).collect(),
         candidates: conflict.candidates.clone(),
+    }
+}
+
+/// Hunks as the window lists them: none for all.
+fn listed_hunks(hunks: &Hunks) -> Vec<u32> {
+    match hunks {
+        Hunks::All => Vec::new(),
+        Hunks::Some(some) => some.iter().filter_map(|hunk| u32::try_from(*hunk).ok()).collect(),
+    }
+}
+
+/// The hunks that the window lists: all, where it lists none.
+pub(super) fn requested_hunks(listed: &[u32]) -> Hunks {
+    match listed {
+        [] => Hunks::All,
+        some => Hunks::Some(some.iter().filter_map(|hunk| usize::try_from(*hunk).ok()).collect()),
     }
 }
 
@@ -113,6 +131,8 @@ fn failed_conflict(action: UndoAction, undoing: &UndoneEffect, error: &VaultErro
         action,
         effect: undoing.effect.clone(),
         path: undoing.path.clone(),
+        hunks: listed_hunks(&undoing.hunks),
+        shown: None,
         why,
         places: Vec::new(),
         candidates: Vec::new(),

@@ -184,6 +184,8 @@ const conflict: UndoConflict = {
   action: 'undo',
   effect: 'e-letter',
   path: letter,
+  hunks: [],
+  shown: 'as shown',
   why: 'The same lines have changed since then. Choose which version to keep.',
   places: [
     {
@@ -200,6 +202,8 @@ const unsure: UndoConflict = {
   action: 'undo',
   effect: 'e-letter',
   path: letter,
+  hunks: [],
+  shown: null,
   why: 'Another file is now at the note’s path, and Vaultmate didn’t see how it got there. Choose the note that was changed, or keep everything as it is.',
   places: [],
   candidates: [
