@@ -139,11 +139,17 @@ async fn whole_undo_with_one_place_in_conflict_is_completed_and_recorded_by_the_
     assert_eq!(home.notes.read(NOTE), list(&[]));
     assert_eq!(state(&running, &effect).await, (ChangeStatus::Undone, vec![0, 1, 2]));
 
-    // The undo of the answer reverts the answer alone.
-    let change_set = resolved.change_set.expect("a set");
-    running.app.undo(&UndoScope::ChangeSet { change_set }).await.expect("the answer is undone");
-    assert_eq!(home.notes.read(NOTE), list(&[(10, "by hand\n")]));
-    assert_eq!(state(&running, &effect).await, (ChangeStatus::PartlyUndone, vec![0, 2]));
+    // Each of the two is redone for itself.
+    let redo = async |done: UndoResult| {
+        let change_set = done.change_set.expect("a set");
+        running.app.undo(&UndoScope::ChangeSet { change_set }).await.expect("redone");
+    };
+    redo(undone).await;
+    assert_eq!(home.notes.read(NOTE), list(&[THIRD, SIXTEENTH]));
+    assert_eq!(state(&running, &effect).await, (ChangeStatus::PartlyUndone, vec![1]));
+    redo(resolved).await;
+    assert_eq!(home.notes.read(NOTE), list(&[THIRD, (10, "by hand\n"), SIXTEENTH]));
+    assert_eq!(state(&running, &effect).await, (ChangeStatus::Stands, vec![]));
     running.quit().await;
 }
 
