@@ -296,7 +296,7 @@ async fn a_run_that_continues_nothing_leaves_the_decision_to_the_next_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_that_was_to_continue_and_was_not_begun_is_decided_anew() {
+async fn a_turn_that_was_to_continue_and_was_not_begun_is_decided_again() {
     // Killed between the decision and the begin.
     let queued = "UPDATE turn SET status = 'queued', resumed = 1";
     let (home, model) = kill_story_at("ask", "llm.step.after").await;

@@ -52,7 +52,7 @@ pub(crate) fn merge_rows(
     rows
 }
 
-/// The unit of the changes that a call planned. Servers number the calls of each answer anew, so an id
+/// The unit of the changes that a call planned. Servers number the calls of each answer from the start, so an id
 /// alone may stand for two calls of a conversation.
 fn unit_of_call(turn: &TurnId, call: &CallId) -> CallId {
     CallId::from(format!("{turn}/{call}").as_str())
