@@ -7,6 +7,7 @@ pub(crate) mod description;
 pub(crate) mod frames;
 pub(crate) mod inbox;
 pub(crate) mod limits;
+pub(crate) mod other_hub;
 pub(crate) mod overload;
 pub(crate) mod permissions;
 pub(crate) mod reply_matching;

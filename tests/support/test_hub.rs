@@ -194,15 +194,15 @@ mod tests {
             while let Some(event) = events.recv().await {
                 let HubEvent::Message(message) = event else { continue };
                 message.receipt.ack();
-                let (message_id, title, body) = (message.id, "Saved".into(), message.text);
+                let (from, title, body) = (message.hub, "Saved".into(), message.text);
                 let answer = HubResponse::Notification {
-                    message_id,
+                    message_id: message.id,
                     title,
                     body,
                     priority: Priority::Normal,
                 };
                 // The crash may come before the link knows that it was read.
-                let _ = handle.send(answer).await;
+                let _ = handle.send(&from, answer).await;
             }
         });
         for text in ["remember milk", "and bread"] {

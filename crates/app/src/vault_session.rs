@@ -189,7 +189,7 @@ impl VaultSession {
         let (open, ears) = Self::assemble(vault, indexing, recent, store, home, around)?;
         if around.run_mode.is_long_running() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
-            problems.extend(open.resume_pending().await.err());
+            problems.extend(open.resume_pending(around).await.err());
             open.spawn(Arc::clone(&open).run_retention_loop(retention::RETENTION));
             open.spawn(Arc::clone(&open).run_conversations_loop());
             open.spawn(Arc::clone(&open).run_titles_loop(around.pace));
@@ -316,12 +316,14 @@ impl VaultSession {
         self.cancel.run_until_cancelled(work).await
     }
 
-    async fn resume_pending(self: &Arc<Self>) -> Result<(), UserError> {
+    async fn resume_pending(self: &Arc<Self>, around: &AppServices) -> Result<(), UserError> {
+        // Before any hub message is read.
+        let assigned = connection::assign_to_configured_hub(&self.store, around).await;
         inbox::resume_unfinished(self).await?;
         for turn in self.store.open_turns().await.map_err(store_error)? {
             self.service.wake(&turn.conversation);
         }
-        Ok(())
+        assigned
     }
 
     async fn run_turn_end_loop(

@@ -36,6 +36,19 @@ impl LinkConfig {
         })
     }
 
+    /// Which hub is at a URL: host, port and path, whatever the scheme and the case of the host.
+    /// Messages and answers are kept under it, so it stays the same from version to version.
+    pub fn hub_id_of(address: &str) -> Result<String, ConfigProblem> {
+        let (way, path) = Endpoint::parse(address.trim())?;
+        Ok(way.hub_id(&path))
+    }
+
+    /// Which hub this is, as [`LinkConfig::hub_id_of`] says it.
+    #[must_use]
+    pub fn hub_id(&self) -> String {
+        self.endpoint.hub_id(&self.path)
+    }
+
     /// Presents `token` to the hub when connecting.
     #[must_use]
     pub fn with_token(mut self, token: Token) -> Self {

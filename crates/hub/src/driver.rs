@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use self::delivery::{DeliveryQueue, PendingResponse, PongKind};
 use self::event_buffer::{EventBuffer, SendProgress};
 use self::ping_limit::PingLimit;
-use crate::handle::{HubEvent, HubHandle, IncomingMessage, LinkCommand, Receipt};
+use crate::handle::{HubEvent, HubHandle, IncomingMessage, LinkCommand, NotOnline, Receipt};
 use crate::link_error::LinkError;
 use crate::sleep_detector::SleepDetector;
 use crate::socket::{LinkSocket, ReadMode, SocketEvent};
@@ -156,13 +156,24 @@ impl LinkDriver {
             LinkCommand::Configure(config) => self.configure(config).await,
             LinkCommand::Retry => self.step(LinkInput::Retry).await,
             LinkCommand::Wake => self.step(LinkInput::Wake).await,
-            LinkCommand::Receipt(response) => {
-                self.deliveries.hold(PendingResponse { response, sent: None })
+            LinkCommand::Receipt { hub, response } => {
+                if self.is_linked_to(&hub) {
+                    self.deliveries.hold(PendingResponse { response, sent: None });
+                }
             }
-            LinkCommand::Send { response, sent } => {
-                self.send(PendingResponse { response, sent: Some(sent) }).await;
+            LinkCommand::Send { hub, response, sent } => {
+                let response = PendingResponse { response, sent: Some(sent) };
+                if self.is_linked_to(&hub) {
+                    self.send(response).await;
+                } else {
+                    response.notify_sender(Err(NotOnline));
+                }
             }
         }
+    }
+
+    fn is_linked_to(&self, hub: &str) -> bool {
+        self.config.as_ref().is_some_and(|config| config.hub_id() == hub)
     }
 
     async fn configure(&mut self, config: Option<LinkConfig>) {
@@ -197,8 +208,9 @@ impl LinkDriver {
                     HubState::Online,
                 ) => {
                     self.step(LinkInput::Heard).await;
-                    let receipt = Receipt::new(id.clone(), self.commands.clone());
-                    let message = IncomingMessage { id, text, origin, raw_timestamp, receipt };
+                    let hub = self.config.as_ref().map(LinkConfig::hub_id).unwrap_or_default();
+                    let receipt = Receipt::new(hub.clone(), id.clone(), self.commands.clone());
+                    let message = IncomingMessage { hub, id, text, origin, raw_timestamp, receipt };
                     self.event_buffer.push(HubEvent::Message(message));
                 }
                 (Ok(IncomingFrame::Unusable { id, why }), HubState::Online) => {

@@ -55,6 +55,12 @@ impl Endpoint {
             Self::Tls { .. } => format!("wss://{self}{path}"),
         }
     }
+
+    /// Host, port and path, without the `/` that every URL may end in.
+    pub(crate) fn hub_id(&self, path: &str) -> String {
+        let host = self.to_string().to_ascii_lowercase();
+        format!("{host}{}", path.trim_end_matches('/'))
+    }
 }
 
 impl fmt::Display for Endpoint {
@@ -108,6 +114,20 @@ mod tests {
             ("wss://localhost", "wss://localhost:443/"),
         ] {
             assert_eq!(dialled(address).as_deref(), Ok(expected), "{address}");
+        }
+    }
+
+    #[test]
+    fn one_hub_has_one_id_however_its_url_is_spelled() {
+        for (address, expected) in [
+            ("ws://127.0.0.1:9473", "127.0.0.1:9473"),
+            ("ws://localhost", "127.0.0.1:9473"),
+            ("wss://127.0.0.1:9473/", "127.0.0.1:9473"),
+            ("ws://[::1]:9473", "[::1]:9473"),
+            ("wss://Hub.Example", "hub.example:443"),
+            ("wss://hub.example:443/Notes/", "hub.example:443/Notes"),
+        ] {
+            assert_eq!(crate::LinkConfig::hub_id_of(address).as_deref(), Ok(expected), "{address}");
         }
     }
 

@@ -36,10 +36,11 @@ impl HubHandle {
     /// Sends one response. `Ok` means that the hub has read it: it has answered a ping that was sent
     /// behind it, which is all there is to know, as a hub confirms nothing itself. From a hub that
     /// answers no pings `Ok` means that it is on its way. After `Err` it may have been read: send the
-    /// very same once more, and a hub shows it once if that is within five seconds.
-    pub async fn send(&self, response: HubResponse) -> Result<(), NotOnline> {
+    /// very same once more, and a hub shows it once if that is within five seconds. A response for
+    /// another hub than the one with the id `hub` is never sent.
+    pub async fn send(&self, hub: &str, response: HubResponse) -> Result<(), NotOnline> {
         let (sent, outcome) = oneshot::channel();
-        self.send_command(LinkCommand::Send { response, sent });
+        self.send_command(LinkCommand::Send { hub: hub.to_owned(), response, sent });
         outcome.await.unwrap_or(Err(NotOnline))
     }
 
@@ -49,7 +50,7 @@ impl HubHandle {
     }
 }
 
-/// There is no registered link now. Keep the response and send it when `Online` is reported.
+/// There is no registered link to the hub of the response now. Keep the response and send it when `Online` is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the hub is not connected: the response is to be kept and sent later")]
 pub struct NotOnline;
@@ -71,6 +72,8 @@ pub enum HubEvent {
 /// A message as the hub delivered it.
 #[derive(Debug)]
 pub struct IncomingMessage {
+    /// The id of the hub that it came from; see [`LinkConfig::hub_id_of`].
+    pub hub: String,
     /// The hub's id, at most 256 bytes without control characters: data, never a path.
     pub id: String,
     /// The text: not blank, control characters shown as symbols.
@@ -85,32 +88,35 @@ pub struct IncomingMessage {
 
 /// The right to say once what became of a message. The hub waits 30 s for it and then asks others;
 /// dropping it says nothing. Given while the link is down, it is sent after the next registration;
-/// so is one that went out over a link that was lost before the hub has surely read it.
+/// so is one that went out over a link that was lost before the hub has surely read it. No other hub
+/// gets it.
 #[derive(Debug)]
 #[must_use = "the hub takes silence for a refusal"]
 pub struct Receipt {
+    hub: String,
     message_id: String,
     commands: mpsc::UnboundedSender<LinkCommand>,
 }
 
 impl Receipt {
     pub(crate) const fn new(
+        hub: String,
         message_id: String,
         commands: mpsc::UnboundedSender<LinkCommand>,
     ) -> Self {
-        Self { message_id, commands }
+        Self { hub, message_id, commands }
     }
 
     /// The message is stored: the hub may drop it.
     pub fn ack(self) {
         let response = HubResponse::Ack { message_id: self.message_id };
-        let _ = self.commands.send(LinkCommand::Receipt(response));
+        let _ = self.commands.send(LinkCommand::Receipt { hub: self.hub, response });
     }
 
     /// The message cannot be taken, for a reason the user will read.
     pub fn reject(self, reason: &str) {
         let response = HubResponse::Reject { message_id: self.message_id, reason: reason.into() };
-        let _ = self.commands.send(LinkCommand::Receipt(response));
+        let _ = self.commands.send(LinkCommand::Receipt { hub: self.hub, response });
     }
 }
 
@@ -121,6 +127,6 @@ pub(crate) enum LinkCommand {
     Configure(Option<LinkConfig>),
     Retry,
     Wake,
-    Receipt(HubResponse),
-    Send { response: HubResponse, sent: oneshot::Sender<Result<(), NotOnline>> },
+    Receipt { hub: String, response: HubResponse },
+    Send { hub: String, response: HubResponse, sent: oneshot::Sender<Result<(), NotOnline>> },
 }

@@ -47,7 +47,8 @@ pub use conversations::export::{ConversationOutline, ExportedBranch, ExportedCal
 pub use conversations::title_queue::EndedConversation;
 pub use db::loss_detection::LostDatabase;
 pub use error::StoreError;
-pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow};
+pub use hub::approvals::ApprovalOutcome;
+pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow, id_at_hub};
 pub use hub::outbox::{ExpiredNotification, ExpiredReplies, OutboxPush, OutboxRow};
 pub use turns::compaction::CompactionRow;
 pub use turns::question::AnswerableQuestion;

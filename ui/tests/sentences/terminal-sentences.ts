@@ -114,6 +114,7 @@ const words: readonly string[] = [
   'store the planned changes of notes',
   // The hub.
   'Busy: too many messages wait already. Try again later.',
+  'Busy: an earlier message with this id isn’t finished. Try again later.',
   'Not saved: {0}',
   'Interrupted after changing {name}. Look at it in Vaultmate.',
   'Interrupted. Vaultmate can’t tell whether {name} changed. Look at it in Vaultmate.',

@@ -2,6 +2,7 @@
 
 use protocol::UserError;
 use protocol::hub::approval::ApprovalDecision;
+use store::ApprovalOutcome;
 
 use crate::App;
 use crate::events::publisher::DomainEvent;
@@ -9,8 +10,9 @@ use crate::support::clock::now;
 use crate::support::errors::store_error;
 
 impl App {
-    /// Sends an answer that needs approval to the hub, as soon as the hub is connected; works again
-    /// on a message that failed; or discards either.
+    /// Sends an answer that needs approval to its hub, as soon as that is connected; works again
+    /// on a message that failed; or discards either. An answer for another hub than the current one
+    /// stays.
     pub async fn decide_approval(
         &self,
         number: u32,
@@ -18,11 +20,26 @@ impl App {
     ) -> Result<(), UserError> {
         let open = self.session().await?;
         let decided = match decision {
-            ApprovalDecision::Send => open.store.approve_for_hub(number, now()).await,
-            ApprovalDecision::Discard => open.store.discard_hub_approval(number).await,
+            ApprovalDecision::Send => {
+                let linked = open.linked_hub();
+                open.store.approve_for_hub(number, linked.as_deref(), now()).await
+            }
+            ApprovalDecision::Discard => {
+                let discarded = open.store.discard_hub_approval(number).await;
+                discarded.map(|of| of.map_or(ApprovalOutcome::Gone, ApprovalOutcome::Approved))
+            }
         };
-        let Some(conversation) = decided.map_err(store_error)? else {
-            return Err(UserError::other("This answer was already sent or discarded."));
+        let conversation = match decided.map_err(store_error)? {
+            ApprovalOutcome::Approved(conversation) => conversation,
+            ApprovalOutcome::ForHub(hub) => {
+                return Err(UserError::other(format!(
+                    "This answer is for the hub at {hub}, not for the current one. Enter the URL \
+                     of that hub in Settings > Hub, then send the answer."
+                )));
+            }
+            ApprovalOutcome::Gone => {
+                return Err(UserError::other("This answer was already sent or discarded."));
+            }
         };
         open.outbox_ready.notify_one();
         open.inbox_ready.notify_one();

@@ -11,6 +11,7 @@ use protocol::request::{KeyStorage, TokenStatus};
 use protocol::settings::HubSettings;
 use protocol::{ErrorCode, HubState, HubStatus, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
+use store::Store;
 use tokio_util::sync::CancellationToken;
 use vault::Vault;
 
@@ -18,7 +19,7 @@ use crate::App;
 use crate::hub::client_name;
 use crate::settings::secrets::{self, Finding, Secret};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::sentence;
+use crate::support::errors::{sentence, store_error};
 use crate::vault_session::{AppServices, VaultSession};
 use crate::workspace::data_dir::DataDir;
 
@@ -32,17 +33,38 @@ pub(crate) struct Linking {
     cancel: CancellationToken,
     /// Why it cannot be looked for, while the link waits for that.
     closed: Option<KeyringTrouble>,
+    /// The hub that is linked to, or shall be.
+    hub: Option<String>,
 }
 
 /// The hub to dial; `None` when the link is switched off. `VAULTMATE_HUB_URL` switches it on and
 /// comes before the URL in the settings.
 pub(crate) fn link_config(settings: &HubSettings) -> Result<Option<LinkConfig>, ConfigProblem> {
-    let given = std::env::var("VAULTMATE_HUB_URL").ok().filter(|url| !url.is_empty());
+    let given = url_from_environment();
     if !settings.enabled && given.is_none() {
         return Ok(None);
     }
     let address = given.unwrap_or_else(|| settings.address.clone());
     LinkConfig::new(&address, &settings.name, &settings.description).map(Some)
+}
+
+fn url_from_environment() -> Option<String> {
+    std::env::var("VAULTMATE_HUB_URL").ok().filter(|url| !url.is_empty())
+}
+
+/// The id of the hub whose URL is configured, whether or not the link is switched on.
+pub(crate) fn configured_hub(settings: &HubSettings) -> Option<String> {
+    let address = url_from_environment().unwrap_or_else(|| settings.address.clone());
+    LinkConfig::hub_id_of(&address).ok()
+}
+
+/// Messages that were stored before hubs were told apart are of the hub that is configured now.
+pub(crate) async fn assign_to_configured_hub(
+    store: &Store,
+    around: &AppServices,
+) -> Result<(), UserError> {
+    let Some(hub) = configured_hub(&around.config.get().hub) else { return Ok(()) };
+    store.name_unnamed_hub(&hub).await.map_err(store_error)
 }
 
 /// The hub to dial for a vault, under a name that no other vault has. This vault uses that name,
@@ -111,7 +133,13 @@ impl VaultSession {
     /// Links to a hub, with the token that is kept for it, or to none. Returns at once.
     pub(crate) fn connect_hub(self: &Arc<Self>, link: Option<LinkConfig>, around: &AppServices) {
         let this = CancellationToken::new();
-        std::mem::replace(&mut self.linking().cancel, this.clone()).cancel();
+        {
+            let mut linking = self.linking();
+            std::mem::replace(&mut linking.cancel, this.clone()).cancel();
+            linking.hub = link.as_ref().map(LinkConfig::hub_id);
+        }
+        // Notifications may wait for this hub while the queue of the one before is empty.
+        self.outbox_ready.notify_one();
         match link {
             None => {
                 self.waits_for_keyring(None);
@@ -125,6 +153,11 @@ impl VaultSession {
                 });
             }
         }
+    }
+
+    /// The id of the hub that is linked to, or shall be.
+    pub(crate) fn linked_hub(&self) -> Option<String> {
+        self.linking().hub.clone()
     }
 
     /// Whether the link waits for the keyring.

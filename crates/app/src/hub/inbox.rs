@@ -37,8 +37,9 @@ const STORE_BATCH: usize = 64;
 /// How long a message that cannot be begun is left alone, if no other comes.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
 
-/// The name under which the one hub's messages are kept.
-const HUB_ID: &str = "hub";
+/// The answer to another message under the id of one that is not finished.
+const ID_IN_USE_MESSAGE: &str =
+    "Busy: an earlier message with this id isn’t finished. Try again later.";
 
 /// The window hears of ignored frames so often at most, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
@@ -90,12 +91,13 @@ pub(crate) async fn run_receive_loop(
 
 async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
     let delivered = |message: &IncomingMessage| DeliveredMessage {
+        hub: message.hub.clone(),
         id: message.id.clone(),
         text: message.text.clone(),
         origin: message.origin,
     };
     let came: Vec<DeliveredMessage> = messages.iter().map(delivered).collect();
-    match vault.store.inbox_insert(HUB_ID, &came, MAX_QUEUED, now()).await {
+    match vault.store.inbox_insert(&came, MAX_QUEUED, now()).await {
         Ok(taken) => {
             for (message, taken) in messages.into_iter().zip(taken) {
                 match taken {
@@ -104,6 +106,7 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
                         tracing::warn!(id = message.id, "known under this id with other words");
                         message.receipt.ack();
                     }
+                    DeliveryOutcome::IdInUse => message.receipt.reject(ID_IN_USE_MESSAGE),
                     DeliveryOutcome::Full => message.receipt.reject(BUSY_MESSAGE),
                 }
             }

@@ -14,7 +14,7 @@ use protocol::{
     AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, TurnEnding, TurnStatus,
     UserError,
 };
-use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
+use store::{InboxRow, OutboxPush, OutboxRow, StoreError, id_at_hub};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -198,7 +198,7 @@ fn title(text: &str) -> String {
 
 /// Sends queued notifications in order while the link is online, until it is dropped. Each is sent
 /// until the hub has read it: the very same once more when the link was lost before that is known,
-/// so that the hub can know it again.
+/// so that the hub can know it again. Those for another hub wait until that is linked again.
 pub(crate) async fn run_delivery_loop(
     vault: Arc<VaultSession>,
     mut state: watch::Receiver<HubState>,
@@ -249,7 +249,8 @@ async fn next_notification(
         let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
         vault.feed.publish(AppEvent::Problem { error: UserError::other(words) });
     }
-    let next = vault.store.outbox_next(under_way, HUB_REPLY_WINDOW).await?;
+    let Some(hub) = vault.linked_hub() else { return Ok(None) };
+    let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await?;
     if let Some(row) = &next {
         unshown.look(vault, row).await?;
     }
@@ -259,6 +260,8 @@ async fn next_notification(
 /// Answers that the hub no longer shows, because it has dropped their messages.
 #[derive(Debug, Default)]
 struct Unshown {
+    /// The hub.
+    hub: String,
     /// The number of the last that was told.
     told: i64,
     /// Those that went out, or are about to, while it was not known yet how many there will be.
@@ -268,6 +271,9 @@ struct Unshown {
 impl Unshown {
     /// Tells once how many there are, together: not before all that came is being worked on.
     async fn look(&mut self, vault: &VaultSession, next: &OutboxRow) -> Result<(), StoreError> {
+        if self.hub != next.push.hub {
+            *self = Self { hub: next.push.hub.clone(), ..Self::default() };
+        }
         let is_one = next.newer >= HUB_REPLY_WINDOW && next.id > self.told;
         if vault.store.inbox_next().await?.is_some() {
             self.early.extend(is_one.then_some(next.id));
@@ -276,7 +282,8 @@ impl Unshown {
         // The next one is among the queued ones.
         self.early.remove(&next.id);
         let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
-        let dropped = vault.store.outbox_expired_replies(self.told, HUB_REPLY_WINDOW).await?;
+        let dropped =
+            vault.store.outbox_expired_replies(&self.hub, self.told, HUB_REPLY_WINDOW).await?;
         self.told = self.told.max(dropped.last);
         let count = dropped.count.saturating_add(sent);
         if count > 0 {
@@ -307,6 +314,7 @@ async fn deliver_one(
     last: &mut Option<InFlightNotification>,
     pace: &mut SendThrottle,
 ) -> Result<DeliveryStatus, StoreError> {
+    let hub = row.push.hub.clone();
     let under_way = match last.take().filter(|last| last.id == row.id) {
         Some(under_way) => last.insert(under_way),
         None => {
@@ -315,7 +323,7 @@ async fn deliver_one(
         }
     };
     if let Some(response) = &under_way.unread {
-        if vault.hub.send(response.clone()).await.is_err() {
+        if vault.hub.send(&hub, response.clone()).await.is_err() {
             return Ok(DeliveryStatus::Unknown);
         }
         under_way.unread = None;
@@ -351,7 +359,8 @@ impl SendThrottle {
         let priority = parse_priority(&push.priority);
         // A hub shows the text as it comes, and drops everything that looks like a tag.
         let (title, body) = (plain_text(&title), plain_text(&push.body));
-        HubResponse::Notification { message_id: push.message_id, title, body, priority }
+        let message_id = id_at_hub(&push.message_id).to_owned();
+        HubResponse::Notification { message_id, title, body, priority }
     }
 
     fn distinct_title(&self, title: String, now: Instant) -> String {

@@ -124,7 +124,7 @@ async fn a_hub_that_forbids_us_is_dialed_again_only_by_the_user() {
         assert!(trouble.contains("refuses the connection"), "{trouble}");
         link.handle.wake();
         // A link that does not exist answers only after the wake was seen.
-        assert!(link.handle.send(ack()).await.is_err());
+        assert!(link.handle.send(&hub.address.to_string(), ack()).await.is_err());
         assert!(!hub.is_dialled().await);
         link.handle.retry();
         hub.client().await;
@@ -150,7 +150,7 @@ async fn a_busy_hub_is_left_alone_for_as_long_as_it_asks() {
         let pause = told.retry_at.unwrap().0 - begun;
         assert!(pause >= asked * 1000 - 1, "{pause} ms");
         link.handle.wake();
-        assert!(link.handle.send(ack()).await.is_err());
+        assert!(link.handle.send(&hub.address.to_string(), ack()).await.is_err());
         assert!(!hub.is_dialled().await);
         link.handle.retry();
         link.wait_for_state(HubState::Connecting).await;

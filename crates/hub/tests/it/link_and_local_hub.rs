@@ -21,6 +21,7 @@ async fn a_spoken_text_comes_in_is_acked_and_answered() {
     assert_eq!((message.text.as_str(), message.origin), (text, Origin::HubVoice));
     assert!(message.raw_timestamp.is_some());
     let id = message.id.clone();
+    let from = message.hub.clone();
     message.receipt.ack();
     let note = HubResponse::Notification {
         message_id: id.clone(),
@@ -28,7 +29,7 @@ async fn a_spoken_text_comes_in_is_acked_and_answered() {
         body: "Milk is on the list.".into(),
         priority: Priority::High,
     };
-    assert_eq!(link.handle.send(note).await, Ok(()));
+    assert_eq!(link.handle.send(&from, note).await, Ok(()));
 
     let by = || "Notes".to_owned();
     let notice = HubNotification {
@@ -136,7 +137,7 @@ async fn a_hub_that_is_killed_and_restarted_is_found_again() {
         )
     );
     let response = HubResponse::Ack { message_id: "m1".into() };
-    assert_eq!(link.handle.send(response).await, Err(NotOnline));
+    assert_eq!(link.handle.send(&address.to_string(), response).await, Err(NotOnline));
 
     let hub = RunningHub::start_with(address, None, LocalHubLimits::default()).await;
     assert_eq!(link.wait_for_state(HubState::Online).await.trouble, None);
@@ -174,5 +175,7 @@ async fn the_task_ends_when_nobody_takes_its_events_any_more() {
     drop(link.events);
     let code = |seen| if let LocalHubEvent::Left { code, .. } = seen { Some(code) } else { None };
     assert_eq!(hub.wait_for_event(code).await, Some(1000));
-    assert_eq!(link.handle.send(HubResponse::Ack { message_id: "m".into() }).await, Err(NotOnline));
+    let response = HubResponse::Ack { message_id: "m".into() };
+    let id = hub.address.to_string();
+    assert_eq!(link.handle.send(&id, response).await, Err(NotOnline));
 }

@@ -198,7 +198,7 @@ async fn notifications_are_shown_without_markup() {
         body: "Done.".into(),
         priority: hub::Priority::Low,
     };
-    link.handle.send(note).await.unwrap();
+    link.handle.send(&message.hub, note).await.unwrap();
     let shown = hub.wait_for_event(|seen| {
         if let LocalHubEvent::Shown { notice } = seen { Some(notice) } else { None }
     });

@@ -31,7 +31,8 @@ async fn online_is_reported_only_after_the_hub_has_accepted_the_name() {
     assert_eq!(registration["payload"]["name"], "Notes");
     assert_eq!(registration["payload"]["description"], "Keeps my notes.");
     link.wait_for_state(HubState::Registering).await;
-    assert!(link.handle.send(HubResponse::Ack { message_id: "m1".into() }).await.is_err());
+    let response = HubResponse::Ack { message_id: "m1".into() };
+    assert!(link.handle.send(&hub.address.to_string(), response).await.is_err());
     assert!(link.events.is_empty());
     send_frame(&mut socket, "registration_response", json!({ "success": true })).await;
     link.wait_for_state(HubState::Online).await;
@@ -300,6 +301,26 @@ async fn a_receipt_given_while_the_link_is_down_is_sent_after_the_next_registrat
 }
 
 #[tokio::test]
+async fn a_hub_hears_nothing_that_is_for_another_one() {
+    let (first, second) = (MisbehavingHub::start().await, MisbehavingHub::start().await);
+    let mut link = RunningLink::start(config(first.address));
+    let mut socket = first.client().await;
+    send_message(&mut socket, "m1", "for the first").await;
+    let message = link.message().await;
+    assert_eq!(message.hub, first.address.to_string());
+    link.handle.configure(Some(config(second.address)));
+    let mut socket = second.client().await;
+    link.wait_for_state(HubState::Online).await;
+    message.receipt.ack();
+    let answer = HubResponse::Ack { message_id: "m2".into() };
+    assert_eq!(link.handle.send(&first.address.to_string(), answer).await, Err(NotOnline));
+    // The control: the second hub hears of its own message, and of no other before.
+    send_message(&mut socket, "m3", "for the second").await;
+    link.message().await.receipt.ack();
+    assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m3");
+}
+
+#[tokio::test]
 async fn nothing_is_acked_that_was_not_given_back() {
     let hub = MisbehavingHub::start().await;
     let mut link = RunningLink::start(config(hub.address));
@@ -328,9 +349,9 @@ async fn an_answer_that_was_lost_with_the_link_goes_out_again_and_one_that_was_r
     send_message(&mut socket, "m2", "never read").await;
     link.message().await.receipt.ack();
     let note = HubResponse::Ack { message_id: "m3".into() };
-    let told = link.handle.clone();
+    let (told, id) = (link.handle.clone(), hub.address.to_string());
     let mut waits = JoinSet::new();
-    waits.spawn(async move { told.send(note).await });
+    waits.spawn(async move { told.send(&id, note).await });
     drop(socket);
     link.wait_for_state(HubState::Waiting).await;
     let told = within_timeout(waits.join_next()).await.unwrap().unwrap();
@@ -350,7 +371,7 @@ async fn a_hub_that_answers_no_pings_hears_everything_once() {
     send_message(&mut socket, "m1", "never read").await;
     link.message().await.receipt.ack();
     let note = HubResponse::Ack { message_id: "m2".into() };
-    assert_eq!(link.handle.send(note).await, Ok(()));
+    assert_eq!(link.handle.send(&hub.address.to_string(), note).await, Ok(()));
     drop(socket);
     link.wait_for_state(HubState::Waiting).await;
     let mut socket = hub.client().await;

@@ -219,8 +219,8 @@ const PURGE_STATEMENTS: [&str; 18] = [
      SELECT model, input, output, cache_read, cache_write, at, cost FROM usage
      WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
     "DELETE FROM usage WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
-    "DELETE FROM outbox WHERE message_id IN (
-         SELECT i.id FROM inbox i JOIN turn t ON t.id = i.turn WHERE t.conversation = ?1
+    "DELETE FROM outbox WHERE (hub, message_id) IN (
+         SELECT i.hub, i.id FROM inbox i JOIN turn t ON t.id = i.turn WHERE t.conversation = ?1
      )",
     "UPDATE inbox SET text = '', error = NULL
      WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",

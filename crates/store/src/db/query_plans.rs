@@ -143,8 +143,8 @@ async fn start(store: &Store) {
     store.inbox_unfinished().await.expect("read");
     store.inbox_next().await.expect("read");
     store.inbox_of_turn(&turn).await.expect("read");
-    store.outbox_next(None, 100).await.expect("read");
-    store.outbox_expired_replies(0, 100).await.expect("read");
+    store.outbox_next("hub", None, 100).await.expect("read");
+    store.outbox_expired_replies("hub", 0, 100).await.expect("read");
     store.deleted_until(at).await.expect("read");
     store.next_untitled(at).await.expect("read");
     store.cost_between(at, at).await.expect("read");

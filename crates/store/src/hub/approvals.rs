@@ -11,6 +11,17 @@ use crate::error::Failure;
 use crate::hub::outbox::OutboxPush;
 use crate::{Store, StoreError};
 
+/// The outcome of an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalOutcome {
+    /// It is sent or processed again; it waited in this conversation.
+    Approved(ConversationId),
+    /// The answer is for this hub, not for the linked one, and still waits.
+    ForHub(String),
+    /// It does not wait any more.
+    Gone,
+}
+
 impl Store {
     /// Approvals of a conversation, oldest first: messages to send, to process again or to discard.
     pub async fn hub_approvals(
@@ -21,14 +32,16 @@ impl Store {
     }
 
     /// Puts an answer into the outbox, as said at `at`, and opens a message again, without a turn and
-    /// as if it had never failed; `None` when it does not wait any more.
+    /// as if it had never failed. While another hub than that of the answer is `linked`, the answer
+    /// goes on waiting.
     pub async fn approve_for_hub(
         &self,
         number: u32,
+        linked: Option<&str>,
         at: Timestamp,
-    ) -> Result<Option<ConversationId>, StoreError> {
+    ) -> Result<ApprovalOutcome, StoreError> {
         commit!(self, "send_held", "send the approved message to the hub", |db| send(
-            db, number, at
+            db, number, linked, at
         ))
     }
 
@@ -126,8 +139,19 @@ pub(crate) async fn of_conversation(
 async fn send(
     db: &mut SqliteConnection,
     number: u32,
+    linked: Option<&str>,
     at: Timestamp,
-) -> Result<Option<ConversationId>, Failure> {
+) -> Result<ApprovalOutcome, Failure> {
+    let other: Option<String> = sqlx::query_scalar(
+        "SELECT hub FROM held WHERE number = ? AND why <> 'failed' AND hub <> ?",
+    )
+    .bind(number)
+    .bind(linked)
+    .fetch_optional(&mut *db)
+    .await?;
+    if let Some(hub) = other {
+        return Ok(ApprovalOutcome::ForHub(hub));
+    }
     sqlx::query(
         "INSERT INTO outbox (hub, message_id, title, body, priority, at, state)
          SELECT hub, message_id, title, body, priority, ?2, 'waiting' FROM held
@@ -146,7 +170,8 @@ async fn send(
     .bind(number)
     .execute(&mut *db)
     .await?;
-    Ok(remove(db, number).await?)
+    let conversation = remove(db, number).await?;
+    Ok(conversation.map_or(ApprovalOutcome::Gone, ApprovalOutcome::Approved))
 }
 
 async fn remove(

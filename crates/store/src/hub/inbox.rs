@@ -11,12 +11,30 @@ use crate::hub::approvals;
 use crate::hub::outbox::{self, OutboxPush};
 use crate::{Store, StoreError};
 
+/// Hubs were not told apart before: their rows have this name until they get that of their hub.
+const UNNAMED_HUB: &str = "hub";
+
+/// After so long another text under a known id is another message. A hub delivers nothing twice; it
+/// waits 30 s for the first response to an id, and keeps its ids in memory only. One that has
+/// restarted may count from the beginning again.
+const ID_REUSE_MS: i64 = 60_000;
+
+/// Between the id of a hub and our number for a later message under it. No id of a hub has a control
+/// character.
+const REUSE_SEPARATOR: char = '\n';
+
+/// The id by which the hub knows the message that is kept under `id`.
+#[must_use]
+pub fn id_at_hub(id: &str) -> &str {
+    id.split(REUSE_SEPARATOR).next().unwrap_or(id)
+}
+
 /// A hub message and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxRow {
     /// The hub it came from.
     pub hub: String,
-    /// The hub's id for it.
+    /// Its id, no other of this hub has it; [`id_at_hub`] is the hub's own.
     pub id: String,
     /// The text.
     pub text: String,
@@ -35,6 +53,8 @@ pub struct InboxRow {
 /// A message as a hub delivers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveredMessage {
+    /// The hub it comes from.
+    pub hub: String,
     /// The hub's id for it.
     pub id: String,
     /// The text.
@@ -50,25 +70,34 @@ pub enum DeliveryOutcome {
     New,
     /// It was already, and nothing has changed.
     Known,
-    /// A message with this id exists, with a different text, which stays.
+    /// A message with this id came just before, with a different text, which stays.
     Differs,
+    /// A message with this id and a different text is still worked on, and this one is not stored.
+    IdInUse,
     /// Too many are open, and it is not.
     Full,
 }
 
 impl Store {
     /// Stores messages as they came, in one commit, as long as not more than `most` of all hubs are
-    /// neither done nor parked. Says of each what became of it.
+    /// neither done nor parked. Says of each what became of it. A different text under the id of a
+    /// finished message, more than a minute later, is stored as a message of its own.
     pub async fn inbox_insert(
         &self,
-        hub: &str,
         messages: &[DeliveredMessage],
         most: u32,
         at: Timestamp,
     ) -> Result<Vec<DeliveryOutcome>, StoreError> {
-        commit!(self, "inbox_insert", "store hub messages", |db| insert(
-            db, hub, messages, most, at
-        ))
+        commit!(self, "inbox_insert", "store hub messages", |db| insert(db, messages, most, at))
+    }
+
+    /// Assigns all that was stored before hubs were told apart to `hub`.
+    pub async fn name_unnamed_hub(&self, hub: &str) -> Result<(), StoreError> {
+        let is_any: bool = read!(self, "read the inbox", |db| has_unnamed_hub(db))?;
+        if !is_any {
+            return Ok(());
+        }
+        commit!(self, "name_unnamed_hub", "name the hub of stored messages", |db| name_hub(db, hub))
     }
 
     /// The oldest message that is neither done nor parked and has no turn.
@@ -140,7 +169,6 @@ impl Store {
 
 async fn insert(
     db: &mut SqliteConnection,
-    hub: &str,
     messages: &[DeliveredMessage],
     most: u32,
     at: Timestamp,
@@ -148,12 +176,21 @@ async fn insert(
     let mut open = count_open(db).await?;
     let mut taken = Vec::with_capacity(messages.len());
     for message in messages {
-        taken.push(match is_same(db, hub, message).await? {
-            Some(true) => DeliveryOutcome::Known,
-            Some(false) => DeliveryOutcome::Differs,
-            None if open >= most => DeliveryOutcome::Full,
-            None => {
-                insert_one(db, hub, message, at).await?;
+        let id = match earlier(db, message).await? {
+            None => Ok(message.id.clone()),
+            Some(known) if known.is_same => Err(DeliveryOutcome::Known),
+            Some(known) if at.0.saturating_sub(known.received_at) < ID_REUSE_MS => {
+                Err(DeliveryOutcome::Differs)
+            }
+            Some(known) if known.is_open => Err(DeliveryOutcome::IdInUse),
+            // Unique: it is later than all before it.
+            Some(_) => Ok(format!("{}{REUSE_SEPARATOR}{}", message.id, at.0)),
+        };
+        taken.push(match id {
+            Err(outcome) => outcome,
+            Ok(_) if open >= most => DeliveryOutcome::Full,
+            Ok(id) => {
+                insert_one(db, &id, message, at).await?;
                 open += 1;
                 DeliveryOutcome::New
             }
@@ -162,23 +199,60 @@ async fn insert(
     Ok(taken)
 }
 
-/// Whether the message that is known under this id has the same words; `None` when none is.
-async fn is_same(
+/// A message that came earlier under the same id.
+struct EarlierMessage {
+    is_same: bool,
+    is_open: bool,
+    received_at: i64,
+}
+
+/// The message with the same id and words, or else the last with the same id.
+async fn earlier(
     db: &mut SqliteConnection,
-    hub: &str,
     message: &DeliveredMessage,
-) -> Result<Option<bool>, sqlx::Error> {
-    sqlx::query_scalar("SELECT text = ?3 FROM inbox WHERE hub = ?1 AND id = ?2")
-        .bind(hub)
-        .bind(&message.id)
-        .bind(&message.text)
-        .fetch_optional(db)
+) -> Result<Option<EarlierMessage>, sqlx::Error> {
+    sqlx::query(
+        "SELECT text = ?5 AS same, state = 'open' AS open, received_at FROM inbox
+         WHERE hub = ?1 AND (id = ?2 OR id > ?3 AND id < ?4)
+         ORDER BY same DESC, number DESC LIMIT 1",
+    )
+    .bind(&message.hub)
+    .bind(&message.id)
+    .bind(format!("{}{REUSE_SEPARATOR}", message.id))
+    .bind(format!("{}{REUSE_SEPARATOR}:", message.id))
+    .bind(&message.text)
+    .try_map(|row: SqliteRow| {
+        Ok(EarlierMessage {
+            is_same: row.try_get("same")?,
+            is_open: row.try_get("open")?,
+            received_at: row.try_get("received_at")?,
+        })
+    })
+    .fetch_optional(db)
+    .await
+}
+
+async fn has_unnamed_hub(db: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM inbox WHERE hub = ?)")
+        .bind(UNNAMED_HUB)
+        .fetch_one(db)
         .await
+}
+
+async fn name_hub(db: &mut SqliteConnection, hub: &str) -> Result<(), sqlx::Error> {
+    for statement in [
+        "UPDATE OR IGNORE inbox SET hub = ?2 WHERE hub = ?1",
+        "UPDATE outbox SET hub = ?2 WHERE hub = ?1",
+        "UPDATE held SET hub = ?2 WHERE hub = ?1",
+    ] {
+        sqlx::query(statement).bind(UNNAMED_HUB).bind(hub).execute(&mut *db).await?;
+    }
+    Ok(())
 }
 
 async fn insert_one(
     db: &mut SqliteConnection,
-    hub: &str,
+    id: &str,
     message: &DeliveredMessage,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
@@ -186,8 +260,8 @@ async fn insert_one(
         "INSERT INTO inbox (hub, id, text, origin, received_at, attempts, state)
          VALUES (?, ?, ?, ?, ?, 0, 'open')",
     )
-    .bind(hub)
-    .bind(&message.id)
+    .bind(&message.hub)
+    .bind(id)
     .bind(&message.text)
     .bind(enum_text(&message.origin)?)
     .bind(at.0)

@@ -13,9 +13,9 @@ use crate::{Store, StoreError};
 /// A notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxPush {
-    /// The hub.
+    /// The hub; no other is sent it.
     pub hub: String,
-    /// The hub message it answers.
+    /// The message of the inbox that it answers.
     pub message_id: String,
     /// Its title; may be absent.
     pub title: Option<String>,
@@ -62,27 +62,29 @@ impl Store {
         commit!(self, "outbox_push", "store a notification", |db| insert(db, push))
     }
 
-    /// The notification to send next: the one that is `under_way`, if it is not known whether the
+    /// The notification to send to `hub` next: the one that is `under_way`, if it is not known whether the
     /// hub has read it; else the oldest queued one. Where that answers a message more than half of
     /// the hub's `memory` back, a hub that remembers no more deliveries is about to drop it: then
     /// the newest go first, and those that it has dropped last. Answers to one message keep their
     /// order.
     pub async fn outbox_next(
         &self,
+        hub: &str,
         under_way: Option<i64>,
         memory: i64,
     ) -> Result<Option<OutboxRow>, StoreError> {
-        read!(self, "read the outbox", |db| next(db, under_way, memory))
+        read!(self, "read the outbox", |db| next(db, hub, under_way, memory))
     }
 
-    /// The queued notifications above the number `after` that answer one of the messages which a
+    /// The notifications queued for `hub` above the number `after` that answer one of the messages which a
     /// hub with so large a `memory` has dropped.
     pub async fn outbox_expired_replies(
         &self,
+        hub: &str,
         after: i64,
         memory: i64,
     ) -> Result<ExpiredReplies, StoreError> {
-        read!(self, "read the outbox", |db| expired(db, after, memory))
+        read!(self, "read the outbox", |db| expired(db, hub, after, memory))
     }
 
     /// The notification was handed to the hub.
@@ -90,7 +92,7 @@ impl Store {
         commit!(self, "outbox_sent", "note a sent notification", |db| mark_sent(db, id))
     }
 
-    /// Drops notifications that have been queued since before `at` and returns them, oldest first.
+    /// Drops notifications for any hub that have been queued since before `at` and returns them, oldest first.
     /// Each needs approval in the conversation that it comes from.
     pub async fn outbox_expire(
         &self,
@@ -119,16 +121,17 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// A query over the waiting notifications, of each of which `newer` is how many messages came after the
-/// one that it answers.
+/// A query over the notifications that wait for the hub `?1`, of each of which `newer` is how many
+/// messages of this hub came after the one that it answers.
 macro_rules! over_waiting {
     ($query:literal) => {
         concat!(
             "WITH waiting AS (
                  SELECT o.number, o.hub, o.message_id, o.title, o.body, o.priority, o.at,
-                     coalesce((SELECT max(number) FROM inbox) - i.number, 0) AS newer
+                     (SELECT count(*) FROM inbox n
+                         WHERE n.number > i.number AND +n.hub = o.hub) AS newer
                  FROM outbox o LEFT JOIN inbox i ON i.hub = o.hub AND i.id = o.message_id
-                 WHERE o.state = 'waiting') ",
+                 WHERE o.state = 'waiting' AND o.hub = ?1) ",
             $query
         )
     };
@@ -136,18 +139,20 @@ macro_rules! over_waiting {
 
 async fn next(
     db: &mut SqliteConnection,
+    hub: &str,
     under_way: Option<i64>,
     memory: i64,
 ) -> Result<Option<OutboxRow>, sqlx::Error> {
     sqlx::query(over_waiting!(
         "SELECT w.number, w.hub, w.message_id, w.title, w.body, w.priority, w.at, w.newer
-         FROM waiting w, (SELECT 2 * max(newer) > ?2 AS is_late FROM waiting) newest
-         ORDER BY w.number IS NOT ?1,
-             CASE WHEN is_late THEN w.newer >= ?2 END,
+         FROM waiting w, (SELECT 2 * max(newer) > ?3 AS is_late FROM waiting) newest
+         ORDER BY w.number IS NOT ?2,
+             CASE WHEN is_late THEN w.newer >= ?3 END,
              CASE WHEN is_late THEN w.newer END,
              w.number
          LIMIT 1"
     ))
+    .bind(hub)
     .bind(under_way)
     .bind(memory)
     .try_map(|row| from_row(&row))
@@ -157,13 +162,15 @@ async fn next(
 
 async fn expired(
     db: &mut SqliteConnection,
+    hub: &str,
     after: i64,
     memory: i64,
 ) -> Result<ExpiredReplies, sqlx::Error> {
     sqlx::query(over_waiting!(
         "SELECT count(*) AS count, coalesce(max(number), 0) AS last
-         FROM waiting WHERE newer >= ? AND number > ?"
+         FROM waiting WHERE newer >= ?2 AND number > ?3"
     ))
+    .bind(hub)
     .bind(memory)
     .bind(after)
     .try_map(|row: SqliteRow| {

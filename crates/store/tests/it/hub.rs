@@ -2,25 +2,31 @@
 
 use protocol::hub::approval::ApprovalReason;
 use protocol::{Origin, Timestamp, TurnStatus};
-use store::{DeliveredMessage, DeliveryOutcome, InboxRow, OutboxPush, StoreError};
+use store::{
+    ApprovalOutcome, DeliveredMessage, DeliveryOutcome, InboxRow, OutboxPush, StoreError, id_at_hub,
+};
 
 use crate::test_conversation::{TestConversation, answered, conversation_id, ending, new_turn};
 
 fn delivered(id: &str, text: &str) -> DeliveredMessage {
-    DeliveredMessage { id: id.into(), text: text.into(), origin: Origin::HubVoice }
+    delivered_by("hub", id, text)
+}
+
+fn delivered_by(hub: &str, id: &str, text: &str) -> DeliveredMessage {
+    let (hub, id, text) = (hub.into(), id.into(), text.into());
+    DeliveredMessage { hub, id, text, origin: Origin::HubVoice }
 }
 
 async fn deliver(
     conversation: &TestConversation,
-    hub: &str,
     messages: &[DeliveredMessage],
     at: i64,
 ) -> Vec<DeliveryOutcome> {
-    conversation.store.inbox_insert(hub, messages, 3, Timestamp(at)).await.expect("stored")
+    conversation.store.inbox_insert(messages, 3, Timestamp(at)).await.expect("stored")
 }
 
 async fn is_new(conversation: &TestConversation, id: &str, text: &str, at: i64) -> bool {
-    deliver(conversation, "hub", &[delivered(id, text)], at).await == [DeliveryOutcome::New]
+    deliver(conversation, &[delivered(id, text)], at).await == [DeliveryOutcome::New]
 }
 
 fn row(id: &str, text: &str, at: i64) -> InboxRow {
@@ -48,7 +54,7 @@ fn push(body: &str, at: i64) -> OutboxPush {
 }
 
 async fn next_body(conversation: &TestConversation) -> Option<String> {
-    conversation.store.outbox_next(None, 100).await.expect("read").map(|row| row.push.body)
+    conversation.store.outbox_next("hub", None, 100).await.expect("read").map(|row| row.push.body)
 }
 
 #[tokio::test]
@@ -57,7 +63,8 @@ async fn a_message_is_new_once_and_survives_a_restart() {
     assert!(is_new(&story, "m1", "Buy milk", 1).await);
     assert!(!is_new(&story, "m1", "Buy something else", 2).await);
     assert!(is_new(&story, "m2", "Call Ada", 3).await);
-    assert_eq!(deliver(&story, "attic", &[delivered("m1", "Hi")], 4).await, [DeliveryOutcome::New]);
+    let of_another = delivered_by("attic", "m1", "Hi");
+    assert_eq!(deliver(&story, &[of_another], 4).await, [DeliveryOutcome::New]);
     let story = story.restart().await;
     let found = story.store.inbox_unfinished().await.expect("read");
     assert_eq!(found[..2], [row("m1", "Buy milk", 1), row("m2", "Call Ada", 3)]);
@@ -69,7 +76,7 @@ async fn of_messages_that_come_together_those_past_the_last_place_are_not_stored
     let story = TestConversation::begin().await;
     assert!(is_new(&story, "m1", "Buy milk", 1).await);
     let together = ["m1", "m2", "m2", "m3", "m4", "m2"].map(|id| delivered(id, "Words"));
-    let taken = deliver(&story, "hub", &together, 2).await;
+    let taken = deliver(&story, &together, 2).await;
     assert_eq!(
         taken,
         [
@@ -159,9 +166,9 @@ async fn notifications_leave_in_order_and_stay_until_they_were_sent() {
         .await
         .expect("pushed");
     let story = story.restart().await;
-    let first = story.store.outbox_next(None, 100).await.expect("read").expect("one");
+    let first = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
     assert_eq!(first.push, push("First", 1));
-    assert_eq!(story.store.outbox_next(None, 100).await.expect("read"), Some(first.clone()));
+    assert_eq!(story.store.outbox_next("hub", None, 100).await.expect("read"), Some(first.clone()));
     story.store.outbox_sent(first.id).await.expect("sent");
     assert_eq!(next_body(&story).await.as_deref(), Some("Second"));
 }
@@ -172,7 +179,7 @@ async fn old_notifications_are_dropped_and_named() {
     for (body, at) in [("Sent", 1), ("Old", 2), ("Older", 1), ("New", 10)] {
         story.store.outbox_push(&push(body, at)).await.expect("pushed");
     }
-    let sent = story.store.outbox_next(None, 100).await.expect("read").expect("one");
+    let sent = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
     story.store.outbox_sent(sent.id).await.expect("sent");
     let dropped = story.store.outbox_expire(Timestamp(10)).await.expect("dropped");
     let bodies: Vec<&str> = dropped.iter().map(|row| row.push.body.as_str()).collect();
@@ -210,20 +217,19 @@ async fn undelivered_replies_and_failed_messages_need_approval() {
     // The hub may be told now, and the message is worked on as if it were new.
     story
         .store
-        .approve_for_hub(held[1].number, Timestamp(9))
+        .approve_for_hub(held[1].number, Some("attic"), Timestamp(9))
         .await
-        .expect("sent")
-        .expect("it waited");
+        .expect("processed again, whatever hub is linked");
     let again = story.store.inbox_next().await.expect("read").expect("it is open");
     assert_eq!((again.text.as_str(), again.attempts, again.turn), ("And bread", 0, None));
     let told = next_body(&story).await;
     assert_eq!(told.as_deref(), Some("Not saved"), "the text of a message is no answer");
-    story
-        .store
-        .approve_for_hub(held[0].number, Timestamp(9))
-        .await
-        .expect("sent")
-        .expect("it waited");
+    let number = held[0].number;
+    let other = story.store.approve_for_hub(number, Some("attic"), Timestamp(9)).await;
+    assert_eq!(other.expect("asked"), ApprovalOutcome::ForHub("hub".into()));
+    assert_eq!(story.store.hub_approvals(&conversation_id()).await.expect("read").len(), 1);
+    let sent = story.store.approve_for_hub(number, Some("hub"), Timestamp(9)).await;
+    assert_eq!(sent.expect("sent"), ApprovalOutcome::Approved(conversation_id()));
     assert_eq!(story.store.hub_approvals(&conversation_id()).await.expect("read"), []);
 }
 
@@ -234,12 +240,84 @@ async fn another_text_under_a_known_id_changes_nothing_and_is_detected() {
     for (words, expected) in
         [("Buy milk", DeliveryOutcome::Known), ("Buy beer", DeliveryOutcome::Differs)]
     {
-        let (id, text, origin) = ("m1".into(), words.into(), Origin::HubText);
-        let came = [DeliveredMessage { id, text, origin }];
-        let taken = story.store.inbox_insert("hub", &came, 3, Timestamp(2)).await;
+        let came = [delivered("m1", words)];
+        let taken = story.store.inbox_insert(&came, 3, Timestamp(2)).await;
         assert_eq!(taken.expect("asked"), [expected]);
     }
     assert_eq!(story.store.inbox_next().await.expect("read").expect("one").text, "Buy milk");
+}
+
+#[tokio::test]
+async fn another_text_under_the_id_of_a_finished_message_is_a_message_of_its_own_after_a_minute() {
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Buy milk", 0).await;
+    let late = async |text: &str, at| deliver(&story, &[delivered("m1", text)], at).await[0];
+    assert_eq!(late("Buy beer", 60_000).await, DeliveryOutcome::IdInUse, "it is worked on");
+    story.store.inbox_done(&push("Saved", 1)).await.expect("done");
+    assert_eq!(late("Buy beer", 59_999).await, DeliveryOutcome::Differs, "too early");
+    assert_eq!(late("Buy milk", 60_000).await, DeliveryOutcome::Known);
+    assert_eq!(late("Buy beer", 60_000).await, DeliveryOutcome::New);
+    assert_eq!(late("Buy beer", 60_001).await, DeliveryOutcome::Known);
+    assert_eq!(late("Call Ada", 60_001).await, DeliveryOutcome::Differs);
+    let row = story.store.inbox_next().await.expect("read").expect("the second");
+    assert_eq!((row.text.as_str(), id_at_hub(&row.id)), ("Buy beer", "m1"));
+    assert_ne!(row.id, "m1");
+    let said = OutboxPush { message_id: row.id.clone(), ..push("Beer, too", 2) };
+    story.store.inbox_done(&said).await.expect("done");
+    assert_eq!(late("Call Ada", 120_000).await, DeliveryOutcome::New);
+    assert_eq!(late("Call Ada", 300_000).await, DeliveryOutcome::Known);
+    // An id that only begins alike is another one.
+    assert!(is_new(&story, "m10", "Words", 300_000).await);
+    assert_eq!(late("Words", 300_000).await, DeliveryOutcome::IdInUse);
+}
+
+#[tokio::test]
+async fn notifications_for_one_hub_are_not_sent_to_another() {
+    let story = TestConversation::begin().await;
+    story.store.outbox_push(&push("First", 1)).await.expect("pushed");
+    let other = OutboxPush { hub: "attic".into(), ..push("Second", 2) };
+    story.store.outbox_push(&other).await.expect("pushed");
+    let next = async |hub| story.store.outbox_next(hub, None, 100).await.expect("read");
+    assert_eq!(next("attic").await.expect("one").push, other);
+    assert_eq!(next("hub").await.expect("one").push, push("First", 1));
+    assert_eq!(next("cellar").await, None);
+}
+
+#[tokio::test]
+async fn messages_of_another_hub_do_not_make_an_answer_late() {
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Words", 1).await;
+    story.store.inbox_done(&push("Saved", 1)).await.expect("done");
+    for id in ["a1", "a2"] {
+        assert_eq!(
+            deliver(&story, &[delivered_by("attic", id, "Words")], 2).await,
+            [DeliveryOutcome::New]
+        );
+    }
+    assert!(is_new(&story, "m2", "Words", 3).await);
+    let row = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
+    assert_eq!(row.newer, 1);
+    assert_eq!(story.store.outbox_expired_replies("hub", 0, 2).await.expect("read").count, 0);
+}
+
+#[tokio::test]
+async fn what_was_stored_before_hubs_were_told_apart_gets_the_name_of_one_once() {
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Words", 1).await;
+    story.store.inbox_done(&push("Saved", 1)).await.expect("done");
+    let of_another = delivered_by("attic", "m1", "Hi");
+    deliver(&story, &[of_another], 4).await;
+    for hub in ["first:1", "second:1"] {
+        story.store.name_unnamed_hub(hub).await.expect("named");
+    }
+    let named = story.store.outbox_next("first:1", None, 100).await.expect("read").expect("one");
+    assert_eq!((named.push.body.as_str(), named.newer), ("Saved", 0));
+    assert_eq!(next_body(&story).await, None);
+    let known = deliver(&story, &[delivered_by("first:1", "m1", "Words")], 9).await;
+    assert_eq!(known, [DeliveryOutcome::Known]);
+    let open = story.store.inbox_unfinished().await.expect("read");
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert_eq!(open[0].hub, "attic");
 }
 
 #[tokio::test]
@@ -268,7 +346,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
         story.store.finish_hub_turn(&turn, &ending(TurnStatus::Failed, 4), &said, &[]).await;
     assert!(matches!(again, Err(StoreError::NotFound { what: "This answer", .. })));
     for _ in 0..2 {
-        let row = story.store.outbox_next(None, 100).await.expect("read").expect("one");
+        let row = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
         story.store.outbox_sent(row.id).await.expect("sent");
     }
     assert_eq!(next_body(&story).await, None);
@@ -297,26 +375,27 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     let row = story.store.conversation(&conversation_id()).await.expect("read").expect("there");
     assert_eq!(row.held, 2);
     assert_eq!(
-        story.store.outbox_next(None, 100).await.expect("read"),
+        story.store.outbox_next("hub", None, 100).await.expect("read"),
         None,
         "nothing is sent automatically"
     );
     let (first, second) = (waiting[0].number, waiting[1].number);
-    let sent = story.store.approve_for_hub(first, Timestamp(9)).await.expect("sent");
-    assert_eq!(sent, Some(conversation_id()));
-    assert_eq!(story.store.approve_for_hub(first, Timestamp(9)).await.expect("asked"), None);
+    let sent = story.store.approve_for_hub(first, None, Timestamp(9)).await.expect("sent");
+    assert_eq!(sent, ApprovalOutcome::Approved(conversation_id()));
+    let again = story.store.approve_for_hub(first, None, Timestamp(9)).await.expect("asked");
+    assert_eq!(again, ApprovalOutcome::Gone);
     story.store.discard_hub_approval(second).await.expect("discarded").expect("it waited");
     assert_eq!(story.store.hub_approvals(&conversation_id()).await.expect("read"), []);
-    let next = story.store.outbox_next(None, 100).await.expect("read").expect("one");
+    let next = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
     assert_eq!(next.push, OutboxPush { at: Timestamp(9), ..push("At nine.") });
     story.store.outbox_sent(next.id).await.expect("sent");
-    assert_eq!(story.store.outbox_next(None, 100).await.expect("read"), None);
+    assert_eq!(story.store.outbox_next("hub", None, 100).await.expect("read"), None);
 }
 
 /// The notifications in the order in which they go out to a hub that remembers so many messages.
 async fn sent_in_order(conversation: &TestConversation, memory: i64) -> Vec<String> {
     let mut sent = Vec::new();
-    while let Some(row) = conversation.store.outbox_next(None, memory).await.expect("read") {
+    while let Some(row) = conversation.store.outbox_next("hub", None, memory).await.expect("read") {
         conversation.store.outbox_sent(row.id).await.expect("sent");
         sent.push(row.push.body);
     }
@@ -338,12 +417,13 @@ async fn answers_go_out_in_order_until_the_hub_is_about_to_drop_their_messages()
             let said = OutboxPush { message_id: id, ..push(&number.to_string(), number) };
             story.store.inbox_done(&said).await.expect("done");
         }
-        let all = story.store.outbox_expired_replies(0, memory).await.expect("read");
+        let all = story.store.outbox_expired_replies("hub", 0, memory).await.expect("read");
         assert_eq!((all.count, all.last), (dropped, dropped), "{memory}");
-        let rest = story.store.outbox_expired_replies(1, memory).await.expect("read");
+        let rest = story.store.outbox_expired_replies("hub", 1, memory).await.expect("read");
         assert_eq!(rest.count, (dropped - 1).max(0), "{memory}");
         // The notification under way is sent again first, whatever it answers.
-        let again = story.store.outbox_next(Some(1), memory).await.expect("read").expect("one");
+        let again =
+            story.store.outbox_next("hub", Some(1), memory).await.expect("read").expect("one");
         assert_eq!((again.push.body.as_str(), again.newer), ("1", 4), "{memory}");
         assert_eq!(sent_in_order(&story, memory).await, expected, "{memory}");
     }

@@ -205,8 +205,8 @@ async fn the_day_of_a_deleted_hub_conversation_may_begin_another() {
 async fn with_every_table(conversation: &TestConversation) {
     let store = &conversation.store;
     let (id, text) = ("m1".to_owned(), "Buy a xylophone".to_owned());
-    let message = DeliveredMessage { id, text, origin: Origin::HubText };
-    store.inbox_insert("hub", &[message], 10, Timestamp(1)).await.expect("stored");
+    let message = DeliveredMessage { hub: "hub".into(), id, text, origin: Origin::HubText };
+    store.inbox_insert(&[message], 10, Timestamp(1)).await.expect("stored");
     store.inbox_assign_turn("hub", "m1", &conversation_id(), &"t1".into()).await.expect("assigned");
     conversation.says("t1", "A xylophone", 1).await;
     conversation.begins().await;
@@ -259,11 +259,11 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
     story.store.delete(&conversation_id(), Timestamp(6)).await.expect("deleted");
     assert_eq!(story.store.deleted_until(Timestamp(5)).await.expect("read"), []);
     assert_eq!(story.store.deleted_until(Timestamp(6)).await.expect("read"), [conversation_id()]);
-    let waits = story.store.outbox_next(None, 100).await.expect("read");
+    let waits = story.store.outbox_next("hub", None, 100).await.expect("read");
     assert!(waits.is_some(), "the control: an answer has not reached the hub");
     story.store.purge_conversation(&conversation_id()).await.expect("removed");
     assert_eq!(tables_naming(&story).await, Vec::<String>::new());
-    assert_eq!(story.store.outbox_next(None, 100).await.expect("read"), None);
+    assert_eq!(story.store.outbox_next("hub", None, 100).await.expect("read"), None);
     let after = story.store.cost_between(Timestamp(0), Timestamp(100)).await.expect("read");
     assert_eq!(after, spent);
     assert_eq!(story.store.first_cost_at().await.expect("read"), first);

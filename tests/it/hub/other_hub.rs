@@ -1,0 +1,163 @@
+//! Another hub than before, or the same one with its memory gone: answers are for the hub that
+//! they were made for, and no message is taken for one of an earlier hub.
+
+use protocol::Settings;
+use protocol::hub::approval::ApprovalDecision;
+use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
+use testkit::{Gate, Reply, ScriptedModel};
+
+use crate::harness::raw_hub::{RawHub, RawHubLink};
+use crate::harness::test_app::{
+    TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+};
+
+const INBOX: &str = "inbox/Inbox.md";
+const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
+
+/// The next answer of a link: its message, its kind and its words.
+async fn next(line: &mut RawHubLink) -> (String, String, String) {
+    let answer = line.next_response().await;
+    let words = answer.payload["body"].as_str().unwrap_or_default().to_owned();
+    (answer.message, answer.kind, words)
+}
+
+fn answer(message: &str, kind: &str, words: &str) -> (String, String, String) {
+    (message.to_owned(), kind.to_owned(), words.to_owned())
+}
+
+async fn change_database(home: &TestHome, statements: &[&'static str]) {
+    let options = SqliteConnectOptions::new().filename(home.database_path());
+    let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
+    for statement in statements {
+        sqlx::query(*statement).execute(&mut database).await.expect(statement);
+    }
+    database.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_for_one_hub_wait_for_it_while_another_is_linked() {
+    let gate = Gate::closed();
+    let replies = vec![
+        Reply::text("It leaves at nine.").gated(&gate),
+        Reply::text("It is in the harbour."),
+        Reply::text("At ten."),
+    ];
+    let model = ScriptedModel::start(replies).await;
+    let (first, second) = (RawHub::bind().await, RawHub::bind().await);
+    let home = home_with_key(&NOTES);
+    let settings = settings_with_model(&model);
+    let running = home.open(with_hub(settings.clone(), &first.url())).await;
+    let mut line = first.accept().await;
+    line.deliver("m-1", "when does the ferry leave?").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    gate.wait_until_reached(1).await;
+    running.app.save_settings(with_hub(settings.clone(), &second.url())).await.expect("saved");
+    assert_eq!(line.remaining_responses().await, []);
+    let mut line = second.accept().await;
+    gate.open();
+    running.app.wait_until_idle(&running.only_conversation().await).await.expect("idle");
+    // The other hub counts its messages as the first one does.
+    for (id, text, words) in
+        [("m-1", "where is it?", "It is in the harbour."), ("m-2", "and then?", "At ten.")]
+    {
+        line.deliver(id, text).await;
+        assert_eq!(next(&mut line).await, answer(id, "ack", ""));
+        for words in [words, "Saved to inbox/Inbox.md."] {
+            assert_eq!(next(&mut line).await, answer(id, "notification", words));
+        }
+    }
+    running.app.save_settings(with_hub(settings, &first.url())).await.expect("saved");
+    assert_eq!(line.remaining_responses().await, []);
+    let mut line = first.accept().await;
+    assert_eq!(next(&mut line).await, answer("m-1", "notification", "It leaves at nine."));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_answer_is_not_sent_to_another_hub() {
+    let read = Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" }))]);
+    let model = ScriptedModel::start(vec![read, Reply::text("The first line.")]).await;
+    let (first, second) = (RawHub::bind().await, RawHub::bind().await);
+    let home = home_with_key(&NOTES);
+    let settings = settings_with_model(&model);
+    let running = home.open(with_hub(settings.clone(), &first.url())).await;
+    let mut line = first.accept().await;
+    line.deliver("m-1", "what does Alpha say?").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    next(&mut line).await;
+    let conversation = running.only_conversation().await;
+    let held = running.view(&conversation).await.held;
+    running.app.save_settings(with_hub(settings.clone(), &second.url())).await.expect("saved");
+    let _second = second.accept().await;
+    let send = async || running.app.decide_approval(held[0].number, ApprovalDecision::Send).await;
+    let refused = send().await.expect_err("it is for the first");
+    let address = first.url().replace("ws://", "");
+    assert!(refused.message.contains(&format!("for the hub at {address}")), "{refused}");
+    assert_eq!(running.view(&conversation).await.held, held, "it still waits");
+    running.app.save_settings(with_hub(settings, &first.url())).await.expect("saved");
+    let mut line = first.accept().await;
+    send().await.expect("sent");
+    let mut sent = next(&mut line).await;
+    // The notification before the change comes again, unless it was known that the hub read it.
+    if sent.2.contains("needs your approval") {
+        sent = next(&mut line).await;
+    }
+    assert_eq!(sent, answer("m-1", "notification", "The first line."));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_has_restarted_may_use_an_id_for_another_message() {
+    let (home, hub) = (TestHome::new(&NOTES), RawHub::bind().await);
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "remember milk").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    let saved = answer("m-1", "notification", "Saved to inbox/Inbox.md.");
+    assert_eq!(next(&mut line).await, saved);
+    change_database(&home, &["UPDATE inbox SET received_at = received_at - 60000"]).await;
+    line.deliver("m-1", "remember eggs").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    assert_eq!(next(&mut line).await, saved, "under the id that the hub knows");
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- remember eggs\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_were_stored_before_hubs_had_ids_are_for_the_configured_hub() {
+    let gate = Gate::closed();
+    let replies = vec![Reply::text("It leaves at nine.").gated(&gate), Reply::text("At ten.")];
+    let model = ScriptedModel::start(replies).await;
+    let (first, second) = (RawHub::bind().await, RawHub::bind().await);
+    let home = home_with_key(&NOTES);
+    let settings = settings_with_model(&model);
+    let running = home.open(with_hub(settings.clone(), &first.url())).await;
+    let mut line = first.accept().await;
+    line.deliver("m-1", "when does the ferry leave?").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    let off = with_hub(settings.clone(), &first.url());
+    let off = Settings {
+        hub: protocol::settings::HubSettings { enabled: false, ..off.hub },
+        ..settings.clone()
+    };
+    running.app.save_settings(off.clone()).await.expect("saved");
+    gate.open();
+    running.app.wait_until_idle(&running.only_conversation().await).await.expect("idle");
+    running.quit().await;
+    change_database(&home, &["UPDATE inbox SET hub = 'hub'", "UPDATE outbox SET hub = 'hub'"])
+        .await;
+    let running = home.open(off).await;
+    running.app.save_settings(with_hub(settings.clone(), &second.url())).await.expect("saved");
+    let mut line = second.accept().await;
+    line.deliver("m-1", "when does the ferry leave?").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""), "and no answer for the first hub");
+    assert_eq!(next(&mut line).await, answer("m-1", "notification", "At ten."));
+    running.app.save_settings(with_hub(settings, &first.url())).await.expect("saved");
+    let mut line = first.accept().await;
+    assert_eq!(next(&mut line).await, answer("m-1", "notification", "It leaves at nine."));
+    running.quit().await;
+}
