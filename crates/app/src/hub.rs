@@ -9,6 +9,7 @@ pub(crate) mod fallback_capture;
 pub(crate) mod inbox;
 pub(crate) mod outbox;
 pub(crate) mod reply_matching;
+pub(crate) mod token_owner;
 pub(crate) mod token_source;
 pub(crate) mod wakeup;
 pub(crate) mod writable_notes;

@@ -16,6 +16,8 @@ pub struct LinkConfig {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) token: Option<Token>,
+    /// Whether there is a token that this hub must not see.
+    pub(crate) is_token_withheld: bool,
 }
 
 impl LinkConfig {
@@ -33,6 +35,7 @@ impl LinkConfig {
             name: name.into(),
             description: description.into(),
             token: None,
+            is_token_withheld: false,
         })
     }
 
@@ -53,6 +56,14 @@ impl LinkConfig {
     #[must_use]
     pub fn with_token(mut self, token: Token) -> Self {
         self.token = Some(token);
+        self
+    }
+
+    /// Presents no token, because the known one is for another hub. If the hub refuses the
+    /// connection, the status says so.
+    #[must_use]
+    pub fn without_token_of_another_hub(mut self) -> Self {
+        (self.token, self.is_token_withheld) = (None, true);
         self
     }
 

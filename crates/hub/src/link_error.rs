@@ -107,6 +107,10 @@ impl LinkError {
                 "The hub at {at} has a certificate that this computer doesn’t trust ({why}). \
                  Check the URL, or have the certificate trusted here, then connect again."
             ),
+            Self::Forbidden { status } if config.is_token_withheld => format!(
+                "The hub at {at} refuses the connection ({status}), and the saved token is for \
+                 another hub. Enter the token of this hub in Settings > Hub."
+            ),
             Self::Forbidden { status } => format!(
                 "The hub at {at} refuses the connection ({status}). Check its token and settings, \
                  then connect again."

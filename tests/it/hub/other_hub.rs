@@ -1,16 +1,24 @@
-//! Another hub than before, or the same one with its memory gone: answers are for the hub that
-//! they were made for, and no message is taken for one of an earlier hub.
+//! Another hub than before, or the same one with its memory gone: answers and tokens are for the hub
+//! that they were made for, and no message is taken for one of an earlier hub.
 
-use protocol::Settings;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hub::Token;
+use hub::local::LocalHub;
 use protocol::hub::approval::ApprovalDecision;
+use protocol::request::KeyStorage;
+use protocol::{AppEvent, HubState, Settings};
+use secrecy::SecretString;
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, SqliteConnection};
 use testkit::{Gate, Reply, ScriptedModel};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::harness::raw_hub::{RawHub, RawHubLink};
 use crate::harness::test_app::{
-    TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
+    RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
 };
 
 const INBOX: &str = "inbox/Inbox.md";
@@ -160,4 +168,60 @@ async fn answers_that_were_stored_before_hubs_had_ids_are_for_the_configured_hub
     let mut line = first.accept().await;
     assert_eq!(next(&mut line).await, answer("m-1", "notification", "It leaves at nine."));
     running.quit().await;
+}
+
+/// The trouble with which the link is refused.
+async fn refusal(app: &RunningApp, address: &str) -> String {
+    let refused = |event: &AppEvent| match event {
+        AppEvent::HubChanged { hub } if hub.state == HubState::Refused => {
+            hub.trouble.clone().filter(|trouble| trouble.contains(address))
+        }
+        _ => None,
+    };
+    app.wait_for_event("a refusal", refused).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saved_token_is_shown_to_the_hub_that_it_was_saved_for_and_to_no_other() {
+    const OF_FIRST: &str = "canary-of-the-first";
+    const OF_SECOND: &str = "canary-of-the-second";
+    let token = Token::new(OF_FIRST).expect("a token");
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let local = LocalHub::bind(anywhere, Some(token)).await.expect("a hub");
+    let (first, cancel) = (local.address().to_string(), CancellationToken::new());
+    let mut hubs = JoinSet::new();
+    hubs.spawn(local.run(cancel.clone()));
+    let second = RawHub::bind().await;
+    let settings = |url: &str| with_hub(settings_without_model(), url);
+
+    let home = TestHome::new(&NOTES);
+    let running = home.open(settings(&format!("ws://{first}"))).await;
+    let save = async |running: &RunningApp, token: &str| {
+        let saved = running.app.set_hub_token(SecretString::from(token), KeyStorage::File).await;
+        saved.expect("saved");
+    };
+    save(&running, OF_FIRST).await;
+    let online = |event: &AppEvent| match event {
+        AppEvent::HubChanged { hub } => (hub.state == HubState::Online).then_some(()),
+        _ => None,
+    };
+    running.wait_for_event("the first hub", online).await;
+    running.app.save_settings(settings(&second.url())).await.expect("saved");
+    assert_eq!(second.accept_sender(OF_SECOND).await, Err(None), "it is shown no token");
+    let trouble = refusal(&running, &second.port()).await;
+    assert!(trouble.contains("the saved token is for another hub"), "{trouble}");
+    assert_eq!(running.app.hub_token_source().await.source, None);
+    running.quit().await;
+
+    // After a restart, too.
+    let running = home.open(settings(&second.url())).await;
+    assert_eq!(second.accept_sender(OF_SECOND).await, Err(None), "it is shown no token");
+    save(&running, OF_SECOND).await;
+    second.accept_sender(OF_SECOND).await.expect("the control: its own token");
+    assert_eq!(running.app.hub_token_source().await.source.as_deref(), Some("file"));
+    running.app.save_settings(settings(&format!("ws://{first}"))).await.expect("saved");
+    let trouble = refusal(&running, &first).await;
+    assert!(trouble.contains("the saved token is for another hub"), "{trouble}");
+    running.quit().await;
+    cancel.cancel();
 }

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use vault::Vault;
 
 use crate::App;
-use crate::hub::client_name;
-use crate::settings::secrets::{self, Finding, Secret};
+use crate::hub::{client_name, token_owner};
+use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::{sentence, store_error};
 use crate::vault_session::{AppServices, VaultSession};
@@ -58,13 +58,16 @@ pub(crate) fn configured_hub(settings: &HubSettings) -> Option<String> {
     LinkConfig::hub_id_of(&address).ok()
 }
 
-/// Messages that were stored before hubs were told apart are of the hub that is configured now.
+/// Messages and tokens that were stored before hubs were told apart are for the hub that is
+/// configured now.
 pub(crate) async fn assign_to_configured_hub(
     store: &Store,
     around: &AppServices,
 ) -> Result<(), UserError> {
     let Some(hub) = configured_hub(&around.config.get().hub) else { return Ok(()) };
-    store.name_unnamed_hub(&hub).await.map_err(store_error)
+    store.name_unnamed_hub(&hub).await.map_err(store_error)?;
+    let data = around.data.clone();
+    run_blocking(move || token_owner::assign_unowned(&data, &hub)).await?
 }
 
 /// The hub to dial for a vault, under a name that no other vault has. This vault uses that name,
@@ -94,14 +97,21 @@ impl App {
     }
 
     /// Where the token for the hub comes from, and why the keyring could not be looked into for one.
+    /// A token that is for another hub is none.
     pub async fn hub_token_source(&self) -> TokenStatus {
         let AppServices { data, keyring, .. } = self.services();
         let found = secrets::find(data, keyring, Secret::HubToken).await;
-        let trouble = found.trouble();
-        TokenStatus { source: found.keys().map(|found| found.source.to_owned()), keyring: trouble }
+        let keyring = found.trouble();
+        let (Some(found), Some(hub)) = (found.keys(), configured_hub(&self.settings().hub)) else {
+            return TokenStatus { source: None, keyring };
+        };
+        let is_others = is_token_of_another(data, found.source, hub).await;
+        let source = (!is_others).then(|| found.source.to_owned());
+        TokenStatus { source, keyring }
     }
 
-    /// Stores the token for the hub and connects again; an empty text removes it.
+    /// Stores the token for the hub that is configured, and connects again; an empty text removes it.
+    /// While the link is off, the token is for the hub that is linked to next.
     pub async fn set_hub_token(
         &self,
         token: SecretString,
@@ -114,6 +124,20 @@ impl App {
         self.ready_to_store(Secret::HubToken, &token, place).await;
         let AppServices { data, keyring, .. } = self.services();
         secrets::save(data, keyring, Secret::HubToken, &token, place).await?;
+        if token.expose_secret().trim().is_empty() {
+            return self.link_with_token().await;
+        }
+        let link = link_config(&self.settings().hub).ok().flatten();
+        let (data, hub) = (data.clone(), link.map(|link| link.hub_id()));
+        let place = match place {
+            KeyStorage::Keyring => secrets::FROM_KEYRING,
+            KeyStorage::File => secrets::FROM_FILE,
+        };
+        run_blocking(move || match hub {
+            Some(hub) => token_owner::assign(&data, place, &hub),
+            None => token_owner::disown(&data, place),
+        })
+        .await??;
         self.link_with_token().await
     }
 
@@ -204,7 +228,8 @@ impl VaultSession {
 
 /// Links with the token. While a keyring is slow a hub without one is linked to; what is not on this
 /// computer is not even dialled before. A hub whose token is in a keyring that is locked or gone is not
-/// dialled at all: it would refuse us, as if the token were wrong.
+/// dialled at all: it would refuse us, as if the token were wrong. No hub is shown a token that was
+/// saved for another one.
 async fn connect_with_token(
     session: Arc<VaultSession>,
     link: LinkConfig,
@@ -222,24 +247,50 @@ async fn connect_with_token(
             looking.await
         }
     };
+    let hub = link.hub_id();
     if let Finding::Closed(why @ (KeyringTrouble::Locked | KeyringTrouble::Unavailable)) = found {
-        session.hub.configure(None);
-        session.waits_for_keyring(Some(why));
+        if is_token_of_another(&data, secrets::FROM_KEYRING, hub).await {
+            session.waits_for_keyring(None);
+            session.hub.configure(Some(link.without_token_of_another_hub()));
+        } else {
+            session.hub.configure(None);
+            session.waits_for_keyring(Some(why));
+        }
         return;
     }
     session.waits_for_keyring(None);
-    let found = found.keys().and_then(|found| found.keys.into_iter().next());
-    let token = found.and_then(|token| match Token::new(token.expose_secret()) {
+    session.hub.configure(Some(match found.keys() {
+        Some(found) if !may_see_token(&data, &found, hub).await => {
+            link.without_token_of_another_hub()
+        }
+        Some(found) => match first_token(&found) {
+            Some(token) => link.with_token(token),
+            None => link,
+        },
+        None => link,
+    }));
+}
+
+/// Whether the token in this place is for another hub, as far as that is known.
+async fn is_token_of_another(data: &DataDir, place: &'static str, hub: String) -> bool {
+    let data = data.clone();
+    run_blocking(move || token_owner::is_of_another(&data, place, &hub)).await.unwrap_or(false)
+}
+
+/// Whether the hub may be shown the token that was found.
+async fn may_see_token(data: &DataDir, found: &FoundKeys, hub: String) -> bool {
+    let (data, place) = (data.clone(), found.source);
+    run_blocking(move || token_owner::may_see(&data, place, &hub)).await.unwrap_or(false)
+}
+
+fn first_token(found: &FoundKeys) -> Option<Token> {
+    match Token::new(found.keys.first()?.expose_secret()) {
         Ok(token) => Some(token),
         Err(why) => {
             tracing::warn!(%why, "the token for the hub is not shown to it");
             None
         }
-    });
-    session.hub.configure(Some(match token {
-        Some(token) => link.with_token(token),
-        None => link,
-    }));
+    }
 }
 
 fn config_error(problem: ConfigProblem) -> UserError {

@@ -21,6 +21,13 @@ use crate::workspace::data_dir::{DataDir, write_private};
 
 mod stored;
 
+/// The places in which a secret can be found, as [`FoundKeys::source`] names them.
+pub(crate) const FROM_KEYRING: &str = "keyring";
+/// See [`FROM_KEYRING`].
+pub(crate) const FROM_ENVIRONMENT: &str = "environment";
+/// See [`FROM_KEYRING`].
+pub(crate) const FROM_FILE: &str = "file";
+
 /// A kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
@@ -152,15 +159,15 @@ pub(crate) async fn find(data: &DataDir, keyring: &Keyring, secret: Secret) -> F
 fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
     let was_stored = stored::has(data, secret);
     let in_file = || std::fs::read_to_string(secret.file_path(data)).ok();
-    let given = || parse_keys(from_environment(secret), "environment");
+    let given = || parse_keys(from_environment(secret), FROM_ENVIRONMENT);
     // A secret that was saved in the file after the keyring's replaces that one.
-    if !was_stored && let Some(keys) = parse_keys(in_file(), "file") {
+    if !was_stored && let Some(keys) = parse_keys(in_file(), FROM_FILE) {
         return Finding::Keys(given().unwrap_or(keys));
     }
     let closed = match looked {
         InKeyring::Secret(text) => {
             stored::note(data, secret);
-            match parse_keys(Some(text.expose_secret().to_owned()), "keyring") {
+            match parse_keys(Some(text.expose_secret().to_owned()), FROM_KEYRING) {
                 Some(keys) => return Finding::Keys(keys),
                 None => None,
             }
@@ -174,11 +181,18 @@ fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
         InKeyring::Unknown => Some(KeyringTrouble::Unknown),
         InKeyring::Unavailable => was_stored.then_some(KeyringTrouble::Unavailable),
     };
-    match (given().or_else(|| parse_keys(in_file(), "file")), closed) {
+    match (given().or_else(|| parse_keys(in_file(), FROM_FILE)), closed) {
         (Some(keys), _) => Finding::Keys(keys),
         (None, Some(trouble)) => Finding::Closed(trouble),
         (None, None) => Finding::Nothing,
     }
+}
+
+/// The places where the secret was saved, as far as that is known without the keyring. Blocks.
+pub(crate) fn saved_places(data: &DataDir, secret: Secret) -> Vec<&'static str> {
+    let in_keyring = stored::has(data, secret).then_some(FROM_KEYRING);
+    let in_file = secret.file_path(data).exists().then_some(FROM_FILE);
+    in_keyring.into_iter().chain(in_file).collect()
 }
 
 fn parse_keys(text: Option<String>, source: &'static str) -> Option<FoundKeys> {

@@ -73,6 +73,11 @@ impl DataDir {
         self.root.join("in-keyring")
     }
 
+    /// The file that says for which hub a saved token is.
+    pub(crate) fn token_owner_file(&self) -> PathBuf {
+        self.root.join("hub-of-token")
+    }
+
     /// The file of what was found out about models that take no tools.
     pub(crate) fn tool_support_file(&self) -> PathBuf {
         self.root.join("no_tools")

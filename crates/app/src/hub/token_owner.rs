@@ -1,0 +1,121 @@
+//! For which hub each saved token is: no other hub is shown it. A file of the data directory has a
+//! line for each place, such as `keyring hub.example:443`.
+#![expect(clippy::disallowed_methods, reason = "the file is in the data directory")]
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use protocol::UserError;
+
+use crate::settings::secrets::{self, Secret};
+use crate::workspace::data_dir::DataDir;
+
+/// The hub that was linked to first: the token of the environment is for that one.
+static FIRST_HUB: OnceLock<String> = OnceLock::new();
+
+/// Whether the token from `place` may be shown to `hub`. One that was saved before hubs were told
+/// apart is for the hub that asks first. Blocks.
+pub(crate) fn may_see(data: &DataDir, place: &str, hub: &str) -> bool {
+    if place == secrets::FROM_ENVIRONMENT {
+        return FIRST_HUB.get_or_init(|| hub.to_owned()) == hub;
+    }
+    match owners(data).get(place) {
+        Some(owner) => owner == hub,
+        None => match assign(data, place, hub) {
+            Ok(()) => true,
+            Err(why) => {
+                tracing::warn!(%why, "it is not remembered for which hub the token is");
+                true
+            }
+        },
+    }
+}
+
+/// Whether the token from `place` is for another hub than `hub`, as far as that is known. Blocks.
+pub(crate) fn is_of_another(data: &DataDir, place: &str, hub: &str) -> bool {
+    if place == secrets::FROM_ENVIRONMENT {
+        return FIRST_HUB.get().is_some_and(|first| first != hub);
+    }
+    owners(data).get(place).is_some_and(|owner| owner != hub)
+}
+
+/// The token in `place` is for `hub`. Blocks.
+pub(crate) fn assign(data: &DataDir, place: &str, hub: &str) -> Result<(), UserError> {
+    change(data, |owners| {
+        owners.insert(place.to_owned(), hub.to_owned());
+    })
+}
+
+/// Tokens that were saved before hubs were told apart are for `hub`, which is configured when the
+/// program starts. Blocks.
+pub(crate) fn assign_unowned(data: &DataDir, hub: &str) -> Result<(), UserError> {
+    let owned = owners(data);
+    for place in secrets::saved_places(data, Secret::HubToken) {
+        if !owned.contains_key(place) {
+            assign(data, place, hub)?;
+        }
+    }
+    Ok(())
+}
+
+/// The token in `place` is for the hub that asks first. Blocks.
+pub(crate) fn disown(data: &DataDir, place: &str) -> Result<(), UserError> {
+    change(data, |owners| {
+        owners.remove(place);
+    })
+}
+
+fn owners(data: &DataDir) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(data.token_owner_file()).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.map(|(place, hub)| (place.to_owned(), hub.to_owned())).collect()
+}
+
+fn change(data: &DataDir, change: impl Fn(&mut BTreeMap<String, String>)) -> Result<(), UserError> {
+    let lock = data.lock()?;
+    let before = owners(data);
+    let mut after = before.clone();
+    change(&mut after);
+    if after == before {
+        return Ok(());
+    }
+    let text: String = after.iter().map(|(place, hub)| format!("{place} {hub}\n")).collect();
+    lock.replace(&data.token_owner_file(), text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_of_the_hub_that_it_was_saved_for_and_an_older_one_of_the_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        assert!(!is_of_another(&data, "file", "a:1"), "nothing is known");
+        assert!(may_see(&data, "file", "a:1"), "the first that asks");
+        assert!(!may_see(&data, "file", "b:1/x y"));
+        assert!(is_of_another(&data, "file", "b:1/x y"));
+        assign(&data, "keyring", "b:1/x y").expect("assigned");
+        assert!(may_see(&data, "keyring", "b:1/x y") && !may_see(&data, "keyring", "a:1"));
+        assert!(may_see(&data, "file", "a:1"), "another place");
+        disown(&data, "file").expect("disowned");
+        assert!(may_see(&data, "file", "c:1"));
+        assert_eq!(
+            std::fs::read_to_string(data.token_owner_file()).expect("a file"),
+            "file c:1\nkeyring b:1/x y\n"
+        );
+    }
+
+    #[test]
+    fn at_the_start_a_saved_token_is_of_the_hub_that_is_configured() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        assign_unowned(&data, "a:1").expect("nothing to do");
+        assert!(!data.token_owner_file().exists(), "the control: no token is saved");
+        let file = data.key_file().with_extension("hub");
+        crate::workspace::data_dir::write_private(&file, b"token").expect("written");
+        assign_unowned(&data, "a:1").expect("assigned");
+        assign_unowned(&data, "b:1").expect("left alone");
+        assert!(is_of_another(&data, "file", "b:1") && may_see(&data, "file", "a:1"));
+    }
+}
