@@ -38,7 +38,7 @@ async fn start_model() -> ScriptedModel {
 
 /// Decides the three hunks, the last one with the user's own text.
 async fn decide_hunks(app: &DesktopApp, device: InputDevice) {
-    let stop = |index: u8| format!("[data-stop='hunk:{index}:{NOTE}']");
+    let stop = |index: u8| format!(".note > div:nth-of-type({}) [data-stop]", index + 1);
     let part = |index: u8, control: &str| format!("{} {control}", stop(index));
     let edited = part(2, "textarea");
     match device {
