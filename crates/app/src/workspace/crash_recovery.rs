@@ -36,7 +36,7 @@ pub(crate) async fn recover(
     }
     close_applied_reviews(store).await?;
     for turn in store.open_turns().await.map_err(store_error)? {
-        // One that was to continue has been cut again, or nobody continued it: its age counts anew.
+        // One that was to continue has been cut again, or nobody continued it: its age counts from then.
         if turn.status == TurnStatus::Running || turn.resumed > 0 {
             end_or_resume(store, &turn, settings, run_mode).await?;
         } else if turn.origin == Origin::Cli {
