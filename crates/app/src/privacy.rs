@@ -222,7 +222,7 @@ impl PrivacyGuard {
     pub(crate) async fn change_model(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
         let mut state = self.state();
-        // What it hears from now on may be what was hidden from it before.
+        // From now on it may hear text that was hidden from it before.
         if state.running.get(turn).is_some_and(|before| before.fingerprint != view.fingerprint) {
             state.redaction_cache.update(turn, view.fingerprint, now());
         }

@@ -334,7 +334,7 @@ impl Turn {
         all
     }
 
-    /// What was spent and is not stored yet counts against the new limit as well.
+    /// Tokens that were spent and are not stored yet count against the new limit as well.
     fn renew(&mut self, rules: RenewedRules) {
         let RenewedRules { spending_limit, maker, kinds } = rules;
         (self.spending_limit, self.maker, self.kinds) = (spending_limit, maker, kinds);

@@ -24,7 +24,7 @@ fn list(changed: &[(usize, &str)]) -> String {
     (1..=20).map(line).collect()
 }
 
-/// What the change makes of its three places. The first adds a line, and so moves the others.
+/// The note after the change of its three places. The first adds a line, and so moves the others.
 const THIRD: (usize, &str) = (3, "third\nand more\n");
 const TENTH: (usize, &str) = (10, "tenth\n");
 const SIXTEENTH: (usize, &str) = (16, "sixteenth\n");

@@ -14,7 +14,7 @@ const INBOX: &str = "inbox/Inbox.md";
 const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
 const SAVED: (&str, &str) = ("Saved to inbox/Inbox.md.", "- remember oat milk\n");
 
-/// What the hub is told of a message to a model that answers so, and what the inbox note holds
+/// The answer to the hub for a message to a model that answers so, and the text of the inbox note
 /// then; also how often the model was asked.
 async fn told_of_message(
     spending: SpendingSettings,
@@ -37,7 +37,7 @@ async fn told_of_message(
     (told, home.notes.try_read(INBOX).unwrap_or_default(), model.requests().len())
 }
 
-/// What is told when the rounds go by with this call, and the closing request is answered so.
+/// The answer to the hub when the rounds go by with this call, and the closing request is answered so.
 async fn told_after_rounds(
     call: fn() -> Vec<(&'static str, Value)>,
     closing: fn() -> Reply,

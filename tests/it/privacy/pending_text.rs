@@ -95,7 +95,7 @@ async fn go_on(
     running
 }
 
-/// What a model is told that looks at the open note and edits it, after a model planned to write into it
+/// The messages to a model that looks at the open note and edits it, after a model planned to write into it
 /// what it had read. Beside it, the pending text in the end.
 async fn told_of_pending(models: Models, next: Continuation) -> (String, String) {
     let home = home_with_key(&NOTES);
@@ -166,7 +166,7 @@ async fn accept_hunks(app: &RunningApp, conversation: &ConversationId, accepted:
     app.app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
 }
 
-/// What a model is told after one planned two hunks from what it had read, and the user decided.
+/// The messages to a model after one planned two hunks from what it had read, and the user decided.
 async fn told_after_decision(accepted: &[usize], models: Models) -> String {
     let home = home_with_key(&NOTES);
     let model = ScriptedModel::start(vec![
@@ -198,7 +198,7 @@ async fn a_rejected_text_from_a_local_note_is_quoted_to_local_models_only() {
         let told = told_after_decision(&[0], models).await;
         assert!(told.contains("+Ann: canary-71d4"), "the control, {models:?}: {told}");
     }
-    // What the user accepted is the note's own text.
+    // Text that the user accepted is the note's own.
     let told = told_after_decision(&[1], Models::LocalThenCloud).await;
     assert!(told.contains("| Ann: canary-71d4"), "{told}");
 }

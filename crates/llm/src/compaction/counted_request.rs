@@ -17,7 +17,7 @@ use crate::service::ServiceParts;
 pub(crate) struct CollectedAnswer {
     /// Its text; `None` when there is none, or it is incomplete.
     pub(crate) text: Option<String>,
-    /// What it took; the caller counts it.
+    /// The tokens that it took; the caller counts them.
     pub(crate) asked: UtilityRequest,
 }
 

@@ -15,7 +15,7 @@ use crate::model::{ModelEvent, OWN_CALL_PREFIX, ToolCall};
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     parts: Vec<AnswerPart>,
-    /// What it took until now.
+    /// The tokens that it took until now.
     pub(super) usage: RequestUsage,
 }
 

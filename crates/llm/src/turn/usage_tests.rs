@@ -1,4 +1,4 @@
-//! What a turn counts for requests that do not end as they should, and by whose rules it goes on.
+//! The tokens that a turn counts for requests that do not end as they should, and the rules by which it goes on.
 
 use protocol::chat::model::Price;
 use protocol::{ErrorCode, TurnStatus};

@@ -15,7 +15,7 @@ const REMOTE: [u32; 7] = [
     0x5346_414f, // AFS
 ];
 
-/// What lies behind is for a program to know: another computer, perhaps.
+/// A program answers for its files, which may lie on another computer.
 const FUSE: u32 = 0x6573_5546;
 
 /// Whether the file lies on another computer. There a lease is refused in the same words when the server

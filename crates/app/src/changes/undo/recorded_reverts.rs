@@ -12,7 +12,7 @@ use crate::changes::history::{before_and_after, effective_changes, find_effect};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// What `store` records of a revert: the path of the change, the effect, and its hunks unless it is all of them.
+/// A revert as `store` records it: the path of the change, the effect, and its hunks unless it is all of them.
 type RecordedRevert = (NotePath, EffectId, Option<BTreeSet<usize>>);
 
 impl VaultSession {
