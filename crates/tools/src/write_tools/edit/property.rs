@@ -57,7 +57,7 @@ impl PropertyEdit<'_> {
                 self.refuse_anchor(path, yaml, entry)?;
                 match self.action {
                     PropertyAction::Remove => splice(yaml, entry.all.clone(), ""),
-                    PropertyAction::Set(value) => set(yaml, entry, value, ends)?,
+                    PropertyAction::Set(value) => set(path, yaml, entry, value, ends)?,
                     PropertyAction::Append(value) => append(path, yaml, entry, value, ends)?,
                 }
             }
@@ -98,7 +98,7 @@ impl PropertyEdit<'_> {
         if value.starts_with(['&', '*', '!']) {
             return Err(format!(
                 "The property {} of `{path}` has an anchor, alias or tag (`{value}`), which is not \
-                 changed here.\nUse old_text and new_text for these lines.",
+                 changed here.\nChange these lines with edit_file.",
                 entry.key
             ));
         }
@@ -142,14 +142,21 @@ fn items(value: &Value, reserved: &[char]) -> Result<Vec<String>, String> {
     })
 }
 
-/// Only the value changes; a comment behind a value on one line stays.
-fn set(yaml: &str, entry: &YamlEntry, value: &Value, ends: &str) -> Result<String, String> {
+/// Only the value changes. Comments stay: behind a value on one line, and at and above the items of
+/// a list that stay in it. Where they cannot stay the change is refused.
+fn set(
+    path: &NotePath,
+    yaml: &str,
+    entry: &YamlEntry,
+    value: &Value,
+    ends: &str,
+) -> Result<String, String> {
     let spelled = YamlValue::from_json(value)?;
-    let is_flow = yaml.get(entry.inline.clone()).is_some_and(|old| old.starts_with('['));
+    let inline = yaml.get(entry.inline.clone()).unwrap_or_default();
     if entry.lines == 1 {
         let flat = match &spelled {
             YamlValue::One(one) => Some(one.clone()),
-            YamlValue::List(_) if is_flow => {
+            YamlValue::List(_) if inline.starts_with('[') => {
                 Some(format!("[{}]", items(value, FLOW_INDICATORS)?.join(", ")))
             }
             YamlValue::List(_) => None,
@@ -159,9 +166,88 @@ fn set(yaml: &str, entry: &YamlEntry, value: &Value, ends: &str) -> Result<Strin
             return Ok(splice(yaml, entry.inline.clone(), &format!("{space}{flat}")));
         }
     }
+    if let YamlValue::List(items) = &spelled
+        && let Some(lines) = ItemLines::parse(yaml, entry)
+        && !items.is_empty()
+    {
+        return Ok(splice(yaml, lines.range.clone(), &lines.with_items(items, ends)));
+    }
+    let comment = yaml.get(entry.inline.end..entry.rest.end).unwrap_or_default().trim();
+    let is_list = matches!(&spelled, YamlValue::List(items) if !items.is_empty());
+    if has_comment_below(yaml, entry) || (!is_list && !comment.is_empty()) {
+        return Err(comments_inside(path, entry));
+    }
     let all = yaml.get(entry.all.clone()).unwrap_or_default();
     let end = entry.all.start + all.trim_end_matches(['\n', '\r']).len();
-    Ok(splice(yaml, entry.rest.start..end, &spelled.after_colon(ends)))
+    let space = if comment.is_empty() { "" } else { " " };
+    let news = format!("{space}{comment}{}", spelled.after_colon(ends));
+    Ok(splice(yaml, entry.rest.start..end, &news))
+}
+
+/// The lines of a list below its name, each item with the comments above it.
+struct ItemLines<'a> {
+    /// All these lines, in the YAML.
+    range: Range<usize>,
+    indentation: &'a str,
+    /// The item and its lines.
+    items: Vec<(&'a str, &'a str)>,
+    /// Comments below the last item.
+    rest: &'a str,
+}
+
+impl<'a> ItemLines<'a> {
+    /// `None` for anything but a list with one line per item.
+    fn parse(yaml: &'a str, entry: &YamlEntry) -> Option<Self> {
+        let first = yaml.get(entry.rest.end..entry.all.end)?.find('\n')?;
+        let range = entry.rest.end + first + 1..entry.all.end;
+        let below = yaml.get(range.clone())?;
+        let (mut indentation, mut items, mut from) = (None, Vec::new(), 0);
+        for line in line_ranges(below) {
+            let text = below.get(line.clone())?;
+            let bare = text.trim_start();
+            if bare.is_empty() || bare.starts_with('#') {
+                continue;
+            }
+            let space = text.get(..text.len() - bare.len())?;
+            let item = bare.strip_prefix('-').filter(|item| item.starts_with([' ', '\n', '\r']))?;
+            if *indentation.get_or_insert(space) != space {
+                return None;
+            }
+            items.push((yaml::without_comment(item).trim(), below.get(from..line.end)?));
+            from = line.end;
+        }
+        let is_below = yaml.get(entry.inline.clone())?.is_empty();
+        let rest = below.get(from..)?;
+        indentation.filter(|_| is_below).map(|indentation| Self { range, indentation, items, rest })
+    }
+
+    /// The lines with these items; those that are there already keep their lines.
+    fn with_items(&self, wanted: &[String], ends: &str) -> String {
+        let mut there: Vec<_> = self.items.iter().map(Some).collect();
+        let lines = wanted.iter().map(|item| {
+            let same = there.iter_mut().find(|line| line.is_some_and(|(is, _)| is == item));
+            match same.and_then(Option::take) {
+                Some((_, lines)) => (*lines).to_owned(),
+                None => format!("{}- {item}{ends}", self.indentation),
+            }
+        });
+        lines.collect::<String>() + self.rest
+    }
+}
+
+/// Whether a line below the name has a comment.
+fn has_comment_below(yaml: &str, entry: &YamlEntry) -> bool {
+    let below = yaml.get(entry.rest.end..entry.all.end).unwrap_or_default();
+    !yaml::is_block_text(yaml, entry)
+        && below.lines().any(|line| yaml::without_comment(line).len() < line.len())
+}
+
+fn comments_inside(path: &NotePath, entry: &YamlEntry) -> String {
+    format!(
+        "The property {} of `{path}` has comments among its lines, which would be lost.\nChange \
+         these lines with edit_file.",
+        entry.key
+    )
 }
 
 fn append(
@@ -208,11 +294,7 @@ fn append_in_brackets(
     let close = yaml::closing_offset(whole).unwrap_or_default().saturating_sub(1);
     let inner = whole.get(1..close).unwrap_or_default();
     if inner.contains('#') && entry.lines > 1 {
-        return Err(format!(
-            "The property {} of `{path}` is a list with comments in it, which is not changed \
-             here.\nUse old_text and new_text for these lines.",
-            entry.key
-        ));
+        return Err(comments_inside(path, entry));
     }
     let news = items(value, FLOW_INDICATORS)?;
     refuse_duplicates(path, entry, &news, &inner.split(',').map(str::trim).collect())?;
@@ -272,7 +354,7 @@ fn absent(path: &NotePath, name: &str, entries: &[YamlEntry]) -> String {
 fn unclosed(path: &NotePath) -> String {
     format!(
         "Line 1 of `{path}` is `---`, which begins a frontmatter, and no line of just `---` ends \
-         it.\nPut that line in with line, action and text, then call again."
+         it.\nAdd that line with edit_file, then call again."
     )
 }
 
@@ -289,8 +371,8 @@ fn malformed(path: &NotePath, yaml: &str, wrong: &yaml::YamlError) -> String {
     // The YAML begins on the note's second line.
     let number = wrong.line + 2;
     format!(
-        "The frontmatter of `{path}` is not understood at line {number}: {}.\nPut this line right \
-         first, with old_text and new_text:\n{number}| {}",
+        "The frontmatter of `{path}` is not understood at line {number}: {}.\nCorrect this line \
+         with edit_file first:\n{number}| {}",
         wrong.reason,
         yaml.get(range).unwrap_or_default().trim_end()
     )

@@ -182,8 +182,8 @@ impl IdentifiedBlock {
                 let listed = several.iter().take(MAX_LISTED);
                 let lines: Vec<String> = listed.map(|at| (at + 1).to_string()).collect();
                 return Err(format!(
-                    "`{path}` has the block id ^{id} several times, in lines {}.\nUse old_text and \
-                     new_text for the one you mean.",
+                    "`{path}` has the block id ^{id} several times, in lines {}.\nChange the \
+                     one you mean with edit_file.",
                     lines.join(", ")
                 ));
             }
@@ -240,8 +240,8 @@ fn no_block(path: &NotePath, id: &str, ids: &[(usize, &str)]) -> String {
         ids.iter().take(MAX_LISTED).map(|(at, id)| format!("line {}: ^{id}", at + 1)).collect();
     if there.is_empty() {
         return format!(
-            "`{path}` has no block ids, so none is ^{id}.\nUse old_text and new_text, or the \
-             heading above."
+            "`{path}` has no block ids, so none is ^{id}.\nUse edit_file, or give the \
+             heading above it."
         );
     }
     format!("`{path}` has no block ^{id}.\nIts block ids are:\n{}", there.join("\n"))

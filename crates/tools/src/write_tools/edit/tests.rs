@@ -86,7 +86,7 @@ fn a_property_is_set_and_the_rest_keeps_its_bytes() {
     check(YAML, set("Tags", json!(["x, y", 3])), &with("[a, \"b c\"]", "[\"x, y\", 3]"));
     check(YAML, set("list", json!(true)), &with("list:\n- one", "list: true"));
     check(YAML, set("empty", json!("[[Garden]]")), &with("empty:", "empty: \"[[Garden]]\""));
-    check(YAML, set("title", json!(["a"])), &with("title:  'It''s' # why", "title:\n  - a"));
+    check(YAML, set("title", json!(["a"])), &with("title:  'It''s' # why", "title: # why\n  - a"));
     check(YAML, set("due", json!("2026-11-21")), &with("empty:\n", "empty:\ndue: 2026-11-21\n"));
     check("Text", set("size", json!("5")), "---\nsize: \"5\"\n---\nText");
     check("a\r\n", set("size", json!([1, 2])), "---\r\nsize:\r\n  - 1\r\n  - 2\r\n---\r\na\r\n");
@@ -95,6 +95,32 @@ fn a_property_is_set_and_the_rest_keeps_its_bytes() {
         "---\na: |\n  x: \"\n\ttab\n\n  y\nb: 1\n---\n",
         set("a", json!(1)),
         "---\na: 1\nb: 1\n---\n",
+    );
+}
+
+#[test]
+fn comments_stay_when_a_list_is_set() {
+    let note = "---\nlist: # all\n  # first\n  - one # 1\n  - \"# two\"\n  # last\nb: 1\n---\n";
+    let with = |from: &str, to: &str| note.replace(from, to);
+    let set = |value: Value| property("list", "set", value);
+    check(note, set(json!(["one", "# two"])), note);
+    check(note, set(json!(["one"])), &with("  - \"# two\"\n", ""));
+    check(
+        note,
+        set(json!(["new", "one"])),
+        &with("  # first\n  - one # 1\n  - \"# two\"\n", "  - new\n  # first\n  - one # 1\n"),
+    );
+    check(note, set(json!(["one", "one"])), &with("- \"# two\"", "- one"));
+    for value in [json!("one"), json!([])] {
+        refused(note, set(value), "comments among its lines");
+    }
+    refused("---\na: # why\n  - b\n---\n", property("a", "set", json!(1)), "comments among");
+    refused("---\na: [b,\n  c, # why\n  d]\n---\n", property("a", "set", json!(["c"])), "comments");
+    check("---\na:\n  - b\n---\n", property("a", "set", json!(1)), "---\na: 1\n---\n");
+    check(
+        "---\r\na:\r\n- b # c\r\n---\r\n",
+        property("a", "set", json!(["d", "b"])),
+        "---\r\na:\r\n- d\r\n- b # c\r\n---\r\n",
     );
 }
 

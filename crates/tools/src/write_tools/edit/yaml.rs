@@ -110,7 +110,7 @@ fn entry(line: &Range<usize>, bare: &str) -> Result<YamlEntry, String> {
 }
 
 /// `rest` up to a comment: a `#` after a space, outside of quotes.
-fn without_comment(rest: &str) -> &str {
+pub(super) fn without_comment(rest: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';
     for (at, sign) in rest.char_indices() {
@@ -134,7 +134,7 @@ fn is_closing(yaml: &str, bare: &str, last: Option<&(usize, YamlEntry)>) -> bool
 }
 
 /// Whether the lines below belong to a text of many lines (`|` or `>`), in which anything goes.
-fn is_block_text(yaml: &str, entry: &YamlEntry) -> bool {
+pub(super) fn is_block_text(yaml: &str, entry: &YamlEntry) -> bool {
     yaml.get(entry.inline.clone()).is_some_and(|value| value.starts_with(['|', '>']))
 }
 
