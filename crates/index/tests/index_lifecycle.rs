@@ -369,6 +369,24 @@ fn a_note_that_becomes_private_leaves_every_file() {
 }
 
 #[test]
+fn a_note_that_is_moved_into_a_private_folder_leaves_every_file() {
+    let moved = |to: &str| {
+        let notes = [("Canary.md", "canary-one"), ("b.md", "milk"), ("folder/c.md", "tea")];
+        let desk = FreshnessFixture::with_notes(&notes).reopened(never("folder/**"));
+        desk.catch_up();
+        desk.index.update_fulltext(&GO).unwrap();
+        fs::rename(desk.notes.path().join("Canary.md"), desk.notes.path().join(to)).unwrap();
+        desk.refresh(&["Canary.md", to]);
+        desk.index.save(&GO).unwrap();
+        let in_snapshot = on_disk(desk.cache.path(), "canary-one");
+        desk.index.update_fulltext(&GO).unwrap();
+        (in_snapshot, on_disk(desk.cache.path(), "canary-one"))
+    };
+    assert_eq!(moved("open.md"), (true, true), "the control: it is open there");
+    assert_eq!(moved("folder/Canary.md"), (false, false));
+}
+
+#[test]
 fn a_reset_leaves_no_text_behind_and_rebuilds() {
     let desk = FreshnessFixture::with_notes(&[("a.md", "canary-one"), ("b.md", "milk")]);
     desk.catch_up();

@@ -10,7 +10,7 @@ mod planned;
 mod private_cache;
 mod scan;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +29,7 @@ pub(crate) use scan::{FileScanner, PrivateFile, ScanOutcome};
 
 use crate::fulltext::state::FulltextState;
 use crate::links::{FileNames, NamedFile, fold_name};
-use crate::snapshot::NoteSnapshot;
+use crate::snapshot::{NoteSnapshot, SnapshotRow};
 
 /// All files of a vault at one moment.
 #[derive(Debug, Clone)]
@@ -149,9 +149,21 @@ impl IndexView {
         &self.private
     }
 
-    /// Whether its snapshot has something of a file that is private by now.
+    /// Whether its snapshot may have something of a file that is private by now, under its path or
+    /// under an earlier one.
     pub(crate) fn holds_private_text(&self) -> bool {
-        self.private.keys().any(|path| self.snapshot.find(path).is_some())
+        if self.private.is_empty() {
+            return false;
+        }
+        let inodes: Option<HashSet<u64>> =
+            self.private.values().map(|file| Some(file.stamp?.inode())).collect();
+        let may_be_moved = |row: &SnapshotRow| match (row.stamp, &inodes) {
+            (Some(stamp), Some(inodes)) => inodes.contains(&stamp.inode()),
+            // One of the files was written a moment ago, so it is not told which file it is.
+            _ => self.get(&row.path).is_none(),
+        };
+        let mut rows = self.excluded_rows.ones().filter_map(|row| self.snapshot.rows().get(row));
+        self.private.keys().any(|path| self.snapshot.find(path).is_some()) || rows.any(may_be_moved)
     }
 
     /// The stamp of the file at `path` when it was looked at; `None` when it was not, or has to be

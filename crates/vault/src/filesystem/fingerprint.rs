@@ -45,6 +45,13 @@ impl Fingerprint {
         }
     }
 
+    /// The file's number in its file system. It stays when the file is renamed, and a later file may
+    /// have the one of a deleted file.
+    #[must_use]
+    pub const fn inode(self) -> u64 {
+        self.inode
+    }
+
     /// The file's size in bytes.
     #[must_use]
     pub fn size(self) -> u64 {
