@@ -76,10 +76,41 @@ async fn answers_for_one_hub_wait_for_it_while_another_is_linked() {
             assert_eq!(next(&mut line).await, answer(id, "notification", words));
         }
     }
+    // What was said to one hub is in no request about the other's messages.
+    let sent = model.request_bodies();
+    assert!(sent[0].contains("ferry") && !sent[1].contains("ferry") && !sent[2].contains("ferry"));
+    assert!(sent[2].contains("where is it?"), "the control: the hub's own message");
     running.app.save_settings(with_hub(settings, &first.url())).await.expect("saved");
     assert_eq!(line.remaining_responses().await, []);
     let mut line = first.accept().await;
     assert_eq!(next(&mut line).await, answer("m-1", "notification", "It leaves at nine."));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_one_hub_is_not_answered_by_another() {
+    let ask = json!({ "message": "Which ferry?", "is_question": true });
+    let ask = Reply::calls(vec![("send_message", ask)]);
+    let model = ScriptedModel::start(vec![ask, Reply::text("At ten.")]).await;
+    let (first, second) = (RawHub::bind().await, RawHub::bind().await);
+    let home = home_with_key(&NOTES);
+    let settings = settings_with_model(&model);
+    let running = home.open(with_hub(settings.clone(), &first.url())).await;
+    let mut line = first.accept().await;
+    line.deliver("m-1", "book the ferry").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    assert_eq!(next(&mut line).await, answer("m-1", "notification", "Which ferry?"));
+    let asked = running.only_conversation().await;
+    running.app.save_settings(with_hub(settings, &second.url())).await.expect("saved");
+    let mut line = second.accept().await;
+    line.deliver("m-1", "the blue one?").await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    assert_eq!(next(&mut line).await, answer("m-1", "notification", "At ten."));
+    let sent = model.request_bodies();
+    assert!(sent[1].contains("the blue one?") && !sent[1].contains("erry"), "{}", sent[1]);
+    let still = running.view(&asked).await.question;
+    assert_eq!(still.map(|question| question.text).as_deref(), Some("Which ferry?"));
     running.quit().await;
     model.finish();
 }

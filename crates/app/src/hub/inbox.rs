@@ -408,13 +408,12 @@ async fn conversation_of(
     row: &InboxRow,
 ) -> Result<ConversationId, UserError> {
     let (since, until) = reply_matching::asked_between(row.received_at);
-    if let Some(asked) =
-        vault.store.conversation_of_hub_question(since, until).await.map_err(store_error)?
-    {
+    let store = &vault.store;
+    let asked = store.conversation_of_hub_question(&row.hub, since, until).await;
+    if let Some(asked) = asked.map_err(store_error)? {
         return Ok(asked);
     }
-    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
-    let store = &vault.store;
+    let today = format!("{} {}", jiff::Zoned::now().strftime("%Y-%m-%d"), row.hub);
     if let Some(id) = store.hub_conversation(&today).await.map_err(store_error)? {
         return Ok(id);
     }

@@ -14,20 +14,16 @@ use crate::workspace::data_dir::DataDir;
 static FIRST_HUB: OnceLock<String> = OnceLock::new();
 
 /// Whether the token from `place` may be shown to `hub`. One that was saved before hubs were told
-/// apart is for the hub that asks first. Blocks.
+/// apart is for the hub that asks first; to none if it cannot be recorded for which it is. Blocks.
 pub(crate) fn may_see(data: &DataDir, place: &str, hub: &str) -> bool {
     if place == secrets::FROM_ENVIRONMENT {
         return FIRST_HUB.get_or_init(|| hub.to_owned()) == hub;
     }
     match owners(data).get(place) {
         Some(owner) => owner == hub,
-        None => match assign(data, place, hub) {
-            Ok(()) => true,
-            Err(why) => {
-                tracing::warn!(%why, "it is not remembered for which hub the token is");
-                true
-            }
-        },
+        None => assign(data, place, hub)
+            .inspect_err(|why| tracing::warn!(%why, "the token's hub is not recorded"))
+            .is_ok(),
     }
 }
 
@@ -104,6 +100,16 @@ mod tests {
             std::fs::read_to_string(data.token_owner_file()).expect("a file"),
             "file c:1\nkeyring b:1/x y\n"
         );
+    }
+
+    #[test]
+    fn a_token_is_shown_to_nobody_while_its_hub_cannot_be_recorded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        std::fs::create_dir(data.token_owner_file()).expect("a folder in its place");
+        assert!(!may_see(&data, "file", "a:1"));
+        std::fs::remove_dir(data.token_owner_file()).expect("removed");
+        assert!(may_see(&data, "file", "a:1"), "the control: it can be recorded");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::error::Failure;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Begins a conversation. `from_hub` is the day that a hub's messages gather in
-    /// ("2026-11-21"); a day has one conversation, a second one is refused.
+    /// Begins a conversation. `from_hub` is the day of a hub whose messages gather in it
+    /// ("2026-11-21 hub.example:443"); it has one conversation, a second one is refused.
     pub async fn create_conversation(
         &self,
         id: &ConversationId,
@@ -64,7 +64,7 @@ impl Store {
         read!(self, "list the conversations that need attention", |db| needing_you(db))
     }
 
-    /// The conversation that gathers a day's hub messages.
+    /// The conversation that gathers the messages of a [day of a hub](Self::create_conversation).
     pub async fn hub_conversation(&self, day: &str) -> Result<Option<ConversationId>, StoreError> {
         read!(self, "find the hub's conversation", |db| of_hub_day(db, day))
     }

@@ -41,14 +41,17 @@ impl Store {
         read!(self, "read the open question", |db| find_for_turn(db, conversation, turn))
     }
 
-    /// The conversation of the hub in which a question of a hub turn waits that was asked since
-    /// `since` and until `until`; of several the one that was asked last.
+    /// The conversation in which a question waits that a message of `hub` led to and that was asked
+    /// since `since` and until `until`; of several the one that was asked last.
     pub async fn conversation_of_hub_question(
         &self,
+        hub: &str,
         since: Timestamp,
         until: Timestamp,
     ) -> Result<Option<ConversationId>, StoreError> {
-        read!(self, "look for a question to the hub", |db| find_hub_conversation(db, since, until))
+        read!(self, "look for a question to the hub", |db| {
+            find_hub_conversation(db, hub, since, until)
+        })
     }
 
     /// Marks a question as answered by the message of a turn that is stored already. Repeating it
@@ -302,6 +305,7 @@ async fn find_answerable(
 
 async fn find_hub_conversation(
     db: &mut SqliteConnection,
+    hub: &str,
     since: Timestamp,
     until: Timestamp,
 ) -> Result<Option<ConversationId>, sqlx::Error> {
@@ -311,10 +315,12 @@ async fn find_hub_conversation(
          WHERE q.state = 'open' AND q.asked_at >= ?1 AND q.asked_at <= ?2
              AND t.origin IN ('hub_text', 'hub_voice')
              AND c.hub_day IS NOT NULL AND c.deleted_at IS NULL
+             AND EXISTS (SELECT 1 FROM inbox i WHERE i.turn = q.turn AND i.hub = ?3)
          ORDER BY q.asked_at DESC LIMIT 1",
     )
     .bind(since.0)
     .bind(until.0)
+    .bind(hub)
     .try_map(|row: SqliteRow| row.text("id"))
     .fetch_optional(db)
     .await
