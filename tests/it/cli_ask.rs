@@ -47,7 +47,7 @@ async fn start_editing_model(gate: &Gate) -> ScriptedModel {
 }
 
 /// `ask` with this model.
-fn ask_command(test_home: &TestHome, model: &ScriptedModel, words: &[&str]) -> Command {
+pub(crate) fn ask_command(test_home: &TestHome, model: &ScriptedModel, words: &[&str]) -> Command {
     let vault = test_home.notes.root().to_str().expect("a path in UTF-8");
     let mut command = test_home.cli_command(&[&["ask", "--vault", vault], words].concat());
     command.env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_BASE_URL", model.base_url());

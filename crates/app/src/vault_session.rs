@@ -319,11 +319,11 @@ impl VaultSession {
     async fn resume_pending(self: &Arc<Self>, around: &AppServices) -> Result<(), UserError> {
         // Before any hub message is read.
         let assigned = connection::assign_to_configured_hub(&self.store, around).await;
-        inbox::resume_unfinished(self).await?;
+        let resumed = inbox::resume_unfinished(self).await;
         for turn in self.store.open_turns().await.map_err(store_error)? {
             self.service.wake(&turn.conversation);
         }
-        assigned
+        assigned.and(resumed)
     }
 
     async fn run_turn_end_loop(

@@ -115,6 +115,7 @@ const words: readonly string[] = [
   // The hub.
   'Busy: too many messages wait already. Try again later.',
   'Busy: an earlier message with this id isn’t finished. Try again later.',
+  'Not saved: another message came under this id just now. Send it again with an id of its own.',
   'Not saved: {0}',
   'Interrupted after changing {name}. Look at it in Vaultmate.',
   'Interrupted. Vaultmate can’t tell whether {name} changed. Look at it in Vaultmate.',

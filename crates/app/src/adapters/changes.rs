@@ -7,7 +7,7 @@ use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, ToolEvent, UserError,
+    OpenTurn, PlannedState, Privacy, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, Store};
 use tokio::sync::{Mutex, mpsc};
@@ -163,6 +163,7 @@ impl VaultChanges {
             may_write: self.run_mode.may_write(),
             changes_rules: self.changes_rules(turn, plan).await?,
             lowers_privacy: self.lowers_privacy(plan).await?,
+            copies_private: !is_capture && self.copies_private(turn, plan).await?,
             copies_for_hub: turn.origin.is_hub()
                 && !is_capture
                 && self.copies_for_hub(turn, plan, &places).await?,
@@ -171,10 +172,18 @@ impl VaultChanges {
 
     async fn lowers_privacy(&self, plan: &ChangePlan) -> Result<bool, UserError> {
         let (changes, rules) = (plan.change_set.clone(), self.config.private_rules());
-        if !rules.depend_on_content() {
+        run_blocking(move || provenance::lowers_privacy(&changes, &rules)).await
+    }
+
+    async fn copies_private(&self, turn: &OpenTurn, plan: &ChangePlan) -> Result<bool, UserError> {
+        let (changes, rules) = (plan.change_set.clone(), self.config.private_rules());
+        if !rules.has_local_only()
+            || !run_blocking(move || provenance::writes_open_note(&changes, &rules)).await?
+        {
             return Ok(false);
         }
-        run_blocking(move || provenance::lowers_privacy(&changes, &rules)).await
+        let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        self.privacy_guard.hides_any(Privacy::Open, heard).await
     }
 
     async fn copies_for_hub(

@@ -29,6 +29,8 @@ pub(crate) struct PolicyFacts {
     pub(crate) changes_rules: bool,
     /// Whether a private note would be less private with it.
     pub(crate) lowers_privacy: bool,
+    /// Whether text that only models on this computer see may come into a note that every model sees.
+    pub(crate) copies_private: bool,
     /// Whether a turn of the hub puts text into one of the hub's notes that may come from other notes.
     pub(crate) copies_for_hub: bool,
 }
@@ -60,7 +62,7 @@ pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
     if !facts.writable {
         return Refuse("The vault is read-only: nothing can be changed in it. Say so.");
     }
-    if facts.changes_rules || facts.lowers_privacy {
+    if facts.changes_rules || facts.lowers_privacy || facts.copies_private {
         return Review;
     }
     if facts.origin == Origin::Cli {
@@ -95,6 +97,7 @@ mod tests {
         may_write: false,
         changes_rules: false,
         lowers_privacy: false,
+        copies_private: false,
         copies_for_hub: false,
     };
 
@@ -141,6 +144,17 @@ mod tests {
         };
         check(edit, Review);
         check(PolicyFacts { origin: Origin::Cli, may_write: true, ..edit }, Review);
+    }
+
+    #[test]
+    fn private_text_comes_into_an_open_note_only_with_a_review() {
+        let copy = PolicyFacts { copies_private: true, ..PLAIN };
+        check(copy, Review);
+        check(
+            PolicyFacts { mode: Mode::Auto, named: true, effect: ToolEffect::Edit, ..copy },
+            Review,
+        );
+        check(PolicyFacts { origin: Origin::Cli, may_write: true, ..copy }, Review);
     }
 
     #[test]

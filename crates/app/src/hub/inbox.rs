@@ -41,6 +41,10 @@ const RETRY_DELAY: Duration = Duration::from_secs(30);
 const ID_IN_USE_MESSAGE: &str =
     "Busy: an earlier message with this id isn’t finished. Try again later.";
 
+/// The answer to a message with other words than the one that came under its id a moment ago.
+const ID_TAKEN_MESSAGE: &str =
+    "Not saved: another message came under this id just now. Send it again with an id of its own.";
+
 /// The window hears of ignored frames so often at most, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -104,7 +108,7 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
                     DeliveryOutcome::New | DeliveryOutcome::Known => message.receipt.ack(),
                     DeliveryOutcome::Differs => {
                         tracing::warn!(id = message.id, "known under this id with other words");
-                        message.receipt.ack();
+                        message.receipt.reject(ID_TAKEN_MESSAGE);
                     }
                     DeliveryOutcome::IdInUse => message.receipt.reject(ID_IN_USE_MESSAGE),
                     DeliveryOutcome::Full => message.receipt.reject(BUSY_MESSAGE),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use llm::tool_api::tool::ToolEffect;
-use protocol::{Change, ChangeKind, ChangeSet, NotePath, PrivateRules, Source};
+use protocol::{Change, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source};
 use unicode_casefold::UnicodeCaseFold as _;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -97,13 +97,26 @@ fn adds_only(own: &HashSet<String>, change: &Change) -> bool {
         .all(|word| own.contains(&word))
 }
 
-/// Whether the rules make a note of the plan less private with its new text than with its old one. What moves and
-/// deletes is not looked at: it is always reviewed.
+/// Whether a note of the plan is less private by the rules with its new text, or at its new path.
 pub(crate) fn lowers_privacy(plan: &ChangeSet, rules: &PrivateRules) -> bool {
-    let judged = |text: Option<&[u8]>| text.map(|text| markdown::privacy(rules, text));
-    plan.changes().any(|change| match (judged(change.before()), judged(change.after())) {
-        (Some(before), Some(after)) => after < before,
-        _ => false,
+    let by_text = |text: Option<&[u8]>| text.map(|text| markdown::privacy(rules, text));
+    plan.changes().any(|change| {
+        let moves_out = change
+            .target()
+            .is_some_and(|target| rules.by_path(target) < rules.strictest_below(&change.path));
+        moves_out
+            || match (by_text(change.before()), by_text(change.after())) {
+                (Some(before), Some(after)) => after < before,
+                _ => false,
+            }
+    })
+}
+
+/// Whether the plan gives text to a note that every model may see.
+pub(crate) fn writes_open_note(plan: &ChangeSet, rules: &PrivateRules) -> bool {
+    plan.changes().any(|change| {
+        let is_open = |text| markdown::privacy(rules, text) == Privacy::Open;
+        rules.by_path(&change.path) == Privacy::Open && change.after().is_some_and(is_open)
     })
 }
 
@@ -204,6 +217,39 @@ mod tests {
         assert!(lowers_privacy(&edit("#home text", "text"), &rules));
         assert!(!lowers_privacy(&edit("#home text", "#home other"), &rules));
         assert!(!lowers_privacy(&edit("text", "#home text"), &rules));
+    }
+
+    #[test]
+    fn a_move_out_of_a_private_folder_makes_a_note_less_private() {
+        let private = protocol::settings::PrivateSettings {
+            local: vec!["Home/".to_owned()],
+            never: vec!["Safe/".to_owned()],
+            ..Default::default()
+        };
+        let rules = PrivateRules::parse(&private).expect("rules");
+        let moved = |from: &str, to: &str| -> ChangeSet {
+            std::iter::once(Change::rename(path(from), path(to))).collect()
+        };
+        assert!(lowers_privacy(&moved("Home", "Archive/Home"), &rules));
+        assert!(lowers_privacy(&moved("Home/A.md", "A.md"), &rules));
+        assert!(lowers_privacy(&moved("Safe/A.md", "Home/A.md"), &rules));
+        assert!(!lowers_privacy(&moved("Home/A.md", "Home/B.md"), &rules));
+        assert!(!lowers_privacy(&moved("A.md", "Home/A.md"), &rules));
+    }
+
+    #[test]
+    fn an_open_note_is_one_whose_path_and_text_every_model_may_see() {
+        let private = protocol::settings::PrivateSettings {
+            local: vec!["Home/".to_owned(), "#home".to_owned()],
+            ..Default::default()
+        };
+        let rules = PrivateRules::parse(&private).expect("rules");
+        let writes = |file: &str, text: &str| {
+            let plan = std::iter::once(Change::create(path(file), text.as_bytes().to_vec()));
+            writes_open_note(&plan.collect(), &rules)
+        };
+        assert!(writes("A.md", "text"));
+        assert!(!writes("Home/A.md", "text") && !writes("A.md", "#home text"));
     }
 
     #[test]

@@ -197,6 +197,15 @@ impl PrivateRules {
         )
     }
 
+    /// How private something at or below this path can be by its path alone.
+    #[must_use]
+    pub fn strictest_below(&self, path: &NotePath) -> Privacy {
+        let folder = format!("{}/", fold_text(path.as_str()));
+        self.by_path(path).max(self.strictest(
+            |rule| matches!(rule, PrivateRule::Place(place) if place.starts_with(&folder)),
+        ))
+    }
+
     fn strictest(&self, matches: impl Fn(&PrivateRule) -> bool) -> Privacy {
         let matching = self.0.iter().filter(|(rule, _)| matches(rule));
         matching.map(|(_, privacy)| *privacy).max().unwrap_or_default()

@@ -106,8 +106,15 @@ async fn of_two_messages_with_one_id_the_first_wins_and_the_order_of_others_is_t
     for (id, text) in [("m-2", "first"), ("m-2", "other words"), ("m-1", "second")] {
         line.deliver(id, text).await;
     }
-    skip_to_notification(&mut line, "m-1").await;
+    let mut answers = Vec::new();
+    while !answers.iter().any(|(id, kind)| id == "m-1" && kind == "notification") {
+        let answer = line.next_response().await;
+        answers.push((answer.message, answer.kind));
+    }
     assert_eq!(home.notes.read(INBOX), "- first\n- second\n");
+    // The hub hears that the other words were not taken.
+    let count = |kind: &str| answers.iter().filter(|(id, is)| id == "m-2" && is == kind).count();
+    assert_eq!((count("ack"), count("reject")), (1, 1), "{answers:?}");
     running.quit().await;
 }
 

@@ -34,6 +34,21 @@ fn a_place_covers_itself_and_all_below_in_any_spelling() {
 }
 
 #[test]
+fn a_folder_can_hold_what_a_rule_below_it_covers() {
+    let below = |rule: &str, path: &str| {
+        rules(&[], &[rule]).strictest_below(&NotePath::parse(path).unwrap())
+    };
+    for (rule, path) in
+        [("Areas/Home", "Areas"), ("areas/home/x", "AREAS/Home"), ("Areas", "Areas/b")]
+    {
+        assert_eq!(below(rule, path), Privacy::Local, "{rule}, {path}");
+    }
+    for (rule, path) in [("Areas 2/Home", "Areas"), ("Areas/Home", "Areas/Ho"), ("#a", "a")] {
+        assert_eq!(below(rule, path), Privacy::Open, "{rule}, {path}");
+    }
+}
+
+#[test]
 fn a_conflict_copy_is_as_private_as_the_note_it_is_a_copy_of() {
     for (rule, path) in [
         ("People/Ann", "People/Ann (conflicted copy 2026-01-02).md"),

@@ -1,0 +1,78 @@
+//! Text that only models on this computer may see comes into a note that every model sees only if the
+//! user agrees, and so does a private note that moves out of its folder.
+
+use protocol::settings::PrivateSettings;
+use protocol::{Mode, Settings};
+use serde_json::json;
+use testkit::{Reply, ScriptedModel};
+
+use crate::cli_ask::ask_command;
+use crate::harness::test_app::{TestHome, home_with_key, run_command, settings_with_model};
+use crate::settings::LAST_LINE;
+
+const NOTES: [(&str, &str); 3] = [
+    ("Home/Diary.md", "# Diary\n\nAnn is pregnant.\n"),
+    ("Boats.md", "# Boats\n\nThe ferry leaves at nine.\n"),
+    ("Open.md", "# Open\n"),
+];
+
+/// A model on this computer; notes in `Home` are for such models.
+fn settings(model: &ScriptedModel) -> Settings {
+    let private = PrivateSettings {
+        local: vec!["Home/".to_owned()],
+        endpoint_is_local: true,
+        ..PrivateSettings::default()
+    };
+    Settings { private, mode: Mode::Auto, ..settings_with_model(model) }
+}
+
+/// Where the text of `from` comes to after a turn that reads it and adds it to `to`, and whether it waits.
+async fn copied(from: &str, to: &str) -> (String, Vec<String>) {
+    let add = json!({ "path": to, "content": "Copied." });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": from }))]),
+        Reply::calls(vec![("append_file", add)]),
+        Reply::text("Copied."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings(&model)).await;
+    let conversation = running.send_and_wait(None, &format!("copy it to {to}")).await;
+    let waits = running.pending_paths(&conversation).await;
+    running.quit().await;
+    model.finish();
+    (home.notes.read(to), waits)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_of_a_private_note_comes_into_an_open_note_only_after_a_review() {
+    let (text, waits) = copied("Home/Diary.md", "Open.md").await;
+    assert_eq!((text.as_str(), waits), ("# Open\n", vec!["Open.md".to_owned()]));
+    let (text, waits) = copied("Boats.md", "Open.md").await;
+    assert!(text.contains("Copied.") && waits.is_empty(), "the control: {text} {waits:?}");
+    let (text, waits) = copied("Home/Diary.md", "Home/Diary.md").await;
+    assert!(text.contains("Copied.") && waits.is_empty(), "as private: {text} {waits:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_moves_a_private_note_out_of_its_folder_only_after_a_review() {
+    for (path, to, is_moved) in [
+        ("Home/Diary.md", "Diary.md", false),
+        ("Home", "Archive/Home", false),
+        ("Boats.md", "Home/Boats.md", true),
+    ] {
+        let call = json!({ "source": path, "destination": to });
+        let replies =
+            vec![Reply::calls(vec![("move_file", call)]), Reply::text("It is tidied up.")];
+        let model = ScriptedModel::start(replies).await;
+        let home = TestHome::new(&NOTES);
+        let private = "[private]\nlocal = [\"Home/\"]\nendpointIsLocal = true\n";
+        home.data.write("config.toml", format!("{private}{LAST_LINE}\n"));
+        let words = ["--write", "Tidy up"];
+        let said = run_command(&mut ask_command(&home, &model, &words)).await;
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(home.notes.root().join(to).exists(), is_moved, "{path}: {said:?}");
+        assert_eq!(said.stderr.contains("waiting for review"), !is_moved, "{path}: {said:?}");
+        model.finish();
+    }
+}
