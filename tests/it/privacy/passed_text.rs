@@ -3,11 +3,13 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use protocol::Settings;
+use protocol::settings::PrivateSettings;
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
 use crate::cli_ask::{NOTES, ask_json};
-use crate::harness::test_app::TestHome;
+use crate::harness::test_app::{TestHome, home_with_key, settings_with_model};
 use crate::settings::LAST_LINE;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,4 +82,60 @@ async fn text_that_a_program_passes_from_a_note_that_was_replaced_since_is_withh
         assert!((now() - HOUR_MS..=now()).contains(&at), "{told}");
         model.finish();
     }
+}
+
+/// The requests of the window to a cloud model, in a conversation that a program began with a local model
+/// and text from this note.
+async fn sent_after_local_question(note: &str) -> String {
+    let home = home_with_key(&[NOTES.as_slice(), &[("AGENTS.md", "Be brief.\n")]].concat());
+    home.notes.write("Diary/Today.md", "a canary-5c1e\n");
+    let rule = json!({ "path": "AGENTS.md", "content": "Be loud." });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("append_file", rule)]),
+        Reply::text("It waits."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let server = format!("provider = \"anthropic\"\nbaseUrl = \"{}\"\n", model.base_url());
+    let private = "[private]\nlocal = [\"Diary/\"]\nendpointIsLocal = true\n";
+    home.data.write("config.toml", format!("{server}{private}{LAST_LINE}\n"));
+    let sources = json!([format!("note:{note}")]);
+    let input = json!({
+        "message": "And now?",
+        "context": { "selection": "canary-5c1e, selected" },
+        "context_sources": sources,
+        "history": [
+            { "role": "user", "text": "I read canary-5c1e.", "sources": sources },
+            { "role": "user", "text": "My own text.", "sources": ["user"] },
+        ],
+    });
+    let (said, _) = ask_json(&home, &model, &input.to_string(), &["--write"]).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let local = model.requests().first().map(Value::to_string).expect("a request");
+    assert_eq!(local.matches("canary-5c1e").count(), 2, "a local model is told it: {local}");
+    let before = model.utility_requests().len();
+    let rules = vec!["Diary/".to_owned()];
+    let private = PrivateSettings { local: rules, ..PrivateSettings::default() };
+    let running = home.open(Settings { private, ..settings_with_model(&model) }).await;
+    let conversation = running.only_conversation().await;
+    running.send_and_wait(Some(&conversation), "go on").await;
+    let last = model.requests().pop().expect("a request");
+    let others = model.utility_requests().into_iter().skip(before);
+    let sent = Value::from_iter(others.chain([last])).to_string();
+    running.quit().await;
+    model.finish();
+    sent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_that_a_program_passed_to_a_local_model_is_withheld_from_another_in_the_window() {
+    let sent = sent_after_local_question("Diary/Today.md").await;
+    assert!(!sent.contains("canary-5c1e"), "{sent}");
+    assert!(sent.contains("This text is withheld"), "{sent}");
+    for own in ["My own text.", "And now?", "go on"] {
+        assert!(sent.contains(own), "{own}: {sent}");
+    }
+    let sent = sent_after_local_question("Harbour.md").await;
+    assert!(sent.contains("canary-5c1e, selected"), "the control: {sent}");
+    assert!(sent.contains("I read canary-5c1e."), "the control: {sent}");
 }

@@ -18,6 +18,7 @@ use crate::adapters::turn_policy;
 use crate::app::App;
 use crate::changes::diff::unified_diff;
 use crate::changes::{apply_review, review};
+use crate::chat::prompt::{OWN_CONTEXT_HEADING, PASSED_CONTEXT_HEADING};
 use crate::chat::send::{UserMessage, WithNote, title_from_text};
 use crate::events::feed::FeedListener;
 use crate::settings::run_mode::RunMode;
@@ -50,6 +51,26 @@ pub struct SourcedText {
     pub text: String,
     /// Its sources; [`Source::Foreign`] where they are unknown.
     pub sources: Vec<Source>,
+}
+
+impl SourcedText {
+    /// Whether the user alone is the source. Without any source that is not known.
+    fn is_users_own(&self) -> bool {
+        !self.sources.is_empty() && self.sources.iter().all(|source| *source == Source::User)
+    }
+
+    /// As context of the question. The heading says later whether it is the user's own.
+    fn to_context(&self) -> MessagePart {
+        let heading =
+            if self.is_users_own() { OWN_CONTEXT_HEADING } else { PASSED_CONTEXT_HEADING };
+        MessagePart::Context { text: format!("{heading}\n{}", self.text) }
+    }
+
+    /// As a message of the user before the question.
+    fn into_user_parts(self) -> Vec<MessagePart> {
+        let passed = (!self.is_users_own()).then_some(MessagePart::Passed);
+        passed.into_iter().chain([MessagePart::Text { text: self.text }]).collect()
+    }
 }
 
 /// A message before the question.
@@ -151,9 +172,9 @@ async fn run_one_shot(
     let message = UserMessage::new(question.text, Origin::Cli, WithNote::OnDesk);
     let mut prepared = open.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
-        let SourcedText { text, sources } = redact_private(&open, most, context).await?;
-        prepared.new.message.parts.insert(0, MessagePart::Context { text });
-        prepared.new.shown.extend(sources);
+        let context = redact_private(&open, most, context).await?;
+        prepared.new.message.parts.insert(0, context.to_context());
+        prepared.new.shown.extend(context.sources);
     }
     let turn = prepared.new.turn.clone();
     open.submit(prepared).await?;
@@ -307,7 +328,10 @@ impl PriorTurn<'_> {
         let text = |one: PriorMessage| vec![MessagePart::Text { text: one.content.text }];
         let new = NewTurn {
             turn: self.turn.clone(),
-            message: self.message(Role::User, asked.map(text).unwrap_or_default()),
+            message: self.message(
+                Role::User,
+                asked.map(|one| one.content.into_user_parts()).unwrap_or_default(),
+            ),
             origin: Origin::Cli,
             answers: None,
             shown,

@@ -209,6 +209,12 @@ const MAX_SELECTION_CHARS: usize = 3_000;
 /// The first line of a part that holds a selection.
 pub(crate) const SELECTION_TAG: &str = "<selection>";
 
+/// The first line of a part with context that a program passed and that has other sources than the user.
+pub(crate) const PASSED_CONTEXT_HEADING: &str = "Told by the program that asks:";
+
+/// The same where the program says that the user alone is the source.
+pub(crate) const OWN_CONTEXT_HEADING: &str = "Told by the user through the program that asks:";
+
 /// The context block, as it is sent and stored with the user's message.
 pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     let mut lines = vec![format!("Time: {}", briefing.now)];

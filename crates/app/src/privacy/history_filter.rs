@@ -2,7 +2,8 @@
 //!
 //! A turn that ran with the same view is sent whole. From the first other turn on that names or
 //! holds hidden notes, or was told their text, everything is withheld except the user's own
-//! messages: results, arguments and answers may repeat a note in other words.
+//! messages: results, arguments and answers may repeat a note in other words. Text that a program
+//! passed is the user's own only if the program said so.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +13,9 @@ use serde_json::{Map, Value};
 
 use super::PrivacyView;
 use super::hidden_names::{HiddenNames, REDACTED};
-use crate::chat::prompt::{QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG};
+use crate::chat::prompt::{
+    PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,
+};
 
 const WITHHELD_RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
                       again for what may be seen.";
@@ -26,6 +29,9 @@ const WITHHELD_DIFFS: &str =
 
 const WITHHELD_ANSWER: &str =
     "[This answer is withheld: it may come from notes that are private now.]";
+
+const WITHHELD_PASSED_TEXT: &str =
+    "[This text is withheld: it may come from notes that are private now.]";
 
 /// Notes that are not to be heard of: those that a view hides, and those that are gone and may be hidden by now.
 pub(super) struct Hidden<'a> {
@@ -82,6 +88,7 @@ pub(super) fn filter_history(
         let heard = MessageFilter {
             hidden,
             role: row.role,
+            is_passed: row.parts.contains(&MessagePart::Passed),
             withholds: tainted && !is_clean(&row),
             is_tainted: tainted,
         };
@@ -95,6 +102,8 @@ pub(super) fn filter_history(
 struct MessageFilter<'a> {
     hidden: &'a Hidden<'a>,
     role: Role,
+    /// Whether a program passed its text, from other sources than the user.
+    is_passed: bool,
     /// Whether its answers may tell of hidden notes.
     withholds: bool,
     /// Whether an earlier turn, or this one, looked at hidden notes.
@@ -109,6 +118,9 @@ impl MessageFilter<'_> {
             {
                 return None;
             }
+            MessagePart::Context { text } if self.withholds && is_passed_context(&text) => {
+                MessagePart::Context { text: WITHHELD_PASSED_TEXT.to_owned() }
+            }
             MessagePart::Context { text } => {
                 let mut text = without_rejected(self.hidden, text);
                 if self.is_tainted {
@@ -119,6 +131,9 @@ impl MessageFilter<'_> {
             _ if !self.withholds => part,
             MessagePart::Text { .. } if self.role == Role::Assistant => {
                 MessagePart::Text { text: WITHHELD_ANSWER.to_owned() }
+            }
+            MessagePart::Text { .. } if self.is_passed => {
+                MessagePart::Text { text: WITHHELD_PASSED_TEXT.to_owned() }
             }
             MessagePart::Verbatim { .. } => return None,
             MessagePart::Call { id, tool, .. } => {
@@ -147,6 +162,7 @@ fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
         MessagePart::Text { .. }
         | MessagePart::Answers { .. }
         | MessagePart::Repeated
+        | MessagePart::Passed
         | MessagePart::OpenNote { .. }
         | MessagePart::Verbatim { .. } => false,
     }
@@ -166,6 +182,11 @@ fn reveals_in_quotation(hidden: &Hidden<'_>, text: &str) -> bool {
 
 fn is_selection(context: &str) -> bool {
     context.starts_with(SELECTION_TAG)
+}
+
+/// Whether a program passed it, from other sources than the user.
+fn is_passed_context(context: &str) -> bool {
+    context.starts_with(PASSED_CONTEXT_HEADING)
 }
 
 /// The diffs in a context block of what the user rejected, from the first to the last: a line of a

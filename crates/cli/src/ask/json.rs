@@ -96,7 +96,7 @@ impl AskInput {
         Ok(input)
     }
 
-    /// The context as the model is told it.
+    /// The context, for the application.
     pub(super) fn context(&self) -> Option<SourcedText> {
         let is_empty = match &self.context {
             Value::Null => true,
@@ -104,7 +104,7 @@ impl AskInput {
             _ => false,
         };
         (!is_empty).then(|| SourcedText {
-            text: format!("Told by the program that asks:\n{:#}", self.context),
+            text: format!("{:#}", self.context),
             sources: or_foreign(&self.context_sources),
         })
     }

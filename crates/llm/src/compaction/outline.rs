@@ -60,6 +60,7 @@ pub(super) fn facts(exchange: &Exchange, questions: &QuestionIds) -> Vec<Fact> {
         MessagePart::Text { .. }
         | MessagePart::Context { .. }
         | MessagePart::Repeated
+        | MessagePart::Passed
         | MessagePart::OpenNote { .. }
         | MessagePart::Verbatim { .. } => Vec::new(),
     };
@@ -93,6 +94,7 @@ pub(super) fn line(exchange: &Exchange, questions: &QuestionIds) -> String {
                 }
                 MessagePart::Context { .. }
                 | MessagePart::Repeated
+                | MessagePart::Passed
                 | MessagePart::OpenNote { .. }
                 | MessagePart::Verbatim { .. } => None,
             });

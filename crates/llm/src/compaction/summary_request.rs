@@ -112,6 +112,7 @@ fn in_full(exchange: &Exchange, questions: &QuestionIds) -> String {
                 | MessagePart::Context { .. }
                 | MessagePart::Answers { .. }
                 | MessagePart::Repeated
+                | MessagePart::Passed
                 | MessagePart::OpenNote { .. }
                 | MessagePart::Verbatim { .. } => {}
             }

@@ -75,9 +75,10 @@ pub(crate) fn of_part(part: &MessagePart) -> u32 {
             of_text(call.as_str()).saturating_add(of_text(output))
         }
         MessagePart::Verbatim { content, .. } => of_text(&content.to_string()),
-        MessagePart::Answers { .. } | MessagePart::Repeated | MessagePart::OpenNote { .. } => {
-            return 0;
-        }
+        MessagePart::Answers { .. }
+        | MessagePart::Repeated
+        | MessagePart::Passed
+        | MessagePart::OpenNote { .. } => return 0,
     };
     content.saturating_add(WRAPPER_TOKENS)
 }

@@ -80,6 +80,9 @@ pub enum MessagePart {
     },
     /// This text is in the chat already: the turn before could not process it.
     Repeated,
+    /// A program passed this text, from other sources than the user. Messages that were stored before
+    /// this part existed do not have it.
+    Passed,
     /// The open note that was sent with this text. Tools and rules read it; it is sent to nobody.
     OpenNote {
         /// The note; `None` when one was open and the user excluded it.
