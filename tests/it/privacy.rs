@@ -9,3 +9,4 @@ pub(crate) mod pending_text;
 pub(crate) mod private_notes;
 pub(crate) mod provenance;
 pub(crate) mod removed_notes;
+pub(crate) mod rules_file;

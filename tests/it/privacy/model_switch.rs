@@ -24,7 +24,7 @@ enum Author {
     Command,
 }
 
-fn settings(model: &ScriptedModel, local: &[&str], is_local: bool) -> Settings {
+pub(super) fn settings(model: &ScriptedModel, local: &[&str], is_local: bool) -> Settings {
     let local = local.iter().map(|rule| (*rule).to_owned()).collect();
     let private =
         PrivateSettings { local, endpoint_is_local: is_local, ..PrivateSettings::default() };

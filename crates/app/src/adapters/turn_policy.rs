@@ -9,7 +9,7 @@ use llm::ports::turn_policy::{
 use llm::text_tools::declaration_bytes;
 use llm::{Capabilities, Provider, ToolRegistry};
 use protocol::chat::model::{ModelInfo, Price};
-use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
+use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, Source, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
@@ -66,9 +66,7 @@ impl TurnPolicy for AppTurnPolicy {
             0 => self.privacy_guard.begin(&turn.turn, who.max_privacy).await?,
             _ => self.privacy_guard.resume(&turn.turn, who.max_privacy).await?,
         }
-        let setup = self.setup_for(turn, &who).await?;
-        self.note_model(turn, &setup, &who).await?;
-        Ok(setup)
+        self.running_setup(turn, &who).await
     }
 
     async fn refresh_setup(
@@ -81,16 +79,15 @@ impl TurnPolicy for AppTurnPolicy {
             who.capacity = ContextCapacity::Window(window);
         }
         self.privacy_guard.change_model(&turn.turn, who.max_privacy).await?;
-        let setup = self.setup_for(turn, &who).await?;
         // The user may have chosen another model meanwhile.
-        self.note_model(turn, &setup, &who).await?;
-        Ok(setup)
+        self.running_setup(turn, &who).await
     }
 
     async fn idle_setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
         let who = self.turn_model(turn).await?;
         self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
-        self.setup_for(turn, &who).await
+        let rules = self.rules_file().await?;
+        self.setup_for(turn, &who, rules.as_ref()).await
     }
 
     async fn background_summarizer(
@@ -252,6 +249,24 @@ impl AppTurnPolicy {
         })
     }
 
+    /// The setup of a turn that runs, with its model and the source of its instructions stored.
+    async fn running_setup(
+        &self,
+        turn: &OpenTurn,
+        who: &TurnModel,
+    ) -> Result<TurnSetup, UserError> {
+        let rules = self.rules_file().await?;
+        let setup = self.setup_for(turn, who, rules.as_ref()).await?;
+        // Without a model nobody reads the instructions.
+        if who.model.is_some()
+            && let Some(source) = rules.and_then(|rules| rules.source)
+        {
+            self.store.add_sources(&turn.turn, &[source]).await.map_err(store_error)?;
+        }
+        self.note_model(turn, &setup, who).await?;
+        Ok(setup)
+    }
+
     async fn note_model(
         &self,
         turn: &OpenTurn,
@@ -264,7 +279,12 @@ impl AppTurnPolicy {
     }
 
     /// The notes that it reads are those that the turn may see.
-    async fn setup_for(&self, turn: &OpenTurn, who: &TurnModel) -> Result<TurnSetup, UserError> {
+    async fn setup_for(
+        &self,
+        turn: &OpenTurn,
+        who: &TurnModel,
+        rules: Option<&RulesFile>,
+    ) -> Result<TurnSetup, UserError> {
         let TurnModel { settings, selected: chosen, model, capacity, .. } = who;
         let kind = RunKind::from_origin(turn.origin);
         let pending = if who.question.is_some() {
@@ -277,14 +297,13 @@ impl AppTurnPolicy {
             ContextCapacity::Unlimited | ContextCapacity::OwnTurn => u32::MAX,
         };
         let tool_set = ToolSet::for_model(window, who.capabilities.parameters);
-        let house_rules = self.rules_file().await?;
         let tools =
             ToolFilter { kind, mode: settings.mode, set: tool_set, pending }.offered(&self.tools);
         let mut instructions = SystemPromptInput {
             origin: turn.origin,
             inbox: &writable_notes::inbox_path(&settings.hub)?,
             mode: settings.mode,
-            rules_file: house_rules.as_ref(),
+            rules_file: rules,
             organisation: &settings.organisation,
             detail: tool_set.detail(),
             room: 0,
@@ -429,16 +448,19 @@ impl AppTurnPolicy {
     /// The hints at the top of the vault; the first file that is there is read. A file of that name
     /// deeper down is about something else. A link is no rules file, also where links are followed:
     /// it leads to a note that anybody may change, and only a change of the rules file itself needs
-    /// a review.
+    /// a review. A file that only local models may see is a source: an answer may repeat it.
     async fn rules_file(&self) -> Result<Option<RulesFile>, UserError> {
         let vault = self.privacy_guard.vault_for_models();
+        let screened = self.privacy_guard.vault_for_any_model();
         let read = move |file| {
             let note = vault.read(&NotePath::parse(file).ok()?).ok()?;
             if note.real != note.path {
                 return None;
             }
+            let is_open = screened.shows(&note.path, &note.bytes, None);
+            let source = (!is_open).then_some(Source::Note(note.path));
             let text = String::from_utf8(note.bytes).ok()?;
-            (!text.trim().is_empty()).then_some(RulesFile { file, text })
+            (!text.trim().is_empty()).then_some(RulesFile { file, text, source })
         };
         run_blocking(move || RULES_FILES.into_iter().find_map(read)).await
     }

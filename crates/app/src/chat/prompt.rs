@@ -2,7 +2,7 @@
 
 use llm::ports::turn_policy::ToolDetail;
 use protocol::settings::HubSettings;
-use protocol::{Mode, NotePath, Origin, QuestionId};
+use protocol::{Mode, NotePath, Origin, QuestionId, Source};
 use store::DecisionRow;
 
 #[cfg(test)]
@@ -68,6 +68,8 @@ const READ_ONLY_PROMPT: &str =
 pub(crate) struct RulesFile {
     pub(crate) file: &'static str,
     pub(crate) text: String,
+    /// Its source, if some model must not see the file.
+    pub(crate) source: Option<Source>,
 }
 
 /// The parts of the instructions.

@@ -33,6 +33,12 @@ impl Store {
         read!(self, "read the turns' sources", |db| of_turns(db, turns))
     }
 
+    /// Adds sources to a turn: of text that it is told beside its messages and results. Those that it
+    /// has already stay.
+    pub async fn add_sources(&self, turn: &TurnId, sources: &[Source]) -> Result<(), StoreError> {
+        commit!(self, "add_sources", "note what the turn reads", |db| add(db, turn, sources))
+    }
+
     /// Records that these changes are about to be made: notes that a turn with text of the hub
     /// writes are from the hub from now on, and a note that moves keeps that mark. Writes only if
     /// there is a mark to record.

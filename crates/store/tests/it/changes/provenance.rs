@@ -50,6 +50,22 @@ async fn what_was_read_in_a_conversation_is_heard_by_all_later_turns_over_a_rest
 }
 
 #[tokio::test]
+async fn a_source_that_is_added_to_a_turn_is_kept_once_and_for_the_turns_after_it() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "hello", 1).await;
+    story.begins().await;
+    for _ in 0..2 {
+        story.store.add_sources(&"t1".into(), &[note("AGENTS.md")]).await.expect("stored");
+    }
+    assert_eq!(heard(&story, "t1").await, [Source::User, note("AGENTS.md")].into());
+    story.ends("t1", &ending(TurnStatus::Done, 2)).await;
+    let story = story.restart().await;
+    story.says("t2", "go on", 3).await;
+    story.begins().await;
+    assert!(heard(&story, "t2").await.contains(&note("AGENTS.md")));
+}
+
+#[tokio::test]
 async fn a_turn_that_stands_in_for_one_of_the_hub_is_from_the_hub_and_so_are_those_behind_it() {
     let story = TestConversation::begin().await;
     from_hub(&story, "h", 1).await;
