@@ -1,6 +1,7 @@
 //! Private notes and provenance: what a model or the hub may be told, and where text comes from.
 
 pub(crate) mod branches;
+pub(crate) mod chosen_options;
 pub(crate) mod copied_text;
 pub(crate) mod disclosed_names;
 pub(crate) mod model_switch;

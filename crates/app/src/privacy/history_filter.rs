@@ -3,7 +3,7 @@
 //! A turn that ran with the same view is sent whole. From the first other turn on that names or
 //! holds hidden notes, or was told their text, everything is withheld except the user's own
 //! messages: results, arguments and answers may repeat a note in other words. Text that a program
-//! passed is the user's own only if the program said so.
+//! passed is the user's own only if the program said so, and an option that a model worded is not.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -32,6 +32,12 @@ const WITHHELD_ANSWER: &str =
 
 const WITHHELD_PASSED_TEXT: &str =
     "[This text is withheld: it may come from notes that are private now.]";
+
+/// Replaces the user's choice of an option that is withheld with the question.
+const CHOSEN_OPTION: &str = "(chose one of the offered answers)";
+
+/// The argument of a call that asks which holds the options.
+const OPTIONS_ARGUMENT: &str = "options";
 
 /// Notes that are not to be heard of: those that a view hides, and those that are gone and may be hidden by now.
 pub(super) struct Hidden<'a> {
@@ -83,16 +89,25 @@ pub(super) fn filter_history(
         .map(|row| row.turn.clone())
         .collect();
     let mut tainted = false;
+    let mut options = WithheldOptions::default();
     let hear = |mut row: Message| {
         tainted |= revealing.contains(&row.turn);
+        let withholds = tainted && !is_clean(&row);
+        options.hear(&row, withholds);
+        let answers = row.parts.iter().any(|part| matches!(part, MessagePart::Answers { .. }));
         let heard = MessageFilter {
             hidden,
             role: row.role,
             is_passed: row.parts.contains(&MessagePart::Passed),
-            withholds: tainted && !is_clean(&row),
+            withholds,
             is_tainted: tainted,
+            options: &options,
         };
         row.parts = row.parts.into_iter().filter_map(|part| heard.filter_part(part)).collect();
+        // At most one question waits at a time.
+        if answers {
+            options.0.clear();
+        }
         row
     };
     rows.into_iter().map(hear).collect()
@@ -108,6 +123,8 @@ struct MessageFilter<'a> {
     withholds: bool,
     /// Whether an earlier turn, or this one, looked at hidden notes.
     is_tainted: bool,
+    /// The options that are withheld.
+    options: &'a WithheldOptions,
 }
 
 impl MessageFilter<'_> {
@@ -128,6 +145,10 @@ impl MessageFilter<'_> {
                 }
                 MessagePart::Context { text: self.hidden.redacted(&text) }
             }
+            // Also where the turn that it opened is heard: the model of that turn did not word it.
+            MessagePart::Text { text } if self.role == Role::User && self.options.offer(&text) => {
+                MessagePart::Text { text: CHOSEN_OPTION.to_owned() }
+            }
             _ if !self.withholds => part,
             MessagePart::Text { .. } if self.role == Role::Assistant => {
                 MessagePart::Text { text: WITHHELD_ANSWER.to_owned() }
@@ -145,6 +166,43 @@ impl MessageFilter<'_> {
             part => part,
         })
     }
+}
+
+/// Options of questions that are withheld: a model worded them, so they may repeat a note as its answers
+/// may. Spaces and capitals make no other option.
+#[derive(Default)]
+struct WithheldOptions(HashSet<String>);
+
+impl WithheldOptions {
+    /// Takes in what a message offers. An option that is offered again where it is heard may be told.
+    fn hear(&mut self, message: &Message, withholds: bool) {
+        for option in message.parts.iter().flat_map(offered_options).map(plain) {
+            if withholds {
+                self.0.insert(option);
+            } else {
+                self.0.remove(&option);
+            }
+        }
+    }
+
+    fn offer(&self, text: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&plain(text))
+    }
+}
+
+/// The options in a call that asks.
+fn offered_options(part: &MessagePart) -> impl Iterator<Item = &str> {
+    let options = match part {
+        MessagePart::Call { arguments, .. } => {
+            arguments.get(OPTIONS_ARGUMENT).and_then(Value::as_array)
+        }
+        _ => None,
+    };
+    options.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Whether a part names or holds a hidden note. The user's own messages do not count.

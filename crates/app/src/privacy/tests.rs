@@ -326,6 +326,48 @@ async fn a_question_about_a_hidden_note_is_not_quoted_to_who_may_not_see_the_not
     }
 }
 
+/// A turn that offers this option, and one after it in which the user answers so.
+fn choice(turns: [&str; 2], option: &str, answer: &str) -> Vec<Message> {
+    let arguments = json!({ "message": "Which?", "is_question": true, "options": [option] });
+    let (id, tool) = (CallId::from("ask"), "send_message".to_owned());
+    let mut chosen = row(turns[1], Role::User, MessagePart::Answers { question: turns[0].into() });
+    chosen.parts.push(MessagePart::Text { text: answer.to_owned() });
+    vec![row(turns[0], Role::Assistant, MessagePart::Call { id, tool, arguments }), chosen]
+}
+
+#[tokio::test]
+async fn an_option_from_a_hidden_note_is_not_told_as_the_text_of_who_chose_it() {
+    let (_folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    // Their model might see no more than the one that hears of them.
+    for turn in ["five", "six"].map(TurnId::from) {
+        keeper.begin(&turn, Privacy::Open).await.expect("begun");
+        keeper.end(&turn);
+    }
+    let asks = |answer: &str| {
+        let mut rows = story("Secret.md", "tags: [home]");
+        rows.extend(choice(["four", "five"], CANARY, answer));
+        rows
+    };
+    for answer in [CANARY, " Canary-7F3A "] {
+        let told = heard(&keeper, Privacy::Open, asks(answer)).await.to_lowercase();
+        assert!(!told.contains(CANARY), "{told}");
+        assert!(told.contains("(chose one of the offered answers)"), "{told}");
+    }
+    let told = heard(&keeper, Privacy::Open, asks("Neither of them.")).await;
+    assert!(told.contains("Neither of them.") && !told.contains("(chose"), "{told}");
+    // The same option of a question that is heard, and before it.
+    let mut rows = story("Secret.md", "tags: [home]");
+    rows.extend(choice(["four", "five"], "Yes", "Yes"));
+    rows.extend(choice(["five", "six"], "Yes", "Yes"));
+    let told = heard(&keeper, Privacy::Open, rows).await;
+    assert_eq!(told.matches("(chose one of the offered answers)").count(), 1, "{told}");
+    assert_eq!(told.matches("\"Yes\"").count(), 2, "the option and its choice: {told}");
+    // The control: who may see the note is told the choice.
+    let told = heard(&keeper, Privacy::Local, asks(CANARY)).await;
+    assert!(!told.contains("(chose"), "{told}");
+}
+
 #[tokio::test]
 async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     let (_folder, vault) = folder();

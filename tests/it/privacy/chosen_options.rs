@@ -1,0 +1,47 @@
+//! Options that a local model words from a note for local models: the user who chooses one did not
+//! write it.
+
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use super::model_switch::settings;
+use crate::harness::test_app::home_with_key;
+
+const OPTION: &str = "It is canary-3e7b";
+const CHOSEN: &str = "(chose one of the offered answers)";
+
+/// The requests to a cloud model after the user answered a local model's question so.
+async fn told_after_answer(local: &[&str], answer: &str) -> String {
+    let home = home_with_key(&[("Ann.md", "Ann said canary-3e7b. #home\n"), ("Open.md", "# O\n")]);
+    let ask = json!({ "message": "Which?", "is_question": true, "options": [OPTION, "No"] });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": "Ann.md" }))]),
+        Reply::calls(vec![("send_message", ask)]),
+        Reply::text("Well."),
+        Reply::text("Still well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, local, true)).await;
+    let conversation = running.send_and_wait(None, "ask me about Ann").await;
+    let question = running.view(&conversation).await.question.expect("it is open").id;
+    let asked = model.requests().len();
+    running.replace_settings(settings(&model, local, false)).await;
+    running.send(Some(&conversation), answer, Some(&question)).await.expect("taken");
+    running.app.wait_until_idle(&conversation).await.expect("a vault is open");
+    running.send_and_wait(Some(&conversation), "go on").await;
+    let told = Value::from_iter(model.requests().into_iter().skip(asked)).to_string();
+    running.quit().await;
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chosen_option_is_withheld_with_its_question_and_the_users_own_text_is_not() {
+    let told = told_after_answer(&["#home"], OPTION).await;
+    assert!(!told.contains("canary-3e7b") && told.contains(CHOSEN), "{told}");
+    let told = told_after_answer(&["#home"], "Neither of them.").await;
+    assert!(told.contains("Neither of them.") && !told.contains(CHOSEN), "{told}");
+    assert!(!told.contains("canary-3e7b"), "{told}");
+    let told = told_after_answer(&[], OPTION).await;
+    assert!(told.contains(OPTION) && !told.contains(CHOSEN), "the control: {told}");
+}
