@@ -36,8 +36,8 @@ impl QuestionResolver for StoreQuestions {
         };
         if pending.question.id != *question {
             return Err(UnresolvedQuestion(format!(
-                "The message may answer no question `{question}`.\nThe one that waits is `{}`: “{}”",
-                pending.question.id, pending.question.text
+                "The message may answer no question `{question}`.\nThe one that waits is `{}`.",
+                pending.question.id
             )));
         }
         match (resolution, &pending.answered_by) {
