@@ -5,6 +5,7 @@ pub(crate) mod chosen_options;
 pub(crate) mod copied_text;
 pub(crate) mod disclosed_names;
 pub(crate) mod model_switch;
+pub(crate) mod noticed_rules;
 pub(crate) mod passed_text;
 pub(crate) mod pending_text;
 pub(crate) mod private_notes;

@@ -5,5 +5,6 @@ pub(crate) mod connection_test;
 pub(crate) mod context_use;
 pub(crate) mod local_model_gate;
 pub(crate) mod permissions;
+pub(crate) mod private_rules_gate;
 pub(crate) mod selection;
 pub(crate) mod tool_support;

@@ -187,14 +187,16 @@ impl PrivacyGuard {
         self.state().rules.has_local_only()
     }
 
-    /// From now on these rules hold, for turns that run as well.
-    pub(crate) fn set_rules(&self, rules: PrivateRules) {
+    /// From now on these rules hold, for turns that run as well. Returns their generation: it is another
+    /// one after each change of the rules.
+    pub(crate) fn set_rules(&self, rules: PrivateRules) -> u64 {
         let mut state = self.state();
         if state.rules != rules {
             state.rules = rules;
             state.generation += 1;
         }
         self.update_screen(&state);
+        state.generation
     }
 
     /// A turn begins that may see at most `most`. When this returns the tools hold to it.

@@ -21,6 +21,7 @@ use crate::hub::{reply_matching, writable_notes};
 use crate::models::budget::{self, SpendingGate};
 use crate::models::local_model_gate::LocalModelGate;
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
+use crate::models::private_rules_gate::PrivateRulesGate;
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::privacy::PrivacyGuard;
 use crate::privacy::provenance::RULES_FILES;
@@ -195,7 +196,7 @@ impl AppTurnPolicy {
     async fn turn_model(&self, turn: &OpenTurn) -> Result<TurnModel, UserError> {
         // A rule that was written a moment ago counts for this turn.
         self.config.reload_if_changed().await;
-        self.privacy_guard.set_rules(self.config.private_rules());
+        let rules_generation = self.privacy_guard.set_rules(self.config.private_rules());
         let settings = self.config.get();
         let chosen = self.model_selector.selected().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
@@ -214,8 +215,7 @@ impl AppTurnPolicy {
             }) as _
         } else if has_model {
             self.config.ensure_valid()?;
-            let (provider, config) = (chosen.provider.clone()?, self.config.clone());
-            Arc::new(SpendingGate { provider, config }) as _
+            self.gated(chosen.provider.clone()?, rules_generation)
         } else {
             chosen.provider.clone()?
         };
@@ -265,6 +265,14 @@ impl AppTurnPolicy {
         }
         self.note_model(turn, &setup, who).await?;
         Ok(setup)
+    }
+
+    /// A provider that is asked only while models may be, and by the private rules of this generation.
+    fn gated(&self, provider: Arc<dyn Provider>, rules_generation: u64) -> Arc<dyn Provider> {
+        let (privacy_guard, config) = (Arc::clone(&self.privacy_guard), self.config.clone());
+        let gate =
+            PrivateRulesGate { provider, config: config.clone(), privacy_guard, rules_generation };
+        Arc::new(SpendingGate { provider: Arc::new(gate), config })
     }
 
     async fn note_model(

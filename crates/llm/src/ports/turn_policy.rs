@@ -122,7 +122,8 @@ pub trait TurnPolicy: Send + Sync {
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
     /// Decides again about a running turn. With a `window`, its server reads no more than so many
-    /// tokens, whatever was set; without one, the server has loaded the model by now.
+    /// tokens, whatever was set; without one, the server has loaded the model by now, or a request
+    /// was [`Outdated`](crate::model::ModelError::Outdated).
     async fn refresh_setup(
         &self,
         turn: &OpenTurn,

@@ -95,7 +95,7 @@ pub(crate) async fn drive_turn(
         weight: HistoryWeight::Light,
         stream: None,
         waiting: AnswerWait::default(),
-        was_loading: false,
+        needs_renewal: false,
     };
     let ran = run.drive(Turn::new(rules)).await;
     (ran, run.weight)
@@ -125,8 +125,9 @@ struct TurnDriver<'a> {
     stream: Option<ModelStream>,
     /// How long its beginning has been waited for.
     waiting: AnswerWait,
-    /// Whether the server was found loading the model: it could not say before what the model can do.
-    was_loading: bool,
+    /// Whether the setup is made again before the next request: the server was loading the model, and could
+    /// not say before what the model can do; or the request was outdated before it was sent.
+    needs_renewal: bool,
 }
 
 /// The wait for the beginning of an answer.
@@ -190,8 +191,7 @@ impl TurnDriver<'_> {
     }
 
     async fn ask(&mut self, mode: AskMode) -> DriverFlow {
-        if std::mem::take(&mut self.was_loading) {
-            // The server has reported the capabilities of the model by now.
+        if std::mem::take(&mut self.needs_renewal) {
             return self.renew(None).await;
         }
         self.answer = AnswerRecord { told: mode_note(mode), ..new_answer() };
@@ -213,8 +213,8 @@ impl TurnDriver<'_> {
             }
             Err(CancelReason::Shutdown) => return CancelReason::Shutdown.into(),
         };
+        self.needs_renewal = matches!(error, ModelError::Loading(_) | ModelError::Outdated(_));
         if matches!(error, ModelError::Loading(_)) {
-            self.was_loading = true;
             self.publish_wait(ModelWait::Loading);
         } else {
             self.answer_began();
@@ -236,8 +236,8 @@ impl TurnDriver<'_> {
     }
 
     /// Has the model chosen again: its server has loaded it by now, or has refused a request because
-    /// it reads only so many tokens. The user may have chosen another model, or spent the month's
-    /// limit in another conversation.
+    /// it reads only so many tokens; or the request was outdated. The user may have chosen another model, or
+    /// spent the month's limit in another conversation.
     async fn renew(&mut self, refused: Option<(u32, ModelError)>) -> DriverFlow {
         let policy = &self.recorder.parts.policy;
         let window = refused.as_ref().map(|(window, _)| *window);
@@ -322,8 +322,12 @@ impl TurnDriver<'_> {
         if !is_over {
             self.stream = Some(stream);
         }
-        if let Some(TurnInput::Event(ModelEvent::Stopped { usage, .. })) = heard.last() {
-            self.calibrations.learn(&self.setup.model, self.estimated, *usage);
+        match heard.last() {
+            Some(TurnInput::Event(ModelEvent::Stopped { usage, .. })) => {
+                self.calibrations.learn(&self.setup.model, self.estimated, *usage);
+            }
+            Some(TurnInput::Failed(ModelError::Outdated(_))) => self.needs_renewal = true,
+            _ => {}
         }
         ControlFlow::Continue(heard)
     }

@@ -26,8 +26,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The wait doubles from one second and is stretched by up to a quarter, by `spread` (255 is
 /// the whole quarter), so that clients that failed together do not return together. It is never shorter than
 /// what the server asked for; more than [`MAX_WAIT`] is final, because asking before that is refused
-/// again. Another key is tried at once. A server that loads its model is asked every two seconds, for ten
-/// minutes.
+/// again. Another key is tried at once, and an outdated request is built again at once. A server that
+/// loads its model is asked every two seconds, for ten minutes.
 #[must_use]
 pub fn next_delay(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
     if matches!(error, ModelError::Loading(_)) {
@@ -42,7 +42,7 @@ pub fn next_delay(error: &ModelError, attempts: u32, spread: u8) -> Option<Durat
         return None;
     }
     let asked_for = match error {
-        ModelError::KeyFailed(_) => return Some(Duration::ZERO),
+        ModelError::KeyFailed(_) | ModelError::Outdated(_) => return Some(Duration::ZERO),
         ModelError::RateLimit { retry_after, .. } | ModelError::Overloaded { retry_after, .. } => {
             retry_after.unwrap_or_default()
         }
@@ -107,10 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn another_key_is_tried_at_once_and_within_the_same_attempts() {
-        let failed = ModelError::KeyFailed(String::new());
-        let waits: Vec<_> = (1..=3).map(|attempts| next_delay(&failed, attempts, 255)).collect();
-        assert_eq!(waits, [Some(Duration::ZERO), Some(Duration::ZERO), None]);
+    fn another_key_and_a_request_built_again_are_tried_at_once_within_the_same_attempts() {
+        for failed in [ModelError::KeyFailed(String::new()), ModelError::Outdated(String::new())] {
+            let waits: Vec<_> =
+                (1..=3).map(|attempts| next_delay(&failed, attempts, 255)).collect();
+            assert_eq!(waits, [Some(Duration::ZERO), Some(Duration::ZERO), None], "{failed:?}");
+        }
     }
 
     #[test]

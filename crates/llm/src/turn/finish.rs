@@ -107,6 +107,7 @@ impl From<ModelError> for UserError {
             ModelError::ContextExceeded { .. } => ErrorCode::TooLarge,
             ModelError::InvalidRequest(_)
             | ModelError::NoTools(_)
+            | ModelError::Outdated(_)
             | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,
         };
         Self::new(code, error.to_string())

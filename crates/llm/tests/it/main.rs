@@ -11,6 +11,7 @@ mod compaction;
 mod context_use;
 mod fixtures;
 mod history;
+mod outdated_requests;
 mod providers;
 #[path = "../../../../tests/support/conformance/request_bodies.rs"]
 mod request_bodies;
