@@ -197,6 +197,9 @@ pub enum ModelError {
     /// The server has begun to load the model, and answers once it has.
     #[error("{0}")]
     Loading(String),
+    /// The application lets no request be sent at this moment.
+    #[error("{0}")]
+    NotSent(String),
     /// Not sent: what the request was built by has changed since, so it has to be built again.
     #[error("{0}")]
     Outdated(String),

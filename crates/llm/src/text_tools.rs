@@ -113,6 +113,13 @@ impl TextToolProvider {
         Self { inner: wire, base_url, toolless: toolless_models, reported: Arc::default() }
     }
 
+    /// The same provider, and everything known of its models, with `gate` around the wire. So each request
+    /// passes the gate, also one that is made here after another: a repair, or the same without tools.
+    #[must_use]
+    pub fn with_gate(&self, gate: impl FnOnce(Arc<dyn Provider>) -> Arc<dyn Provider>) -> Self {
+        Self { inner: gate(Arc::clone(&self.inner)), ..self.clone() }
+    }
+
     async fn stream_as_text(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let (spoken, told) =
             (prompt::as_text(&request), Arc::new(QuotableText::from_request(&request)));
@@ -167,7 +174,10 @@ impl Provider for TextToolProvider {
         };
         let model = request.model.clone();
         // Where the same without tools is refused too, the tools were not what was wrong.
-        let answer = self.stream_as_text(request).await.map_err(|_| refused)?;
+        let answer = self.stream_as_text(request).await.map_err(|error| match error {
+            ModelError::NotSent(_) | ModelError::Outdated(_) => error,
+            _ => refused,
+        })?;
         self.toolless.insert(&self.base_url, &model).await;
         Ok(answer)
     }

@@ -110,17 +110,22 @@ impl ForwardingServer {
     }
 
     fn settings(&self, provider: ProviderKind) -> Settings {
-        let base_url = match provider {
-            ProviderKind::OpenAi => format!("{}/v1", self.url),
-            _ => self.url.clone(),
-        };
-        let private = PrivateSettings {
-            local: vec!["Home/".to_owned()],
-            endpoint_is_local: true,
-            ..PrivateSettings::default()
-        };
-        Settings { provider, base_url, model: "mine".into(), private, ..Settings::default() }
+        settings_at(&self.url, provider)
     }
+}
+
+/// Settings for the model of a server at this address, which is marked as local.
+fn settings_at(url: &str, provider: ProviderKind) -> Settings {
+    let base_url = match provider {
+        ProviderKind::OpenAi => format!("{url}/v1"),
+        _ => url.to_owned(),
+    };
+    let private = PrivateSettings {
+        local: vec!["Home/".to_owned()],
+        endpoint_is_local: true,
+        ..PrivateSettings::default()
+    };
+    Settings { provider, base_url, model: "mine".into(), private, ..Settings::default() }
 }
 
 fn read_call() -> Value {
@@ -237,4 +242,93 @@ async fn pass_half_a_minute() {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(31)).await;
     tokio::time::resume();
+}
+
+/// Ollama with a model that takes no tools, and whose first answer is meant as a call and is none.
+struct BrokenCallServer {
+    url: String,
+    sent: SentPrompts,
+    _serving: JoinSet<()>,
+}
+
+impl BrokenCallServer {
+    /// Before its first answer, `meanwhile` happens.
+    async fn start(meanwhile: impl Fn(&Remote) + Clone + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("its address"));
+        let (sent, remote) = (SentPrompts::default(), Remote::default());
+        let log = Arc::clone(&sent);
+        let answer = move |uri: Uri, body: Bytes| async move {
+            let mut model = json!({ "name": "mine:latest", "capabilities": ["completion"] });
+            if let Some(host) = *remote.lock().expect("no panic") {
+                model["remote_host"] = json!(host);
+            }
+            let (kind, text) = match uri.path() {
+                "/api/tags" => (JSON, json!({ "models": [model] }).to_string()),
+                "/api/show" => (JSON, model.to_string()),
+                "/api/chat" => {
+                    let mut sent = log.lock().expect("no panic");
+                    sent.push(String::from_utf8_lossy(&body).into_owned());
+                    let content = if sent.len() == 1 {
+                        meanwhile(&remote);
+                        r#"{"tool": "read_file", "parameters": {}}"#
+                    } else {
+                        "Yes."
+                    };
+                    let end = json!({ "done": true, "done_reason": "stop" });
+                    let message = json!({ "message": { "content": content } });
+                    ("application/x-ndjson", format!("{message}\n{end}\n"))
+                }
+                _ => (JSON, "{}".to_owned()),
+            };
+            ([(CONTENT_TYPE, kind)], text).into_response()
+        };
+        let router = Router::new().fallback(answer);
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Self { url, sent, _serving: serving }
+    }
+}
+
+/// What happens between a call that cannot be read and the request to repair it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum BeforeRepair {
+    Nothing,
+    ModelMoves,
+    ModelsPaused,
+}
+
+/// How many requests were sent by the end of a turn, whether one is a repair, and the chat then.
+async fn requests_after_broken_call(before_repair: BeforeRepair) -> (usize, bool, String) {
+    let home = Arc::new(home());
+    let files = Arc::clone(&home);
+    let server = BrokenCallServer::start(move |remote| match before_repair {
+        BeforeRepair::Nothing => {}
+        BeforeRepair::ModelMoves => *remote.lock().expect("no panic") = ELSEWHERE,
+        BeforeRepair::ModelsPaused => {
+            let text = files.data.read("config.toml");
+            files.data.write("config.toml", format!("{text}[spending]\npaused = true\n"));
+        }
+    })
+    .await;
+    let running = home.open(settings_at(&server.url, ProviderKind::Ollama)).await;
+    let conversation = running.send_and_wait(None, "What is the plan?").await;
+    let sent = server.sent.lock().expect("no panic").clone();
+    let items = format!("{:?}", running.view(&conversation).await.items);
+    running.quit().await;
+    (sent.len(), sent.iter().any(|request| request.contains("Invalid tool call")), items)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_not_repaired_by_a_model_that_moved_elsewhere_or_while_models_are_paused() {
+    for (before_repair, told) in [
+        (BeforeRepair::ModelMoves, "no longer says that “mine” runs on this computer"),
+        (BeforeRepair::ModelsPaused, "Models are paused, so nothing was sent."),
+    ] {
+        let (sent, is_repaired, items) = requests_after_broken_call(before_repair).await;
+        assert_eq!((sent, is_repaired), (1, false), "{before_repair:?}: {items}");
+        assert!(items.contains(told), "{before_repair:?}: {items}");
+    }
+    let (sent, is_repaired, items) = requests_after_broken_call(BeforeRepair::Nothing).await;
+    assert!(sent >= 2 && is_repaired && items.contains("Yes."), "the control: {items}");
 }

@@ -215,7 +215,7 @@ impl AppTurnPolicy {
             }) as _
         } else if has_model {
             self.config.ensure_valid()?;
-            self.gated(chosen.provider.clone()?, rules_generation)
+            self.gated(&chosen, rules_generation, Privacy::Open)?
         } else {
             chosen.provider.clone()?
         };
@@ -225,10 +225,7 @@ impl AppTurnPolicy {
         };
         let shown = if captures { Privacy::Never } else { max_privacy(&chosen, capabilities) };
         let provider = match shown {
-            Privacy::Local => {
-                let privacy_guard = Arc::clone(&self.privacy_guard);
-                Arc::new(LocalModelGate { provider, privacy_guard }) as _
-            }
+            Privacy::Local => self.gated(&chosen, rules_generation, Privacy::Local)?,
             Privacy::Open | Privacy::Never => provider,
         };
         let model = has_model.then(|| model_info(&settings, &chosen, &chosen.model, capabilities));
@@ -267,12 +264,28 @@ impl AppTurnPolicy {
         Ok(setup)
     }
 
-    /// A provider that is asked only while models may be, and by the private rules of this generation.
-    fn gated(&self, provider: Arc<dyn Provider>, rules_generation: u64) -> Arc<dyn Provider> {
-        let (privacy_guard, config) = (Arc::clone(&self.privacy_guard), self.config.clone());
-        let gate =
-            PrivateRulesGate { provider, config: config.clone(), privacy_guard, rules_generation };
-        Arc::new(SpendingGate { provider: Arc::new(gate), config })
+    /// The provider of `chosen`. Each of its requests is sent only while models may be asked, by the private
+    /// rules of this generation, and to a model on this computer where it may see `most`.
+    fn gated(
+        &self,
+        chosen: &SelectedModel,
+        rules_generation: u64,
+        most: Privacy,
+    ) -> Result<Arc<dyn Provider>, UserError> {
+        chosen.gated(|provider| {
+            let (config, privacy_guard) = (self.config.clone(), Arc::clone(&self.privacy_guard));
+            let provider: Arc<dyn Provider> =
+                Arc::new(PrivateRulesGate { provider, config, privacy_guard, rules_generation });
+            let config = self.config.clone();
+            let provider: Arc<dyn Provider> = Arc::new(SpendingGate { provider, config });
+            match most {
+                Privacy::Local => {
+                    let privacy_guard = Arc::clone(&self.privacy_guard);
+                    Arc::new(LocalModelGate { provider, privacy_guard }) as _
+                }
+                Privacy::Open | Privacy::Never => provider,
+            }
+        })
     }
 
     async fn note_model(

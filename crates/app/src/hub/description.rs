@@ -63,8 +63,8 @@ impl App {
             ));
         }
         session.config.ensure_models_allowed()?;
-        let (provider, config) = (chosen.provider.clone()?, session.config.clone());
-        let provider = Arc::new(SpendingGate { provider, config });
+        let config = session.config.clone();
+        let provider = chosen.gated(|provider| Arc::new(SpendingGate { provider, config }))?;
         let by = turn_policy::compaction_model_for(&settings, &chosen, provider).await;
         if !budget::has_month_budget(&session.store, &settings.spending, by.price).await? {
             return Err(UserError::new(

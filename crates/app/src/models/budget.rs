@@ -43,7 +43,7 @@ impl Provider for SpendingGate {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         self.config.reload_if_changed().await;
         if let Err(refused) = self.config.ensure_models_allowed() {
-            return Err(ModelError::InvalidRequest(refused.message));
+            return Err(ModelError::NotSent(refused.message));
         }
         self.provider.stream(request).await
     }
@@ -66,7 +66,7 @@ impl Provider for SpendingGate {
 
     async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
         if let Err(refused) = self.config.ensure_models_allowed() {
-            return Err(ModelError::InvalidRequest(refused.message));
+            return Err(ModelError::NotSent(refused.message));
         }
         self.provider.runs_elsewhere(model).await
     }

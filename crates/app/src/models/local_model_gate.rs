@@ -29,7 +29,7 @@ impl Provider for LocalModelGate {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let model = &request.model;
         if self.privacy_guard.has_local_only() && self.provider.runs_elsewhere(model).await? {
-            return Err(ModelError::InvalidRequest(format!(
+            return Err(ModelError::NotSent(format!(
                 "The model server no longer says that “{model}” runs on this computer, so nothing more was sent. \
                  Send your message again: it is answered without the notes that only local models may \
                  read. Or choose another model in Settings > Model."

@@ -7,7 +7,9 @@ use std::time::Duration;
 use desktop::Keyring;
 use llm::provider::Provider;
 use llm::providers::model_catalog;
-use llm::{Deadlines, KeyPool, ModelError, RequestParameters, TimeScale, ToollessModels};
+use llm::{
+    Deadlines, KeyPool, ModelError, RequestParameters, TextToolProvider, TimeScale, ToollessModels,
+};
 use protocol::event::{KeyringTrouble, LocalServer, ProviderStatus};
 use protocol::settings::KeyPolicy;
 use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
@@ -152,6 +154,8 @@ impl ModelSelector {
 pub(crate) struct SelectedModel {
     /// The provider, or why there is none.
     pub(crate) provider: Result<Arc<dyn Provider>, UserError>,
+    /// The same where its models may take no tools: it may send a second request by itself.
+    text_tools: Option<TextToolProvider>,
     /// The provider to ask for its list of models, also while no model is chosen.
     pub(crate) model_lister: Option<Arc<dyn Provider>>,
     /// The model's id or alias; empty for Commands.
@@ -164,6 +168,20 @@ pub(crate) struct SelectedModel {
     pub(crate) max_privacy: Privacy,
     /// How it stands, for the window.
     pub(crate) status: ProviderStatus,
+}
+
+impl SelectedModel {
+    /// The provider, each of whose requests passes `gate`, also those that it makes by itself after another.
+    pub(crate) fn gated(
+        &self,
+        gate: impl FnOnce(Arc<dyn Provider>) -> Arc<dyn Provider>,
+    ) -> Result<Arc<dyn Provider>, UserError> {
+        let provider = self.provider.clone()?;
+        Ok(match &self.text_tools {
+            Some(text_tools) => Arc::new(text_tools.with_gate(gate)) as _,
+            None => gate(provider),
+        })
+    }
 }
 
 /// The provider whose keys were looked up, and the keys.
@@ -216,7 +234,7 @@ fn select_from_provider(
     choice: &SelectionInput,
     chosen: ModelProvider,
     finding: Finding,
-    toolless_models: ToollessModels,
+    no_tools: ToollessModels,
 ) -> SelectedModel {
     let SelectionInput { settings, pace, .. } = choice;
     let base_url = chosen.base_url(settings);
@@ -241,12 +259,14 @@ fn select_from_provider(
     let keys = found.map(|found| found.keys).unwrap_or_default();
     let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let one = |key| {
-        let (base_url, no_tools) = (base_url.clone(), toolless_models.clone());
-        let (deadlines, parameters) = (deadlines(*pace), parameters.clone());
-        chosen.build(ProviderConfig { base_url, key, deadlines, no_tools, parameters })
+        let (base_url, deadlines) = (base_url.clone(), deadlines(*pace));
+        chosen.build(ProviderConfig { base_url, key, deadlines, parameters: parameters.clone() })
     };
-    let asked = with_key_pool(settings.key_policy, *pace, keys, one)
+    let wire = with_key_pool(settings.key_policy, *pace, keys, one)
         .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
+    let text_tools =
+        wire.as_ref().ok().and_then(|wire| chosen.text_tools(wire, &base_url, no_tools));
+    let asked = wire.map(|wire| with_text_tools(wire, text_tools.as_ref()));
     let lists = asked.clone().ok();
     let provider = asked.and_then(|provider| match model {
         "" => Err(no_model(chosen)),
@@ -254,15 +274,15 @@ fn select_from_provider(
     });
     let trouble = provider.as_ref().err().map(ToString::to_string);
     let sees_local = settings.private.endpoint_is_local && is_local && !is_cloud_model(model);
-    let max_privacy = if sees_local { Privacy::Local } else { Privacy::Open };
     let label = if model.is_empty() { chosen.name().to_owned() } else { short_model_name(model) };
     SelectedModel {
         provider,
+        text_tools,
         model_lister: lists,
         model: model.to_owned(),
         model_provider: chosen,
         default_window: default_context_window(chosen.catalog(&base_url)),
-        max_privacy,
+        max_privacy: if sees_local { Privacy::Local } else { Privacy::Open },
         status: ProviderStatus {
             has_model: true,
             label,
@@ -308,6 +328,16 @@ pub(crate) fn is_cloud_model(model: &str) -> bool {
     model.ends_with("-cloud") || model.ends_with(":cloud")
 }
 
+fn with_text_tools(
+    wire: Arc<dyn Provider>,
+    text_tools: Option<&TextToolProvider>,
+) -> Arc<dyn Provider> {
+    match text_tools {
+        Some(text_tools) => Arc::new(text_tools.clone()),
+        None => wire,
+    }
+}
+
 /// One provider for all keys; with no key at all, one that goes without.
 fn with_key_pool(
     policy: KeyPolicy,
@@ -336,6 +366,7 @@ fn deadlines(time_scale: TimeScale) -> Deadlines {
 fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
     SelectedModel {
         provider: Ok(Arc::new(CommandProvider::new(jiff::Zoned::now))),
+        text_tools: None,
         model_lister: None,
         model: String::new(),
         // The key that makes a model answer in its place, unless the settings name another one.
@@ -401,6 +432,7 @@ fn failed_selection(
 ) -> SelectedModel {
     SelectedModel {
         provider: Err(UserError::new(code, message)),
+        text_tools: None,
         model_lister: None,
         model: String::new(),
         model_provider,

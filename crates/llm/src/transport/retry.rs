@@ -53,6 +53,7 @@ pub fn next_delay(error: &ModelError, attempts: u32, spread: u8) -> Option<Durat
         | ModelError::InvalidRequest(_)
         | ModelError::NoModel(_)
         | ModelError::NoTools(_)
+        | ModelError::NotSent(_)
         | ModelError::Loading(_)
         | ModelError::ContextExceeded { .. }
         | ModelError::Unknown { retryable: false, .. } => return None,
@@ -122,6 +123,7 @@ mod tests {
             ModelError::Auth(String::new()),
             ModelError::InvalidRequest(String::new()),
             ModelError::NoTools(String::new()),
+            ModelError::NotSent(String::new()),
             ModelError::ContextExceeded { message: String::new(), window: None },
             unknown,
         ] {

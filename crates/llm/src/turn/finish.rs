@@ -107,6 +107,7 @@ impl From<ModelError> for UserError {
             ModelError::ContextExceeded { .. } => ErrorCode::TooLarge,
             ModelError::InvalidRequest(_)
             | ModelError::NoTools(_)
+            | ModelError::NotSent(_)
             | ModelError::Outdated(_)
             | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,
         };

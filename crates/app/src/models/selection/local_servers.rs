@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llm::transport::http::is_on_this_computer;
-use llm::{Deadlines, RequestParameters, ToollessModels};
+use llm::{Deadlines, RequestParameters};
 use protocol::event::LocalServer;
 use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
@@ -73,7 +73,6 @@ async fn first_model(server: &LocalServerCandidate) -> Option<String> {
         base_url: server.base_url.clone(),
         key: SecretString::default(),
         deadlines,
-        no_tools: ToollessModels::default(),
         parameters: RequestParameters::default(),
     });
     let models = provider.ok()?.models().await.ok()?;

@@ -24,7 +24,6 @@ pub(super) struct ProviderConfig {
     pub(super) base_url: String,
     pub(super) key: SecretString,
     pub(super) deadlines: Deadlines,
-    pub(super) no_tools: ToollessModels,
     pub(super) parameters: RequestParameters,
 }
 
@@ -115,18 +114,12 @@ impl ModelProvider {
         }
     }
 
-    /// The provider. Asks nobody.
+    /// The provider, for models that take tools. Asks nobody.
     pub(super) fn build(self, asking: ProviderConfig) -> Result<Arc<dyn Provider>, ModelError> {
-        let ProviderConfig { base_url, key, deadlines, no_tools, parameters } = asking;
-        let url = base_url.clone();
+        let ProviderConfig { base_url, key, deadlines, parameters } = asking;
         let wire: Arc<dyn Provider> = match self {
             Self::Anthropic => {
-                return Ok(Arc::new(Anthropic::new(AnthropicConfig {
-                    base_url,
-                    key,
-                    deadlines,
-                    parameters,
-                })?));
+                Arc::new(Anthropic::new(AnthropicConfig { base_url, key, deadlines, parameters })?)
             }
             Self::OpenAi => {
                 Arc::new(OpenAi::new(OpenAiConfig { base_url, key, deadlines, parameters })?)
@@ -135,7 +128,22 @@ impl ModelProvider {
                 Arc::new(Ollama::new(OllamaConfig { base_url, key, deadlines, parameters })?)
             }
         };
-        Ok(Arc::new(TextToolProvider::new(wire, url, no_tools)))
+        Ok(wire)
+    }
+
+    /// The same provider for models that may take no tools; `None` where each model takes them.
+    pub(super) fn text_tools(
+        self,
+        wire: &Arc<dyn Provider>,
+        base_url: &str,
+        no_tools: ToollessModels,
+    ) -> Option<TextToolProvider> {
+        match self {
+            Self::Anthropic => None,
+            Self::OpenAi | Self::Ollama => {
+                Some(TextToolProvider::new(Arc::clone(wire), base_url.to_owned(), no_tools))
+            }
+        }
     }
 }
 
