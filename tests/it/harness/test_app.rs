@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use app::{App, DataDir, TimeScale};
+use futures_util::FutureExt as _;
 use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::SendMessageRequest;
 use protocol::settings::HubSettings;
@@ -20,7 +21,8 @@ use testkit::gui::desktop_app::cli_path;
 use testkit::scripted_model::KEY;
 use testkit::{ScriptedModel, TempVault};
 use tokio::process::{Child, Command};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
 
 /// Nothing in a test takes so long, unless it never comes.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -198,6 +200,35 @@ impl RunningApp {
     pub(crate) async fn replace_settings(&self, settings: Settings) {
         let set = self.app.change_settings(|held| *held = settings).await;
         set.expect("the settings are saved");
+    }
+
+    /// Begins `work` while a change of the settings is being saved, which is made once the work waits. Returns
+    /// the outcome of the work.
+    pub(crate) async fn while_settings_change<T>(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send + 'static,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let (entered, is_entered) = oneshot::channel();
+        let (release, is_released) = std::sync::mpsc::channel();
+        let app = self.app.clone();
+        let mut changing = JoinSet::new();
+        changing.spawn(async move {
+            app.change_settings(move |settings| {
+                entered.send(()).expect("the test waits for it");
+                is_released.recv().expect("the test goes on");
+                change(settings);
+            })
+            .await
+        });
+        is_entered.await.expect("the change begins");
+        let mut work = std::pin::pin!(work);
+        assert!(work.as_mut().now_or_never().is_none(), "it waits for the change");
+        release.send(()).expect("the change waits");
+        let outcome = work.await;
+        let changed = changing.join_next().await.expect("a task").expect("it does not panic");
+        changed.expect("the settings are saved");
+        outcome
     }
 
     /// Sends a message and waits until nothing runs any more.

@@ -256,3 +256,29 @@ async fn a_saved_token_is_shown_to_the_hub_that_it_was_saved_for_and_to_no_other
     running.quit().await;
     cancel.cancel();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_stored_for_no_other_hub_than_it_was_pasted_for() {
+    const PASTED: &str = "canary-of-the-pasted";
+    let (first, second) = (RawHub::bind().await, RawHub::bind().await);
+    for is_changed in [true, false] {
+        let home = TestHome::new(&NOTES);
+        let running = home.open(with_hub(settings_without_model(), &first.url())).await;
+        let other = second.url();
+        let change = move |settings: &mut Settings| match is_changed {
+            true => settings.hub.address = other,
+            // The control: a change of something else.
+            false => settings.follow_links = true,
+        };
+        let storing = running.app.set_hub_token(SecretString::from(PASTED), KeyStorage::File);
+        let stored = running.while_settings_change(change, storing).await;
+        let message = stored.as_ref().err().map(|error| error.message.as_str());
+        let changed = "The hub was changed meanwhile. Paste the token again.";
+        assert_eq!(message, is_changed.then_some(changed));
+        running.quit().await;
+        let holds =
+            |bytes: &[u8]| bytes.windows(PASTED.len()).any(|part| part == PASTED.as_bytes());
+        let is_kept = home.data.snapshot().into_iter().any(|(_, bytes)| holds(&bytes));
+        assert_eq!(is_kept, !is_changed);
+    }
+}

@@ -4,7 +4,7 @@ use protocol::request::{KeyStorage, KeyTrial};
 use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
 use testkit::scripted_model::KEY;
-use testkit::{Reply, ScriptedModel};
+use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::harness::test_app::{TestHome, settings_with_model};
 
@@ -49,4 +49,65 @@ async fn a_key_that_could_not_be_tried_is_told_apart_from_a_refused_one() {
     assert!(matches!(&untried, KeyTrial::Untried { .. }), "{untried:?}");
     running.quit().await;
     assert!(!is_kept(&home, TRIED));
+}
+
+/// Selects another provider.
+fn select_openai(settings: &mut Settings) {
+    settings.provider = ProviderKind::OpenAi;
+}
+
+/// Selects another server of the same provider.
+fn move_server(settings: &mut Settings) {
+    settings.base_url = "https://proxy.example".into();
+}
+
+/// Changes nothing about providers.
+fn follow_links(settings: &mut Settings) {
+    settings.follow_links = true;
+}
+
+const CHANGED: &str = "The provider was changed meanwhile. Paste the key again.";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_tried_while_the_provider_changes_counts_as_untried() {
+    let untried = KeyTrial::Untried { message: CHANGED.to_owned() };
+    let cases: [(fn(&mut Settings), KeyTrial); 3] = [
+        (select_openai, untried.clone()),
+        (move_server, untried),
+        // The control: a change of something else.
+        (follow_links, KeyTrial::Works),
+    ];
+    for (change, expected) in cases {
+        let gate = Gate::closed();
+        let model = ScriptedModel::start(vec![Reply::text("ready").gated(&gate)]).await;
+        let home = TestHome::new(&[]);
+        let running = home.open(settings_with_model(&model)).await;
+        let changing = async {
+            gate.wait_until_reached(1).await;
+            running.app.change_settings(change).await.expect("saved");
+            gate.open();
+        };
+        let (tried, ()) = tokio::join!(trial(&running, KEY), changing);
+        assert_eq!(tried, expected);
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_stored_for_no_other_provider_or_server_than_it_was_pasted_for() {
+    // The last one is the control: a change of something else.
+    let cases: [(fn(&mut Settings), bool); 3] =
+        [(select_openai, false), (move_server, false), (follow_links, true)];
+    for (change, is_stored) in cases {
+        let home = TestHome::new(&[]);
+        let anthropic = ProviderKind::Anthropic;
+        let running = home.start(Settings { provider: anthropic, ..Settings::default() }).await;
+        let storing = running.app.set_key(SecretString::from(KEY), KeyStorage::File);
+        let stored = running.while_settings_change(change, storing).await;
+        let message = stored.as_ref().err().map(|error| error.message.as_str());
+        assert_eq!(message, (!is_stored).then_some(CHANGED));
+        running.quit().await;
+        assert_eq!(is_kept(&home, KEY), is_stored);
+    }
 }

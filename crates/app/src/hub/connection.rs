@@ -111,7 +111,8 @@ impl App {
     }
 
     /// Stores the token for the hub that is configured, and connects again; an empty text removes it.
-    /// While the link is off, the token is for the hub that is linked to next.
+    /// While the link is off, the token is for the hub that is linked to next. Where another hub is
+    /// configured before the keyring is unlocked, nothing is stored.
     pub async fn set_hub_token(
         &self,
         token: SecretString,
@@ -121,14 +122,33 @@ impl App {
         if !text.is_empty() {
             Token::new(text).map_err(config_error)?;
         }
+        let hub = self.enabled_hub();
         self.ready_to_store(Secret::HubToken, &token, place).await;
-        let AppServices { data, keyring, .. } = self.services();
-        secrets::save(data, keyring, Secret::HubToken, &token, place).await?;
-        if token.expose_secret().trim().is_empty() {
-            return self.link_with_token().await;
+        {
+            let _saving = self.lock_settings().await;
+            self.store_hub_token(&token, place, hub).await?;
         }
-        let link = link_config(&self.settings().hub).ok().flatten();
-        let (data, hub) = (data.clone(), link.map(|link| link.hub_id()));
+        self.link_with_token().await
+    }
+
+    /// Stores the token for this hub, if it is still the one that is configured. The caller holds
+    /// [`App::lock_settings`].
+    async fn store_hub_token(
+        &self,
+        token: &SecretString,
+        place: KeyStorage,
+        hub: Option<String>,
+    ) -> Result<(), UserError> {
+        let AppServices { data, keyring, .. } = self.services();
+        let is_removed = token.expose_secret().trim().is_empty();
+        if !is_removed && hub != self.enabled_hub() {
+            return Err(UserError::other("The hub was changed meanwhile. Paste the token again."));
+        }
+        secrets::save(data, keyring, Secret::HubToken, token, place).await?;
+        if is_removed {
+            return Ok(());
+        }
+        let data = data.clone();
         let place = match place {
             KeyStorage::Keyring => secrets::FROM_KEYRING,
             KeyStorage::File => secrets::FROM_FILE,
@@ -137,8 +157,13 @@ impl App {
             Some(hub) => token_owner::assign(&data, place, &hub),
             None => token_owner::disown(&data, place),
         })
-        .await??;
-        self.link_with_token().await
+        .await?
+    }
+
+    /// The id of the hub that is linked to by the settings; `None` while the link is off.
+    fn enabled_hub(&self) -> Option<String> {
+        let link = link_config(&self.settings().hub).ok().flatten();
+        link.as_ref().map(LinkConfig::hub_id)
     }
 
     /// Links to the hub with the token as it is found now, if a vault is open.

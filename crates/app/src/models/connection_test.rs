@@ -10,7 +10,7 @@ use protocol::{AppEvent, Role};
 use secrecy::SecretString;
 
 use crate::app::App;
-use crate::models::selection::SelectedModel;
+use crate::models::selection::{ModelProvider, SelectedModel, SelectionInput};
 use crate::settings::secrets;
 use crate::vault_session::AppServices;
 
@@ -41,16 +41,34 @@ impl App {
     }
 
     /// Has the selected provider try keys that are not stored, one or several: asks for one word
-    /// with each. The keys are in no log and no error.
+    /// with each. The keys are in no log and no error. Where another provider or server is selected
+    /// meanwhile, they count as untried.
     pub async fn try_key(&self, keys: SecretString) -> KeyTrial {
         self.services().config.reload_if_changed().await;
         if let Err(refused) = self.services().config.ensure_models_allowed() {
             return KeyTrial::Untried { message: refused.message };
         }
-        let model_provider = self.services().model_selector.selected().await.model_provider;
-        for key in secrets::several(&keys) {
-            let chosen =
-                self.services().model_selector.with_key(self.choice(), model_provider, key).await;
+        let target = self.key_target().await;
+        let choice = match self.choice_for(&target).await {
+            Ok(choice) => choice,
+            Err(changed) => return KeyTrial::Untried { message: changed.message },
+        };
+        let tried = self.try_each_key(&keys, &choice, target.model_provider).await;
+        match self.choice_for(&target).await {
+            Ok(_) => tried,
+            Err(changed) => KeyTrial::Untried { message: changed.message },
+        }
+    }
+
+    async fn try_each_key(
+        &self,
+        keys: &SecretString,
+        choice: &SelectionInput,
+        provider: ModelProvider,
+    ) -> KeyTrial {
+        for key in secrets::several(keys) {
+            let selector = &self.services().model_selector;
+            let chosen = selector.with_key(choice.clone(), provider, key).await;
             let tried = match (&chosen.provider, &chosen.model_lister) {
                 (Ok(provider), _) => ask_one_word(&**provider, chosen.model.clone()).await,
                 // No model is chosen yet: the list of models wants the key too.

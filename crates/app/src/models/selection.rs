@@ -47,6 +47,7 @@ pub(crate) struct ModelSelector {
 }
 
 /// The input of a selection.
+#[derive(Clone)]
 pub(crate) struct SelectionInput {
     pub(crate) settings: Settings,
     pub(crate) data: DataDir,

@@ -6,7 +6,7 @@ use std::path::Path;
 use protocol::request::KeyStorage;
 use protocol::settings::{ExtraRoot, HubSettings, SettingsChoice};
 use protocol::{AppEvent, PrivateRules, Settings, UserError};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::app::App;
 use crate::hub::connection;
@@ -183,13 +183,18 @@ impl App {
         judged.await?.map_err(|error| UserError::other(error.to_string()))
     }
 
-    /// Stores the keys of the selected provider, one or several; an empty text removes them.
+    /// Stores the keys of the selected provider, one or several; an empty text removes them. Where another
+    /// provider or server is selected before the keyring is unlocked, nothing is stored.
     pub async fn set_key(&self, key: SecretString, place: KeyStorage) -> Result<(), UserError> {
-        let AppServices { data, keyring, model_selector: answering, .. } = self.services();
-        let keys_secret = async || Secret::Keys(answering.selected().await.model_provider);
-        self.ready_to_store(keys_secret().await, &key, place).await;
+        let AppServices { data, keyring, .. } = self.services();
+        let target = self.key_target().await;
+        let secret = Secret::Keys(target.model_provider);
+        self.ready_to_store(secret, &key, place).await;
         let _saving = self.lock_settings().await;
-        secrets::save(data, keyring, keys_secret().await, &key, place).await?;
+        if !key.expose_secret().trim().is_empty() {
+            self.ensure_key_target(&target).await?;
+        }
+        secrets::save(data, keyring, secret, &key, place).await?;
         self.reselect_model().await;
         Ok(())
     }
