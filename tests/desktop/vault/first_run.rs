@@ -1,16 +1,25 @@
 //! The first minutes: a folder of one's own or one to try things in, no model, and something useful
-//! at once.
+//! at once; or a model whose key is wrong at first, or lies in a keyring that is locked.
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+use testkit::scripted_model::KEY;
 use testkit::vaults::temp_vault::read_files;
-use testkit::{DesktopHome, Key, TempVault};
+use testkit::{
+    DesktopApp, DesktopHome, Key, KeyringDaemon, PrivateBus, Reply, ScriptedModel, TempVault,
+};
 
 use crate::input_device::InputDevice;
 use crate::lock_display;
 
 const FIRST_RUN: &str = "[data-testid=firstrun]";
 const LOG: &str = "[data-testid=chat-log]";
+/// The controls of the first run that can be used now.
+const ENABLED: &str = "[data-testid=firstrun] :is(button, label):not(:disabled *, :disabled)";
+const KEY_FIELD: &str = "[data-testid=firstrun] input[type=password]";
+const KEY_NEWS: &str = "[data-testid=key-news]";
+const LOCKED: &str = "The keyring is locked. Unlock it to use your API key.";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network() {
@@ -21,12 +30,7 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
     app.save_screenshot("first-run").await;
 
     for step in ["Try sample notes", "Continue without a model", "Skip"] {
-        app.window
-            .click_text(
-                &format!("{FIRST_RUN} :is(button, label):not(:disabled *, :disabled)"),
-                step,
-            )
-            .await;
+        app.window.click_text(ENABLED, step).await;
     }
     InputDevice::Pointer.send_message(&app, "append bread to Groceries").await;
     app.window.find_text(LOG, "Added 1 line to Groceries").await;
@@ -86,4 +90,174 @@ async fn a_new_user_chooses_a_folder_and_finds_something_in_it_by_pointer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_chooses_a_folder_and_finds_something_in_it_by_keyboard() {
     choose_own_folder(InputDevice::Keyboard).await;
+}
+
+/// A home whose provider is this model, without a key, in a session with this bus.
+fn keyless_home(model: &ScriptedModel, bus: &PrivateBus) -> DesktopHome {
+    let mut home = DesktopHome::new().with_bus(bus);
+    home.set_env_vars([
+        ("ANTHROPIC_BASE_URL", model.base_url()),
+        ("OPENAI_API_KEY", String::new()),
+    ]);
+    home
+}
+
+/// Sends a message in the chat, which this answers.
+async fn send_and_find_answer(app: &DesktopApp, answer: &str) {
+    InputDevice::Pointer.send_message(app, "Are you there?").await;
+    app.window.find_text(LOG, answer).await;
+}
+
+/// The text in the field for the API key.
+async fn key_in_field(app: &DesktopApp) -> Value {
+    let script = "return document.querySelector(arguments[0]).value";
+    app.window.execute(script, &json!([KEY_FIELD])).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_key_is_told_beside_its_field_and_replaced_there() {
+    const WRONG: &str = "sk-ant-wrong-0123456789";
+    let _turn = lock_display().await;
+    let bus = PrivateBus::start();
+    let _keyring = KeyringDaemon::on(bus.address()).await;
+    let answers = ["ready", "I hear you.", "I still hear you."].map(Reply::text);
+    let model = ScriptedModel::start(answers.into()).await;
+    let home = keyless_home(&model, &bus);
+    let app = home.start().await;
+    for step in ["Try sample notes", "Use an API key"] {
+        app.window.click_text(ENABLED, step).await;
+    }
+    app.window.type_into(KEY_FIELD, WRONG).await;
+    app.window.click_text(ENABLED, "Save").await;
+    let failure = "[data-testid=firstrun] [data-testid=secret-failure]";
+    let told = app.window.wait_for_text(failure, "The API key wasn’t saved.").await;
+    assert!(told.contains("didn’t accept the API key"), "{told}");
+    assert_eq!(key_in_field(&app).await, json!(WRONG), "it stays in the field");
+    assert!(model.refused_key_count() > 0 && model.requests().is_empty());
+    app.save_screenshot("first-run-wrong-key").await;
+
+    // The field has the keyboard and the key is selected: what is typed takes its place.
+    app.window.find(&format!("{KEY_FIELD}:focus")).await;
+    app.window.type_text(KEY).await;
+    assert_eq!(key_in_field(&app).await, json!(KEY));
+    app.window.press_keys(&[Key::Enter]).await;
+    // The control: at the same field the right key is not refused.
+    app.window.find_text(KEY_NEWS, "The API key works.").await;
+    assert_eq!(key_in_field(&app).await, json!(""));
+    let left = app.window.find(failure).await;
+    assert_eq!(app.window.text(&left).await, "");
+    app.window.click_text(ENABLED, "Skip").await;
+    send_and_find_answer(&app, "I hear you.").await;
+    app.quit().await;
+
+    // The right one was kept.
+    let app = home.start().await;
+    send_and_find_answer(&app, "I still hear you.").await;
+    app.quit().await;
+    model.finish();
+}
+
+/// The keyring is locked: `text` says so. Its user cannot be asked at first, and then unlocks it.
+async fn unlock_keyring(app: &DesktopApp, keyring: &KeyringDaemon, text: &str) {
+    let unlock = "[data-testid=keyring-unlock]";
+    app.window.find_text(text, LOCKED).await;
+    // The control: a button alone does not unlock it.
+    app.window.click_text(unlock, "Unlock keyring").await;
+    app.window.find_text(text, "The keyring wasn’t unlocked.").await;
+    keyring.unlock().await;
+    app.window.click_text(unlock, "Unlock keyring").await;
+    app.window.wait_until_gone(text).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_keyring_is_told_at_the_first_run_and_in_the_chat_and_unlocked_there() {
+    let _turn = lock_display().await;
+    let bus = PrivateBus::start();
+    let keyring = KeyringDaemon::on(bus.address()).await;
+    keyring.store("anthropic", KEY).await;
+    let answers = ["I hear you.", "I still hear you."].map(Reply::text);
+    let model = ScriptedModel::start(answers.into()).await;
+    let home = keyless_home(&model, &bus);
+    let notice = "[data-testid=first-keyring]";
+    // The control: while it is not locked, the key is found and nothing is told.
+    let app = home.start().await;
+    app.window.find_text(KEY_NEWS, "API key found").await;
+    app.window.wait_until_gone(notice).await;
+    app.quit().await;
+
+    keyring.lock().await;
+    let app = home.start().await;
+    app.window.click_text(ENABLED, "Try sample notes").await;
+    app.window.find_text(&format!("{FIRST_RUN} label.on"), "Use an API key").await;
+    app.window.find_text(ENABLED, "Unlock keyring").await;
+    app.save_screenshot("first-run-locked-keyring").await;
+    unlock_keyring(&app, &keyring, notice).await;
+    app.window.find_text(KEY_NEWS, "API key found").await;
+    app.window.click_text(ENABLED, "Skip").await;
+    send_and_find_answer(&app, "I hear you.").await;
+    app.quit().await;
+
+    keyring.lock().await;
+    let app = home.start().await;
+    unlock_keyring(&app, &keyring, "[data-testid=keyring-notice]").await;
+    send_and_find_answer(&app, "I still hear you.").await;
+    app.quit().await;
+    model.finish();
+}
+
+/// The controls within `css` that stand beyond the left or the right edge of the window, by name.
+async fn controls_cut_off(app: &DesktopApp, css: &str) -> Value {
+    let script = "const [css] = arguments;
+        const kinds = ':is(button, label, input, select, textarea)';
+        return [...document.querySelectorAll(`${css} ${kinds}`)]
+            .filter((control) => {
+                const { left, right, width } = control.getBoundingClientRect();
+                return width > 1 && (left < -1 || right > innerWidth + 1);
+            })
+            .map((control) => control.innerText || control.ariaLabel || control.tagName)";
+    app.window.execute(script, &json!([css])).await
+}
+
+/// Puts a button beyond the edge of the window, or takes it away.
+async fn toggle_button_outside(app: &DesktopApp) {
+    let script = "const before = document.getElementById('outside');
+        if (before) return before.remove();
+        const outside = document.createElement('button');
+        outside.id = outside.textContent = 'outside';
+        outside.style.position = 'fixed';
+        outside.style.left = '110vw';
+        document.querySelector(arguments[0]).append(outside);";
+    app.window.execute(script, &json!([FIRST_RUN])).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_user_with_a_narrow_window_has_everything_in_it() {
+    let _turn = lock_display().await;
+    let home = DesktopHome::new();
+    let app = home.start().await;
+    app.window.find(FIRST_RUN).await;
+    app.window.resize(460, 640).await;
+    assert_eq!(controls_cut_off(&app, FIRST_RUN).await, json!([]));
+    toggle_button_outside(&app).await;
+    assert_eq!(controls_cut_off(&app, FIRST_RUN).await, json!(["outside"]), "the control");
+    toggle_button_outside(&app).await;
+    for step in ["Try sample notes", "Use an API key"] {
+        app.window.click_text(ENABLED, step).await;
+    }
+    app.window.find(KEY_FIELD).await;
+    assert_eq!(controls_cut_off(&app, FIRST_RUN).await, json!([]));
+    app.save_screenshot("first-run-narrow").await;
+    for step in ["Continue without a model", "Skip"] {
+        app.window.click_text(ENABLED, step).await;
+    }
+    InputDevice::Pointer.send_message(&app, "append bread to Groceries").await;
+    app.window.find_text(LOG, "Added 1 line to Groceries").await;
+    assert_eq!(controls_cut_off(&app, ".main").await, json!([]));
+    // The list of conversations is in a drawer.
+    app.window.click(".only-narrow[aria-expanded=false]").await;
+    app.window.find_text(".side.open [data-row]", "bread").await;
+    app.save_screenshot("narrow-list").await;
+    app.window.click_text(".side.open [data-row]", "bread").await;
+    app.window.wait_until_gone(".side.open").await;
+    app.quit().await;
 }

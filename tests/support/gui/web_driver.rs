@@ -214,6 +214,21 @@ impl WebDriver {
         shown.unwrap_or_else(|why| panic!("the page {url}: {why}"));
     }
 
+    /// Makes the window this large, in pixels of the screen; resolves once its page is no larger.
+    pub async fn resize(&self, width: u32, height: u32) {
+        let size = "return [innerWidth, innerHeight]";
+        let frame = json!({ "x": 0, "y": 0, "width": width, "height": height });
+        poll_until(&format!("a page of {width}×{height}"), async || {
+            self.post("/window/rect", &frame).await?;
+            let page = self.try_execute(size, &json!([])).await?;
+            match serde_json::from_value::<(u32, u32)>(page.clone()) {
+                Ok((across, down)) if across <= width && down <= height => Ok(()),
+                _ => Err(format!("it is {page}")),
+            }
+        })
+        .await;
+    }
+
     /// Writes `text` into the first `css`, in place of what stands there.
     pub async fn replace_text(&self, css: &str, text: &str) {
         let WebElement(id) = self.find(css).await;
