@@ -23,6 +23,14 @@ use crate::providers::openai;
 const FIRST_EVENT: Duration = Duration::from_millis(600);
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A comment of an event stream.
+const COMMENT: &str = ":\n\n";
+/// Progress as llama.cpp's server tells it: a chunk without a choice.
+const PROGRESS: &str = "data: {\"object\":\"chat.completion.chunk\",\"choices\":[],\
+     \"prompt_progress\":{\"total\":5000,\"cache\":0,\"processed\":2048,\"time_ms\":900}}\n\n";
+/// The event with which Anthropic's API says only that the line is open.
+const PING: &str = "event: ping\ndata: {\"type\":\"ping\"}\n\n";
+
 /// Which API the server on loopback speaks, and with it whether it counts as one of this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Api {
@@ -34,7 +42,7 @@ enum Api {
 
 impl Api {
     fn provider(self, base_url: String, first_event: Duration) -> Arc<dyn Provider> {
-        let deadlines = Deadlines { connect: PATIENCE, first_event, idle: PATIENCE };
+        let deadlines = Deadlines { connect: PATIENCE, first_event, idle: first_event };
         let (key, parameters) = ("sk-test".into(), RequestParameters::default());
         match self {
             Self::Local => {
@@ -55,12 +63,13 @@ impl Api {
         }
     }
 
-    /// An answer that says `text` after comments for three times as long as the limit.
-    fn slow_answer(self, text: &str) -> CannedAnswer {
+    /// An answer that says `text` after these bytes, again and again for three times as long as
+    /// the limit.
+    fn slow_answer(self, text: &str, bytes: &'static str) -> CannedAnswer {
         let answer = self.answer(text).bytes;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let every = FIRST_EVENT / 6;
-        let then = AfterBytes::KeepAlive { comments: 18, every, rest: body.to_owned() };
+        let then = AfterBytes::KeepAlive { bytes, times: 18, every, rest: body.to_owned() };
         CannedAnswer { bytes: format!("{head}\r\n\r\n"), at_a_time: usize::MAX, then }
     }
 }
@@ -101,21 +110,34 @@ fn failure(ending: &TurnEnding) -> &str {
     &ending.error.as_ref().unwrap_or_else(|| panic!("no failure: {ending:?}")).message
 }
 
+/// A server on this computer that sends these bytes while it reads is waited for, and asked once. The
+/// control: a remote provider is not waited for longer because it sends `remote`.
+async fn check_kept_alive_by(local: &'static str, remote: &'static str) {
+    let slow = Api::Local.slow_answer("Beans.", local);
+    let (ending, requests) = ending_and_requests(Api::Local, vec![slow]).await;
+    assert_eq!((ending.status, requests), (TurnStatus::Done, 1), "{local}: {:?}", ending.error);
+    assert_eq!(ending.message.unwrap().text(), "Beans.");
+    let slow = || Api::Remote.slow_answer("Beans.", remote);
+    let (ending, requests) = ending_and_requests(Api::Remote, vec![slow(), slow()]).await;
+    assert_eq!((ending.status, requests), (TurnStatus::Failed, 2), "{remote}");
+    let message = failure(&ending);
+    assert!(message.contains("stopped responding. Check the network"), "{message}");
+}
+
 #[tokio::test]
 async fn comments_keep_the_wait_for_a_server_on_this_computer_alive() {
-    let (ending, requests) =
-        ending_and_requests(Api::Local, vec![Api::Local.slow_answer("Beans.")]).await;
-    assert_eq!((ending.status, requests), (TurnStatus::Done, 1), "{:?}", ending.error);
-    assert_eq!(ending.message.unwrap().text(), "Beans.");
-    // The control: a remote provider is not waited for longer because it sends comments.
-    let slow = || Api::Remote.slow_answer("Beans.");
-    let (ending, requests) = ending_and_requests(Api::Remote, vec![slow(), slow()]).await;
-    assert_eq!((ending.status, requests), (TurnStatus::Failed, 2));
-    assert!(
-        failure(&ending).contains("stopped responding. Check the network"),
-        "{}",
-        failure(&ending)
-    );
+    check_kept_alive_by(COMMENT, COMMENT).await;
+}
+
+#[tokio::test]
+async fn progress_keeps_the_wait_for_a_server_on_this_computer_alive_and_its_end_is_noticed() {
+    check_kept_alive_by(PROGRESS, PING).await;
+    // The control: a server that tells progress once and no more is given up.
+    let stuck = CannedAnswer { then: AfterBytes::Hold, ..stream(PROGRESS) };
+    let (ending, requests) = ending_and_requests(Api::Local, vec![stuck, silent()]).await;
+    assert_eq!((ending.status, requests), (TurnStatus::Failed, 1));
+    let message = failure(&ending);
+    assert!(message.contains("A long prompt takes time on this computer"), "{message}");
 }
 
 #[tokio::test]
@@ -158,7 +180,8 @@ async fn a_server_that_loads_its_model_is_waited_for_longer_than_one_that_fails(
 #[tokio::test]
 async fn the_wait_for_a_server_on_this_computer_can_be_stopped() {
     let every = Duration::from_millis(20);
-    let then = AfterBytes::KeepAlive { comments: u32::MAX, every, rest: String::new() };
+    let (bytes, rest) = (COMMENT, String::new());
+    let then = AfterBytes::KeepAlive { bytes, times: u32::MAX, every, rest };
     let comments = CannedAnswer { then, ..stream("") };
     for answer in [silent(), comments] {
         let (mut world, mut server) =
