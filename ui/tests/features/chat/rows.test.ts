@@ -148,6 +148,7 @@ describe('a tool line', () => {
   it('is shared by equal changes of several notes, and by no others', () => {
     const set = (path: string, value: string, waiting = false) => ({
       ...changed({ path, added: 1, waiting }),
+      tool: 'set_property',
       arguments: JSON.stringify({ path, property: 'status', action: 'set', value }),
     });
     const notes = Array.from({ length: 12 }, (_, at) => `Note ${at}.md`);
@@ -164,7 +165,7 @@ describe('a tool line', () => {
       'Changed 11 notes',
       'Added 1 line to Note 11',
     ]);
-    expect(lines(set('a.md', 'done'), { ...set('b.md', 'done'), tool: 'edit_tags' })).toEqual([
+    expect(lines(set('a.md', 'done'), { ...set('b.md', 'done'), tool: 'append_file' })).toEqual([
       'Added 1 line to a',
       'Added 1 line to b',
     ]);
@@ -178,8 +179,14 @@ describe('a tool line', () => {
     ['Couldn’t check Soup', 'get_file_info', { path: 'Soup.md' }],
     ['Couldn’t move Soup to trash', 'delete_file', { path: 'Soup.md' }],
     ['Couldn’t create folder 2026', 'create_folder', { path: 'Archive/2026' }],
+    ['Couldn’t edit Soup', 'set_property', { path: 'Soup.md', property: 'status' }],
+    ['Couldn’t edit Soup', 'edit_section', { path: 'Soup.md', heading: 'Tasks' }],
+    ['Couldn’t edit Soup', 'append_file', { path: 'Soup.md', content: 'x' }],
+    ['Couldn’t edit Soup', 'write_file', { path: 'Soup.md', content: 'x' }],
     ['Couldn’t edit a note', 'edit_file', { path: 7 }],
-  ])('names the note that failed: %s', (words, name, given) => {
+    // The control: of a tool that nobody knows here only its name is told.
+    ['edit_properties failed', 'edit_properties', { path: 'Soup.md' }],
+  ])('names the note that failed: %s, for %s', (words, name, given) => {
     expect(lines(tool({ tool: name, isError: true, arguments: JSON.stringify(given) }))).toEqual([
       words,
     ]);

@@ -26,7 +26,7 @@ async function open(last = 'done') {
       at: 0,
       turn: 't1',
       call: `c${String(at)}`,
-      tool: 'edit_properties',
+      tool: 'set_property',
       arguments: JSON.stringify(given),
       output: 'The change waits for the user.',
       isError: false,
