@@ -1,7 +1,8 @@
 /**
  * Ten screens (tests/screens/list.ts) in WebKit, the engine of the window, light and dark: looked through by
  * axe, and for the marks of broken links: `npm run webkit -- [NAME…]`. Then the sections of the settings, for hints
- * and boxes that look unlike the others, and the first run, for steps that move and for a way on that is out of sight.
+ * and boxes that look unlike the others, the first run, for steps that move and for a way on that is out of sight, and
+ * the last editor of a review, for buttons under the bar.
  * Faults that must be found are shown to it in the end. The last line is the sum.
  */
 import { readFileSync } from 'node:fs';
@@ -22,11 +23,27 @@ const sections = ['answering', 'private', 'spending', 'hub', 'general', 'history
 );
 /** Seen only for steps of the first run that move. */
 const still = ['first-run-2', 'first-run-key'];
-/** Windows in which the way on from the first run is in sight at once. */
-const lowWindows = [
-  [1180, 760],
-  [1280, 763],
-];
+/** Low windows, and the part of a screen whose buttons are in sight there at once. */
+const lowWindows = {
+  /** The way on from the first run. */
+  'first-run-key': {
+    within: '.go',
+    sizes: [
+      [1180, 760],
+      [1280, 763],
+    ],
+  },
+  /** The last editor of a review, above the bar. */
+  'review-editing-last': {
+    within: '.editor',
+    sizes: [
+      [1180, 480],
+      [1180, 560],
+    ],
+  },
+};
+/** The screen whose editor is scrolled under the bar, which must be found. */
+const covered = 'review-editing-last';
 /** The screen on which a broken link must be seen, so that the search for its mark finds one. */
 const marked = 'note-marks';
 
@@ -53,6 +70,16 @@ const marks = `() => {
     return textDecorationLine !== 'underline' || textDecorationStyle !== 'dashed';
   });
   return { seen: links.length, bare: bare.map((link) => link.textContent.trim()) };
+}`;
+
+/** How many buttons a part of the page has. */
+const buttonCount = '(within) => document.querySelectorAll(`${within} button`).length';
+
+/** Scrolls the review until the buttons of its editor begin where the bar below does. */
+const scrollEditorUnderBar = `() => {
+  const [bar, buttons] = ['.apply', '.editor .btns'].map((css) =>
+    document.querySelector(css).getBoundingClientRect());
+  document.querySelector('.editor').closest('.scroll').scrollTop -= bar.top - buttons.top;
 }`;
 
 /** Shows a low contrast, a mark, a hint, a box and a button, all of which must be found. */
@@ -129,16 +156,28 @@ async function lookAtSteps(page, studio, screen) {
   return after === before ? [] : [`${screen.name}: a step moved from ${before} to ${after}`];
 }
 
-/** A way on from the first run that is out of sight. */
+/** Buttons that are out of sight in a low window. */
 async function lookAtLowWindows(page, studio, screen) {
   const failures = [];
-  for (const [width, height] of lowWindows) {
+  const { within, sizes } = lowWindows[screen.name];
+  for (const [width, height] of sizes) {
     await page.resize(width, height);
     await reach(page, studio, screen);
-    const found = await page.run(String(outOfSight), '.go');
+    const found = await page.run(String(outOfSight), within);
+    if ((await page.run(buttonCount, within)) === 0) found.push(`no button is in ${within}`);
     failures.push(...found.map((failure) => `${screen.name} at ${width} × ${height}: ${failure}`));
   }
   return failures;
+}
+
+/** Whether the buttons of an editor are found that are scrolled under the bar. */
+async function isCoveredEditorCaught(page, studio, screen) {
+  const { within, sizes } = lowWindows[screen.name];
+  await page.resize(...sizes[0]);
+  await reach(page, studio, screen);
+  await page.run(scrollEditorUnderBar);
+  const found = await page.run(String(outOfSight), within);
+  return found.length > 0 && found.length === (await page.run(buttonCount, within));
 }
 
 /** Whether what must be found is found. */
@@ -158,7 +197,7 @@ async function isCaught(page) {
   ].every(Boolean);
 }
 
-const only = [...sections, ...still];
+const only = [...sections, ...still, covered];
 const names = process.argv.slice(2);
 if (noWebKit) {
   console.log(`SKIP webkit: ${noWebKit}`);
@@ -181,7 +220,7 @@ if (noWebKit) {
     [look, named([...looked, ...others])],
     [lookAtSection, named(sections)],
     [lookAtSteps, named(still)],
-    [lookAtLowWindows, named(['first-run-key'])],
+    [lookAtLowWindows, named(Object.keys(lowWindows))],
   ];
   const shown = [...new Set(rounds.flatMap(([, all]) => all))];
   const failures = [];
@@ -189,7 +228,9 @@ if (noWebKit) {
     for (const [lookAt, all] of rounds) {
       for (const screen of all) failures.push(...(await lookAt(page, studio, screen)));
     }
-    return isCaught(page);
+    const editing = screens.find(({ name }) => name === covered);
+    // The last one shows its faults in the page that is there then.
+    return (await isCoveredEditorCaught(page, studio, editing)) && (await isCaught(page));
   });
   await server.close();
   for (const failure of failures) console.error(`FAIL webkit ${failure}`);
