@@ -82,6 +82,9 @@ const scrollEditorUnderBar = `() => {
   document.querySelector('.editor').closest('.scroll').scrollTop -= bar.top - buttons.top;
 }`;
 
+/** Makes the first step of the first run higher, so that those below move. */
+const growStep = "() => { document.querySelector('.step').style.paddingBlockEnd = '99px'; }";
+
 /** Shows a low contrast, a mark, a hint, a box and a button, all of which must be found. */
 const control = `() => {
   const shown = document.createElement('main');
@@ -147,13 +150,30 @@ async function lookAtSection(page, studio, screen) {
   return (await page.run(String(odd))).map((failure) => `${screen.name} ${failure}`);
 }
 
+/** Steps of the first run that moved during this work. */
+async function movedSteps(page, work) {
+  const before = await page.run(String(places));
+  await work();
+  const after = await page.run(String(places));
+  if (before === '') return ['no step is there'];
+  return after === before ? [] : [`a step moved from ${before} to ${after}`];
+}
+
 /** Steps of the first run that moved. */
 async function lookAtSteps(page, studio, screen) {
   await reach(page, studio, screen);
-  const before = await page.run(String(places));
-  for (const step of screen.still) await act(page, studio.find, step);
-  const after = await page.run(String(places));
-  return after === before ? [] : [`${screen.name}: a step moved from ${before} to ${after}`];
+  const moved = await movedSteps(page, async () => {
+    for (const step of screen.still) await act(page, studio.find, step);
+  });
+  return moved.map((failure) => `${screen.name}: ${failure}`);
+}
+
+/** Whether steps are found that another one moves. */
+async function isMovedStepCaught(page, studio, screen) {
+  await reach(page, studio, screen);
+  const idle = await movedSteps(page, () => undefined);
+  const moved = await movedSteps(page, () => page.run(growStep));
+  return idle.length === 0 && moved.some((failure) => failure.startsWith('a step moved'));
 }
 
 /** Buttons that are out of sight in a low window. */
@@ -228,9 +248,15 @@ if (noWebKit) {
     for (const [lookAt, all] of rounds) {
       for (const screen of all) failures.push(...(await lookAt(page, studio, screen)));
     }
-    const editing = screens.find(({ name }) => name === covered);
-    // The last one shows its faults in the page that is there then.
-    return (await isCoveredEditorCaught(page, studio, editing)) && (await isCaught(page));
+    const [editing, first] = [covered, still[0]].map((wanted) =>
+      screens.find(({ name }) => name === wanted),
+    );
+    return [
+      await isCoveredEditorCaught(page, studio, editing),
+      await isMovedStepCaught(page, studio, first),
+      // It shows its faults in the page that is there then.
+      await isCaught(page),
+    ].every(Boolean);
   });
   await server.close();
   for (const failure of failures) console.error(`FAIL webkit ${failure}`);
