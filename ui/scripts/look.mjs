@@ -17,6 +17,40 @@ export function odd() {
   return found;
 }
 
+/** Hints in Settings that do not have the full width, or are drawn over a control or another hint. */
+export function misplacedHints() {
+  const kinds = 'button, input, select, textarea, label, summary, .name, .note';
+  const others = [...document.querySelectorAll(`.line :is(${kinds})`)].filter(
+    // A list that is open lies over what is below.
+    (other) => !other.closest('[role=listbox], dialog'),
+  );
+  return [...document.querySelectorAll('.line .value > .note')].flatMap((hint) => {
+    const words = `the hint “${hint.textContent.trim()}”`;
+    const text = document.createRange();
+    text.selectNodeContents(hint);
+    const drawn = text.getBoundingClientRect();
+    const covered = others.filter(
+      (other) => other !== hint && overlaps(drawn, other.getBoundingClientRect()),
+    );
+    const { width } = hint.getBoundingClientRect();
+    const isNarrow = width > 0 && width + 1 < hint.parentElement.clientWidth;
+    return [
+      ...(isNarrow ? [`${words} is narrower than its place`] : []),
+      ...covered.map((other) => `${words} is drawn over “${nameOf(other)}”`),
+    ];
+  });
+
+  function overlaps(one, other) {
+    const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+    const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+    return across > 1 && down > 1;
+  }
+
+  function nameOf(element) {
+    return element.getAttribute('aria-label') ?? (element.textContent.trim() || element.id);
+  }
+}
+
 /** Where the steps of the first run stand and how high each is. */
 export function places() {
   const scrolled = document.querySelector('.first')?.scrollTop ?? 0;

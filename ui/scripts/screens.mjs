@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
-import { odd, places } from './look.mjs';
+import { misplacedHints, odd, places } from './look.mjs';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 /** As in the window, no text becomes HTML but through the policies that it names. */
@@ -163,7 +163,8 @@ async function screenshots(page, name, directory, reads) {
     failures.push(...(await barriers(page)).map((found) => `${theme}: ${found}`));
     await page.screenshot(file(theme));
   }
-  failures.push(...(await crowded(page)), ...(await page.evaluate(odd)), ...(await trusting(page)));
+  failures.push(...(await crowded(page)), ...(await trusting(page)));
+  for (const check of [odd, misplacedHints]) failures.push(...(await page.evaluate(check)));
   await page.emulateMedia({ colorScheme: 'light' });
   await page.evaluate(() => (document.documentElement.dir = 'rtl'));
   await page.screenshot(file('rtl'));

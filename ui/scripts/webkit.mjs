@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { createServer } from 'vite';
 
-import { odd, outOfSight, places } from './look.mjs';
+import { misplacedHints, odd, outOfSight, places } from './look.mjs';
 import { inWebKit, noWebKit } from './webkit-driver.mjs';
 
 const looked = [
@@ -85,7 +85,7 @@ const scrollEditorUnderBar = `() => {
 /** Makes the first step of the first run higher, so that those below move. */
 const growStep = "() => { document.querySelector('.step').style.paddingBlockEnd = '99px'; }";
 
-/** Shows a low contrast, a mark, a hint, a box and a button, all of which must be found. */
+/** Shows a low contrast, a mark, hints, a box and a button, all of which must be found. */
 const control = `() => {
   const shown = document.createElement('main');
   shown.id = 'control';
@@ -94,6 +94,9 @@ const control = `() => {
     '<a data-broken style="text-decoration: underline dashed #777">refused</a>' +
     '<p class="line" style="display: flex"><b>control</b><span class="note">aside</span></p>' +
     '<input id="plain" type="checkbox" aria-label="plain" style="appearance: auto">' +
+    '<div class="line"><div class="value" style="display: flex"><span class="note">narrow</span></div></div>' +
+    '<div class="line"><div class="value"><button>covered</button>' +
+    '<span class="note" style="display: block; margin-block-start: -20px">over</span></div></div>' +
     '<button style="position: fixed; inset-block-start: 110vh">below</button>';
   document.body.append(shown);
 }`;
@@ -144,10 +147,17 @@ async function look(page, studio, screen) {
   return failures.map((failure) => `${screen.name} ${failure}`);
 }
 
-/** Settings that are drawn unlike the others. */
+/** Settings that are drawn unlike the others or over another, in both themes. */
 async function lookAtSection(page, studio, screen) {
   await reach(page, studio, screen);
-  return (await page.run(String(odd))).map((failure) => `${screen.name} ${failure}`);
+  const failures = [];
+  for (const theme of ['light', 'dark']) {
+    await page.run('(theme) => { document.documentElement.dataset.theme = theme; }', theme);
+    for (const check of [odd, misplacedHints]) {
+      failures.push(...(await page.run(String(check))).map((found) => `${theme}: ${found}`));
+    }
+  }
+  return failures.map((failure) => `${screen.name} ${failure}`);
 }
 
 /** Steps of the first run that moved during this work. */
@@ -208,12 +218,14 @@ async function isCaught(page) {
   const { bare } = await page.run(marks);
   const found = await page.run(barriers, '#control');
   const unlike = (await page.run(String(odd))).join();
-  const [hidden] = await page.run(String(outOfSight), '#control');
+  const hints = (await page.run(String(misplacedHints))).join();
+  const hidden = await page.run(String(outOfSight), '#control');
   return [
     bare.includes('refused'),
     found.some((words) => words.startsWith('color-contrast')),
     unlike.includes('“aside” is beside') && unlike.includes('plain has another look'),
-    hidden?.includes('“below”'),
+    hints.includes('“narrow” is narrower') && hints.includes('“over” is drawn over “covered”'),
+    hidden.some((words) => words.includes('“below”')),
   ].every(Boolean);
 }
 
