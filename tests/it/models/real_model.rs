@@ -1,22 +1,28 @@
 //! A real model on this computer, served by llama.cpp's own server: whatever it says, each turn comes to its
 //! end, nothing is too long for the window that the server was started with, and no call is shown as an
-//! answer. What a model of half a billion parameters answers is not judged.
+//! answer. Whether a note was read and edited is judged by the end state for a model that is large enough; for
+//! one of half a billion parameters it is printed.
 //!
-//! `./dev local` brings server and weights and runs the whole session; the tests run a short one where
-//! they are present, and say so where they are not.
+//! `./dev local` brings server and weights and runs the whole session, also while the server loads, where it
+//! does not tell its window, and with a long prompt that is stopped. The tests run a short one where they are
+//! present, and say so where they are not.
+
+mod model_proxy;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use protocol::chat::conversation::ChatItem;
-use protocol::{Mode, ProviderKind, Settings, TurnStatus};
+use protocol::event::ModelWait;
+use protocol::{AppEvent, Mode, ProviderKind, Settings, TurnStatus};
 use tempfile::TempDir;
 use testkit::TestHub;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 use crate::harness::test_app::{RunningApp, TestHome, with_hub};
+use model_proxy::{ModelProxy, WindowDisclosure, fetch_json};
 
 /// Where server and weights are.
 const FOLDER_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL";
@@ -27,6 +33,9 @@ const WINDOW_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL_CTX";
 
 /// To load the weights takes no longer.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A model with fewer parameters may do anything: whether it did what it was told is only printed.
+const CAPABLE_PARAMETERS: u64 = 3_000_000_000;
 
 fn model_folder() -> Option<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
@@ -55,9 +64,11 @@ struct LlamaServerProcess {
 
 impl LlamaServerProcess {
     async fn start(folder: &Path, weights: &Path, window: u32) -> Self {
-        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        Self::start_at(free_port(), folder, weights, window).await
+    }
+
+    /// The same on this port. It listens before it has loaded the weights.
+    async fn start_at(port: u16, folder: &Path, weights: &Path, window: u32) -> Self {
         let process = Command::new(folder.join("venv/bin/python"))
             .arg(folder.join("serve_llama.py"))
             .arg(weights)
@@ -76,11 +87,43 @@ impl LlamaServerProcess {
         Self { port, _process: process }
     }
 
-    fn settings(&self) -> Settings {
-        let base_url = format!("http://127.0.0.1:{}", self.port);
-        let (provider, mode) = (ProviderKind::OpenAi, Mode::Auto);
-        Settings { provider, base_url, model: "tiny".into(), mode, ..Settings::default() }
+    /// Resolves with what it tells of itself once it has loaded the weights.
+    async fn wait_until_loaded(&self) -> LoadedModel {
+        let began = Instant::now();
+        loop {
+            let props = fetch_json(self.port, "/props").await;
+            if props["default_generation_settings"].is_object() {
+                let models = fetch_json(self.port, "/v1/models").await;
+                let parameters = models["data"][0]["meta"]["n_params"].as_u64().unwrap_or(0);
+                let takes_tools = props["chat_template_caps"]["supports_tools"] != false;
+                return LoadedModel { parameters, takes_tools };
+            }
+            assert!(began.elapsed() < LOAD_TIMEOUT, "the server does not load: {props}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
+
+    fn settings(&self) -> Settings {
+        settings_at(format!("http://127.0.0.1:{}", self.port))
+    }
+}
+
+/// A model as its server describes it.
+#[derive(Debug, Clone, Copy)]
+struct LoadedModel {
+    parameters: u64,
+    /// Whether its template has a place for tools.
+    takes_tools: bool,
+}
+
+fn free_port() -> u16 {
+    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    free.local_addr().expect("an address").port()
+}
+
+fn settings_at(base_url: String) -> Settings {
+    let (provider, mode) = (ProviderKind::OpenAi, Mode::Auto);
+    Settings { provider, base_url, model: "tiny".into(), mode, ..Settings::default() }
 }
 
 /// A note of 300 lines and another one.
@@ -90,8 +133,8 @@ fn home() -> TestHome {
     TestHome::new(&[("Garden.md", &garden), ("Ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")])
 }
 
-/// Says it, and judges how the turn ended.
-async fn send_and_check(app: &RunningApp, text: &str) {
+/// Says it, and judges how the turn ended; answers all that the chat shows then.
+async fn send_and_check(app: &RunningApp, text: &str) -> Vec<ChatItem> {
     let began = Instant::now();
     let conversation = app.send_and_wait(None, text).await;
     let items = app.view(&conversation).await.items;
@@ -121,6 +164,126 @@ async fn send_and_check(app: &RunningApp, text: &str) {
     let is_answered =
         matches!(items.last(), Some(ChatItem::Assistant { .. } | ChatItem::Ended { .. }));
     assert!(is_answered, "{items:?}");
+    items
+}
+
+/// Whether a tool gave the model the line that it was asked about, and its answer tells it.
+fn has_read_garden(items: &[ChatItem]) -> bool {
+    let is_read = items.iter().any(|item| match item {
+        ChatItem::Tool { output: Some(output), is_error: false, .. } => {
+            output.contains("plant 1750")
+        }
+        _ => false,
+    });
+    let is_told = items.iter().any(|item| match item {
+        ChatItem::Assistant { text, .. } => text.contains("bean"),
+        _ => false,
+    });
+    is_read && is_told
+}
+
+/// Whether the edit stands in the note, and nothing else was changed in it.
+fn has_edited_ferry(home: &TestHome) -> bool {
+    home.notes.read("Ferry.md") == "# Ferry\n\nThe ferry leaves at ten.\n"
+}
+
+/// Asserts the end state that was asked for where the model is large enough, and prints it otherwise.
+fn judge(task: &str, is_done: bool, parameters: u64) {
+    println!("  {task}: {}", if is_done { "done" } else { "not done" });
+    assert!(is_done || parameters < CAPABLE_PARAMETERS, "a large model has not done it: {task}");
+}
+
+#[test]
+fn a_large_model_must_do_what_it_is_told_and_a_small_one_need_not() {
+    let home = home();
+    assert!(!has_edited_ferry(&home));
+    home.notes.write("Ferry.md", "# Ferry\n\nThe ferry leaves at ten.\n");
+    assert!(has_edited_ferry(&home));
+    assert!(!has_read_garden(&[]), "nothing was read");
+    judge("the edit", true, CAPABLE_PARAMETERS);
+    judge("the edit", false, CAPABLE_PARAMETERS - 1);
+    let missed = std::panic::catch_unwind(|| judge("the edit", false, CAPABLE_PARAMETERS));
+    assert!(missed.is_err(), "the control");
+}
+
+/// About as many tokens as two fifths of the window.
+fn long_text(window: u32) -> String {
+    "beans and peas ".repeat(usize::try_from(window / 10).expect("a number"))
+}
+
+/// A server that loads its weights is waited for, with words; and a window that it does not tell is learned from
+/// its first refusal.
+async fn ask_loading_server_without_window(folder: &Path, weights: &Path) {
+    let (port, window) = (free_port(), 2_048);
+    let proxy = ModelProxy::start(port, WindowDisclosure::Hidden).await;
+    let home = home();
+    let running = home.open(settings_at(proxy.url())).await;
+    let server = LlamaServerProcess::start_at(port, folder, weights, window).await;
+    send_and_check(&running, &format!("Which of these are round? {}", long_text(window))).await;
+    let statuses: Vec<u16> = proxy.chats().iter().map(|chat| chat.status).collect();
+    println!("  statuses of the answers: {statuses:?}");
+    let is_answered_after = |refusal: u16| {
+        statuses.iter().skip_while(|&&status| status != refusal).any(|&status| status == 200)
+    };
+    if statuses.contains(&503) {
+        let loading = |event: &AppEvent| match event {
+            AppEvent::WaitChanged { wait: Some(ModelWait::Loading), .. } => Some(()),
+            _ => None,
+        };
+        running.wait_for_event("the wait for the server that loads", loading).await;
+        assert!(is_answered_after(503), "{statuses:?}");
+    } else {
+        println!("  loading: not met, the weights were there before the first question");
+    }
+    if statuses.contains(&400) {
+        assert!(is_answered_after(400), "the window was not learned: {statuses:?}");
+    } else {
+        println!("  window: nothing that was sent was too long");
+    }
+    running.quit().await;
+    drop(server);
+}
+
+/// The wait for a long prompt is told, and can be stopped; the server answers the next question then.
+async fn stop_long_prompt(app: &RunningApp, window: u32) {
+    let text = format!("Which of these are green? {}", long_text(window));
+    let sent = app.send(None, &text, None).await.expect("it is taken");
+    let told = |event: &AppEvent| match event {
+        AppEvent::WaitChanged { conversation, wait: Some(ModelWait::Reading { tokens }) }
+            if *conversation == sent =>
+        {
+            Some(Some(*tokens))
+        }
+        AppEvent::ItemChanged {
+            conversation,
+            item: ChatItem::Assistant { .. } | ChatItem::Tool { .. } | ChatItem::Ended { .. },
+        } if *conversation == sent => Some(None),
+        _ => None,
+    };
+    let reading = app.wait_for_event("the wait for a long prompt", told).await;
+    app.app.stop(&sent).await.expect("it can be stopped");
+    let idle = tokio::time::timeout(Duration::from_secs(10), app.app.wait_until_idle(&sent)).await;
+    idle.expect("the wait ends at once").expect("a vault is open");
+    let Some(tokens) = reading else {
+        println!("  long prompt: read before the wait was told");
+        return;
+    };
+    println!("  long prompt: stopped while {tokens} tokens were read");
+    assert!(tokens >= window / 5, "{tokens}");
+    let items = app.view(&sent).await.items;
+    let is_stopped = items
+        .iter()
+        .any(|item| matches!(item, ChatItem::Ended { status: TurnStatus::Cancelled, .. }));
+    assert!(is_stopped, "{items:?}");
+}
+
+/// The first question of a session is not too long for a window that is told, and has tools if the model's
+/// template has a place for them.
+fn check_first_requests(proxy: &ModelProxy, model: LoadedModel) {
+    let chats = proxy.chats();
+    let sent_tools = chats.iter().any(|chat| chat.body.get("tools").is_some());
+    assert_eq!(sent_tools, model.takes_tools, "{chats:?}");
+    assert!(!chats.is_empty() && chats.iter().all(|chat| chat.status != 400), "{chats:?}");
 }
 
 /// The line of `./dev test` about the short session, with this folder of server and weights.
@@ -172,16 +335,26 @@ async fn a_session_with_a_real_model_comes_to_its_ends() {
     let weights = weights_file(&folder).expect("weights");
     let window =
         std::env::var(WINDOW_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(4_096);
+    ask_loading_server_without_window(&folder, &weights).await;
     let server = LlamaServerProcess::start(&folder, &weights, window).await;
+    let model = server.wait_until_loaded().await;
+    println!("{model:?}");
+    let proxy = ModelProxy::start(server.port, WindowDisclosure::Told).await;
     let hub = TestHub::start().await;
     let home = home();
-    let running = home.open(with_hub(server.settings(), &hub.url())).await;
+    let running = home.open(with_hub(settings_at(proxy.url()), &hub.url())).await;
     send_and_check(&running, "When does the ferry leave?").await;
+    check_first_requests(&proxy, model);
     send_and_check(&running, "Which of my notes are about beans? Search for them.").await;
     if window >= 4_096 {
-        send_and_check(&running, "Read [[Garden]] and tell me what grows in bed 250.").await;
+        let question = "Read [[Garden]] and tell me what grows in bed 250.";
+        let items = send_and_check(&running, question).await;
+        judge("the note is read", has_read_garden(&items), model.parameters);
         send_and_check(&running, "In [[Ferry]], change “nine” to “ten”.").await;
+        judge("the note is edited", has_edited_ferry(&home), model.parameters);
     }
+    stop_long_prompt(&running, window).await;
+    send_and_check(&running, "Is the ferry a ship?").await;
     let before = home.notes.try_read("inbox/Inbox.md").unwrap_or_default();
     hub.wait_for_registration().await;
     let id = hub.send("remember oat milk").await;
