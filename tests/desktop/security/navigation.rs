@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use testkit::gui::desktop_app::WindowVisibility;
 use testkit::gui::web_driver::{LaunchOptions, MINI_BROWSER};
 use testkit::gui::x11::SpecialKey;
@@ -149,30 +148,48 @@ async fn an_address_that_nobody_can_read_leads_back_to_the_page() {
     app.quit().await;
 }
 
-/// The control: where nothing keeps the window on its page, each of the ways leads to the other one.
+/// The engine without a guard. Scripts may open windows in it without a click, as in our window, and it puts
+/// downloads into the folder `Downloads` of `home`.
+async fn start_without_guard(home: &TempVault, display: &VirtualDisplay) -> WebDriver {
+    let (root, config) = (home.root().display(), home.root().join("config"));
+    home.write("config/user-dirs.dirs", format!("XDG_DOWNLOAD_DIR=\"{root}/Downloads\"\n"));
+    home.write("Downloads/.keep", "");
+    let opens_windows = "--javascript-can-open-windows-automatically=true";
+    WebDriver::start(&LaunchOptions {
+        binary: MINI_BROWSER.into(),
+        args: vec!["--automation".into(), opens_windows.into()],
+        env: vec![
+            ("XDG_DATA_HOME".into(), root.to_string()),
+            ("XDG_CONFIG_HOME".into(), config.display().to_string()),
+        ],
+        display: display.name().into(),
+        log: home.root().join("driver.log"),
+    })
+    .await
+}
+
+/// The control: where nothing keeps the window on its page, each of the ways leads to the other one, into
+/// another window, or into a file.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_engine_without_a_guard_goes_all_these_ways() {
     let _turn = lock_display().await;
     let lure = TrapServer::start().await;
-    let folder = TempDir::new().expect("a temporary folder");
-    let display = VirtualDisplay::start();
-    let window = WebDriver::start(&LaunchOptions {
-        binary: MINI_BROWSER.into(),
-        args: vec!["--automation".into()],
-        env: vec![("XDG_DATA_HOME".into(), folder.path().display().to_string())],
-        display: display.name().into(),
-        log: folder.path().join("driver.log"),
-    })
-    .await;
-    for (way, _) in NAVIGATION_ATTEMPTS
-        .iter()
-        .filter(|(way, _)| !way.contains("window") && *way != "a download")
-    {
+    let (home, display) = (TempVault::new(&[]), VirtualDisplay::start());
+    let window = start_without_guard(&home, &display).await;
+    for (way, _) in NAVIGATION_ATTEMPTS {
+        println!("{way}");
         window.navigate_to(&lure.base).await;
         lure.requested.send_modify(std::collections::BTreeSet::clear);
         let leave = attempt_script().replace("return new Promise", "new Promise");
         window.execute(&leave, &json!([way, format!("{}/frame", lure.base)])).await;
         lure.wait_for_request("/frame").await;
+        if way == "a download" {
+            home.wait_for("Downloads/page.html", "<title>page</title>").await;
+        }
+        if way == "a download" || way.contains("window") {
+            let stays = window.execute("return location.pathname", &json!([])).await;
+            assert_eq!(stays, "/", "{way} leaves the page where it is");
+        }
     }
     window.quit().await;
 }
