@@ -7,6 +7,8 @@ pub(crate) mod section;
 mod yaml;
 
 #[cfg(test)]
+mod replace_cost;
+#[cfg(test)]
 mod tests;
 
 use std::ops::Range;

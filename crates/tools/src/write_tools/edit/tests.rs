@@ -10,7 +10,7 @@ use crate::write_tools::edit_file::EditFileInput;
 use crate::write_tools::edit_section::EditSectionInput;
 use crate::write_tools::set_property::SetPropertyInput;
 
-fn edit(text: &str, call: Value) -> Result<String, String> {
+pub(super) fn edit(text: &str, call: Value) -> Result<String, String> {
     let mut call = call;
     call["path"] = json!("n.md");
     let path = NotePath::parse("n.md").unwrap();
