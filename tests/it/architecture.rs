@@ -2,6 +2,7 @@
 //! there to complaints, and has a negative control that it must complain about.
 
 mod advisories;
+mod advisory_check;
 mod dependencies;
 mod fixtures;
 mod fuzzing;
