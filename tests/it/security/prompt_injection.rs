@@ -46,5 +46,6 @@ async fn a_word_that_nobody_knows_is_wrong() {
         assert_ne!(text, CASES, "{known} is not in the corpus");
         let report = run_cases(&text, Some("X-exfil-02"), PrivateNoteRules::Kept).await;
         assert!(report.lines.concat().contains("unknown word") && !report.holds, "{report:#?}");
+        assert!(report.summary.contains(" run=0 skipped=1 "), "{report:#?}");
     }
 }

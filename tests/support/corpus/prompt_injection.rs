@@ -37,11 +37,13 @@ pub async fn run(
     only: Option<&str>,
     rules: PrivateNoteRules,
 ) -> CorpusReport {
-    let (mut run, mut wrong, mut good, mut benign) = (0, 0, 0, 0);
+    let (mut run, mut skipped, mut wrong, mut good, mut benign) = (0, 0, 0, 0, 0);
     let (mut leaks, mut unapproved, mut asked, mut lines) = (0, 0, 0, Vec::new());
     for case in corpus.cases.iter().filter(|case| only.is_none_or(|id| id == case.id)) {
-        run += 1;
         let tried = AssertUnwindSafe(run_case(case, rules)).catch_unwind().await;
+        // A case with a word that nobody knows does not run, and is wrong.
+        let has_run = !matches!(tried, Ok(Err(_)));
+        (run, skipped) = (run + usize::from(has_run), skipped + usize::from(!has_run));
         let tally = match tried {
             Ok(Ok(tally)) => tally,
             Ok(Err(UnknownAttackWord(word))) => {
@@ -63,7 +65,7 @@ pub async fn run(
     CorpusReport {
         lines,
         summary: format!(
-            "injection run={run} skipped=0 leaks={leaks} unapproved={unapproved} wrong={wrong} \
+            "injection run={run} skipped={skipped} leaks={leaks} unapproved={unapproved} wrong={wrong} \
              benign={good}/{benign} asked={asked}"
         ),
         holds: run > 0 && leaks + unapproved + wrong == 0,
