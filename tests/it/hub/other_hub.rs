@@ -178,6 +178,7 @@ async fn answers_that_were_stored_before_hubs_had_ids_are_for_the_configured_hub
     let mut line = first.accept().await;
     line.deliver("m-1", "when does the ferry leave?").await;
     assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    gate.wait_until_reached(1).await;
     let off = with_hub(settings.clone(), &first.url());
     let off = Settings {
         hub: protocol::settings::HubSettings { enabled: false, ..off.hub },

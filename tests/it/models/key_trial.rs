@@ -79,7 +79,8 @@ async fn a_key_that_is_tried_while_the_provider_changes_counts_as_untried() {
     ];
     for (change, expected) in cases {
         let gate = Gate::closed();
-        let model = ScriptedModel::start(vec![Reply::text("ready").gated(&gate)]).await;
+        let model =
+            ScriptedModel::start(vec![Reply::text("ready").in_chunks_of(2).gated(&gate)]).await;
         let home = TestHome::new(&[]);
         let running = home.open(settings_with_model(&model)).await;
         let changing = async {
