@@ -51,6 +51,9 @@ async fn a_key_that_could_not_be_tried_is_told_apart_from_a_refused_one() {
     assert!(!is_kept(&home, TRIED));
 }
 
+/// A change of the settings while a key waits.
+type SettingsChange = fn(&mut Settings);
+
 /// Selects another provider.
 fn select_openai(settings: &mut Settings) {
     settings.provider = ProviderKind::OpenAi;
@@ -71,7 +74,7 @@ const CHANGED: &str = "The provider was changed meanwhile. Paste the key again."
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_tried_while_the_provider_changes_counts_as_untried() {
     let untried = KeyTrial::Untried { message: CHANGED.to_owned() };
-    let cases: [(fn(&mut Settings), KeyTrial); 3] = [
+    let cases: [(SettingsChange, KeyTrial); 3] = [
         (select_openai, untried.clone()),
         (move_server, untried),
         // The control: a change of something else.
@@ -98,7 +101,7 @@ async fn a_key_that_is_tried_while_the_provider_changes_counts_as_untried() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_stored_for_no_other_provider_or_server_than_it_was_pasted_for() {
     // The last one is the control: a change of something else.
-    let cases: [(fn(&mut Settings), bool); 3] =
+    let cases: [(SettingsChange, bool); 3] =
         [(select_openai, false), (move_server, false), (follow_links, true)];
     for (change, is_stored) in cases {
         let home = TestHome::new(&[]);
