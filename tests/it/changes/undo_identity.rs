@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use protocol::ConversationId;
 use protocol::changes::history::{ListApplied, UndoConflict, UndoResult, UndoScope, UndoTarget};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
@@ -325,6 +326,77 @@ async fn note_that_cannot_be_read_stays_and_the_reason_is_told() {
 
         let undone = undo_newest(&running).await;
         assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 1), "{tool}: {undone:?}");
+        running.quit().await;
+    }
+}
+
+/// The application after each of these calls was made in a message of its own, and accepted; `between` acts before the
+/// last one.
+pub(crate) async fn app_after_calls(
+    notes: &[(&str, &str)],
+    calls: Vec<Vec<(&'static str, Value)>>,
+    between: impl Fn(&TestHome),
+) -> (TestHome, RunningApp, ConversationId) {
+    let count = calls.len();
+    let one_by_one = calls.into_iter().flat_map(|message| {
+        let calls = message.into_iter().map(|call| Reply::calls(vec![call]));
+        calls.chain([Reply::text("Done.")]).collect::<Vec<_>>()
+    });
+    let model = ScriptedModel::start(one_by_one.collect()).await;
+    let home = home_with_key(notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let mut conversation = None;
+    for number in 1..=count {
+        if number == count {
+            between(&home);
+        }
+        let sent = running.send_and_wait(conversation.as_ref(), "Please").await;
+        if let Some(review) = running.view(&sent).await.review {
+            let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+            running.decide(&sent, &paths, &[]).await.expect("applied");
+        }
+        conversation = Some(sent);
+    }
+    (home, running, conversation.expect("a message"))
+}
+
+/// The newest sets, and the undo of one of them.
+async fn undo_set(app: &RunningApp, place: usize) -> UndoResult {
+    let all = ListApplied { conversation: None, before: None };
+    let set = app.app.list_applied(&all).await.expect("a list").sets.remove(place);
+    let scope = UndoScope::ChangeSet { change_set: set.id };
+    app.app.undo(&scope).await.expect("undone as far as it goes")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_note_that_was_edited_and_moved_at_once_is_not_undone_for_the_one_before_it() {
+    for is_replaced in [true, false] {
+        let edit = |old: &str, new: &str| {
+            ("edit_file", json!({ "path": "Inbox.md", "old_text": old, "new_text": new }))
+        };
+        let water = edit("swept the yard\n", "swept the yard\nwatered the plants\n");
+        let title = edit("# Log", "# Journal");
+        let move_it = json!({ "source": "Inbox.md", "destination": "Archive/Journal.md" });
+        let calls = vec![vec![water], vec![title, ("move_file", move_it)]];
+        let (home, running, _) = app_after_calls(&[("Inbox.md", LOG)], calls, |home| {
+            if is_replaced {
+                // Another note from the same template.
+                fs::remove_file(home.notes.root().join("Inbox.md")).expect("removed");
+                home.notes.write("Inbox.md", WATERED);
+            }
+        })
+        .await;
+        let journal = |text: &str| text.replace("# Log", "# Journal");
+        assert_eq!(home.notes.read("Archive/Journal.md"), journal(WATERED));
+
+        let undone = undo_set(&running, 1).await;
+        if is_replaced {
+            only_conflict(&undone);
+            assert_eq!(home.notes.read("Archive/Journal.md"), journal(WATERED));
+        } else {
+            assert!(undone.conflicts.is_empty(), "{undone:?}");
+            assert_eq!(home.notes.read("Archive/Journal.md"), journal(LOG));
+        }
         running.quit().await;
     }
 }

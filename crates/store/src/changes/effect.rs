@@ -41,7 +41,9 @@ impl Store {
     }
 
     /// Stores how intents ended, all in one commit. Does not wait for the disk: a power failure may
-    /// revert it (a later commit makes it durable), and recovery determines the outcome again.
+    /// revert it (a later commit makes it durable), and recovery determines the outcome again. What was
+    /// renamed is the same file before and after: that of a note which was edited in the same batch was not made yet
+    /// when the intent was stored.
     pub async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), StoreError> {
         self.update_outcomes(ended).await.doing(self, "note how a change ended")
     }
@@ -115,7 +117,11 @@ impl Store {
         fault_injection::point("store.settle.before");
         let settled = sqlx::query(
             "UPDATE effect SET state = ended.value ->> 1, inode = ended.value ->> 2,
-                 born = ended.value ->> 3
+                 born = ended.value ->> 3,
+                 base_inode = iif(kind IN ('rename', 'rename_folder') AND ended.value ->> 2 IS NOT NULL,
+                     ended.value ->> 2, base_inode),
+                 base_born = iif(kind IN ('rename', 'rename_folder') AND ended.value ->> 2 IS NOT NULL,
+                     ended.value ->> 3, base_born)
              FROM json_each(?1) AS ended WHERE effect.id = ended.value ->> 0",
         )
         .bind(&words)

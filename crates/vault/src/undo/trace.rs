@@ -56,6 +56,18 @@ fn is_same_file(one: FileId, other: FileId) -> bool {
     one.inode == other.inode && same_birth
 }
 
+/// The file that an effect was made on, as far as it is known. A rename keeps its file; of a note that was edited in
+/// the same batch, earlier versions stored no file before it.
+fn base_file(effect: &Effect) -> Option<FileId> {
+    effect.base.or(effect.file.filter(|_| effect.kind == ChangeKind::Rename))
+}
+
+/// Whether the effect is the user's answer which file the note is that was at the path, and of which no file was known.
+/// A move of a note is always part of a unit.
+fn is_answer(effect: &Effect) -> bool {
+    effect.kind == ChangeKind::Rename && effect.unit.is_none() && effect.base.is_none()
+}
+
 /// Whether an earlier version stored the effect: it knew no birth times and no files before.
 fn is_unrecorded(effect: &Effect) -> bool {
     effect.base.is_none() && effect.file.is_none_or(|file| file.born.is_none())
@@ -160,7 +172,7 @@ impl NoteTrace {
 
     fn relation(&self, effect: &Effect, successions: &Successions) -> EffectRelation {
         let is_here = effect.path == self.path && !self.is_gone;
-        match (self.file, effect.base) {
+        match (self.file, base_file(effect)) {
             (Some(file), Some(base)) if file.born.is_some() && base.born.is_some() => {
                 if successions.is_present_successor(file, base) {
                     EffectRelation::Same
@@ -170,8 +182,9 @@ impl NoteTrace {
             }
             (Some(file), Some(base)) if is_here && is_same_file(file, base) => EffectRelation::Same,
             _ if !is_here => EffectRelation::Other,
-            // Somebody said that the note is this file, or an earlier version left no trace of files.
-            _ if effect.kind == ChangeKind::Rename => EffectRelation::Same,
+            _ if is_answer(effect) => EffectRelation::Same,
+            // An earlier version left no trace of files.
+            _ if effect.kind == ChangeKind::Rename && self.is_unrecorded => EffectRelation::Same,
             _ if effect.before.is_some() && effect.before == self.text => EffectRelation::Same,
             _ => EffectRelation::Unknown,
         }

@@ -1,7 +1,7 @@
 //! The recorded changes and reverts, as the ledger returns them.
 
 use protocol::changes::history::{AppliedBy, UndoScope};
-use protocol::{FileId, IntentState, MovedNote, SettledIntent, Timestamp};
+use protocol::{Change, FileId, Intent, IntentState, MovedNote, SettledIntent, Timestamp};
 use store::UserChangeSet;
 
 use crate::changes::ledger::intent;
@@ -78,6 +78,31 @@ async fn note_history_is_newest_first_with_moves_to_its_path_and_before_an_effec
     assert_eq!(ids("a.md", Some("s3-by-hand-0")).await, ["e2", "e1"]);
     assert_eq!(ids("a.md", Some("e2")).await, ["e1"]);
     assert_eq!(ids("c.md", None).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn what_was_renamed_is_the_file_that_it_was_before() {
+    let story = TestConversation::begin().await;
+    let rename = || Change::rename(path("a.md"), path("b.md"));
+    let cases = [
+        // Edited in the same batch: its file was not made yet, or the one before the edit was planned.
+        ("e1", rename(), None, Some(file(7)), Some(file(7))),
+        ("e2", rename(), Some(file(1)), Some(file(7)), Some(file(7))),
+        ("e3", Change::rename_folder(path("A"), path("B")), None, Some(file(7)), Some(file(7))),
+        ("e4", rename(), Some(file(1)), None, Some(file(1))),
+        // The control: an edit leaves another file.
+        ("e5", edit("a.md", "one", "two"), Some(file(1)), Some(file(7)), Some(file(1))),
+        ("e6", edit("a.md", "two", "three"), None, Some(file(7)), None),
+    ];
+    for (effect, change, base, left, expected) in cases {
+        let made = Intent { base, ..intent(effect, "c1", change) };
+        story.store.record_intents(&[made], Timestamp(1)).await.expect("stored");
+        let ended = SettledIntent { effect: effect.into(), state: IntentState::Done, file: left };
+        story.store.record_outcomes(&[ended]).await.expect("settled");
+        let past = story.store.effects_since(&effect.into()).await.expect("read");
+        let stored = past.iter().find(|stored| stored.id.as_str() == effect).expect("stored");
+        assert_eq!((stored.base, stored.file), (expected, left), "{effect}");
+    }
 }
 
 #[tokio::test]
