@@ -293,6 +293,8 @@ impl ChangeBatch {
             // away for a moment is still the one that is meant, and not the one that comes in its place.
             let meant = file.filter(|_| is_fresh);
             let stands = is_fresh.then(|| vault.file_id(&change.path)).flatten();
+            // In a folder that the order moves, a note that is renamed keeps the file that is meant.
+            let carried = file.filter(|_| change.is_rename());
             Intent {
                 effect: EffectId::from(Uuid::now_v7()),
                 change_set: change_set.clone(),
@@ -300,7 +302,7 @@ impl ChangeBatch {
                 call,
                 unit,
                 temp_name: name(&change),
-                base: meant.or(stands),
+                base: meant.or(stands).or(carried),
                 is_exact: meant.is_some(),
                 staged: None,
                 change,

@@ -4,11 +4,12 @@ use std::fs;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::AppEvent;
 use protocol::changes::history::{AppliedSet, ChangeStatus, ListApplied, UndoScope};
+use protocol::{AppEvent, ConversationId};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
+use super::undo_identity::app_after_calls;
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 /// The application after the model made one call and the user accepted all of it.
@@ -286,5 +287,37 @@ async fn deletion_in_a_folder_that_was_moved_later_is_undone_and_redone() {
     assert_eq!(home.notes.try_read("New/n.md"), None);
     assert_eq!(home.notes.try_read("Old/n.md"), None);
     assert_eq!(standings(&running, &set).await, [ChangeStatus::Stands; 2]);
+    running.quit().await;
+}
+
+/// Undoes all changes of a conversation, each of which then counts as undone.
+async fn undo_conversation(running: &RunningApp, conversation: &ConversationId) {
+    let scope = UndoScope::Conversation { conversation: conversation.clone() };
+    let undone = running.app.undo(&scope).await.expect("undone");
+    assert_eq!((undone.conflicts.as_slice(), undone.left), (&[][..], 0));
+    for set in applied_sets(running).await.iter().skip(1) {
+        let standings: Vec<_> = set.notes.iter().map(|note| note.standing).collect();
+        assert_eq!(standings, vec![ChangeStatus::Undone; set.notes.len()], "{set:?}");
+    }
+    running.app.undo(&scope).await.expect_err("nothing is left to undo");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn move_into_a_folder_that_was_renamed_later_is_undone_and_redone() {
+    let call =
+        |from: &str, to: &str| vec![("move_file", json!({ "source": from, "destination": to }))];
+    let calls = vec![call("a.md", "Old/a.md"), call("Old/", "New")];
+    let notes = [("a.md", "a\n"), ("Old/stays.md", "stays\n"), ("Links.md", "[x](a.md)\n")];
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
+    assert_eq!(home.notes.read("Links.md"), "[x](New/a.md)\n");
+    undo_conversation(&running, &conversation).await;
+    for (note, text) in notes {
+        assert_eq!(home.notes.read(note), text);
+    }
+    let scope = UndoScope::Conversation { conversation };
+    let redone = running.app.redo(&scope).await.expect("redone");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert_eq!(home.notes.read("New/a.md"), "a\n");
+    assert_eq!(home.notes.read("Links.md"), "[x](New/a.md)\n");
     running.quit().await;
 }

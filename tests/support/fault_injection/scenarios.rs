@@ -210,6 +210,14 @@ fn change_scenarios() -> Vec<FaultScenario> {
             )],
         ),
         set(
+            "move folder and a note out of it",
+            vec![
+                link("Deep/Far.md", "[[Note]]", "[[Notes/Note]]"),
+                Change::rename_folder(note_path("Deep"), note_path("Top")),
+                Change::rename(note_path("Top/Far.md"), note_path("Far.md")),
+            ],
+        ),
+        set(
             "several moves",
             vec![
                 link("Notes/Link.md", "Deep/Far", "Shallow/Far"),

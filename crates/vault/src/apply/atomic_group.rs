@@ -1,6 +1,8 @@
 //! Changes that happen all or not at all: a move with the links to it.
 
-use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath};
+use std::borrow::Cow;
+
+use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath, Renames};
 
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::replace::StepError;
@@ -39,7 +41,7 @@ pub(crate) fn groups(intents: Vec<Intent>) -> Vec<IntentGroup> {
 pub(crate) fn stage(vault: &Vault, mut group: IntentGroup) -> Result<IntentGroup, Outcomes> {
     let mut staged = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
-        match execute::stage(vault, intent) {
+        match execute::stage(vault, &before_renames(intent, group.get(..at).unwrap_or_default())) {
             Ok(file) => staged.push(file),
             Err(refusal) => {
                 for ready in group.iter().take(at) {
@@ -56,24 +58,48 @@ pub(crate) fn stage(vault: &Vault, mut group: IntentGroup) -> Result<IntentGroup
     Ok(group)
 }
 
+/// A rename with the path that its file or folder has before the earlier changes of its group.
+fn before_renames<'a>(intent: &'a Intent, earlier: &[Intent]) -> Cow<'a, Intent> {
+    let renames: Renames = earlier.iter().filter_map(rename_paths).collect();
+    match renames.back(&intent.change.path) {
+        Some(path) if intent.change.is_rename() && path != intent.change.path => {
+            Cow::Owned(at_path(intent, path))
+        }
+        _ => Cow::Borrowed(intent),
+    }
+}
+
+/// From where to where a rename goes.
+fn rename_paths(intent: &Intent) -> Option<(NotePath, NotePath)> {
+    Some((intent.change.path.clone(), intent.change.target()?.clone()))
+}
+
 /// Lets a later change of the group move exactly the file that an earlier one puts at a path, and
 /// no file that another program puts there in between.
 fn pin_staged_files(group: &mut IntentGroup) {
     for at in 0..group.len() {
         let (earlier, later) = group.split_at_mut(at);
         let Some(intent) = later.first_mut() else { return };
-        if intent.base.is_none() && intent.change.is_rename() {
-            let path = &intent.change.path;
-            intent.base = earlier
-                .iter()
-                .rev()
-                .find_map(|earlier| match earlier.change.target() {
-                    Some(target) => (target == path).then_some(earlier.base),
-                    None => (earlier.change.path == *path).then_some(earlier.staged),
-                })
-                .flatten();
+        if intent.change.is_rename()
+            && let Some(file) = file_put_at(earlier, &intent.change.path)
+        {
+            intent.base = file;
         }
     }
+}
+
+/// The file that changes before put at a path, if one of them did; folders that they rename are followed.
+pub(crate) fn file_put_at(earlier: &[Intent], path: &NotePath) -> Option<FileAfter> {
+    let mut path = path.clone();
+    for Intent { change, base, staged, .. } in earlier.iter().rev() {
+        match change.target() {
+            Some(target) if *target == path => return Some(*base),
+            Some(target) => path = path.after_move(target, &change.path).unwrap_or(path),
+            None if change.path == path => return Some(*staged),
+            None => {}
+        }
+    }
+    None
 }
 
 /// Applies a group that is staged; if a part fails, the parts before it are reverted.
@@ -137,7 +163,7 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
     let is_over = renames.clone().count() == happened.len();
     let renames: Vec<_> = renames
         .filter(|intent| happened.contains(&intent.effect))
-        .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
+        .filter_map(rename_paths)
         .collect();
     if renames.is_empty() {
         return all_or_nothing(vault, group, execute::finish, roll_back);
@@ -169,10 +195,7 @@ fn carried_path(intent: &Intent, renames: &[(NotePath, NotePath)]) -> NotePath {
 /// Whether the contents of a group were exchanged, so that the renames after them may have been carried out:
 /// one of them certainly, and none waits.
 fn contents_stand(vault: &Vault, group: &IntentGroup) -> bool {
-    let renames: Vec<_> = group
-        .iter()
-        .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
-        .collect();
+    let renames: Vec<_> = group.iter().filter_map(rename_paths).collect();
     let contents = group.iter().filter(|intent| intent.change.kind() == ChangeKind::Replace);
     let mut stands = false;
     for intent in contents {

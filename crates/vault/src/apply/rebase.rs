@@ -143,7 +143,8 @@ impl RetryPlan {
         }
         self.replaced_intents.extend(effects());
         let mut touched = TouchedPaths::default();
-        for (intent, change) in group.iter().zip(planned) {
+        for (at, (intent, change)) in group.iter().zip(planned).enumerate() {
+            let earlier = group.get(..at).unwrap_or_default();
             let effect = EffectId::from(Uuid::now_v7());
             if change.before() != intent.change.before() {
                 self.rebased.push(effect.clone());
@@ -157,7 +158,10 @@ impl RetryPlan {
             let base = match intent.is_exact {
                 // One that went away in this moment is still the one that is meant.
                 true => successor_file(vault, intent).or(intent.base),
-                false => is_fresh.then(|| vault.file_id(&change.path)).flatten(),
+                false if is_fresh => vault.file_id(&change.path),
+                // Where an earlier change of the group makes the file, staging finds out which.
+                false if atomic_group::file_put_at(earlier, &change.path).is_some() => None,
+                false => intent.base.filter(|_| change.is_rename()),
             };
             self.intents.push(Intent {
                 effect,

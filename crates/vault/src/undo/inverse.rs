@@ -114,7 +114,7 @@ impl<'a> UndoPlanner<'a> {
             return;
         }
         self.record_move(&found);
-        self.pin_file(&found.path_now, &found.trace);
+        self.pin_file(&found.path_now, &found.path_now, &found.trace);
         self.plan_change(
             effect,
             Hunks::All,
@@ -169,14 +169,14 @@ impl<'a> UndoPlanner<'a> {
         {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
         }
-        if let Some(trace) = self.ledger.trace(place, target) {
-            self.pin_file(&now, &trace);
-        }
         let change = match effect.kind {
             ChangeKind::RenameFolder => Change::rename_folder(path, effect.path.clone()),
             _ => Change::rename(path, effect.path.clone()),
         };
-        self.plan_change(effect, Hunks::All, now, change);
+        let its_path = self.plan_change(effect, Hunks::All, now.clone(), change);
+        if let Some((its_path, trace)) = its_path.zip(self.ledger.trace(place, target)) {
+            self.pin_file(&its_path, &now, &trace);
+        }
     }
 
     /// The note that an effect left, wherever it is.
@@ -240,12 +240,13 @@ impl<'a> UndoPlanner<'a> {
             && self.notes.file(now).is_some_and(|file| self.notes.file(path) == Some(file))
     }
 
-    /// The change at `now` is about the file that the trace ends with, and about no other. Where an earlier
-    /// version stored no more than its number, it is about the file that was found to be the note.
-    fn pin_file(&mut self, now: &NotePath, trace: &NoteTrace) {
+    /// The change with this path in the set, of what is at `now` on disk, is about the file that the trace ends with,
+    /// and about no other. Where an earlier version stored no more than its number, it is about the file that was found
+    /// to be the note.
+    fn pin_file(&mut self, path: &NotePath, now: &NotePath, trace: &NoteTrace) {
         let known = self.ledger.file(trace).filter(|file| file.born.is_some());
         if let Some(file) = known.or_else(|| self.notes.file(now)) {
-            self.files.insert(now.clone(), file);
+            self.files.entry(path.clone()).or_insert(file);
         }
     }
 
@@ -262,17 +263,39 @@ impl<'a> UndoPlanner<'a> {
         }
     }
 
-    fn plan_change(&mut self, effect: &Effect, hunks: Hunks, path: NotePath, change: Change) {
+    /// Plans the change of what is at `now` on disk. Returns the path that the change has in the set, by which it
+    /// is recorded, or `None` when it does not go together with the rest.
+    fn plan_change(
+        &mut self,
+        effect: &Effect,
+        hunks: Hunks,
+        now: NotePath,
+        change: Change,
+    ) -> Option<NotePath> {
         let renamed = change.target().map(|target| (change.path.clone(), target.clone()));
         match self.planned.extend(ChangeSet::one(change)) {
             Ok(()) => {
+                // A rename has the path that renames before it in the set lead to.
+                let path = match &renamed {
+                    Some((_, to)) => self.path_of_rename(to).unwrap_or(now),
+                    None => now,
+                };
                 renamed.into_iter().for_each(|(from, to)| self.renames.push(from, to));
-                self.undone.push(UndoneEffect { effect: effect.id.clone(), path, hunks });
+                let undone = UndoneEffect { effect: effect.id.clone(), path: path.clone(), hunks };
+                self.undone.push(undone);
+                Some(path)
             }
             Err(unplannable) => {
                 let why = EffectConflictReason::Entangled;
                 self.conflicts.push(self.conflict(effect, unplannable.path, why));
+                None
             }
         }
+    }
+
+    /// The path in the set of the rename that leads to `to`.
+    fn path_of_rename(&self, to: &NotePath) -> Option<NotePath> {
+        let renames = self.planned.changes().filter(|change| change.target() == Some(to));
+        renames.last().map(|change| change.path.clone())
     }
 }

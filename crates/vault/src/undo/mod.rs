@@ -197,7 +197,9 @@ pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultRe
             (way, restored) = later;
             taken.changes = attempt.changes;
             taken.undone.extend(attempt.undone);
-            taken.files.extend(attempt.files);
+            for (path, file) in attempt.files {
+                taken.files.entry(path).or_insert(file);
+            }
             for pair in attempt.moved {
                 if !taken.moved.contains(&pair) {
                     taken.moved.push(pair);

@@ -207,6 +207,37 @@ fn a_folder_is_trashed_and_restored() {
 }
 
 #[test]
+fn a_note_in_a_folder_that_moves_first_is_carried_only_if_it_is_the_one_that_is_meant() {
+    let _one = faults();
+    for is_replaced in [false, true] {
+        let folder = Folder::with(&[("New/a.md", "a"), ("New/b.md", "b")]);
+        let mut batch = unit([
+            Change::replace(path("New/b.md"), "b", "B"),
+            Change::rename_folder(path("New"), path("Old")),
+            Change::rename(path("Old/a.md"), path("a.md")),
+            Change::rename(path("Old/b.md"), path("b.md")),
+        ]);
+        for (at, meant) in [(0, "New/b.md"), (1, "New"), (2, "New/a.md"), (3, "New/b.md")] {
+            batch.changes[at].file = folder.vault().file_id(&path(meant));
+        }
+        if is_replaced {
+            folder.write("other.md", "a");
+            std::fs::rename(folder.root.join("other.md"), folder.root.join("New/a.md")).unwrap();
+        }
+        let ledger = MemoryLedger::default();
+        let applied = apply(&folder, &ledger, batch);
+        assert_eq!(applied.problems.len(), if is_replaced { 4 } else { 0 }, "{applied:?}");
+        let at = |path: &str| folder.read(path).map(|text| String::from_utf8(text).unwrap());
+        let (a, b) = match is_replaced {
+            true => (at("New/a.md"), at("New/b.md")),
+            false => (at("a.md"), at("b.md")),
+        };
+        let expected = if is_replaced { "b" } else { "B" };
+        assert_eq!((a.as_deref(), b.as_deref()), (Some("a"), Some(expected)));
+    }
+}
+
+#[test]
 fn a_note_saved_before_it_was_trashed_is_restored_after_a_kill() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());

@@ -72,7 +72,7 @@ impl UndoPlanner<'_> {
             return;
         }
         self.record_move(&found);
-        self.pin_file(&found.path_now, &found.trace);
+        self.pin_file(&found.path_now, &found.path_now, &found.trace);
         let change = Change::replace(found.path_after, found.bytes, bytes);
         self.plan_change(effect, hunks, found.path_now, change);
     }

@@ -90,7 +90,7 @@ impl UndoPlanner<'_> {
         holds: FolderContents,
     ) {
         if let Some(trace) = self.ledger.trace(place, &effect.path) {
-            self.pin_file(&now, &trace);
+            self.pin_file(&now, &now, &trace);
         }
         let act = ChangeAction::TrashFolder { holds: Some(holds) };
         self.plan_change(effect, Hunks::All, now, Change { path: after, act });
