@@ -393,14 +393,22 @@ type StagedGroups = Vec<Result<IntentGroup, Outcomes>>;
 /// Makes everything ready. No folder is held open until it is carried out, because an order may touch more
 /// folders than a process may hold open.
 fn stage_all(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> StagedGroups {
+    let restored = restored_folders(&intents);
     let stage = |group| {
         if progress.is_stopped() {
             Err(atomic_group::mark_stopped(group))
         } else {
-            atomic_group::stage(vault, group)
+            atomic_group::stage(vault, group, &restored)
         }
     };
     atomic_group::groups(intents).into_iter().map(stage).collect()
+}
+
+/// The folders that an order restores from the trash.
+fn restored_folders(intents: &[Intent]) -> Vec<NotePath> {
+    let changes = intents.iter().map(|intent| &intent.change);
+    let restored = changes.filter(|change| change.kind() == ChangeKind::RestoreFolder);
+    restored.map(|change| change.path.clone()).collect()
 }
 
 /// Stores which files were made ready. Without that a copy in the place of a changed note might be taken for
@@ -418,7 +426,8 @@ async fn record_staged_files(ledger: &dyn Ledger, staged: &StagedGroups) {
     }
 }
 
-/// Carries out what is ready. All temporary files are durable before the first note changes.
+/// Carries out what is ready. All temporary files are durable before the first note changes, but for those of notes
+/// in a folder that comes back first.
 fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outcomes {
     let commit = |staged: Result<IntentGroup, Outcomes>| match staged {
         Ok(group) if progress.is_stopped() => atomic_group::discard_group(vault, group),

@@ -321,3 +321,20 @@ async fn move_into_a_folder_that_was_renamed_later_is_undone_and_redone() {
     assert_eq!(home.notes.read("Links.md"), "[x](New/a.md)\n");
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_of_a_note_and_then_of_its_folder_are_undone_together() {
+    let calls = ["Old/n.md", "Old/"].map(|path| vec![("delete_file", json!({ "path": path }))]);
+    let notes = [("Old/n.md", "n\n"), ("Old/stays.md", "stays\n"), ("Top.md", "top\n")];
+    let (home, running, conversation) = app_after_calls(&notes, calls.into(), |_| {}).await;
+    assert!(!home.notes.root().join("Old").exists());
+    undo_conversation(&running, &conversation).await;
+    for (note, text) in notes {
+        assert_eq!(home.notes.read(note), text);
+    }
+    let scope = UndoScope::Conversation { conversation };
+    let redone = running.app.redo(&scope).await.expect("redone");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert!(!home.notes.root().join("Old").exists());
+    running.quit().await;
+}

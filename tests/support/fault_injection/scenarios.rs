@@ -210,6 +210,16 @@ fn change_scenarios() -> Vec<FaultScenario> {
             )],
         ),
         set(
+            "restore folder and a note in it",
+            vec![
+                folder(
+                    "Shelf",
+                    ChangeAction::RestoreFolder { trashed: "Shelf".into(), holds: None },
+                ),
+                Change::create(note_path("Shelf/Deep/Made.md"), "made\n"),
+            ],
+        ),
+        set(
             "move folder and a note out of it",
             vec![
                 link("Deep/Far.md", "[[Note]]", "[[Notes/Note]]"),

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath, Renames};
 
-use crate::apply::atomic_file::AtomicFile;
 use crate::apply::replace::StepError;
-use crate::apply::{execute, rename};
+use crate::apply::{execute, rename, replace};
 use crate::{Vault, VaultError};
 
 /// Changes of one order that stand or fall together; without a unit, one alone.
@@ -37,10 +36,24 @@ pub(crate) fn groups(intents: Vec<Intent>) -> Vec<IntentGroup> {
     groups
 }
 
-/// Makes a group ready; if a part cannot be, no part is.
-pub(crate) fn stage(vault: &Vault, mut group: IntentGroup) -> Result<IntentGroup, Outcomes> {
+/// Makes a group ready; if a part cannot be, no part is. A note in one of the `restored` folders of the order is made
+/// ready when it is carried out: its folder must not be made before it is back. What is renamed after a folder around it
+/// is looked for where it is before that.
+pub(crate) fn stage(
+    vault: &Vault,
+    mut group: IntentGroup,
+    restored: &[NotePath],
+) -> Result<IntentGroup, Outcomes> {
+    let comes_later = |change: &Change| {
+        change.kind() == ChangeKind::Create
+            && restored.iter().any(|folder| change.path.is_in(folder))
+    };
     let mut staged = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
+        if comes_later(&intent.change) {
+            staged.push(None);
+            continue;
+        }
         match execute::stage(vault, &before_renames(intent, group.get(..at).unwrap_or_default())) {
             Ok(file) => staged.push(file),
             Err(refusal) => {
@@ -234,16 +247,12 @@ fn finish_moved(vault: &Vault, intent: &Intent, path: NotePath) -> Result<FileAf
             if refusal.state == IntentState::Parked
                 && intent.change.kind() == ChangeKind::Replace
                 && intent.staged.is_some()
-                && !has_temporary_file(vault, &there) =>
+                && !replace::has_temp(vault, &there) =>
         {
             Ok(None)
         }
         finished => finished,
     }
-}
-
-fn has_temporary_file(vault: &Vault, intent: &Intent) -> bool {
-    AtomicFile::open(vault, intent).is_ok_and(|place| place.temp_id().is_some())
 }
 
 /// Reverts a change that is applied although one before it in the group is not, or removes what was

@@ -150,6 +150,11 @@ pub(crate) fn is_staged(intent: &Intent, file: Option<FileId>) -> bool {
     intent.staged.zip(file).is_some_and(|(staged, file)| is_same_file(staged, file))
 }
 
+/// Whether something has the temporary name of a note.
+pub(crate) fn has_temp(vault: &Vault, intent: &Intent) -> bool {
+    AtomicFile::open(vault, intent).is_ok_and(|place| place.temp_id().is_some())
+}
+
 /// Puts a new note that was staged in place, durable when this returns. Says which file it is.
 pub(crate) fn commit_create(
     vault: &Vault,

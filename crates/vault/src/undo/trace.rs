@@ -82,6 +82,8 @@ pub(super) struct NoteTrace {
     pub(super) file: Option<FileId>,
     /// Whether the ledger had it trashed, itself or with its folder.
     pub(super) is_gone: bool,
+    /// The name in the trash under which it went there last, or its folder; `None` when it is not gone.
+    pub(super) trash_name: Option<String>,
     /// The position in the ledger of the effect that trashed it, if it was trashed itself.
     pub(super) trashed_at: Option<usize>,
     /// Its last text.
@@ -106,6 +108,7 @@ impl NoteTrace {
             path: path.clone(),
             file: effect.file.filter(|_| !is_gone),
             is_gone,
+            trash_name: effect.trashed.clone().filter(|_| is_gone),
             trashed_at: (effect.kind == ChangeKind::Trash).then_some(place),
             text: effect.after.clone().or(effect.before.clone()),
             is_unrecorded: is_unrecorded(effect),
@@ -125,9 +128,11 @@ impl NoteTrace {
                     self.path = moved;
                 }
             }
-            (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) => self.is_gone = true,
+            (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) && !self.is_gone => {
+                (self.is_gone, self.trash_name) = (true, effect.trashed.clone());
+            }
             (ChangeKind::RestoreFolder, _) if self.path.is_in(&effect.path) => {
-                self.is_gone = false;
+                self.restore_with_folder(effect);
             }
             (ChangeKind::Create, _) => self.restore_from_trash(effect),
             (ChangeKind::Rename | ChangeKind::Replace | ChangeKind::Trash, target) => {
@@ -152,6 +157,7 @@ impl NoteTrace {
         self.path = path.clone();
         self.is_gone = effect.kind == ChangeKind::Trash;
         self.trashed_at = self.is_gone.then_some(place);
+        self.trash_name = effect.trashed.clone().filter(|_| self.is_gone);
         self.file = file.filter(|_| !self.is_gone);
         self.is_unrecorded &= is_unrecorded(effect);
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
@@ -162,11 +168,21 @@ impl NoteTrace {
     fn restore_from_trash(&mut self, effect: &Effect) {
         let is_it = self.trashed_at.is_some()
             && effect.trashed.is_some()
+            && effect.trashed == self.trash_name
             && effect.path == self.path
             && effect.after.is_some()
             && effect.after == self.text;
         if is_it {
             (self.is_gone, self.trashed_at, self.file) = (false, None, effect.file);
+            self.trash_name = None;
+        }
+    }
+
+    /// A note comes back with the folder with which it went, and not if it went before that, by itself or with
+    /// a folder in it.
+    fn restore_with_folder(&mut self, effect: &Effect) {
+        if self.trashed_at.is_none() && self.trash_name == effect.trashed {
+            (self.is_gone, self.trash_name) = (false, None);
         }
     }
 

@@ -207,6 +207,34 @@ fn a_folder_is_trashed_and_restored() {
 }
 
 #[test]
+fn a_note_is_made_in_a_folder_that_the_same_order_restores() {
+    let _one = faults();
+    for batch in [order as fn([Change; 2]) -> ChangeBatch, unit] {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        apply(&folder, &ledger, order([act("notes", ChangeAction::TrashFolder { holds: None })]));
+        let trashed = ledger.0.lock().unwrap()[0].0.temp_name.clone();
+        let changes = || {
+            let trashed = trashed.clone();
+            let restore = act("notes", ChangeAction::RestoreFolder { trashed, holds: None });
+            [restore, Change::create(path("notes/new.md"), "new")]
+        };
+        let applied = apply(&folder, &ledger, batch(changes()));
+        assert!(applied.problems.is_empty(), "{applied:?}");
+        assert_eq!(folder.read("notes/new.md").unwrap(), b"new");
+        assert_eq!(folder.read("notes/sub/c.md").unwrap(), b"c to [[b]]");
+        assert!(ledger.files().iter().skip(1).all(Option::is_some), "the files are known");
+
+        // The control: without the folder in the trash the note is made alone, and in a unit not at all.
+        std::fs::remove_dir_all(folder.root.join("notes")).unwrap();
+        let applied = apply(&folder, &ledger, batch(changes()));
+        let is_unit = batch(changes()).changes[0].unit.is_some();
+        assert_eq!(applied.problems.len(), if is_unit { 2 } else { 1 }, "{applied:?}");
+        assert_eq!(folder.read("notes/new.md").is_some(), !is_unit, "{:?}", folder.names());
+        assert!(!folder.names().iter().any(|name| name.ends_with(".tmp")), "{:?}", folder.names());
+    }
+}
+
+#[test]
 fn a_note_in_a_folder_that_moves_first_is_carried_only_if_it_is_the_one_that_is_meant() {
     let _one = faults();
     for is_replaced in [false, true] {

@@ -48,7 +48,8 @@ impl UndoPlanner<'_> {
 
     pub(super) fn invert_folder_trashing(&mut self, place: usize, effect: &Effect) {
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
-        let Some(trashed) = effect.trashed.clone() else { return };
+        // Where it came back and went again it has another name there.
+        let Some(trashed) = home.trash_name.clone() else { return };
         match self.notes.file(&home.path) {
             None => {}
             // It is back already.
