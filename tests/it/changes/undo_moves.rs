@@ -338,3 +338,39 @@ async fn deletions_of_a_note_and_then_of_its_folder_are_undone_together() {
     assert!(!home.notes.root().join("Old").exists());
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_notes_and_the_deletion_of_their_folder_are_undone_together() {
+    let made = json!({ "path": "F/new.md", "content": "new\n" });
+    let edit = json!({ "path": "F/old.md", "old_text": "old", "new_text": "changed" });
+    let calls = vec![
+        vec![("write_file", made)],
+        vec![("edit_file", edit)],
+        vec![("delete_file", json!({ "path": "F/" }))],
+    ];
+    let notes = [("F/old.md", "old\n"), ("Top.md", "top\n")];
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
+    assert!(!home.notes.root().join("F").exists());
+    undo_conversation(&running, &conversation).await;
+    assert_eq!(home.notes.read("F/old.md"), "old\n");
+    assert_eq!(home.notes.try_read("F/new.md"), None, "the created note is in the trash");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_in_a_folder_that_is_gone_from_the_trash_are_reported() {
+    let edit = json!({ "path": "F/old.md", "old_text": "old", "new_text": "changed" });
+    let calls = vec![vec![("edit_file", edit)], vec![("delete_file", json!({ "path": "F/" }))]];
+    let notes = [("F/old.md", "old\n"), ("Top.md", "top\n")];
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
+    fs::remove_dir_all(home.notes.root().join(".trash")).expect("emptied");
+    let scope = UndoScope::Conversation { conversation };
+    let undone = running.app.undo(&scope).await.expect("tried");
+    let whys: Vec<_> = undone.conflicts.iter().map(|conflict| conflict.why.as_str()).collect();
+    assert_eq!(whys.len(), 2, "{undone:?}");
+    assert!(whys[0].contains("no longer exists"), "{whys:?}");
+    // The note can be restored all the same.
+    running.app.resolve_conflict(&undone.conflicts[0]).await.expect("restored");
+    assert_eq!(home.notes.read("F/old.md"), "old\n");
+    running.quit().await;
+}

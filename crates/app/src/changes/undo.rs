@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict, UndoResult, UndoScope};
 use protocol::job::JobKind;
-use protocol::{CallId, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
+use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::UserChangeSet;
 use vault::undo::{
     EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest, plan_undo,
@@ -32,7 +32,8 @@ use crate::support::clock::{new_id, now};
 use crate::support::errors::{apply_error, store_error};
 use crate::vault_session::VaultSession;
 
-/// How often an undo is planned if a note changes between the plan and the write.
+/// How often an undo is planned if a note changes between the plan and the write. Plans that leave more to undo once
+/// they are applied do not count.
 const MAX_ATTEMPTS: usize = 3;
 
 impl App {
@@ -167,9 +168,9 @@ impl VaultSession {
         let (set, first): (ChangeSetId, _) = (new_id(), request.effects.keys().next());
         let Some(first) = first else { return Ok(nothing_undone()) };
         let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
-        let mut undone = nothing_undone();
+        let (mut undone, mut wanted) = (nothing_undone(), request.clone());
         for tries in 1.. {
-            let (plan, conflicts, sets) = self.plan_undo(request, action).await?;
+            let (plan, conflicts, sets) = self.plan_undo(&wanted, action).await?;
             touched.extend(sets);
             undone.conflicts = conflicts;
             undone.left = 0;
@@ -178,17 +179,26 @@ impl VaultSession {
             }
             let by = applied_by(action);
             let applied = self.apply_user_set(&set, &plan, &turn, by, progress).await?;
-            let renames = plan.changes.renames();
-            undone.changed.extend(applied.done.iter().map(|path| renames.forward(path)));
+            let is_done = |change: &Change| applied.done.contains(&change.path);
+            let renames = plan.changes.filter(is_done).renames();
+            undone.changed.extend(applied.done.iter().cloned());
+            undone.changed.iter_mut().for_each(|path| *path = renames.forward(path));
             let is_stale = |(_, error): &(NotePath, VaultError)| {
                 matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
             };
             let is_stopped = applied.problems.iter().any(|(_, error)| is_stopped(error));
-            if !applied.problems.iter().any(is_stale) || tries == MAX_ATTEMPTS || is_stopped {
+            let leaves_more = plan.leaves_more() && !applied.done.is_empty();
+            let is_stale = tries < MAX_ATTEMPTS && applied.problems.iter().any(is_stale);
+            if is_stopped || !(leaves_more || is_stale) {
                 let refused = refused_conflicts(action, &plan, &applied);
                 let left = applied.problems.len().saturating_sub(refused.len());
                 undone.left = u32::try_from(left).unwrap_or(u32::MAX);
                 undone.conflicts.extend(refused);
+                break;
+            }
+            self.drop_undone(&mut wanted).await?;
+            if wanted.effects.is_empty() {
+                undone.conflicts.clear();
                 break;
             }
         }
@@ -204,6 +214,14 @@ impl VaultSession {
         touched.extend(self.sets_undone_by(request).await?);
         self.emit(DomainEvent::Applied(touched.into_iter().collect()));
         Ok(undone)
+    }
+
+    /// Leaves in the request what is not undone yet: a later plan must not be about what an earlier one undid.
+    async fn drop_undone(&self, request: &mut UndoRequest) -> Result<(), UserError> {
+        let standings = effective_changes(&self.store).await?;
+        let stands = |effect: &EffectId| standings.effective_part(effect) != EffectivePart::Nothing;
+        request.effects.retain(|effect, _| stands(effect));
+        Ok(())
     }
 
     /// The sets of the changes that these effects had undone: their state changes with this undo.

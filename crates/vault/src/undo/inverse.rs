@@ -62,6 +62,9 @@ enum MissingNote {
     Unsure(Vec<UndoCandidate>),
     /// It is here, and cannot be read.
     Unreadable(NotePath),
+    /// The plan makes it again. Once that has happened it is the same note; what is planned for it in the same set
+    /// would make another one.
+    MadeAgain,
 }
 
 impl<'a> UndoPlanner<'a> {
@@ -113,6 +116,9 @@ impl<'a> UndoPlanner<'a> {
             self.conflicts.push(EffectConflict { lines: vec![all], note, ..conflict });
             return;
         }
+        if self.is_renamed_to(&found.path_after) {
+            return self.add_conflict(place, effect, EffectConflictReason::Entangled);
+        }
         self.record_move(&found);
         self.pin_file(&found.path_now, &found.path_now, &found.trace);
         self.plan_change(
@@ -134,8 +140,17 @@ impl<'a> UndoPlanner<'a> {
     fn recreate_note(&mut self, place: usize, effect: &Effect, bytes: &[u8]) {
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
         let path = self.renames.forward(&home.path);
-        let now = self.planned.renames().back(&path).unwrap_or(home.path);
+        let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
         let is_back = matches!(self.planned.planned_state(&path), PlannedState::Planned(_));
+        let here = match self.ledger.locate(place, &home, self.notes) {
+            NoteLocation::At(here) => Some(here),
+            NoteLocation::Gone(_) | NoteLocation::Unsure(_) => None,
+        };
+        if here.as_ref().is_some_and(|here| self.is_trashed(here)) {
+            return self.add_conflict(place, effect, EffectConflictReason::Entangled);
+        }
+        // It is there again: we restored it, or the user took it out of the trash.
+        let is_back = is_back || here.is_some();
         if is_back || (!home.is_gone && self.request.direction == UndoDirection::Back) {
             return;
         }
@@ -202,9 +217,7 @@ impl<'a> UndoPlanner<'a> {
         let gone = || MissingNote::Gone(Vec::new());
         let trace = self.ledger.trace(place, left_at).ok_or_else(gone)?;
         if trace.trashed_at.is_some_and(|at| self.restored.contains(&at)) {
-            let path = self.renames.forward(&trace.path);
-            let now = self.planned.renames().back(&path).unwrap_or(trace.path);
-            return Ok((now, path));
+            return Err(MissingNote::MadeAgain);
         }
         match self.ledger.locate(place, &trace, self.notes) {
             NoteLocation::At(now) => {
@@ -233,6 +246,17 @@ impl<'a> UndoPlanner<'a> {
         }
     }
 
+    /// Whether the plan moves the note at a path on disk to the trash.
+    fn is_trashed(&self, now: &NotePath) -> bool {
+        let is_it = |change: &Change| change.kind() == ChangeKind::Trash && change.path == *now;
+        self.planned.changes().any(is_it)
+    }
+
+    /// Whether the plan renames a note to a path. A set does not rename what it moves to the trash.
+    fn is_renamed_to(&self, path: &NotePath) -> bool {
+        self.planned.changes().any(|change| change.target() == Some(path))
+    }
+
     /// Whether a name is found because the disk ignores case, and the note at `now` has it already in another
     /// spelling. A second name of its file (a hard link) is refused when the rename is made.
     fn is_respelled(&self, now: &NotePath, path: &NotePath) -> bool {
@@ -252,7 +276,7 @@ impl<'a> UndoPlanner<'a> {
 
     /// A note that is changed elsewhere than the ledger knows was renamed by hand.
     fn record_move(&mut self, found: &LocatedNote) {
-        if found.trace.path == found.path_now || found.trace.trashed_at.is_some() {
+        if found.trace.path == found.path_now {
             return;
         }
         let file = self.notes.file(&found.path_now);

@@ -13,7 +13,9 @@ mod trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::changes::history::UndoCandidate;
-use protocol::{ChangeSet, ContentHash, EffectId, FileId, MovedNote, NotePath, Renames};
+use protocol::{
+    Change, ChangeKind, ChangeSet, ContentHash, EffectId, FileId, MovedNote, NotePath, Renames,
+};
 
 pub use effective::{EffectivePart, Revert, Reverts};
 pub use ledger_view::LedgerView;
@@ -75,6 +77,17 @@ pub struct UndoPlan {
     /// Notes that it changes and that were renamed without us. To be stored as renames, so that they
     /// are found again.
     pub moved: Vec<MovedNote>,
+}
+
+impl UndoPlan {
+    /// Whether more may be undone once its changes are made, so that it is worth to plan once more: notes in a folder
+    /// that comes back from the trash, and effects that do not go together with these changes.
+    #[must_use]
+    pub fn leaves_more(&self) -> bool {
+        let restores = |change: &Change| change.kind() == ChangeKind::RestoreFolder;
+        self.changes.changes().any(restores)
+            || self.conflicts.iter().any(|one| one.why == EffectConflictReason::Entangled)
+    }
 }
 
 /// An effect that a change of the set undoes.

@@ -57,6 +57,9 @@ impl UndoPlanner<'_> {
                 EffectConflictReason::Unsure,
                 candidates,
             ),
+            MissingNote::MadeAgain => {
+                self.add_conflict(place, effect, EffectConflictReason::Entangled);
+            }
             MissingNote::Unreadable(path) => {
                 let why = EffectConflictReason::Unreadable;
                 self.conflicts.push(self.conflict(effect, path, why));
