@@ -400,3 +400,38 @@ async fn another_note_that_was_edited_and_moved_at_once_is_not_undone_for_the_on
         running.quit().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_the_user_took_out_of_the_trash_is_the_note_that_was_changed() {
+    for is_itself in [true, false] {
+        let edit = json!({
+            "path": "Log.md", "old_text": "swept the yard\n",
+            "new_text": "swept the yard\nwatered the plants\n",
+        });
+        let calls =
+            vec![vec![("edit_file", edit)], vec![("delete_file", json!({ "path": "Log.md" }))]];
+        let notes = [("Log.md", LOG), ("Other.md", "other\n")];
+        let (home, running, _) = app_after_calls(&notes, calls, |_| {}).await;
+        let place = home.notes.root().join("Log.md");
+        let trashed = home.notes.root().join(".trash/Log.md");
+        if is_itself {
+            fs::rename(trashed, &place).expect("taken out");
+            let undone = undo_set(&running, 0).await;
+            assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 0), "{undone:?}");
+            let undone = undo_set(&running, 1).await;
+            assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 1), "{undone:?}");
+            assert_eq!(home.notes.read("Log.md"), LOG);
+        } else {
+            // The control: a copy is another file, so the user is asked, and can answer.
+            fs::copy(trashed, &place).expect("copied");
+            assert!(only_conflict(&undo_set(&running, 0).await).why.contains("in its place"));
+            let asked = undo_set(&running, 1).await;
+            assert_eq!(home.notes.read("Log.md"), WATERED);
+            let chosen = answer(only_conflict(&asked));
+            let undone = running.app.undo_in_note(&chosen).await.expect("undone there");
+            assert!(undone.conflicts.is_empty(), "{undone:?}");
+            assert_eq!(home.notes.read("Log.md"), LOG);
+        }
+        running.quit().await;
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use protocol::{ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
 
 use super::locate::{NoteLocation, locate};
-use super::trace::{NoteTrace, Successions};
+use super::trace::{NoteTrace, Successions, file_left};
 use super::{Hunks, UndoDirection, UndoRequest, VaultReader};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
@@ -198,7 +198,7 @@ impl LedgerView {
                 path = before;
                 continue;
             }
-            let is_its_file = self.leads_to(earlier.file, base);
+            let is_its_file = self.leads_to(file_left(earlier), base);
             if is_its_file || earlier.path == path {
                 found.push((at, earlier));
             }
@@ -207,14 +207,14 @@ impl LedgerView {
             }
         }
         found.reverse();
-        let (mut here, mut file) = (effect.path.clone(), effect.file);
+        let (mut here, mut file) = (effect.path.clone(), file_left(effect));
         for (at, later) in self.effects.iter().enumerate().skip(place) {
             let is_its_file = at > place && self.leads_to(file, later.base);
             if is_its_file || later.path == here {
                 found.push((at, later));
             }
             if is_its_file {
-                (here, file) = (later.path.clone(), later.file);
+                (here, file) = (later.path.clone(), file_left(later));
             }
             if let Some(target) = &later.target
                 && let Some(moved) = here.after_move(&later.path, target)

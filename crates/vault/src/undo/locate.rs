@@ -51,7 +51,7 @@ pub struct VaultFile {
 pub(super) enum NoteLocation {
     /// It is here, without doubt.
     At(NotePath),
-    /// Nothing is where it should be. It may be one of these; only the user can tell.
+    /// It is in the trash, or nothing is where it should be. It may be one of these; only the user can tell.
     Gone(Vec<UndoCandidate>),
     /// Something else stands where it should be, or it itself in another file. It may be one of these;
     /// only the user can tell.
@@ -68,8 +68,12 @@ pub(super) fn locate(
     let at_home = notes.file(&trace.path);
     let file = trace.file.map(|file| successions.newest_successor(file));
     if let Some(file) = file {
-        let is_home = at_home.is_some_and(|found| is_certain_at_same_path(file, found));
-        if is_home {
+        let is_it = |found| match trace.is_gone {
+            // The number of a file that went to the trash may be given again.
+            true => found == file && file.born.is_some(),
+            false => is_certain_at_same_path(file, found),
+        };
+        if at_home.is_some_and(is_it) {
             return NoteLocation::At(trace.path.clone());
         }
         if file.born.is_some() {
@@ -91,7 +95,10 @@ pub(super) fn locate(
         return NoteLocation::At(trace.path.clone());
     }
     if trace.is_gone {
-        return NoteLocation::Gone(Vec::new());
+        // What has its path by now is another note, unless the user says that it is this one.
+        let is_known = trace.file.is_some_and(|file| file.born.is_some());
+        let asked = at_home.filter(|_| is_known).map(|_| trace.path.clone());
+        return NoteLocation::Gone(with_files(asked, notes));
     }
     let elsewhere = candidates(trace, text, notes);
     match at_home {

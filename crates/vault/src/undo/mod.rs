@@ -7,6 +7,7 @@
 mod effective;
 mod inverse;
 mod ledger_view;
+mod listed_once;
 mod locate;
 mod trace;
 
@@ -22,6 +23,7 @@ pub use ledger_view::LedgerView;
 pub use locate::{VaultFile, VaultReader};
 
 use inverse::UndoPlanner;
+use listed_once::ListedOnce;
 use locate::NoteLocation;
 
 /// The effects to undo or to reapply. To undo one effect of a unit whole is to undo all of it; only the
@@ -197,6 +199,7 @@ pub fn identify_note(
 /// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all.
 #[must_use]
 pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
+    let notes = &ListedOnce::new(notes);
     let mut taken = UndoPlan::default();
     let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
     for unit in ledger.units(request) {

@@ -62,6 +62,14 @@ fn base_file(effect: &Effect) -> Option<FileId> {
     effect.base.or(effect.file.filter(|_| effect.kind == ChangeKind::Rename))
 }
 
+/// The file in which an effect left its note: for one that goes to the trash, the file that is there.
+pub(super) fn file_left(effect: &Effect) -> Option<FileId> {
+    match effect.kind {
+        ChangeKind::Trash | ChangeKind::TrashFolder => effect.base,
+        _ => effect.file,
+    }
+}
+
 /// Whether the effect is the user's answer which file the note is that was at the path, and of which no file was known.
 /// A move of a note is always part of a unit.
 fn is_answer(effect: &Effect) -> bool {
@@ -78,9 +86,9 @@ fn is_unrecorded(effect: &Effect) -> bool {
 pub(super) struct NoteTrace {
     /// Where it should be, unless somebody moved it without us.
     pub(super) path: NotePath,
-    /// The file that it is; `None` when it is gone, or when the chain of files is broken.
+    /// The file that it is, also in the trash; `None` when the chain of files is broken.
     pub(super) file: Option<FileId>,
-    /// Whether the ledger had it trashed, itself or with its folder.
+    /// Whether the ledger had it trashed, itself or with its folder. The user may have taken it out of there since.
     pub(super) is_gone: bool,
     /// The name in the trash under which it went there last, or its folder; `None` when it is not gone.
     pub(super) trash_name: Option<String>,
@@ -106,7 +114,7 @@ impl NoteTrace {
         let is_gone = matches!(effect.kind, ChangeKind::Trash | ChangeKind::TrashFolder);
         Self {
             path: path.clone(),
-            file: effect.file.filter(|_| !is_gone),
+            file: file_left(effect),
             is_gone,
             trash_name: effect.trashed.clone().filter(|_| is_gone),
             trashed_at: (effect.kind == ChangeKind::Trash).then_some(place),
@@ -139,7 +147,9 @@ impl NoteTrace {
                 let path = target.as_ref().unwrap_or(&effect.path);
                 match self.relation(effect, successions) {
                     EffectRelation::Other => {}
-                    EffectRelation::Same => self.continue_at(place, effect, path, effect.file),
+                    EffectRelation::Same => {
+                        self.continue_at(place, effect, path, file_left(effect))
+                    }
                     EffectRelation::Unknown => self.continue_at(place, effect, path, None),
                 }
             }
@@ -158,7 +168,7 @@ impl NoteTrace {
         self.is_gone = effect.kind == ChangeKind::Trash;
         self.trashed_at = self.is_gone.then_some(place);
         self.trash_name = effect.trashed.clone().filter(|_| self.is_gone);
-        self.file = file.filter(|_| !self.is_gone);
+        self.file = file;
         self.is_unrecorded &= is_unrecorded(effect);
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
     }

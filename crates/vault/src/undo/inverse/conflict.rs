@@ -45,12 +45,10 @@ impl UndoPlanner<'_> {
     /// The note of an effect is not there, or nobody knows which it is.
     pub(super) fn add_missing_note(&mut self, place: usize, effect: &Effect, missing: MissingNote) {
         match missing {
-            MissingNote::Gone(candidates) => self.add_conflict_with_candidates(
-                place,
-                effect,
-                EffectConflictReason::Gone,
-                candidates,
-            ),
+            MissingNote::Gone(candidates) => {
+                let why = self.missing_reason(place, effect, &candidates);
+                self.add_conflict_with_candidates(place, effect, why, candidates);
+            }
             MissingNote::Unsure(candidates) => self.add_conflict_with_candidates(
                 place,
                 effect,
@@ -67,7 +65,24 @@ impl UndoPlanner<'_> {
         }
     }
 
-    /// A note that was made and is gone needs no undo, unless one that says the same may be it.
+    /// A note that is gone can be restored only where nothing is in its place.
+    fn missing_reason(
+        &self,
+        place: usize,
+        effect: &Effect,
+        candidates: &[UndoCandidate],
+    ) -> EffectConflictReason {
+        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
+        let trashed = self.ledger.trace(place, left_at).filter(|trace| trace.is_gone);
+        match trashed.filter(|trace| self.notes.file(&trace.path).is_some()) {
+            None => EffectConflictReason::Gone,
+            Some(_) if candidates.is_empty() => EffectConflictReason::Taken,
+            Some(_) => EffectConflictReason::Unsure,
+        }
+    }
+
+    /// A note that was made and is gone needs no undo, unless one that says the same may be it. What came into the
+    /// place of one that we trashed is another note.
     pub(super) fn add_missing_creation(
         &mut self,
         place: usize,
@@ -77,6 +92,10 @@ impl UndoPlanner<'_> {
     ) {
         match missing {
             MissingNote::Gone(mut candidates) => {
+                let trace = self.ledger.trace(place, &effect.path);
+                if trace.is_some_and(|trace| trace.is_gone) {
+                    return;
+                }
                 candidates.retain(|note| self.notes.bytes(&note.path).as_deref() == Some(made));
                 if !candidates.is_empty() {
                     self.add_conflict_with_candidates(
