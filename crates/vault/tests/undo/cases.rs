@@ -12,21 +12,21 @@ use vault::undo::{
 use crate::simulation::{LineId, SimulatedVault, bytes, path};
 
 /// A vault with one note, `a.md`, that says 1 to 5.
-fn world() -> SimulatedVault {
+pub(crate) fn world() -> SimulatedVault {
     let mut world = SimulatedVault::default();
     world.fresh_lines(100);
     world.add_note(&path("a.md"), vec![1, 2, 3, 4, 5]);
     world
 }
 
-fn edit(world: &mut SimulatedVault, after: &[LineId]) -> EffectId {
+pub(crate) fn edit(world: &mut SimulatedVault, after: &[LineId]) -> EffectId {
     let before = bytes(&world.notes[&path("a.md")].lines);
     let change = Change::replace(path("a.md"), before, bytes(after));
     world.apply(&ChangeSet::one(change), "turn");
     world.ledger.last().unwrap().id.clone()
 }
 
-fn back(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
+pub(crate) fn back(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
     let plan = plan_undo(&world.ledger_view(request), request, world);
     let set = world.apply(&plan.changes, "undo");
     world.remember(&set, &plan);
@@ -113,7 +113,7 @@ fn a_note_is_found_after_it_was_renamed_by_hand() {
     }
 }
 
-fn back_there(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
+pub(crate) fn back_there(world: &mut SimulatedVault, request: &UndoRequest) -> UndoPlan {
     let plan = plan_undo(&world.ledger_view(request), request, world);
     plan.moved.iter().for_each(|moved| world.observe_move(moved));
     world.apply(&plan.changes, "undo");
@@ -324,7 +324,7 @@ fn created_note_that_another_program_emptied_is_reapplied() {
 }
 
 /// Each undone effect is known by the path of a change of the plan: so it is stored.
-fn assert_paths_of_changes(plan: &UndoPlan) {
+pub(crate) fn assert_paths_of_changes(plan: &UndoPlan) {
     for undone in &plan.undone {
         let is_its = |change: &Change| change.path == undone.path;
         assert!(plan.changes.changes().any(is_its), "{undone:?} in {plan:?}");

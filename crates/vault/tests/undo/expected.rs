@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{ChangeKind, FileId, NotePath};
-use vault::undo::{Hunks, UndoRequest};
+use protocol::{ChangeKind, Effect, FileId, NotePath};
+use vault::undo::{Hunks, UndoRequest, VaultReader as _};
 
 use crate::oracle::{merged, without};
 use crate::random_histories::with_whole_units;
@@ -73,8 +73,25 @@ impl ExpectedUndo {
                 self.notes.insert(effect.path.clone(), note);
                 true
             }
+            ChangeKind::TrashFolder => self.restore_folder(world, effect),
+            ChangeKind::RestoreFolder => {
+                self.notes.retain(|path, _| !path.is_in(&effect.path));
+                true
+            }
             other => panic!("no history has {other:?}"),
         }
+    }
+
+    /// A folder comes back with its notes where nothing is in its place on disk.
+    fn restore_folder(&mut self, world: &SimulatedVault, effect: &Effect) -> bool {
+        let mut trashed = world.trashed_folders.values();
+        let trashed = trashed.find(|folder| Some(folder.file) == effect.base);
+        let Some(trashed) = trashed else { return true };
+        if world.file(&trashed.path).is_some() {
+            return false;
+        }
+        self.notes.extend(trashed.notes.clone());
+        true
     }
 
     fn restore(&mut self, world: &SimulatedVault, at: usize, lines: &[LineId]) -> bool {

@@ -11,9 +11,12 @@
 
 mod cases;
 mod expected;
+mod folders;
+mod identity_cases;
 mod naive_identity;
 mod naive_inverse;
 mod oracle;
 mod other_programs;
 mod random_histories;
 mod simulation;
+mod tally;

@@ -16,7 +16,9 @@ pub(crate) fn user_edits(world: &mut SimulatedVault, random: &mut fastrand::Rng)
         return;
     }
     let old = world.notes[&at].clone();
-    let is_seen = how <= 6 && !world.is_watch_off;
+    // A file that another one has followed is a copy that nobody follows.
+    let is_copy = world.successions.iter().any(|succession| succession.from == old.file);
+    let is_seen = how <= 6 && !world.is_watch_off && !is_copy;
     if old.link.is_some() && !is_seen {
         // The file that the ledger knows has its second name alone, and another note the first one.
         world.notes.remove(&at);
@@ -53,6 +55,9 @@ pub(crate) fn user_moves_folder(world: &mut SimulatedVault, random: &mut fastran
         let note = world.notes.remove(path).unwrap();
         let to = crate::simulation::path(&format!("Folder {number}/{}", path.name()));
         world.put_moved(to, note);
+    }
+    if let Some(file) = world.folders.remove(&crate::simulation::path(&folder)) {
+        world.folders.insert(crate::simulation::path(&format!("Folder {number}")), file);
     }
     inside.len()
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect,
-    EffectId, FileId, FileReplacement, MovedNote, NotePath, RenamedKind, TurnId,
+    EffectId, FileId, FileReplacement, FileState, FolderContents, MovedNote, NotePath, RenamedKind,
+    TurnId,
 };
 use vault::undo::{LedgerView, Revert, Reverts, UndoPlan, UndoRequest, VaultFile, VaultReader};
 
@@ -23,11 +24,26 @@ pub(crate) struct SimulatedNote {
     pub(crate) lines: Vec<LineId>,
 }
 
+/// A folder in the trash.
+#[derive(Debug, Clone)]
+pub(crate) struct TrashedFolder {
+    pub(crate) path: NotePath,
+    pub(crate) file: FileId,
+    pub(crate) notes: BTreeMap<NotePath, SimulatedNote>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SimulatedVault {
     pub(crate) notes: BTreeMap<NotePath, SimulatedNote>,
-    /// The folders that can be renamed as a whole.
+    /// The folders that can be renamed as a whole, and those that came back from the trash.
     pub(crate) folders: BTreeMap<NotePath, FileId>,
+    /// By their names in the trash.
+    pub(crate) trashed_folders: BTreeMap<String, TrashedFolder>,
+    /// The recorded contents of folders.
+    folder_texts: Vec<Vec<u8>>,
+    /// Whether an earlier version keeps the ledger: it did not know the file of a note that a batch edits and then
+    /// moves.
+    pub(crate) is_earlier_version: bool,
     pub(crate) ledger: Vec<Effect>,
     /// For each effect the lines before and after.
     pub(crate) lines: BTreeMap<EffectId, (Vec<LineId>, Vec<LineId>)>,
@@ -38,7 +54,7 @@ pub(crate) struct SimulatedVault {
     /// The successions that the watch saw.
     pub(crate) successions: Vec<FileReplacement>,
     undone: Vec<Revert>,
-    trashed: Vec<(NotePath, SimulatedNote)>,
+    pub(crate) trashed: Vec<(NotePath, SimulatedNote)>,
     numbers: u32,
     /// Whether no watch ran while others moved notes.
     pub(crate) is_unwatched: bool,
@@ -114,9 +130,30 @@ impl SimulatedVault {
         })
     }
 
-    /// Whether the ledger trashed the note, and nobody replaced its file unseen before that.
+    /// Whether the ledger trashed the note, itself or with the folder where the ledger has it, and nobody replaced its
+    /// file unseen before that.
     pub(crate) fn is_trashed(&self, is: u32, unseen: u32) -> bool {
-        self.trashed.iter().any(|(_, note)| note.identity == is && note.unseen == unseen)
+        let newest = self.note_of_effect.iter().rposition(|one| *one == is);
+        let newest = newest.and_then(|at| self.ledger.get(at));
+        let home = newest.map(|effect| effect.target.as_ref().unwrap_or(&effect.path));
+        let with_folder = self.trashed_folders.values().flat_map(|folder| &folder.notes);
+        let with_folder = with_folder.filter(|(path, _)| Some(*path) == home);
+        let itself = self.trashed.iter().map(|(_, note)| note);
+        let mut trashed = itself.chain(with_folder.map(|(_, note)| note));
+        trashed.any(|note| note.identity == is && note.unseen == unseen)
+    }
+
+    /// What a folder holds.
+    pub(crate) fn folder_contents(&self, folder: &NotePath) -> FolderContents {
+        let inside = self.notes.iter().filter(|(path, _)| path.is_in(folder));
+        let entry = |(path, note): (&NotePath, &SimulatedNote)| {
+            let size = bytes(&note.lines).len() as u64;
+            (path.name().as_bytes().to_vec(), FileState { size, written: (0, note.file.inode) })
+        };
+        let entries: Vec<_> = inside.map(entry).collect();
+        FolderContents::from_entries(
+            entries.iter().map(|(name, state)| (name.as_slice(), Some(*state))),
+        )
     }
 
     /// A file that nothing was before.
@@ -139,15 +176,28 @@ impl SimulatedVault {
     /// unit.
     pub(crate) fn apply(&mut self, changes: &ChangeSet, turn: &str) -> ChangeSetId {
         let set = ChangeSetId::from(format!("set {}", self.number()));
-        let unit = changes.is_unit().then(|| CallId::from("unit"));
+        self.apply_as(&set, changes, turn);
+        set
+    }
+
+    /// The same as a part of a set.
+    pub(crate) fn apply_as(&mut self, set: &ChangeSetId, changes: &ChangeSet, turn: &str) {
+        let number = self.number();
+        let unit = changes.is_unit().then(|| CallId::from(format!("unit {number}")));
+        let mut edited = BTreeSet::new();
         for change in changes.changes() {
             self.untracked.remove(change.target().unwrap_or(&change.path));
-            let effect = self.carry_out(change);
+            let mut effect = self.carry_out(change);
+            if self.is_earlier_version && effect.kind == ChangeKind::Rename {
+                effect.base = effect.base.filter(|_| !edited.contains(&change.path));
+            }
+            edited.insert(change.path.clone());
             let id = effect.id.clone();
-            let side = |hash: Option<&Vec<u8>>| hash.map(|bytes| lines(bytes)).unwrap_or_default();
-            let before = change.before().map(<[u8]>::to_vec);
-            let after = change.after().map(<[u8]>::to_vec);
-            self.lines.insert(id, (side(before.as_ref()), side(after.as_ref())));
+            let is_folder =
+                matches!(effect.kind, ChangeKind::TrashFolder | ChangeKind::RestoreFolder);
+            let side =
+                |bytes: Option<&[u8]>| bytes.filter(|_| !is_folder).map(lines).unwrap_or_default();
+            self.lines.insert(id, (side(change.before()), side(change.after())));
             self.ledger.push(Effect {
                 change_set: set.clone(),
                 turn: TurnId::from(turn),
@@ -155,7 +205,6 @@ impl SimulatedVault {
                 ..effect
             });
         }
-        set
     }
 
     /// Notes which note an effect was on.
@@ -188,9 +237,42 @@ impl SimulatedVault {
         folder
     }
 
-    fn carry_out(&mut self, change: &Change) -> Effect {
-        let file = self.new_file();
-        let mut effect = Effect {
+    /// A folder goes to the trash with the notes in it.
+    fn trash_folder(
+        &mut self,
+        path: &NotePath,
+        holds: Option<&FolderContents>,
+        effect: &mut Effect,
+    ) {
+        let contents = self.folder_contents(path);
+        assert!(holds.is_none_or(|holds| *holds == contents), "{path} holds other notes");
+        self.folder_texts.push(contents.as_bytes().to_vec());
+        let (number, file) = (self.number(), self.file(path).unwrap());
+        let name = format!("{} {number}", path.name());
+        let is_in = |at: &NotePath, _: &mut SimulatedNote| at.is_in(path);
+        let notes = self.notes.extract_if(.., is_in).collect();
+        self.folders.remove(path);
+        self.record(number, 0);
+        (effect.base, effect.file, effect.trashed) = (Some(file), None, Some(name.clone()));
+        self.trashed_folders.insert(name, TrashedFolder { path: path.clone(), file, notes });
+    }
+
+    fn restore_folder(&mut self, path: &NotePath, trashed: &str, effect: &mut Effect) {
+        assert_eq!(self.file(path), None, "{path}");
+        let TrashedFolder { path: from, file, notes } =
+            self.trashed_folders.remove(trashed).unwrap();
+        for (at, note) in notes {
+            assert!(self.notes.insert(at.after_move(&from, path).unwrap(), note).is_none());
+        }
+        self.folders.insert(path.clone(), file);
+        let number = self.number();
+        self.record(number, 0);
+        (effect.base, effect.file, effect.trashed) = (None, Some(file), Some(trashed.to_owned()));
+    }
+
+    /// The effect of a change that leaves `file`, before the vault has it.
+    fn recorded_effect(&mut self, change: &Change, file: FileId) -> Effect {
+        Effect {
             id: EffectId::from(format!("effect {}", self.number())),
             change_set: ChangeSetId::from(""),
             conversation: None,
@@ -207,7 +289,12 @@ impl SimulatedVault {
             file: Some(file),
             at: None,
             purged: None,
-        };
+        }
+    }
+
+    fn carry_out(&mut self, change: &Change) -> Effect {
+        let file = self.new_file();
+        let mut effect = self.recorded_effect(change, file);
         match &change.act {
             ChangeAction::Create { after, like } => {
                 let lines = lines(after);
@@ -244,7 +331,13 @@ impl SimulatedVault {
                 self.record(note.identity, note.unseen);
                 assert!(self.notes.insert(to.clone(), note).is_none(), "{change:?}");
             }
-            other => panic!("no history has {other:?}"),
+            ChangeAction::TrashFolder { holds } => {
+                self.trash_folder(&change.path, holds.as_ref(), &mut effect);
+            }
+            ChangeAction::RestoreFolder { trashed, .. } => {
+                self.restore_folder(&change.path, trashed, &mut effect);
+            }
+            ChangeAction::MakeFolder => panic!("no history makes a folder"),
         }
         effect
     }
@@ -253,12 +346,11 @@ impl SimulatedVault {
         let mut past = LedgerView::new(self.ledger.clone());
         self.successions.iter().for_each(|succession| past.add_succession(*succession));
         let needs = past.missing_contents(request);
-        for (before, after) in self.lines.values() {
-            for content in [bytes(before), bytes(after)] {
-                let hash = ContentHash::of(&content);
-                if needs.contains(&hash) {
-                    past.add_content(hash, content);
-                }
+        let notes = self.lines.values().flat_map(|(before, after)| [bytes(before), bytes(after)]);
+        for content in notes.chain(self.folder_texts.iter().cloned()) {
+            let hash = ContentHash::of(&content);
+            if needs.contains(&hash) {
+                past.add_content(hash, content);
             }
         }
         past
@@ -339,7 +431,13 @@ impl VaultReader for SimulatedVault {
     fn file(&self, path: &NotePath) -> Option<FileId> {
         let linked = || self.notes.values().find(|note| note.link.as_ref() == Some(path));
         let note = self.notes.get(path).or_else(linked).map(|note| note.file);
-        note.or_else(|| self.folders.get(path).copied())
+        // A folder that is made for a note is another one each time.
+        let made = || {
+            let newest = self.notes.iter().filter(|(at, _)| at.is_in(path)).map(|(_, note)| note);
+            newest.map(|note| note.file).max_by_key(|file| file.born)
+        };
+        let of_folder = made().map(|file| FileId { inode: file.inode + (1 << 40), ..file });
+        note.or_else(|| self.folders.get(path).copied()).or(of_folder)
     }
 
     fn files(&self) -> Vec<VaultFile> {
@@ -352,7 +450,13 @@ impl VaultReader for SimulatedVault {
             file: note.file,
             is_folder: false,
         };
-        names.map(standing).collect()
+        let folder = |(path, file): (&NotePath, &FileId)| VaultFile {
+            path: path.clone(),
+            size: 0,
+            file: *file,
+            is_folder: true,
+        };
+        names.map(standing).chain(self.folders.iter().map(folder)).collect()
     }
 
     fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
