@@ -8,6 +8,7 @@ use protocol::FileId;
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
+use crate::apply::recover::StagedFileRecorder;
 use crate::apply::replaced_file::ReplacedFiles;
 use crate::extra_root::ExtraRoots;
 use crate::filesystem::folder::FolderHandle;
@@ -26,6 +27,8 @@ use crate::{OpenError, PrivacyFilter, vault_id};
 pub struct Vault {
     inner: Arc<VaultState>,
     pub(crate) privacy_filter: Option<Arc<PrivacyFilter>>,
+    /// Set in the handle that recovery works with.
+    pub(crate) staged_file_recorder: Option<StagedFileRecorder>,
 }
 
 #[derive(Debug)]
@@ -197,7 +200,7 @@ impl Vault {
             unremoved_temp_files: UnremovedTempFiles::default(),
             change_lock: Arc::default(),
         };
-        Self { inner: Arc::new(inner), privacy_filter: None }
+        Self { inner: Arc::new(inner), privacy_filter: None, staged_file_recorder: None }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
-use protocol::{Change, ChangeAction, ChangeKind, Intent, NotePath};
-use tokio::sync::OwnedMutexGuard;
+use protocol::{Change, ChangeAction, ChangeKind, EffectId, FileId, Intent, NotePath};
+use tokio::sync::{OwnedMutexGuard, mpsc, oneshot};
 use tokio::task::spawn_blocking;
 
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::atomic_group::FileAfter;
+use crate::apply::fault_point::with_fault_points;
 use crate::apply::replace::{self, StepError, is_base_file, is_staged};
 use crate::apply::{
     LedgerRecord, atomic_group, execute, record_outcomes, replaced_backup, track_changed_files,
@@ -62,7 +63,9 @@ impl Vault {
         };
         let intents: Vec<_> =
             ledger.open_intents().await?.into_iter().map(keeps_to_its_file).collect();
-        let vault = self.clone();
+        let (requests, mut requested) = mpsc::unbounded_channel();
+        let mut vault = self.clone();
+        vault.staged_file_recorder = Some(StagedFileRecorder(requests));
         let work = move || {
             let is_other = vault.has_unwritten_id();
             let finish = |group| match is_other {
@@ -75,8 +78,15 @@ impl Vault {
             vault.release_replaced_files();
             (held, outcomes)
         };
-        let (mut held, outcomes) =
-            spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+        let mut working = spawn_blocking(work);
+        let worked = loop {
+            tokio::select! {
+                biased;
+                Some(request) = requested.recv() => request.store_in(ledger).await,
+                worked = &mut working => break worked,
+            }
+        };
+        let (mut held, outcomes) = worked.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
         // An outcome that was not stored is determined again.
         held.unsettled = record_outcomes(ledger, &outcomes).await != LedgerRecord::All;
@@ -88,6 +98,50 @@ impl Vault {
         }
         Ok((held, recovery))
     }
+}
+
+/// Lets the ledger store which file recovery makes ready for a change, before it gets the note's name: a
+/// recovery that is interrupted as well is then finished like the change itself.
+#[derive(Debug, Clone)]
+pub(crate) struct StagedFileRecorder(mpsc::UnboundedSender<StagedFile>);
+
+impl StagedFileRecorder {
+    /// Returns when the ledger has stored it, or cannot. Blocks.
+    fn record(&self, effect: &EffectId, file: FileId) {
+        let (stored, answer) = oneshot::channel();
+        // Nobody answers once recovery is given up; the file is then as unknown as without a ledger.
+        if self.0.send(StagedFile { effect: effect.clone(), file, stored }).is_ok() {
+            let _ = answer.blocking_recv();
+        }
+    }
+}
+
+/// A file that is ready, and whom to tell that it is stored.
+#[derive(Debug)]
+struct StagedFile {
+    effect: EffectId,
+    file: FileId,
+    stored: oneshot::Sender<()>,
+}
+
+impl StagedFile {
+    async fn store_in(self, ledger: &dyn Ledger) {
+        let files = [(self.effect, self.file)];
+        if let Err(error) = with_fault_points!("staged", ledger.record_staged_files(&files).await) {
+            tracing::warn!(%error, "a file that was made ready could not be stored");
+        }
+        // The work may have been given up meanwhile.
+        let _ = self.stored.send(());
+    }
+}
+
+/// Makes the change as [`Vault::apply`] does.
+fn apply_again(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
+    let staged = execute::stage(vault, intent)?;
+    if let Some((recorder, file)) = vault.staged_file_recorder.as_ref().zip(staged) {
+        recorder.record(&intent.effect, file);
+    }
+    execute::commit(vault, &Intent { staged, ..intent.clone() })
 }
 
 /// The entry under one of the two names, compared with what the ledger knows.
@@ -209,7 +263,7 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
         replaced_backup::unlink_backup(vault, &place);
     }
     match remedy {
-        Apply => execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent)),
+        Apply => apply_again(vault, intent),
         RecoveryAction::Done => {
             place.sync().map_err(StepError::open)?;
             Ok(left)
@@ -355,7 +409,7 @@ fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<FileAfter, St
     if intent.change.kind() == ChangeKind::Replace {
         return Err(StepError::parked_at(path));
     }
-    execute::stage(vault, intent).and_then(|_| execute::commit(vault, intent))
+    apply_again(vault, intent)
 }
 
 /// Removes the temporary file of a note whose folder has another path by now: the staged file, or
