@@ -9,7 +9,8 @@ use crate::db::transaction::{commit, read};
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Stores successions, in order. A file whose place is taken again and again takes one row.
+    /// Stores successions, in order. A file whose place is taken again and again takes one row, and so does
+    /// each file in between in which a change left a note.
     pub async fn add_successions(&self, successions: &[FileReplacement]) -> Result<(), StoreError> {
         commit!(self, "add_successions", "note files that took the place of others", |db| add(
             db,
@@ -43,7 +44,7 @@ async fn add(
     for numbers in successions.iter().filter_map(numbers) {
         let row = to_json(&numbers)?;
         // A file that was replaced by another now points to the newest one, so that chains stay
-        // short.
+        // short. The one in between is left out, unless a change is followed from it.
         let joined = sqlx::query(
             "UPDATE succession SET next_inode = ?1 ->> 2, next_born = ?1 ->> 3
              WHERE next_inode = ?1 ->> 0 AND next_born = ?1 ->> 1",
@@ -51,7 +52,7 @@ async fn add(
         .bind(&row)
         .execute(&mut *db)
         .await?;
-        if joined.rows_affected() > 0 {
+        if joined.rows_affected() > 0 && !is_in_ledger(db, &row).await? {
             continue;
         }
         sqlx::query(
@@ -65,6 +66,26 @@ async fn add(
         .await?;
     }
     Ok(())
+}
+
+/// Whether a change left a note in the replaced file of a row: a move does, or the user's answer which note is
+/// meant. No change left one before the file was made; a clock that was set meanwhile may be a minute off.
+async fn is_in_ledger(db: &mut SqliteConnection, row: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (
+             SELECT 1 FROM effect
+             WHERE inode = ?1 ->> 0 AND born = ?1 ->> 1 AND number > coalesce(
+                 (
+                     SELECT number FROM effect WHERE at < (?1 ->> 1) / 1000000 - 60000
+                     ORDER BY number DESC LIMIT 1
+                 ),
+                 0
+             )
+         )",
+    )
+    .bind(row)
+    .fetch_one(db)
+    .await
 }
 
 async fn all(db: &mut SqliteConnection) -> Result<Vec<FileReplacement>, sqlx::Error> {

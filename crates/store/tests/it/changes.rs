@@ -5,6 +5,7 @@ pub(crate) mod ledger;
 pub(crate) mod provenance;
 pub(crate) mod purge;
 pub(crate) mod reverts;
+pub(crate) mod succession;
 
 use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
 use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError, TurnPlace};
