@@ -1,5 +1,7 @@
 //! The pending changes of a conversation after a call has planned more.
 
+use std::collections::BTreeSet;
+
 use protocol::{CallId, ChangeSet, NotePath, TurnId};
 
 use crate::changes::planned_change::PlannedChangeRow;
@@ -40,12 +42,11 @@ pub(crate) fn merge_rows(
             },
         });
     }
-    let edited_and_moved = edited_and_moved(&rows);
-    let of_those = |row: &&PlannedChangeRow| edited_and_moved.contains(&row.change.path);
-    swallowed.extend(rows.iter().filter(of_those).filter_map(|row| row.unit.clone()));
-    for row in &mut rows {
+    let joined = rows_of_moved_paths(&rows);
+    swallowed.extend(joined.iter().filter_map(|at| rows.get(*at)?.unit.clone()));
+    for (at, row) in rows.iter_mut().enumerate() {
         let is_swallowed = row.unit.as_ref().is_some_and(|unit| swallowed.contains(unit));
-        if is_swallowed || edited_and_moved.contains(&row.change.path) {
+        if is_swallowed || joined.contains(&at) {
             row.unit = Some(own_unit.clone());
         }
     }
@@ -58,14 +59,33 @@ fn unit_of_call(turn: &TurnId, call: &CallId) -> CallId {
     CallId::from(format!("{turn}/{call}").as_str())
 }
 
-/// Paths with a move and another change in different units. They are shown as one note and decided
-/// by its path, so they have to be carried out together.
-fn edited_and_moved(rows: &[PlannedChangeRow]) -> Vec<NotePath> {
-    let (moves, edits): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.change.is_rename());
-    let joined = moves.into_iter().filter(|row| {
-        edits.iter().any(|edit| {
-            edit.change.path == row.change.path && (edit.unit.is_none() || edit.unit != row.unit)
-        })
-    });
-    joined.map(|row| row.change.path.clone()).collect()
+/// The positions of moves, and of other changes that are not in the same unit although they are about what is moved,
+/// about something in it, or a move of what it is in. A moved note is shown as one note and decided by its path. A
+/// change of what is in a moved folder has its path from before that move: once the folder has moved, the change would
+/// be about nothing.
+fn rows_of_moved_paths(rows: &[PlannedChangeRow]) -> BTreeSet<usize> {
+    let mut joined = BTreeSet::new();
+    // Where each earlier change is about something, and where it moves that, by the time of a later move.
+    let mut earlier: Vec<(&PlannedChangeRow, NotePath, Option<NotePath>)> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let (from, target) = (&row.change.path, row.change.target());
+        if let Some(to) = target {
+            let carry = |path: &mut NotePath| {
+                if let Some(moved) = path.after_move(from, to) {
+                    *path = moved;
+                }
+            };
+            for (other, (before, path, moved_to)) in earlier.iter_mut().enumerate() {
+                let is_one = before.unit.is_some() && before.unit == row.unit;
+                let meets = |place: &NotePath| place.is_in(from) || from.is_in(place);
+                if !is_one && (path.is_in(from) || moved_to.as_ref().is_some_and(meets)) {
+                    joined.extend([other, at]);
+                }
+                carry(path);
+                moved_to.iter_mut().for_each(carry);
+            }
+        }
+        earlier.push((row, from.clone(), target.cloned()));
+    }
+    joined
 }

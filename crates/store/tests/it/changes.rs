@@ -7,7 +7,9 @@ pub(crate) mod purge;
 pub(crate) mod reverts;
 pub(crate) mod succession;
 
-use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
+use std::collections::BTreeMap;
+
+use protocol::{CallId, Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
 use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError, TurnPlace};
 
 use crate::test_conversation::{TestConversation, conversation_id, edit, ending, path};
@@ -78,6 +80,40 @@ async fn moves_of_two_turns_are_two_units_although_their_calls_have_one_id() {
     };
     assert_eq!(unit("link.md"), unit("a.md"));
     assert_ne!(unit("a.md"), unit("b.md"));
+}
+
+/// The unit of each pending change, by its path.
+async fn units(conversation: &TestConversation) -> BTreeMap<String, Option<CallId>> {
+    let planned = open(conversation).await.expect("pending").planned;
+    planned.into_iter().map(|row| (row.change.path.to_string(), row.unit)).collect()
+}
+
+#[tokio::test]
+async fn changes_in_a_folder_are_decided_with_the_move_of_the_folder() {
+    let story = running_turn().await;
+    let made = Change::create(path("A/new.md"), "x");
+    let moved = Change::rename(path("A/y.md"), path("A/z.md"));
+    let out = Change::rename(path("A/o.md"), path("o.md"));
+    let others = [edit("A/x.md", "1", "2"), edit("B/x.md", "1", "2"), edit("Ab.md", "1", "2")];
+    plan(&story, "s", "c1", &[&others[..], &[made]].concat()).await;
+    plan(&story, "s", "c2", &[moved]).await;
+    plan(&story, "s", "c3", &[out]).await;
+    let separate = units(&story).await;
+    assert_ne!(separate["A/y.md"], separate["A/o.md"], "each is a unit of its own");
+    let folder = Change::rename_folder(path("A"), path("C"));
+    plan(&story, "s", "c4", &[folder]).await;
+    // An edit in the moved folder is planned after the move.
+    plan(&story, "s", "c5", &[edit("C/late.md", "1", "2")]).await;
+
+    let units = units(&story).await;
+    let unit = units["A"].as_ref();
+    assert!(unit.is_some());
+    for at in ["A/x.md", "A/new.md", "A/y.md", "A/o.md", "A/late.md"] {
+        assert_eq!(units[at].as_ref(), unit, "{at}");
+    }
+    for at in ["B/x.md", "Ab.md"] {
+        assert_eq!(units[at], None, "{at}");
+    }
 }
 
 #[tokio::test]
