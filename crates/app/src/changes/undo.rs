@@ -6,6 +6,7 @@
 
 mod answers;
 mod conflicts;
+mod displayed_bytes;
 mod recorded_reverts;
 
 use std::collections::BTreeSet;

@@ -14,6 +14,7 @@ use vault::undo::{UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
 use vault::{Progress, VaultError};
 
 use super::conflicts::requested_hunks;
+use super::displayed_bytes::bytes_shown_as;
 use super::{applied_by, not_yet_undone, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
@@ -125,9 +126,13 @@ impl VaultSession {
         }
         let hashes: Vec<_> = effect.before.iter().chain(&effect.after).cloned().collect();
         let kept = self.store.contents(&hashes).await.map_err(store_error)?;
-        let versions: Vec<&[u8]> = kept.values().map(Vec::as_slice).collect();
-        let exact = conflict.places.iter().map(|place| bytes_shown_as(&place.back, &versions));
-        exact.collect::<Option<_>>().ok_or_else(|| {
+        let places = conflict.places.clone();
+        let search = move || {
+            let versions: Vec<&[u8]> = kept.values().map(Vec::as_slice).collect();
+            let exact = places.iter().map(|place| bytes_shown_as(&place.back, &versions));
+            exact.collect::<Option<_>>()
+        };
+        run_blocking(search).await?.ok_or_else(|| {
             UserError::other(
                 "This version isn’t UTF-8 text, and Vaultmate can’t tell its exact bytes. Nothing was changed.",
             )
@@ -220,26 +225,6 @@ fn note_changed_error() -> UserError {
     UserError::other("The note changed again since it was shown. Try again to see it.")
 }
 
-/// The only run of whole lines in these versions that is shown as `text`; `None` if there is none or several.
-fn bytes_shown_as(text: &str, versions: &[&[u8]]) -> Option<Vec<u8>> {
-    let count = text.split_inclusive('\n').count();
-    let mut found: Option<Vec<u8>> = None;
-    for version in versions {
-        let lines: Vec<&[u8]> = version.split_inclusive(|byte| *byte == b'\n').collect();
-        for run in lines.windows(count.max(1)) {
-            let bytes = run.concat();
-            if String::from_utf8_lossy(&bytes) != text {
-                continue;
-            }
-            if found.as_ref().is_some_and(|found| *found != bytes) {
-                return None;
-            }
-            found = Some(bytes);
-        }
-    }
-    found
-}
-
 /// The change that writes the wanted version in the places of the note, which is as it was shown.
 fn resolution_change(
     effect: &Effect,
@@ -272,20 +257,4 @@ fn resolution_change(
     }
     after.extend(lines.get(from..).unwrap_or_default().concat());
     Ok(Change::replace(path, bytes, after))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes_shown_as;
-
-    #[test]
-    fn the_bytes_of_shown_lines_are_found_where_they_are_certain() {
-        let (old, new) = (&b"one\nCaf\xe9\ntwo\n"[..], &b"one\ntea\n"[..]);
-        let shown = |text: &str, versions: &[&[u8]]| bytes_shown_as(text, versions);
-        assert_eq!(shown("Caf\u{fffd}\n", &[old, new]), Some(b"Caf\xe9\n".to_vec()));
-        assert_eq!(shown("one\nCaf\u{fffd}\n", &[old]), Some(b"one\nCaf\xe9\n".to_vec()));
-        assert_eq!(shown("Caf\u{fffd}\n", &[old, b"Caf\xe8\n"]), None, "either of two");
-        assert_eq!(shown("Th\u{fffd}\n", &[old, new]), None);
-        assert_eq!(shown("", &[old]), None);
-    }
 }
