@@ -122,26 +122,50 @@ async fn a_conflict_shows_both_versions_and_is_settled_by_the_user() {
     running.quit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_earlier_version_that_is_not_utf8_comes_back_byte_by_byte() {
-    const LATIN_1: &[u8] = b"# Menu\n\nCaf\xe9\ntea\n";
+/// The application after a note in Latin-1 was rewritten.
+async fn app_after_rewrite(before: &[u8], after: &str) -> (TestHome, RunningApp) {
     let home = home_with_key(&[]);
-    home.notes.write("Menu.md", LATIN_1);
+    home.notes.write("Menu.md", before);
     let call = json!({
-        "path": "Menu.md", "content": "# Menu\n\nCoffee\ntea\n",
-        "overwrite": true, "expect_hash": ContentHash::of(LATIN_1).as_str(),
+        "path": "Menu.md", "content": after,
+        "overwrite": true, "expect_hash": ContentHash::of(before).as_str(),
     });
     let replies = vec![Reply::calls(vec![("write_file", call)]), Reply::text("Done.")];
     let model = ScriptedModel::start(replies).await;
     let running = home.open(settings_with_model(&model)).await;
     let conversation = running.send_and_wait(None, "in ASCII, please").await;
     running.decide(&conversation, &["Menu.md"], &[]).await.expect("applied");
-    home.notes.write("Menu.md", "# Menu\n\nCoffee, black\ntea\n");
-    let set = applied_sets(&running).await.remove(0);
+    (home, running)
+}
+
+/// Undoes the newest set, and answers its only conflict with the versions that it shows.
+async fn undo_and_settle(running: &RunningApp, shown: &[&str]) {
+    let set = applied_sets(running).await.remove(0);
     let undone = running.app.undo(&scope_of_set(&set)).await.expect("as far as it goes");
     let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
-    assert_eq!(conflict.places[0].back, "Caf\u{fffd}\n");
+    let versions: Vec<_> = conflict.places.iter().map(|place| place.back.as_str()).collect();
+    assert_eq!(versions, shown);
     running.app.resolve_conflict(conflict).await.expect("settled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_earlier_version_that_is_not_utf8_comes_back_byte_by_byte() {
+    const LATIN_1: &[u8] = b"# Menu\n\nCaf\xe9\ntea\n";
+    let (home, running) = app_after_rewrite(LATIN_1, "# Menu\n\nCoffee\ntea\n").await;
+    home.notes.write("Menu.md", "# Menu\n\nCoffee, black\ntea\n");
+    undo_and_settle(&running, &["Caf\u{fffd}\n"]).await;
+    let bytes = std::fs::read(home.notes.root().join("Menu.md")).expect("the note");
+    assert_eq!(bytes.as_slice(), LATIN_1);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_removed_beside_an_earlier_version_that_is_not_utf8() {
+    const LATIN_1: &[u8] = b"# Menu\n\nCaf\xe9\ntea\nmilk\n";
+    let after = "# Menu\n\nCoffee\ntea\nmilk\nwater\n";
+    let (home, running) = app_after_rewrite(LATIN_1, after).await;
+    home.notes.write("Menu.md", "# Menu\n\nCoffee, black\ntea\nmilk\nwater, still\n");
+    undo_and_settle(&running, &["Caf\u{fffd}\n", ""]).await;
     let bytes = std::fs::read(home.notes.root().join("Menu.md")).expect("the note");
     assert_eq!(bytes.as_slice(), LATIN_1);
     running.quit().await;

@@ -1,5 +1,6 @@
 //! The user's answers to the conflicts of an undo, a redo or a reapplied change: which note is meant, and which version stays.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -121,16 +122,21 @@ impl VaultSession {
         conflict: &UndoConflict,
     ) -> Result<Vec<Vec<u8>>, UserError> {
         let is_exact = |place: &ConflictingLines| !place.back.contains(char::REPLACEMENT_CHARACTER);
-        if conflict.places.iter().all(is_exact) {
-            return Ok(conflict.places.iter().map(|place| place.back.clone().into()).collect());
-        }
-        let hashes: Vec<_> = effect.before.iter().chain(&effect.after).cloned().collect();
-        let kept = self.store.contents(&hashes).await.map_err(store_error)?;
+        let kept = match conflict.places.iter().all(is_exact) {
+            true => HashMap::new(),
+            false => {
+                let hashes: Vec<_> = effect.before.iter().chain(&effect.after).cloned().collect();
+                self.store.contents(&hashes).await.map_err(store_error)?
+            }
+        };
         let places = conflict.places.clone();
         let search = move || {
             let versions: Vec<&[u8]> = kept.values().map(Vec::as_slice).collect();
-            let exact = places.iter().map(|place| bytes_shown_as(&place.back, &versions));
-            exact.collect::<Option<_>>()
+            let wanted = |place: ConflictingLines| match is_exact(&place) {
+                true => Some(place.back.into_bytes()),
+                false => bytes_shown_as(&place.back, &versions),
+            };
+            places.into_iter().map(wanted).collect::<Option<_>>()
         };
         run_blocking(search).await?.ok_or_else(|| {
             UserError::other(
