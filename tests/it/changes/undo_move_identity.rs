@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use protocol::changes::history::{ListApplied, UndoResult, UndoScope};
+use protocol::changes::history::{ListApplied, UndoResult, UndoScope, UndoTarget};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
@@ -190,7 +190,27 @@ fn outcome(undone: &UndoResult) -> Outcome {
     }
 }
 
-/// Moves, lets others act, undoes, and compares all files with what they were.
+/// Answers that the moved note or folder is the one with the new path: that one comes back to `home`.
+async fn answer_that_it_is_at(
+    app: &RunningApp,
+    (root, to): (&Path, &str),
+    asked: &UndoResult,
+    home: &str,
+) {
+    let about = asked.conflicts.iter().find(|conflict| !conflict.candidates.is_empty());
+    let question = about.expect("a question");
+    let note = question.candidates.iter().find(|candidate| candidate.path.as_str() == to);
+    let note = note.expect("it is offered").clone();
+    let (action, effect) = (question.action, question.effect.clone());
+    let answer = UndoTarget { action, effect, hunks: question.hunks.clone(), note };
+    let chosen = root.join(to).metadata().expect("it is there").ino();
+    let undone = app.app.undo_in_note(&answer).await.expect("answered");
+    assert_eq!((&undone.conflicts, undone.left), (&Vec::new(), 0), "{to}: {asked:?}");
+    let after = tree(root);
+    assert_eq!(after.get(&chosen).map(|(path, _)| path.as_str()), Some(home), "{to}: {asked:?}");
+}
+
+/// Moves, lets others act, undoes, and compares all files with what they were. Answers the question if there is one.
 async fn check(moved: (&str, &str), case: &Case, is_watched: bool) {
     let (from, to) = moved;
     let call: Value = json!({ "source": from, "destination": to });
@@ -226,6 +246,9 @@ async fn check(moved: (&str, &str), case: &Case, is_watched: bool) {
     } else {
         assert_eq!(after, before, "{what}");
         assert_eq!((&undone.changed, undone.left), (&Vec::new(), 0), "{what}");
+    }
+    if came_to == Outcome::Asked {
+        answer_that_it_is_at(&running, (root, to), &undone, from.trim_end_matches('/')).await;
     }
     running.quit().await;
 }

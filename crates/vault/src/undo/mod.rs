@@ -174,7 +174,8 @@ pub fn current_path(
 
 /// That the user says which note an effect left: `chosen`. To be stored as a rename, after which the
 /// effect can be undone there. `None` when its path has another file than the one that was shown, or none,
-/// or when the effect is not known. A save that the watch saw to replace the file keeps the note.
+/// or when the effect is not known, or when it is about contents and none can be read there. A save that the watch
+/// saw to replace the file keeps the note.
 #[must_use]
 pub fn identify_note(
     ledger: &LedgerView,
@@ -187,7 +188,10 @@ pub fn identify_note(
     let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
     let UndoCandidate { path, file: shown } = chosen;
     let file = notes.file(path)?;
-    notes.bytes(path)?;
+    // A folder has no contents, and a move carries what cannot be read too.
+    if matches!(found.kind, ChangeKind::Create | ChangeKind::Replace | ChangeKind::Trash) {
+        notes.bytes(path)?;
+    }
     ledger.is_successor(*shown, file).then(|| MovedNote {
         from: trace.path,
         to: path.clone(),

@@ -359,7 +359,7 @@ fn deletion_in_a_folder_that_was_moved_later_counts_as_undone_and_is_redone() {
 }
 
 /// A vault with empty folders and nothing else.
-struct EmptyFolders(Vec<(NotePath, FileId)>);
+pub(crate) struct EmptyFolders(pub(crate) Vec<(NotePath, FileId)>);
 
 impl VaultReader for EmptyFolders {
     fn bytes(&self, _: &NotePath) -> Option<Vec<u8>> {
@@ -382,7 +382,7 @@ impl VaultReader for EmptyFolders {
 }
 
 /// An effect on a folder, which is that file before and after.
-fn folder_effect(id: &str, kind: ChangeKind, at: &str, file: FileId) -> Effect {
+pub(crate) fn folder_effect(id: &str, kind: ChangeKind, at: &str, file: FileId) -> Effect {
     let mut world = world();
     let edit = edit(&mut world, &[1]);
     let is_moved = kind == ChangeKind::RenameFolder;

@@ -12,6 +12,7 @@
 mod cases;
 mod expected;
 mod folders;
+mod identified_folder;
 mod identity_cases;
 mod naive_identity;
 mod naive_inverse;
