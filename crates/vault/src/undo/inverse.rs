@@ -141,7 +141,6 @@ impl<'a> UndoPlanner<'a> {
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
         let path = self.renames.forward(&home.path);
         let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
-        let is_back = matches!(self.planned.planned_state(&path), PlannedState::Planned(_));
         let here = match self.ledger.locate(place, &home, self.notes) {
             NoteLocation::At(here) => Some(here),
             NoteLocation::Gone(_) | NoteLocation::Unsure(_) => None,
@@ -149,10 +148,16 @@ impl<'a> UndoPlanner<'a> {
         if here.as_ref().is_some_and(|here| self.is_trashed(here)) {
             return self.add_conflict(place, effect, EffectConflictReason::Entangled);
         }
-        // It is there again: we restored it, or the user took it out of the trash.
-        let is_back = is_back || here.is_some();
-        if is_back || (!home.is_gone && self.request.direction == UndoDirection::Back) {
+        // It may be there again: the user took it out of the trash.
+        let is_there = !home.is_gone && self.request.direction == UndoDirection::Back;
+        if here.is_some() || is_there {
             return;
+        }
+        // A note that was in the trash more than once is back already; another one at its path is in the way.
+        let is_back = home.trashed_at.is_some_and(|at| self.restored.contains(&at));
+        match self.planned.planned_state(&path) {
+            PlannedState::Planned(planned) if is_back || planned == bytes => return,
+            _ => {}
         }
         if self.is_occupied_after(&path) {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);

@@ -16,6 +16,7 @@ mod identified_folder;
 mod identity_cases;
 mod naive_identity;
 mod naive_inverse;
+mod one_path;
 mod oracle;
 mod other_programs;
 mod random_histories;
