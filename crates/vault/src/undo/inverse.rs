@@ -157,7 +157,11 @@ impl<'a> UndoPlanner<'a> {
         let is_back = home.trashed_at.is_some_and(|at| self.restored.contains(&at));
         match self.planned.planned_state(&path) {
             PlannedState::Planned(planned) if is_back || planned == bytes => return,
-            _ => {}
+            // What has the path leaves it only with the same changes: one set would write the note into that file.
+            PlannedState::Gone => {
+                return self.add_conflict(place, effect, EffectConflictReason::Entangled);
+            }
+            PlannedState::Planned(_) | PlannedState::OnDisk(_) => {}
         }
         if self.is_occupied_after(&path) {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);

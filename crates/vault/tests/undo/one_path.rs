@@ -1,6 +1,6 @@
 //! Several notes had one path, one after the other.
 
-use protocol::{Change, ChangeSet, EffectId};
+use protocol::{Change, ChangeKind, ChangeSet, EffectId};
 use vault::undo::{EffectConflictReason, UndoPlan, UndoRequest};
 
 use crate::cases::{back, edit, world};
@@ -51,4 +51,22 @@ fn note_that_was_deleted_twice_is_not_in_its_own_way() {
     let effects = [first, trash(&mut world)];
     assert_eq!(back(&mut world, &UndoRequest::undo(effects)).conflicts, []);
     assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5]);
+}
+
+#[test]
+fn deleted_note_does_not_come_back_in_the_file_of_the_one_that_was_made_in_its_place() {
+    let mut world = world();
+    let edited = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let trashed = trash(&mut world);
+    world.apply(&ChangeSet::one(Change::create(path("a.md"), bytes(&[70]))), "turn");
+    let made = world.ledger.last().unwrap().id.clone();
+
+    let plan = back(&mut world, &UndoRequest::undo([trashed.clone(), made]));
+    assert_eq!(conflicts(&plan), [(trashed.clone(), EffectConflictReason::Entangled)]);
+    let kinds: Vec<_> = plan.changes.changes().map(Change::kind).collect();
+    assert_eq!(kinds, [ChangeKind::Trash]);
+    // The control: by itself it comes back as the note that it was, so earlier changes of it are undone.
+    assert_eq!(back(&mut world, &UndoRequest::undo([trashed])).conflicts, []);
+    assert_eq!(back(&mut world, &UndoRequest::undo([edited])).conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
 }
