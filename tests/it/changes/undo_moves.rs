@@ -374,3 +374,43 @@ async fn changes_in_a_folder_that_is_gone_from_the_trash_are_reported() {
     assert_eq!(home.notes.read("F/old.md"), "old\n");
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_one_change_leaves_a_move_that_was_undone_with_it() {
+    let edit = json!({ "path": "Diary.md", "old_text": "one", "new_text": "two" });
+    let moved = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::calls(vec![("move_file", moved)]),
+        Reply::text("It needs your review."),
+    ])
+    .await;
+    let notes = [("Plan.md", "# Plan\n"), ("Links.md", "see [[Plan]]\n"), ("Diary.md", "one\n")];
+    let home = home_with_key(&notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it is pending");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    let set = newest_set(&running).await;
+    let undone = running.app.undo(&UndoScope::Turn { turn: set.turn.clone() }).await;
+    assert_eq!(undone.expect("undone").changed.len(), 3);
+
+    let redo = async |path: &str| {
+        let note = set.notes.iter().find(|note| note.path.as_str() == path).expect(path);
+        let scope = UndoScope::Effect { effect: note.effect.clone(), hunks: Vec::new() };
+        let redone = running.app.redo(&scope).await.expect("redone");
+        assert!(redone.conflicts.is_empty(), "{redone:?}");
+    };
+    redo("Diary.md").await;
+    assert_eq!(home.notes.read("Diary.md"), "two\n");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n", "it stays where it is");
+    assert_eq!(home.notes.read("Links.md"), "see [[Plan]]\n");
+
+    // The control: a move brings its links along.
+    redo("Plan.md").await;
+    assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Links.md"), "see [[The plan]]\n");
+    assert_eq!(standings(&running, &set).await, [ChangeStatus::Stands; 3]);
+    running.quit().await;
+}

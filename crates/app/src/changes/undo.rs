@@ -259,14 +259,16 @@ impl VaultSession {
         let (notes, wanted) = (VaultNotes(self.vault.clone()), request.clone());
         let vault = self.vault.clone();
         let plan = run_blocking(move || {
-            let plan = plan_undo(&ledger, &wanted, &notes);
+            let mut plan = plan_undo(&ledger, &wanted, &notes);
             // The answer is about the file that is shown: follow it through saves that replace it.
             let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
             let conflicts = plan.conflicts.iter();
             let conflicts = conflicts.map(|conflict| to_undo_conflict(action, conflict, &vault));
             let conflicts = conflicts.collect();
-            (UndoPlan { changes: with_link_updates(&vault, plan.changes), ..plan }, conflicts)
+            let (changes, linking) = with_link_updates(&vault, plan.changes);
+            plan.unit.extend(linking);
+            (UndoPlan { changes, ..plan }, conflicts)
         });
         let (plan, conflicts) = plan.await?;
         Ok((plan, conflicts, sets))
@@ -319,12 +321,11 @@ impl VaultSession {
             UserChangeSet { id: set, by, reverts: &reverts, moved: &plan.moved, turn, at: now() };
         self.store.begin_user_change_set(&own).await.map_err(store_error)?;
         let call: CallId = new_id();
-        let unit = plan.changes.is_unit().then(|| call.clone());
         let changes = plan.changes.changes().map(|change| PlannedChange {
             change: change.clone(),
             turn: turn.clone(),
             call: call.clone(),
-            unit: unit.clone(),
+            unit: plan.unit.contains(&change.path).then(|| call.clone()),
             file: plan.files.get(&change.path).copied(),
         });
         let order = ChangeBatch { change_set: set.clone(), changes: changes.collect() };

@@ -81,7 +81,9 @@ impl<'a> UndoPlanner<'a> {
 
     pub(super) fn into_plan(self) -> (UndoPlan, (Renames, RestoredTrashings)) {
         let Self { planned, renames, restored, undone, conflicts, moved, files, .. } = self;
-        (UndoPlan { changes: planned, undone, conflicts, files, moved }, (renames, restored))
+        let plan =
+            UndoPlan { changes: planned, undone, conflicts, files, moved, ..UndoPlan::default() };
+        (plan, (renames, restored))
     }
 
     pub(super) fn invert(&mut self, place: usize) {

@@ -11,7 +11,7 @@ mod listed_once;
 mod locate;
 mod trace;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::UndoCandidate;
 use protocol::{
@@ -69,6 +69,10 @@ impl UndoRequest {
 pub struct UndoPlan {
     /// The changes that do it.
     pub changes: ChangeSet,
+    /// The paths of those changes that happen all or not at all: what is renamed, contents of it, and the inverses of
+    /// effects that were of a unit. The others happen each for itself, so each can be redone for itself. Empty if
+    /// nothing is renamed.
+    pub unit: HashSet<NotePath>,
     /// The effects that are undone, at least in part.
     pub undone: Vec<UndoneEffect>,
     /// The effects that cannot be undone without a guess.
@@ -228,5 +232,22 @@ pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultRe
         }
         taken.conflicts.extend(attempt.conflicts);
     }
+    taken.unit = unit_paths(ledger, &taken);
     taken
+}
+
+/// The paths of the changes that belong to the renames of a plan.
+fn unit_paths(ledger: &LedgerView, plan: &UndoPlan) -> HashSet<NotePath> {
+    if !plan.changes.is_unit() {
+        return HashSet::new();
+    }
+    let renames = plan.changes.renames();
+    let is_renamed = |change: &&Change| {
+        change.is_rename() || renames.forward(&change.path).as_str() != change.path.as_str()
+    };
+    let of_units = ledger.effects().iter().filter(|effect| effect.unit.is_some());
+    let of_units: HashSet<&EffectId> = of_units.map(|effect| &effect.id).collect();
+    let linked = plan.undone.iter().filter(|undone| of_units.contains(&undone.effect));
+    let renamed = plan.changes.changes().filter(is_renamed).map(|change| &change.path);
+    renamed.chain(linked.map(|undone| &undone.path)).cloned().collect()
 }

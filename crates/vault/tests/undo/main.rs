@@ -22,3 +22,4 @@ mod other_programs;
 mod random_histories;
 mod simulation;
 mod tally;
+mod units;

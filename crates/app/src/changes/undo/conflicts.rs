@@ -100,7 +100,7 @@ pub(super) const NOTE_KEEPS_CHANGING: &str =
     "Another program kept changing the note. Wait until it’s done, then try again.";
 
 /// The refusals of the vault as conflicts of the effects that they are about. A note of an atomic group that was
-/// only reverted with another one is not reported, unless no other conflict is: then the first one is.
+/// only reverted with another one is not reported, unless no conflict of the group is: then the first one is.
 pub(super) fn refused_conflicts(
     action: UndoAction,
     plan: &UndoPlan,
@@ -115,11 +115,11 @@ pub(super) fn refused_conflicts(
         };
         plan.undone.iter().filter_map(about)
     };
-    let causes: Vec<_> = told(is_note_failure).collect();
-    match causes.is_empty() {
-        true => told(|error| matches!(error, VaultError::Reverted { .. })).take(1).collect(),
-        false => causes,
+    let mut causes: Vec<_> = told(is_note_failure).collect();
+    if !causes.iter().any(|cause| plan.unit.contains(&cause.path)) {
+        causes.extend(told(|error| matches!(error, VaultError::Reverted { .. })).take(1));
     }
+    causes
 }
 
 fn failed_conflict(action: UndoAction, undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {

@@ -14,15 +14,18 @@ fn of_a_unit_the_note_that_kept_changing_is_told_and_not_those_that_go_along() {
     let (diary, list, plan) = (path("Diary.md"), path("List.md"), path("Plan.md"));
     let undoing =
         |path: &NotePath| UndoneEffect { effect: new_id(), path: path.clone(), hunks: Hunks::All };
-    let taken =
-        UndoPlan { undone: [&diary, &list, &plan].map(undoing).into(), ..UndoPlan::default() };
+    let taken = UndoPlan {
+        undone: [&diary, &list, &plan].map(undoing).into(),
+        unit: [&diary, &list].map(NotePath::clone).into(),
+        ..UndoPlan::default()
+    };
     let why = String::from("`List.md` changed");
     let problems = vec![
-        (diary.clone(), VaultError::Reverted { path: diary, why }),
+        (diary.clone(), VaultError::Reverted { path: diary.clone(), why }),
         (list.clone(), VaultError::Stale { path: list.clone() }),
         (plan.clone(), VaultError::Stopped { path: plan }),
     ];
-    let applied = Applied { problems, ..Applied::default() };
+    let mut applied = Applied { problems, ..Applied::default() };
 
     let told = refused_conflicts(UndoAction::Undo, &taken, &applied);
     assert_eq!(told.len(), 1);
@@ -33,4 +36,15 @@ fn of_a_unit_the_note_that_kept_changing_is_told_and_not_those_that_go_along() {
     let told = refused_conflicts(UndoAction::Undo, &taken, &applied);
     assert_eq!(told.len(), 1);
     assert!(told[0].why.contains("`List.md` changed"), "{}", told[0].why);
+
+    // A note that fails for itself says nothing about the unit.
+    let other = path("Other.md");
+    let undone = vec![taken.undone[0].clone(), undoing(&other)];
+    let taken = UndoPlan { undone, unit: [diary].into(), ..UndoPlan::default() };
+    applied.problems.push((other.clone(), VaultError::Stale { path: other.clone() }));
+    let told = refused_conflicts(UndoAction::Undo, &taken, &applied);
+    assert_eq!(
+        told.iter().map(|conflict| &conflict.path).collect::<Vec<_>>(),
+        [&other, &taken.undone[0].path]
+    );
 }
