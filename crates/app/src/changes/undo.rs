@@ -16,7 +16,8 @@ use protocol::job::JobKind;
 use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::UserChangeSet;
 use vault::undo::{
-    EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest, plan_undo,
+    ConflictAnswer, EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest,
+    plan_answered_undo, plan_undo,
 };
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
@@ -251,6 +252,16 @@ impl VaultSession {
         request: &UndoRequest,
         action: UndoAction,
     ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
+        self.plan_with_answer(request, action, None).await
+    }
+
+    /// The same, together with the user's answer to a conflict.
+    async fn plan_with_answer(
+        &self,
+        request: &UndoRequest,
+        action: UndoAction,
+        answer: Option<ConflictAnswer>,
+    ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
         let ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
         let sets =
@@ -259,7 +270,10 @@ impl VaultSession {
         let (notes, wanted) = (VaultNotes(self.vault.clone()), request.clone());
         let vault = self.vault.clone();
         let plan = run_blocking(move || {
-            let mut plan = plan_undo(&ledger, &wanted, &notes);
+            let mut plan = match &answer {
+                Some(answer) => plan_answered_undo(&ledger, &wanted, &notes, answer),
+                None => plan_undo(&ledger, &wanted, &notes),
+            };
             // The answer is about the file that is shown: follow it through saves that replace it.
             let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
@@ -292,6 +306,12 @@ impl VaultSession {
         for (hash, content) in self.store.contents(&needs).await.map_err(store_error)? {
             ledger.add_content(hash, content);
         }
+        let standings = effective_changes(&self.store).await?;
+        let is_undone =
+            |effect: &&Effect| standings.effective_part(&effect.id) == EffectivePart::Nothing;
+        let undone: Vec<_> =
+            ledger.effects().iter().filter(is_undone).map(|one| one.id.clone()).collect();
+        undone.into_iter().for_each(|effect| ledger.add_undone(effect));
         for succession in self.store.successions().await.map_err(store_error)? {
             ledger.add_succession(succession);
         }

@@ -18,6 +18,7 @@ pub struct LedgerView {
     effects: Vec<Effect>,
     contents: HashMap<ContentHash, Vec<u8>>,
     successions: Successions,
+    undone: HashSet<EffectId>,
 }
 
 impl LedgerView {
@@ -50,6 +51,11 @@ impl LedgerView {
     /// Adds that one file took the place of another.
     pub fn add_succession(&mut self, replacement: FileReplacement) {
         self.successions.add(replacement);
+    }
+
+    /// Adds that an effect is undone, and counts no more: the rest of its unit is undone without it.
+    pub fn add_undone(&mut self, effect: EffectId) {
+        self.undone.insert(effect);
     }
 
     /// The requested effects as positions in the ledger, newest unit first; an effect without a
@@ -94,6 +100,7 @@ impl LedgerView {
         let belongs = |effect: &Effect| {
             let unit = effect.unit.as_ref();
             unit.is_some_and(|unit| units.contains(&(&effect.change_set, unit)))
+                && !self.undone.contains(&effect.id)
         };
         let all = self.effects.iter().enumerate();
         all.filter(|(_, effect)| is_wanted(effect) || belongs(effect)).map(|(at, _)| at).collect()

@@ -4,6 +4,7 @@
 //! conflict, with both versions, only where the same lines were changed since; nothing is guessed.
 //! The result is a [`ChangeSet`] like any other, so an undo can itself be undone.
 
+mod answer;
 mod effective;
 mod inverse;
 mod ledger_view;
@@ -18,6 +19,7 @@ use protocol::{
     Change, ChangeKind, ChangeSet, ContentHash, EffectId, FileId, MovedNote, NotePath, Renames,
 };
 
+pub use answer::{ConflictAnswer, plan_answered_undo};
 pub use effective::{EffectivePart, Revert, Reverts};
 pub use ledger_view::LedgerView;
 pub use locate::{VaultFile, VaultReader};
@@ -207,19 +209,36 @@ pub fn identify_note(
 /// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all.
 #[must_use]
 pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
+    plan_on_top(ledger, request, notes, None)
+}
+
+/// The same, on top of the user's answer to a conflict.
+fn plan_on_top(
+    ledger: &LedgerView,
+    request: &UndoRequest,
+    notes: &dyn VaultReader,
+    answer: Option<&ConflictAnswer>,
+) -> UndoPlan {
     let notes = &ListedOnce::new(notes);
-    let mut taken = UndoPlan::default();
+    let mut taken = answer.map(|answer| answer.clone().into_plan(Hunks::All)).unwrap_or_default();
+    let is_answered = |effect: &EffectId| answer.is_some_and(|answer| answer.effect == *effect);
     let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
     for unit in ledger.units(request) {
         let so_far = (taken.changes.clone(), way.clone(), restored.clone());
         let mut attempt = UndoPlanner::new(ledger, request, notes, so_far);
-        for place in unit.iter().rev() {
+        // A note that the answer makes again is a new file, so nothing would tell that it is the note.
+        let is_restored = |place: usize| {
+            answer.is_some_and(ConflictAnswer::is_restored)
+                && ledger.effect(place).is_some_and(|effect| is_answered(&effect.id))
+        };
+        for place in unit.iter().rev().filter(|place| !is_restored(**place)) {
             attempt.invert(*place);
         }
-        let (attempt, later) = attempt.into_plan();
+        let (mut attempt, later) = attempt.into_plan();
         if unit.len() == 1 || attempt.conflicts.is_empty() {
             (way, restored) = later;
             taken.changes = attempt.changes;
+            attempt.undone.retain(|undone| !is_answered(&undone.effect));
             taken.undone.extend(attempt.undone);
             for (path, file) in attempt.files {
                 taken.files.entry(path).or_insert(file);
@@ -229,6 +248,9 @@ pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultRe
                     taken.moved.push(pair);
                 }
             }
+        } else {
+            // Nothing of the unit is undone, so all hunks are left.
+            attempt.conflicts.iter_mut().for_each(|conflict| conflict.hunks = Hunks::All);
         }
         taken.conflicts.extend(attempt.conflicts);
     }

@@ -9,10 +9,10 @@
     reason = "a test fails where it cannot go on"
 )]
 
+mod answers;
 mod cases;
 mod expected;
 mod folders;
-mod identified_folder;
 mod identity_cases;
 mod naive_identity;
 mod naive_inverse;

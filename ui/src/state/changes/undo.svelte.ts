@@ -150,7 +150,7 @@ export class Undo {
       conflictTexts[action].settled,
       reverseOf(action),
     );
-    if (settled?.conflicts.length === 0) this.keep(conflict.effect);
+    this.#close(conflict.effect, settled);
   }
 
   /** Completes the request of a conflict in the note that the user says it is about. */
@@ -162,8 +162,12 @@ export class Undo {
       conflictTexts[action].completed,
       reverseOf(action),
     );
-    // Others that belong to it may still be asked about.
-    if (undone && !undone.conflicts.some((left) => left.effect === effect)) this.keep(effect);
+    this.#close(effect, undone);
+  }
+
+  /** An answered question goes, unless it is asked again; others that belong to it may still be asked. */
+  #close(effect: EffectId, answered: UndoResult | null): void {
+    if (answered && !answered.conflicts.some((left) => left.effect === effect)) this.keep(effect);
   }
 
   /** Undoes the redo that the notice tells of, else the newest set that still stands. */

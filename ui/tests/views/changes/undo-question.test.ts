@@ -145,3 +145,25 @@ describe('the conflict of a reapplied change', () => {
     expect(session.undo.notice?.reverse?.name).toBe('undo');
   });
 });
+
+describe('the answer to one of two conflicts of a move', () => {
+  it('closes its own conflict and leaves the other one', async () => {
+    const story = reapplyConflict();
+    const [one] = Object.values(story.applied?.conflicts ?? {});
+    if (!one) throw new Error('the story has no conflict');
+    const two: UndoConflict = { ...one, effect: 'e-other' };
+    const host = new FakeHost(story);
+    const session = new Session(host);
+    await session.start();
+    const { conflicts } = session.app.changes;
+    conflicts.set(one.effect, one);
+    const left = { changeSet: 'set', changed: [one.path], conflicts: [two], left: 0 };
+    host.settleConflict = () => Promise.resolve(left);
+    await session.undo.settle(one);
+    expect([...conflicts.keys()]).toEqual(['e-other']);
+    // The control: the same conflict is asked again.
+    host.settleConflict = () => Promise.resolve({ ...left, changeSet: null, changed: [] });
+    await session.undo.settle(two);
+    expect([...conflicts.keys()]).toEqual(['e-other']);
+  });
+});

@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 use protocol::changes::history::{
     ConflictingLines, UndoAction, UndoCandidate, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
-use protocol::{
-    Change, ChangeKind, ChangeSet, ContentHash, Effect, EffectId, MovedNote, UserError,
-};
+use protocol::{Change, ChangeKind, ContentHash, Effect, EffectId, FileId, MovedNote, UserError};
 use store::UserChangeSet;
-use vault::undo::{UndoPlan, UndoRequest, UndoneEffect, VaultReader as _};
-use vault::{Progress, VaultError};
+use vault::undo::{ConflictAnswer, UndoRequest, VaultReader as _};
+use vault::{Applied, Progress, VaultError};
 
 use super::conflicts::requested_hunks;
 use super::displayed_bytes::bytes_shown_as;
@@ -59,15 +57,70 @@ impl App {
     }
 
     /// Writes the version that the request of a conflict wants in each of its places, where the note is as the
-    /// user saw it, and so completes the request.
+    /// user saw it, and so completes the request. If all that is left of a change was asked for and the change belongs
+    /// to a move, the rest of the move is completed too, all or nothing; if other conflicts are in its way, only this
+    /// note is written, and the result has them.
     pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
         let effect = find_effect(&open.store, &conflict.effect).await?;
-        let request = request_for(conflict.action, [effect.id.clone()]);
-        let past = open.history_since(&request).await?;
-        let (vault, path) = (open.vault.clone(), conflict.path.clone());
-        let (notes, id) = (VaultNotes(open.vault.clone()), effect.id.clone());
+        let is_about_unit = effect.unit.is_some()
+            && conflict.hunks.is_empty()
+            && conflict.action != UndoAction::Reapply;
+        let request = match is_about_unit {
+            true => open.not_yet_undone_effect(&effect.id, &[]).await?,
+            false => request_for(conflict.action, [effect.id.clone()]),
+        };
+        let (file, bytes) = open.shown_note(&request, conflict).await?;
+        let wanted = open.wanted_bytes(&effect, conflict).await?;
+        let change = resolution_change(&effect, conflict, &wanted, bytes)?;
+        let answer = ConflictAnswer { effect: effect.id.clone(), change, file };
+        let (plan, conflicts) = match is_about_unit {
+            true => {
+                let planned = open.plan_with_answer(&request, conflict.action, Some(answer));
+                let (plan, conflicts, _) = planned.await?;
+                (plan, conflicts)
+            }
+            false => (answer.into_plan(requested_hunks(&conflict.hunks)), Vec::new()),
+        };
+        let (set, by, unwatched) = (new_id(), applied_by(conflict.action), Progress::default());
+        let applied = open.apply_user_set(&set, &plan, &effect.turn, by, &unwatched).await?;
+        if applied.done.is_empty()
+            && let Some(error) = refusal(&applied)
+        {
+            return Err(note_error(error));
+        }
+        if conflict.action == UndoAction::Reapply {
+            open.store.clear_overwritten(&effect.id).await.map_err(store_error)?;
+        }
+        let mut touched = open.sets_undone_by(&request).await?;
+        touched.extend([set.clone(), effect.change_set]);
+        open.emit(DomainEvent::Applied(touched.into_iter().collect()));
+        let renames = plan.changes.renames();
+        let changed = applied.done.iter().map(|path| renames.forward(path)).collect();
+        let left = u32::try_from(applied.problems.len()).unwrap_or(u32::MAX);
+        Ok(UndoResult { change_set: Some(set), changed, conflicts, left })
+    }
+}
+
+/// Why changes were refused: a note that was only reverted with another one does not say.
+fn refusal(applied: &Applied) -> Option<&VaultError> {
+    let mut problems = applied.problems.iter().map(|(_, error)| error);
+    let cause = problems.clone().find(|error| !matches!(error, VaultError::Reverted { .. }));
+    cause.or_else(|| problems.next())
+}
+
+impl VaultSession {
+    /// The file and the bytes of the note of a conflict; no bytes for a note that is gone. Fails unless they are those
+    /// that the user was shown.
+    async fn shown_note(
+        &self,
+        request: &UndoRequest,
+        conflict: &UndoConflict,
+    ) -> Result<(Option<FileId>, Option<Vec<u8>>), UserError> {
+        let past = self.history_since(request).await?;
+        let (vault, path) = (self.vault.clone(), conflict.path.clone());
+        let (notes, id) = (VaultNotes(self.vault.clone()), conflict.effect.clone());
         // The file first: the change is made on it, and only if it is still the note afterwards.
         let read = move || {
             let file = notes.file(&path);
@@ -84,36 +137,9 @@ impl App {
         if bytes.as_deref().map(ContentHash::of) != conflict.shown {
             return Err(note_changed_error());
         }
-        let wanted = open.wanted_bytes(&effect, conflict).await?;
-        let change = resolution_change(&effect, conflict, &wanted, bytes)?;
-        let undoing = UndoneEffect {
-            effect: effect.id.clone(),
-            path: conflict.path.clone(),
-            hunks: requested_hunks(&conflict.hunks),
-        };
-        let taken = UndoPlan {
-            changes: ChangeSet::one(change),
-            undone: vec![undoing],
-            files: file.map(|file| (conflict.path.clone(), file)).into_iter().collect(),
-            ..UndoPlan::default()
-        };
-        let (set, by) = (new_id(), applied_by(conflict.action));
-        let unwatched = Progress::default();
-        let applied = open.apply_user_set(&set, &taken, &effect.turn, by, &unwatched).await?;
-        if let Some((_, error)) = applied.problems.first() {
-            return Err(note_error(error));
-        }
-        if conflict.action == UndoAction::Reapply {
-            open.store.clear_overwritten(&effect.id).await.map_err(store_error)?;
-        }
-        let mut touched = open.sets_undone_by(&request).await?;
-        touched.extend([set.clone(), effect.change_set]);
-        open.emit(DomainEvent::Applied(touched.into_iter().collect()));
-        Ok(UndoResult { change_set: Some(set), changed: applied.done, ..nothing_undone() })
+        Ok((file, bytes))
     }
-}
 
-impl VaultSession {
     /// The wanted version of each place in the bytes of the note: the user was shown it as text, and
     /// a note need not be UTF-8.
     async fn wanted_bytes(

@@ -1,6 +1,7 @@
 //! The answer to a conflict completes the request that met it: a reapplied change stands afterwards, and is not
-//! undone.
+//! undone; a move goes back with the links to it.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use protocol::AppEvent;
@@ -11,7 +12,7 @@ use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
 use super::undo_identity::{LOG, WATERED, answer, app_after_call, app_after_edit, only_conflict};
-use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model};
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 async fn sets(app: &RunningApp) -> Vec<AppliedSet> {
     let all = ListApplied { conversation: None, before: None };
@@ -148,5 +149,120 @@ async fn conflict_of_a_redo_is_redone_and_the_change_is_shown_to_stand() {
         (last == Some(ChangeStatus::Stands)).then_some(())
     };
     running.until("the change shown as standing", is_shown).await;
+    running.quit().await;
+}
+
+const MOVED: &str = "Work/The plan.md";
+
+/// The application after `Plan.md` was moved, to which two notes link.
+async fn app_after_move() -> (TestHome, RunningApp, UndoScope) {
+    let notes =
+        [("Plan.md", "# Plan\n"), ("One.md", "one [[Plan]]\n"), ("Two.md", "two [[Plan]]\n")];
+    let call = json!({ "source": "Plan.md", "destination": MOVED });
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
+    assert_links(&home, ["one [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    let change_set = sets(&running).await.remove(0).id;
+    (home, running, UndoScope::ChangeSet { change_set })
+}
+
+/// How the change of each note of the oldest set stands.
+async fn standings(app: &RunningApp) -> BTreeMap<String, ChangeStatus> {
+    let first = sets(app).await.pop().expect("a set");
+    first.notes.into_iter().map(|note| (note.path.to_string(), note.standing)).collect()
+}
+
+async fn assert_all(app: &RunningApp, standing: ChangeStatus) {
+    let all = standings(app).await;
+    assert!(all.values().all(|one| *one == standing), "{all:?}");
+}
+
+fn assert_links(home: &TestHome, texts: [&str; 2], plan_at: &str) {
+    assert_eq!(["One.md", "Two.md"].map(|note| home.notes.read(note)), texts);
+    for at in ["Plan.md", MOVED] {
+        let expected = (at == plan_at).then_some("# Plan\n");
+        assert_eq!(home.notes.try_read(at).as_deref(), expected, "{at}");
+    }
+}
+
+async fn undo(app: &RunningApp, scope: &UndoScope) -> UndoResult {
+    app.app.undo(scope).await.expect("as far as it goes")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answer_about_a_link_undoes_the_move_with_it_as_one_set() {
+    let (home, running, scope) = app_after_move().await;
+    home.notes.write("One.md", "by hand [[The plan]]\n");
+    let undone = undo(&running, &scope).await;
+    let conflict = only_conflict(&undone);
+    assert_eq!(conflict.path.as_str(), "One.md");
+    // The control: without an answer everything is as it was.
+    assert_links(&home, ["by hand [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_all(&running, ChangeStatus::Stands).await;
+
+    let answered = running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!((answered.changed.len(), answered.conflicts.len(), answered.left), (3, 0, 0));
+    assert_links(&home, ["one [[Plan]]\n", "two [[Plan]]\n"], "Plan.md");
+    assert_all(&running, ChangeStatus::Undone).await;
+
+    let change_set = answered.change_set.expect("a set");
+    undo(&running, &UndoScope::ChangeSet { change_set }).await;
+    assert_links(&home, ["by hand [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_all(&running, ChangeStatus::Stands).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answer_about_a_link_redoes_the_move_with_it() {
+    let (home, running, scope) = app_after_move().await;
+    undo(&running, &scope).await;
+    home.notes.write("One.md", "by hand [[Plan]]\n");
+    let redone = running.app.redo(&scope).await.expect("as far as it goes");
+    let conflict = only_conflict(&redone);
+    assert_eq!(conflict.action, UndoAction::Redo);
+
+    let answered = running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!((answered.changed.len(), answered.conflicts.len(), answered.left), (3, 0, 0));
+    assert_links(&home, ["one [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_all(&running, ChangeStatus::Stands).await;
+    running.app.redo(&scope).await.expect_err("nothing is left to redo");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn move_stands_until_the_last_of_two_conflicts_is_answered() {
+    let (home, running, scope) = app_after_move().await;
+    home.notes.write("One.md", "by hand [[The plan]]\n");
+    home.notes.write("Two.md", "too [[The plan]]\n");
+    let undone = undo(&running, &scope).await;
+    let [one, two] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    let (one, two) = if one.path.as_str() == "One.md" { (one, two) } else { (two, one) };
+
+    let answered = running.app.resolve_conflict(one).await.expect("answered");
+    let asked: Vec<_> = answered.conflicts.iter().map(|left| &left.effect).collect();
+    assert_eq!((asked, answered.changed.len()), (vec![&two.effect], 1));
+    // If the user keeps the second note, that is how it stays.
+    assert_links(&home, ["one [[Plan]]\n", "too [[The plan]]\n"], MOVED);
+    let now = standings(&running).await;
+    let (undone, stands) = (ChangeStatus::Undone, ChangeStatus::Stands);
+    assert_eq!(["One.md", "Two.md", "Plan.md"].map(|note| now[note]), [undone, stands, stands]);
+
+    running.app.resolve_conflict(&answered.conflicts[0]).await.expect("answered");
+    assert_links(&home, ["one [[Plan]]\n", "two [[Plan]]\n"], "Plan.md");
+    assert_all(&running, ChangeStatus::Undone).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answer_about_one_place_of_a_link_leaves_the_move_alone() {
+    let (home, running, _) = app_after_move().await;
+    home.notes.write("One.md", "by hand [[The plan]]\n");
+    let notes = sets(&running).await.remove(0).notes;
+    let link = notes.into_iter().find(|note| note.path.as_str() == "One.md").expect("a link");
+    let undone = undo(&running, &UndoScope::Effect { effect: link.effect, hunks: vec![0] }).await;
+    let conflict = only_conflict(&undone);
+    assert_eq!(conflict.hunks, [0]);
+    let answered = running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!((answered.changed.len(), answered.conflicts.len()), (1, 0));
+    assert_links(&home, ["one [[Plan]]\n", "two [[The plan]]\n"], MOVED);
     running.quit().await;
 }
