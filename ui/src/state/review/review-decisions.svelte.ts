@@ -71,10 +71,13 @@ export class ReviewDecisions {
     return this.#byNote.size;
   }
 
-  /** Gives a decision, to all that belong together; giving the same one again clears it. */
+  /** Gives a decision, to all that belong together; giving the same one again clears it. Lines that the user
+   * edited are accepted as they are. */
   decide(path: NotePath, acceptance: Acceptance): void {
     const choice = this.of(path) === acceptance ? null : acceptance;
-    for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
+    for (const one of this.#units.get(path) ?? [path]) {
+      this.#give(one, (before) => decided(before, choice));
+    }
   }
 
   /** The same for single hunks, wherever they are. */
@@ -84,7 +87,10 @@ export class ReviewDecisions {
   ): void {
     const given = places.map(({ path, index }) => acceptanceOf(this.hunk(path, index)));
     const has = given.every((one) => one === acceptance);
-    for (const { path, index } of places) this.choose(path, index, has ? null : acceptance);
+    const choice = has ? null : acceptance;
+    for (const { path, index } of places) {
+      this.choose(path, index, decided(this.hunk(path, index), choice));
+    }
   }
 
   /** Decides one hunk of a note. */
@@ -97,7 +103,7 @@ export class ReviewDecisions {
     const removed = decisions(this.#notes).notes.filter(isRemoval);
     const kept = removed.flatMap(({ lead, others }) => [lead, ...others]);
     for (const { path } of this.#notes.filter((note) => !kept.includes(note))) {
-      this.#give(path, (before) => (acceptanceOf(before) === 'accept' ? before : 'accept'));
+      this.#give(path, (before) => decided(before, 'accept'));
     }
   }
 
@@ -180,6 +186,11 @@ function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): str
 
 function acceptanceOf(choice: HunkChoice | null): Acceptance | null {
   return choice === null || choice === 'reject' ? choice : 'accept';
+}
+
+/** A hunk with this decision; one that has it already stays as it is. */
+function decided(before: HunkChoice | null, acceptance: Acceptance | null): HunkChoice | null {
+  return acceptanceOf(before) === acceptance ? before : acceptance;
 }
 
 function toldOf(choices: Choices): WireDecision {

@@ -75,6 +75,37 @@ describe('decisions of a review', () => {
   });
 });
 
+describe("the user's own lines", () => {
+  const own = { edit: 'my words' };
+  const told = () => reviewDecisions.told().find(({ path }) => path === library)?.decision;
+
+  beforeEach(() => reviewDecisions.choose(library, 1, own));
+
+  it('stay when the note is accepted, and what is told has them', () => {
+    reviewDecisions.decide(library, 'accept');
+    expect(reviewDecisions.of(library)).toBe('accept');
+    expect(reviewDecisions.hunk(library, 1)).toEqual(own);
+    const hunks = [{ type: 'accept' }, { type: 'edit', text: 'my words' }, { type: 'accept' }];
+    expect(told()).toEqual({ type: 'hunks', hunks });
+  });
+
+  it('stay when their place is accepted with others', () => {
+    const places = [0, 1, 2].map((index) => ({ path: library, index }));
+    reviewDecisions.decideHunks([...places, { path: plan, index: 0 }], 'accept');
+    expect(reviewDecisions.hunk(library, 0)).toBe('accept');
+    expect(reviewDecisions.hunk(library, 1)).toEqual(own);
+    expect(reviewDecisions.of(plan)).toBe('accept');
+  });
+
+  it('are gone when the note or the place is rejected', () => {
+    reviewDecisions.decideHunks([{ path: library, index: 1 }], 'reject');
+    expect(reviewDecisions.hunk(library, 1)).toBe('reject');
+    reviewDecisions.choose(library, 1, own);
+    reviewDecisions.decide(library, 'reject');
+    expect(told()).toEqual({ type: 'reject' });
+  });
+});
+
 describe('changes that belong together', () => {
   const waits = movesStory().views[0]?.review ?? null;
   const follower = 'Diary/2026-11-03.md';

@@ -64,6 +64,29 @@ describe('the same property in twelve notes', () => {
   });
 });
 
+describe('a place that the user edited', () => {
+  it('keeps its lines in the card of the same change, and is told apart there', async () => {
+    const { host, session, keys } = await openReview('equal');
+    const path = 'Minutes/2026-09.md';
+    session.app.chat?.reviewDecisions.choose(path, 0, { edit: 'status: almost' });
+    const same = screen.getByRole('region', { name: 'Same property' });
+    expect(await within(same).findByText('status: almost')).toBeVisible();
+    expect(within(same).getAllByText('edited by you')).toHaveLength(1);
+    expect(within(same).getAllByRole('button', { name: /^Exclude/ })).toHaveLength(4);
+    await keys.keyboard('a');
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const given = host.decided()[0]?.notes.map(({ path, decision }) => ({ path, decision }));
+    expect(given).toHaveLength(12);
+    expect(given?.filter(({ decision }) => decision.type !== 'accept')).toEqual([
+      {
+        path,
+        decision: { type: 'hunks', hunks: [{ type: 'edit', text: 'status: almost' }] },
+      },
+    ]);
+  });
+});
+
 describe('an open editor', () => {
   it('stays with its place when the note gets a change above it', async () => {
     const { host, session, keys } = await openReview('review');
