@@ -47,8 +47,9 @@ export class Session extends Stores {
   /** Notes changed: lookups are made again. */
   readonly #lookups = new Throttle(() => this.#lookAgain());
   readonly #toolViews = new ToolViews((what) => {
-    if (what.type === 'show_changes') this.openChanges(what.conversation);
-    else void this.showNote(what.path, what.line);
+    if (what.type === 'open_note') void this.showNote(what.path, what.line);
+    // A review or a settings page with half a sentence in it does not give way to the list.
+    else if (this.place.name === 'chat') this.openChanges(what.conversation);
   });
   readonly #host: Host;
   #feed = 0;
@@ -225,12 +226,12 @@ export class Session extends Stores {
 
   /** Applies the decisions, and returns to the conversation once the files are written. */
   async decide(): Promise<void> {
-    const review = this.app.chat?.review;
-    const reviewDecisions = this.app.chat?.reviewDecisions;
+    const { id, review, reviewDecisions } = this.app.chat ?? {};
     if (!review || !reviewDecisions?.count) return;
     await this.#ask(async () => {
       await this.#host.decideReview({ review: review.id, notes: reviewDecisions.told() });
-      if (this.place.name === 'review') this.backToChat();
+      // The review of another conversation may be in front of the user by now.
+      if (this.place.name === 'review' && this.app.chat?.id === id) this.backToChat();
     });
   }
 

@@ -47,9 +47,13 @@ const several = 2;
 
 const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'removed'];
 
-/** In the order they are shown: repeated changes, then by group, then as they were proposed. */
-export function decisions(notes: readonly NoteDiff[]): Decisions {
-  const same = sameChanges(notes);
+/** In the order they are shown: repeated changes, then by group, then as they were proposed. A hunk that is being
+ * edited is decided in its note, also where the same change is made elsewhere. */
+export function decisions(
+  notes: readonly NoteDiff[],
+  isEdited: (note: NoteDiff, index: number) => boolean = () => false,
+): Decisions {
+  const same = sameChanges(notes, isEdited);
   const elsewhere = new Set(same.flatMap(({ places }) => places.map(placeKey)));
   const all = groupByUnit(notes).map((one) => ({
     ...one,
@@ -67,11 +71,14 @@ export function isByHunk({ kind, unit }: NoteDiff): boolean {
   return unit === null && kind === 'replace';
 }
 
-function sameChanges(notes: readonly NoteDiff[]): RepeatedChange[] {
+function sameChanges(
+  notes: readonly NoteDiff[],
+  isEdited: (note: NoteDiff, index: number) => boolean,
+): RepeatedChange[] {
   const found = new Map<string, { change: EqualChange; times: number; places: HunkPosition[] }>();
   for (const note of notes.filter(isByHunk)) {
     for (const [index, hunk] of note.hunks.entries()) {
-      const equal = equalChange(hunk);
+      const equal = isEdited(note, index) ? null : equalChange(hunk);
       if (!equal) continue;
       const { change } = equal;
       const key = JSON.stringify(change);

@@ -11,6 +11,7 @@ import type {
   ReviewDecision as WireDecision,
 } from '../../ipc/bindings';
 import { decisions, type HunkPosition, isByHunk, isRemoval, unitsOf } from './decisions';
+import { HunkDrafts } from './hunk-drafts.svelte';
 import type { StoredDecisions } from './stored-decisions';
 
 export type Acceptance = 'accept' | 'reject';
@@ -22,6 +23,8 @@ export type HunkChoice = Acceptance | { readonly edit: string };
 type Choices = readonly (HunkChoice | null)[];
 
 export class ReviewDecisions {
+  /** Hunks that are being edited. */
+  readonly drafts = new HunkDrafts(() => this.#keep());
   readonly #byNote = new SvelteMap<NotePath, Choices>();
   #notes: readonly NoteDiff[] = [];
   #units = unitsOf([]);
@@ -46,6 +49,12 @@ export class ReviewDecisions {
   /** The decision about one hunk of a note. */
   hunk(path: NotePath, index: number): HunkChoice | null {
     return this.#byNote.get(path)?.[index] ?? null;
+  }
+
+  /** The lines that the user wrote for a hunk and accepted; `null` where there are none. */
+  own(path: NotePath, index: number): string | null {
+    const choice = this.hunk(path, index);
+    return choice === null || typeof choice === 'string' ? null : choice.edit;
   }
 
   /** The decision on these: accepted with some excluded is accepted; `null` when some are undecided. */
@@ -131,6 +140,7 @@ export class ReviewDecisions {
     const before = this.#review;
     this.#review = review?.id ?? null;
     if (review && review.id !== before) this.#restore(review.id);
+    this.drafts.follow(notes);
     this.#keep();
   }
 
@@ -149,6 +159,7 @@ export class ReviewDecisions {
 
   /** Restores the decisions about exactly these changes, where all that belongs together was kept. */
   #restore(changeSet: ChangeSetId): void {
+    this.drafts.restore(this.#kept?.draftsOf(changeSet) ?? []);
     const kept = (this.#kept?.of(changeSet) ?? []).filter(({ path, seen, choices }) => {
       const note = this.#notes.find((one) => one.path === path);
       return note?.seen === seen && placesIn(note) === choices.length;
@@ -170,7 +181,7 @@ export class ReviewDecisions {
       const choices = this.#byNote.get(path);
       return choices ? [{ path, seen, choices }] : [];
     });
-    this.#kept?.keep(this.#review, notes);
+    this.#kept?.keep(this.#review, notes, this.drafts.all);
   }
 }
 

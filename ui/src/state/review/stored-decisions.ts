@@ -1,9 +1,10 @@
 /**
- * The user's decisions about a review that are not submitted yet, kept in the window's own storage: a restart loses
- * none of it. One entry a conversation, which names its vault and its change set; each note is kept with the name of exactly the
+ * The user's decisions about a review that are not submitted yet, and the lines that are being edited, kept in the
+ * window's own storage: a restart loses none of it. One entry a conversation, which names its vault and its change set; each note is kept with the name of exactly the
  * changes that the user looked at. They contain lines of notes, so they go with a deleted conversation.
  */
 import type { ChangeSetId, ConversationId, NotePath, VaultId } from '../../ipc/bindings';
+import type { HunkDraft } from './hunk-drafts.svelte';
 import type { HunkChoice } from './review-decisions.svelte';
 
 /** The decisions about one note. */
@@ -19,6 +20,7 @@ interface Entry {
   readonly vault: VaultId | null;
   readonly changeSet: ChangeSetId;
   readonly notes: readonly KeptNote[];
+  readonly drafts: readonly HunkDraft[];
   /** When the window learned that the conversation was deleted, in ms since 1970. */
   readonly deletedAt?: number;
 }
@@ -54,10 +56,16 @@ export class StoredDecisions {
     return [];
   }
 
+  /** The lines that were being edited in this change set. */
+  draftsOf(changeSet: ChangeSetId): readonly HunkDraft[] {
+    const kept = this.#read();
+    return kept?.changeSet === changeSet ? kept.drafts : [];
+  }
+
   /** Keeps these in place of those before; without any nothing is kept. */
-  keep(changeSet: ChangeSetId, notes: readonly KeptNote[]): void {
-    if (notes.length === 0) this.clear();
-    else this.#write({ vault: this.#vault, changeSet, notes });
+  keep(changeSet: ChangeSetId, notes: readonly KeptNote[], drafts: readonly HunkDraft[]): void {
+    if (notes.length + drafts.length === 0) this.clear();
+    else this.#write({ vault: this.#vault, changeSet, notes, drafts });
   }
 
   /** When its conversation was deleted, as far as the window knows; `null` while it is not. */
@@ -69,8 +77,8 @@ export class StoredDecisions {
   set deletedAt(at: number | null) {
     const entry = this.#read();
     if (!entry) return;
-    const { vault, changeSet, notes } = entry;
-    this.#write({ vault, changeSet, notes, ...(at !== null && { deletedAt: at }) });
+    const { vault, changeSet, notes, drafts } = entry;
+    this.#write({ vault, changeSet, notes, drafts, ...(at !== null && { deletedAt: at }) });
   }
 
   clear(): void {
@@ -93,7 +101,9 @@ export class StoredDecisions {
   #read(): Entry | null {
     try {
       const kept: unknown = JSON.parse(localStorage.getItem(this.#place) ?? 'null');
-      return isEntry(kept) ? { ...kept, notes: kept.notes.filter(isKeptNote) } : null;
+      if (!isEntry(kept)) return null;
+      const { notes, drafts = [] } = kept;
+      return { ...kept, notes: notes.filter(isKeptNote), drafts: drafts.filter(isDraft) };
     } catch {
       return null;
     }
@@ -109,13 +119,17 @@ function storedKeys(): string[] {
   }
 }
 
-function isEntry(value: unknown): value is Entry {
+/** An entry of a version that kept no drafts has none. */
+type StoredEntry = Omit<Entry, 'drafts'> & Partial<Pick<Entry, 'drafts'>>;
+
+function isEntry(value: unknown): value is StoredEntry {
   if (!isRecord(value)) return false;
-  const { vault, changeSet, notes, deletedAt } = value;
+  const { vault, changeSet, notes, drafts, deletedAt } = value;
   return (
     (vault === null || typeof vault === 'string') &&
     typeof changeSet === 'string' &&
     Array.isArray(notes) &&
+    (drafts === undefined || Array.isArray(drafts)) &&
     (deletedAt === undefined || typeof deletedAt === 'number')
   );
 }
@@ -129,6 +143,13 @@ function isKeptNote(value: unknown): value is KeptNote {
     Array.isArray(choices) &&
     choices.every(isChoice)
   );
+}
+
+function isDraft(value: unknown): value is HunkDraft {
+  if (!isRecord(value)) return false;
+  const { id, path, line, text } = value;
+  const texts = [id, path, text].every((one) => typeof one === 'string');
+  return texts && typeof line === 'number';
 }
 
 function isChoice(value: unknown): value is HunkChoice | null {
