@@ -404,7 +404,7 @@ describe('settings that are changed', () => {
     expect(session.app.settings).toMatchObject(all);
   });
 
-  it.each<[string, keyof Host, (conversation: ConversationId) => Promise<void>]>([
+  it.each<[string, keyof Host, (conversation: ConversationId) => Promise<unknown>]>([
     ['is sent', 'sendMessage', () => session.send()],
     ['is regenerated', 'regenerate', () => session.turnActions.regenerate('m-1', null)],
     ['goes on', 'continueTurn', () => session.turnActions.goOn()],

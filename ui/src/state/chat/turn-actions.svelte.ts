@@ -2,6 +2,8 @@
  * The actions of the user on turns: on queued ones, and on interrupted ones. An action that asks a model takes
  * effect after the settings that were changed before it, such as a rule for private notes.
  */
+import { SvelteMap } from 'svelte/reactivity';
+
 import type { ConversationId, MessageId, RegenerateRequest, TurnId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
@@ -21,7 +23,11 @@ export class TurnActions {
   old = $state.raw<Old | null>(null);
   /** The message that is being edited. */
   editing = $state<MessageId | null>(null);
+  /** The edited message that is on its way. */
+  sending = $state<MessageId | null>(null);
 
+  /** Edited texts that the application has not taken, by their messages. */
+  readonly #edited = new SvelteMap<MessageId, string>();
   readonly #host: Host;
   readonly #app: AppState;
   readonly #settingsQueue: SettingsQueue;
@@ -45,39 +51,83 @@ export class TurnActions {
     if (this.canEditLast) this.editing = this.#app.chat?.lastMessage?.id ?? null;
   }
 
-  /** Replaces the text of a queued message. */
-  async editQueued(message: MessageId, text: string): Promise<void> {
-    await this.#ask(() => this.#host.editQueued(message, text));
+  /** The text of a message as it was edited so far; `null` where it was not. It stays until the application
+   * has taken it, or the user discards it. */
+  editedText(message: MessageId): string | null {
+    return this.#edited.get(message) ?? null;
+  }
+
+  /** The user goes on with the text of the message that is being edited. */
+  write(message: MessageId, text: string): void {
+    this.#edited.set(message, text);
+  }
+
+  /** Ends the editing of a message and leaves the message as it is. */
+  discardEdit(message: MessageId): void {
+    if (this.old?.request.message === message && this.old.request.text !== null) this.old = null;
+    this.#endEdit(message);
+  }
+
+  /** Replaces the text of a queued message; `false` where that was refused. */
+  async editQueued(message: MessageId, text: string): Promise<boolean> {
+    return await this.#send(message, async () => {
+      await this.#host.editQueued(message, text);
+      this.#endEdit(message);
+    });
   }
 
   async removeQueued(message: MessageId): Promise<void> {
     await this.#ask(() => this.#host.removeQueued(message));
   }
 
-  /** Regenerates the answer to a message, or to a new version of it; asks first about the changes of the old answer. */
-  async regenerate(message: MessageId, text: string | null): Promise<void> {
-    await this.#regenerate({ message, text, old: null });
+  /** Regenerates the answer to a message, or to a new version of it; asks first about the changes of the old answer.
+   * `false` where that was refused. */
+  async regenerate(message: MessageId, text: string | null): Promise<boolean> {
+    return await this.#regenerate({ message, text, old: null });
   }
 
   /** Regenerates after the user decided about the changes of the old answer. */
   async decideOld(old: 'keep' | 'undo' | null): Promise<void> {
     const asked = this.old;
     this.old = null;
-    if (asked && old !== null) await this.#regenerate({ ...asked.request, old });
+    if (!asked || old === null) return;
+    const { message, text } = asked.request;
+    // The user may have gone on with the text.
+    const edited = text === null ? null : this.#edited.get(message)?.trim() || text;
+    await this.#regenerate({ message, text: edited, old });
   }
 
   async showVariant(message: MessageId, number: number): Promise<void> {
     await this.#ask(() => this.#host.showVariant(message, number));
   }
 
-  async #regenerate(request: RegenerateRequest): Promise<void> {
-    await this.#ask(async () => {
+  async #regenerate(request: RegenerateRequest): Promise<boolean> {
+    const { message, text } = request;
+    const regenerate = async (): Promise<void> => {
       await this.#settingsQueue.done;
       const asked = await this.#host.regenerate(request);
-      if (asked.type === 'begun') return;
+      if (asked.type === 'begun') {
+        if (text !== null) this.#endEdit(message);
+        return;
+      }
       const conversation = this.#app.chat?.id ?? null;
       this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
-    });
+    };
+    return await (text === null ? this.#ask(regenerate) : this.#send(message, regenerate));
+  }
+
+  /** Sends an edited message, once at a time. */
+  async #send(message: MessageId, request: () => Promise<void>): Promise<boolean> {
+    if (this.sending !== null) return false;
+    this.sending = message;
+    const taken = await this.#ask(request);
+    this.sending = null;
+    return taken;
+  }
+
+  #endEdit(message: MessageId): void {
+    this.#edited.delete(message);
+    if (this.editing === message) this.editing = null;
   }
 
   /** Summarizes the earlier messages, so that the model is sent less. */
@@ -108,11 +158,14 @@ export class TurnActions {
     if (await this.#undo.undo({ type: 'turn', turn })) await this.leave(turn);
   }
 
-  async #ask(request: () => Promise<void>): Promise<void> {
+  /** Whether it was done; a refusal is reported instead. */
+  async #ask(request: () => Promise<void>): Promise<boolean> {
     try {
       await request();
+      return true;
     } catch (thrown) {
       this.#app.report(userError(thrown));
+      return false;
     }
   }
 }
