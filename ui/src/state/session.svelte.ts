@@ -314,9 +314,10 @@ export class Session extends Stores {
       this.drafts.sent(sending);
       this.note.sent.includeAgain();
       this.notAnAnswer = false;
-      const still = (this.app.chat?.id ?? null) === from;
-      if (still && from === null) this.drafts.moveTo(conversation);
-      if (still && conversation !== from) await this.#fetch(conversation);
+      const here = this.app.chat?.id ?? null;
+      const begun = from === null ? (): void => this.drafts.moveTo(conversation) : undefined;
+      if (here === conversation) begun?.();
+      else if (here === from) await this.#fetch(conversation, null, begun);
       if (this.app.chat?.id === conversation) this.#toolViews.arrive(conversation);
     });
     this.sending = false;
@@ -387,7 +388,12 @@ export class Session extends Stores {
     else this.app.showNew();
   }
 
-  async #fetch(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
+  /** `onshown` runs when the conversation is in front of the user, before anything else is typed. */
+  async #fetch(
+    conversation: ConversationId,
+    turn: TurnId | null = null,
+    onshown?: () => void,
+  ): Promise<void> {
     const expected = this.app.expect(conversation);
     await this.#ask(async () => {
       // A conversation that is shown already is not cut down to its end.
@@ -399,6 +405,7 @@ export class Session extends Stores {
       // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
+      onshown?.();
       this.notAnAnswer = false;
       // The rest of a long one comes behind its end.
       if (view.earlier > 0) await this.#fetch(conversation);

@@ -104,11 +104,17 @@ export class Drafts {
     }
   }
 
-  /** What was written before a message made its conversation goes on in that conversation. */
+  /** The draft that was begun before a message made its conversation goes on in that conversation, above a draft that
+   * is there already. */
   moveTo(conversation: ConversationId): void {
-    moveNew(this.#texts, conversation);
-    moveNew(this.#chosen, conversation);
-    moveNew(this.#attached, conversation);
+    const all = (one: readonly Mention[], other: readonly Mention[]): Mention[] =>
+      other.reduce((joined, mention) => [...without(joined, mention), mention], [...one]);
+    moveNew(this.#texts, conversation, (begun, there) => {
+      if (there.trim() === '') return begun;
+      return begun.trim() === '' ? there : `${begun.trimEnd()}\n${there}`;
+    });
+    moveNew(this.#chosen, conversation, all);
+    moveNew(this.#attached, conversation, all);
   }
 
   /** The mentions are of another vault. */
@@ -135,11 +141,17 @@ export class Drafts {
   }
 }
 
-/** What is kept for a new conversation is kept for this one. */
-function moveNew<T>(kept: Map<Where, T>, conversation: ConversationId): void {
-  const left = kept.get(null);
+/** What is kept for a new conversation is kept for this one, joined with what is there. */
+function moveNew<T>(
+  kept: Map<Where, T>,
+  conversation: ConversationId,
+  join: (begun: T, there: T) => T,
+): void {
+  const begun = kept.get(null);
   kept.delete(null);
-  if (left !== undefined) kept.set(conversation, left);
+  if (begun === undefined) return;
+  const there = kept.get(conversation);
+  kept.set(conversation, there === undefined ? begun : join(begun, there));
 }
 
 function without(all: readonly Mention[] | undefined, mention: Mention): Mention[] {
