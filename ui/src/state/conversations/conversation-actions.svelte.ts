@@ -17,6 +17,8 @@ export class ConversationActions {
   archiveState = $state<ArchiveState>('open');
   /** The conversation that is being renamed. */
   renaming = $state<ConversationId | null>(null);
+  /** Its name as it was typed so far; `null` while it was not touched. */
+  typedName = $state<string | null>(null);
   notice = $state.raw<Notice | null>(null);
   /** Whether a page is on its way. */
   listing = $state(false);
@@ -68,13 +70,18 @@ export class ConversationActions {
   /** Begins to rename a conversation. */
   rename(conversation: ConversationId): void {
     this.renaming = conversation;
+    this.typedName = null;
   }
 
-  /** Stores the written name; an empty or unchanged one has no effect. */
+  /** Stores the written name; an empty or unchanged one has no effect. Where it is refused, the user goes on
+   * with it. */
   async name({ id, title }: Conversation, written: string): Promise<void> {
     this.renaming = null;
+    this.typedName = null;
     const name = written.trim();
-    if (name && name !== title) await this.#ask(() => this.#host.renameConversation(id, name));
+    if (!name || name === title) return;
+    if (await this.#ask(() => this.#host.renameConversation(id, name))) return;
+    if (this.renaming === null) [this.renaming, this.typedName] = [id, written];
   }
 
   async setArchiveState({ id, title }: Conversation, state: ArchiveState): Promise<void> {

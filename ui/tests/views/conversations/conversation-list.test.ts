@@ -76,6 +76,48 @@ describe('the list by keyboard', () => {
     await waitFor(() => expect(press('Soups')).toHaveFocus());
   });
 
+  it.each([
+    ['comes to need attention', row('pump', 'Pump'), { waitingNotes: 1 }],
+    ['no longer needs attention', row('pump', 'Pump', { waitingNotes: 1 }), { waitingNotes: 0 }],
+  ])('goes on with a name whose conversation %s', async (_, pump, change) => {
+    const { host, keys } = await open([soup, pump, boat]);
+    press('Pump').focus();
+    await keys.keyboard('{F2}New ');
+    const before = screen.getByTestId('conversation-name');
+    host.tell({ type: 'conversation_changed', conversation: { ...pump, ...change } });
+    await waitFor(() => expect(before).not.toBeInTheDocument());
+    const field = screen.getByTestId('conversation-name');
+    expect(field).toHaveFocus();
+    await keys.keyboard('pump');
+    expect(field).toHaveValue('New pump');
+    expect(host.asked('renameConversation')).toEqual([]);
+    // Where the keyboard goes elsewhere, the name is kept.
+    await keys.click(screen.getByTestId('composer'));
+    expect(host.asked('renameConversation')).toEqual([{ conversation: 'pump', name: 'New pump' }]);
+  });
+
+  it('goes on with a name that is refused, and begins anew with the next one', async () => {
+    const { host, keys } = await open();
+    press('Lentil soup').focus();
+    host.refusals.set('renameConversation', { code: 'write', message: 'The disk is full.' });
+    await keys.keyboard('{F2}Soups{Enter}');
+    await waitFor(() => expect(screen.getByTestId('conversation-name')).toHaveValue('Soups'));
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(press('Lentil soup')).toHaveFocus());
+    await keys.keyboard('{F2}');
+    expect(await screen.findByTestId('conversation-name')).toHaveValue('Lentil soup');
+  });
+
+  it('takes the keyboard from no text for a name that is refused', async () => {
+    const { host, keys } = await open();
+    press('Lentil soup').focus();
+    host.refusals.set('renameConversation', { code: 'write', message: 'The disk is full.' });
+    await keys.keyboard('{F2}Soups');
+    await keys.click(screen.getByTestId('composer'));
+    await waitFor(() => expect(screen.getByTestId('conversation-name')).toHaveValue('Soups'));
+    expect(screen.getByTestId('composer')).toHaveFocus();
+  });
+
   it('deletes with a way back, and the keyboard stays in the list', async () => {
     const { session, keys } = await open();
     press('Lentil soup').focus();
