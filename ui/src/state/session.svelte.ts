@@ -258,8 +258,16 @@ export class Session extends Stores {
     if (lines) this.openChanges(lines.conversation, lines.changeSet);
   }
 
-  async save(change: Partial<Settings>): Promise<void> {
-    await this.#ask(() => this.settingsQueue.save(change));
+  /** Saves a change of the settings; the sentence it is refused with, which is reported too, else `null`. */
+  async save(change: Partial<Settings>): Promise<string | null> {
+    try {
+      await this.settingsQueue.save(change);
+      return null;
+    } catch (thrown) {
+      const error = userError(thrown);
+      this.app.report(error);
+      return error.message;
+    }
   }
 
   async retryHub(): Promise<void> {

@@ -24,6 +24,7 @@ import { Desktop } from './settings/desktop.svelte';
 import { Provider } from './settings/provider.svelte';
 import { SettingsQueue } from './settings/settings-queue';
 import { Spending } from './settings/spending.svelte';
+import { TypedFields } from './settings/typed-fields.svelte';
 
 export class Stores {
   readonly app = new AppState();
@@ -37,6 +38,7 @@ export class Stores {
   readonly desktop: Desktop;
   readonly hubToken: HubToken;
   readonly spending: Spending;
+  readonly typedFields = new TypedFields();
   readonly switcher: Switcher;
   readonly palette: Palette;
   readonly mentionSearch: MentionSearch;

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import InboxRow from '../../../src/features/settings/rows/InboxRow.svelte';
 import { pathFault } from '../../../src/state/hub/inbox-path';
+import { TypedFields } from '../../../src/state/settings/typed-fields.svelte';
 
 describe('the path of the inbox note', () => {
   it.each([
@@ -27,8 +28,8 @@ describe('the path of the inbox note', () => {
 
 describe('the field for the inbox note', () => {
   it('saves a path, and tells the fault of another', async () => {
-    const onsave = vi.fn();
-    render(InboxRow, { note: 'inbox/Inbox.md', onsave });
+    const onsave = vi.fn(() => Promise.resolve(null));
+    render(InboxRow, { note: 'inbox/Inbox.md', typed: new TypedFields(), onsave });
     const keys = userEvent.setup();
     const field = screen.getByRole('textbox', { name: 'Inbox note' });
     await keys.clear(field);
