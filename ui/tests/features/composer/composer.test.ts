@@ -11,6 +11,7 @@ const host = new FakeHost(search());
 
 function show(change: Record<string, unknown> = {}) {
   const props = {
+    conversation: 'heating',
     draft: 'Hello',
     mentions: [],
     mentioning: new MentionSearch(host, new AppState()),

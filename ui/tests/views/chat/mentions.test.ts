@@ -121,6 +121,31 @@ describe('a mention', () => {
     expect(sent(host)).toEqual(['As in [[2025-11-30]] and']);
   });
 
+  it('of a private note is asked about over its own draft alone', async () => {
+    const { host, session, keys, box } = await open();
+    const ask = async (): Promise<HTMLElement> => {
+      await keys.click(await screen.findByRole('option', { name: /^Note 2025-11-30/ }));
+      return await screen.findByRole('dialog', { name: 'This note is private' });
+    };
+    await keys.keyboard('As in @2025-11');
+    const dialog = await ask();
+    session.openNew();
+    session.draft = 'As in @2025-11 and other words';
+    await waitFor(() => expect(dialog).not.toBeInTheDocument());
+    expect(session.draft).toBe('As in @2025-11 and other words');
+    expect(session.drafts.mentions).toEqual([]);
+    // Other items in the same conversation leave the question where it is.
+    await session.open('heating');
+    await waitFor(() => expect(box).toHaveValue('As in @2025-11'));
+    await keys.click(box);
+    await keys.keyboard('{Home}{End}');
+    await ask();
+    host.tell({ type: 'chat_changed', conversation: 'heating' });
+    await waitFor(() => expect(host.asked('openConversation')).toHaveLength(3));
+    await keys.click(screen.getByRole('button', { name: 'Insert name' }));
+    await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]]'));
+  });
+
   const group = 'but no text of these notes, to Haiku';
   it.each([
     {
