@@ -51,6 +51,27 @@ describe('the description that a hub reads', () => {
     expect(hub.queryByRole('button', named('Use this'))).toBeNull();
   });
 
+  it('takes no text that the proposal would replace', async () => {
+    const { host, hub, keys } = await open('regenerated');
+    let arrive = (): void => undefined;
+    const describe = host.writeDescription.bind(host);
+    host.writeDescription = async (organisation) => {
+      await new Promise<void>((resolve) => (arrive = resolve));
+      return await describe(organisation);
+    };
+    const field = hub.getByRole('textbox', named('Description'));
+    await keys.clear(field);
+    await keys.type(field, 'Mine.');
+    await keys.click(hub.getByRole('button', write));
+    await keys.type(field, ' And more');
+    expect(field).toHaveValue('Mine.');
+    arrive();
+    await waitFor(() => expect(field).toHaveValue(proposal));
+    // Once it is there one goes on writing.
+    await keys.type(field, ' And more');
+    expect(field).toHaveValue(`${proposal} And more`);
+  });
+
   it('stays what it was when the proposal is discarded', async () => {
     const { host, session, hub, keys } = await open('regenerated');
     await keys.click(hub.getByRole('button', write));
