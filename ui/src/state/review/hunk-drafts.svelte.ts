@@ -29,6 +29,11 @@ export class HunkDrafts {
     return this.#open.get(hunkId(note, index))?.text ?? null;
   }
 
+  /** Whether any hunk is being edited. */
+  get any(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** All that are open. */
   get all(): HunkDraft[] {
     return [...this.#open].map(([id, draft]) => ({ id, ...draft }));

@@ -36,9 +36,10 @@ export class ReviewDecisions {
     this.#kept = kept;
   }
 
-  /** `null` while undecided, which is how every note begins; `part` when some hunks are not. */
+  /** `null` while undecided, which is how every note begins; `part` when some hunks are not. A hunk that is being
+   * edited is undecided until its editor is closed. */
   of(path: NotePath): Acceptance | 'part' | null {
-    const choices = this.#byNote.get(path) ?? [];
+    const choices = this.#choices(path);
     const given = choices.filter((choice) => choice !== null);
     if (given.length === 0) return null;
     if (given.length < choices.length) return 'part';
@@ -48,12 +49,12 @@ export class ReviewDecisions {
 
   /** The decision about one hunk of a note. */
   hunk(path: NotePath, index: number): HunkChoice | null {
-    return this.#byNote.get(path)?.[index] ?? null;
+    return this.#choices(path)[index] ?? null;
   }
 
   /** The lines that the user wrote for a hunk and accepted; `null` where there are none. */
   own(path: NotePath, index: number): string | null {
-    const choice = this.hunk(path, index);
+    const choice = this.#byNote.get(path)?.[index] ?? null;
     return choice === null || typeof choice === 'string' ? null : choice.edit;
   }
 
@@ -72,12 +73,12 @@ export class ReviewDecisions {
   /** The notes in which something is accepted. */
   get changing(): NotePath[] {
     const changes = (choice: HunkChoice | null): boolean => acceptanceOf(choice) === 'accept';
-    return [...this.#byNote].filter(([, all]) => all.some(changes)).map(([path]) => path);
+    return [...this.#byNote.keys()].filter((path) => this.#choices(path).some(changes));
   }
 
   /** How many notes have one, or have one in part. */
   get count(): number {
-    return this.#byNote.size;
+    return [...this.#byNote.keys()].filter((path) => this.of(path) !== null).length;
   }
 
   /** Gives a decision, to all that belong together; giving the same one again clears it. Lines that the user
@@ -98,7 +99,7 @@ export class ReviewDecisions {
     const has = given.every((one) => one === acceptance);
     const choice = has ? null : acceptance;
     for (const { path, index } of places) {
-      this.choose(path, index, decided(this.hunk(path, index), choice));
+      this.#give(path, (before, at) => (at === index ? decided(before, choice) : before));
     }
   }
 
@@ -122,9 +123,11 @@ export class ReviewDecisions {
 
   /** All of it, as it is told to the application. */
   told(): NoteDecision[] {
-    return [...this.#byNote].flatMap(([path, choices]) => {
+    return [...this.#byNote.keys()].flatMap((path) => {
       const note = this.#notes.find((one) => one.path === path);
-      return note ? [{ path, seen: note.seen, decision: toldOf(choices) }] : [];
+      const choices = this.#choices(path);
+      if (!note || choices.every((choice) => choice === null)) return [];
+      return [{ path, seen: note.seen, decision: toldOf(choices) }];
     });
   }
 
@@ -142,6 +145,15 @@ export class ReviewDecisions {
     if (review && review.id !== before) this.#restore(review.id);
     this.drafts.follow(notes);
     this.#keep();
+  }
+
+  /** The decisions about a note, without those about hunks that are being edited. */
+  #choices(path: NotePath): Choices {
+    const choices = this.#byNote.get(path) ?? [];
+    const note = this.drafts.any ? this.#notes.find((one) => one.path === path) : undefined;
+    return note
+      ? choices.map((choice, at) => (this.drafts.of(note, at) === null ? choice : null))
+      : choices;
   }
 
   #give(

@@ -106,6 +106,36 @@ describe("the user's own lines", () => {
   });
 });
 
+describe('a hunk that is being edited', () => {
+  const [note] = waiting().notes;
+  const toldAs = () => reviewDecisions.told().find(({ path }) => path === library)?.decision;
+
+  it('waits with its decision until its editor is closed', () => {
+    if (!note) throw new Error('no note');
+    reviewDecisions.decide(library, 'accept');
+    reviewDecisions.drafts.begin(note, 1, 'half a sentence');
+    expect(reviewDecisions.of(library)).toBe('part');
+    const wait = [{ type: 'accept' }, { type: 'wait' }, { type: 'accept' }];
+    expect(toldAs()).toEqual({ type: 'hunks', hunks: wait });
+    reviewDecisions.drafts.end(note, 1);
+    expect(reviewDecisions.of(library)).toBe('accept');
+    expect(toldAs()).toEqual({ type: 'accept' });
+  });
+
+  it('keeps its note from being told when nothing else of it is decided', () => {
+    if (!note) throw new Error('no note');
+    reviewDecisions.choose(library, 1, { edit: 'my words' });
+    expect(reviewDecisions.count).toBe(1);
+    reviewDecisions.drafts.begin(note, 1, 'my words, and');
+    expect(reviewDecisions.count).toBe(0);
+    expect(toldAs()).toBeUndefined();
+    expect(reviewDecisions.own(library, 1)).toBe('my words');
+    reviewDecisions.decide(library, 'accept');
+    reviewDecisions.drafts.end(note, 1);
+    expect(reviewDecisions.hunk(library, 1)).toEqual({ edit: 'my words' });
+  });
+});
+
 describe('changes that belong together', () => {
   const waits = movesStory().views[0]?.review ?? null;
   const follower = 'Diary/2026-11-03.md';

@@ -129,6 +129,18 @@ describe('lines that are being written', () => {
     expect(localStorage).toHaveLength(0);
   });
 
+  it('are not applied around: their place waits until the editor is closed', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard('a');
+    await write(keys, 'Mine');
+    expect(screen.getByTestId('review-apply')).toBeDisabled();
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await keys.click(screen.getByTestId('review-apply'));
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const hunks = [{ type: 'edit', text: 'Mine' }];
+    expect(host.decided()[0]?.notes).toMatchObject([{ path: plan, decision: { hunks } }]);
+  });
+
   it('stay in sight when a tool shows the list of changes', async () => {
     const { host, session, keys } = await open();
     const show = (call: string): AppEvent => ({
@@ -174,6 +186,7 @@ describe('lines that are being written', () => {
     await keys.keyboard(' too');
     expect(session.place.name).toBe('review');
     expect(editor()).toHaveValue('Mine too');
+    await keys.keyboard('{Escape}');
     // Its own apply returns to the conversation.
     await applied(async () => undefined);
     expect(session.place.name).toBe('chat');
