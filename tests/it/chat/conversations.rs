@@ -2,10 +2,10 @@
 
 use protocol::chat::conversation_list::{ArchiveState, HitLocation, ListConversations};
 use protocol::request::RegenerateRequest;
-use protocol::{AppEvent, ConversationId};
+use protocol::{AppEvent, ConversationId, TurnId};
 use serde_json::Value;
 use testkit::stories::note_changes::NOTES;
-use testkit::{Reply, ScriptedModel};
+use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, run_command, settings_with_model, settings_without_model,
@@ -127,12 +127,8 @@ async fn all_are_deleted_at_once_but_what_is_answered_and_come_back_after_a_rest
     running.quit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
-    let replies = ["Vermilion.", "Sea green."].map(Reply::text);
-    let model = ScriptedModel::start(replies.into()).await;
-    let home = home_with_key(&NOTES);
-    let running = home.open(settings_with_model(&model)).await;
+/// A conversation in two versions: the first asks for a red, the second, which is shown, for a green.
+async fn ask_in_two_versions(running: &RunningApp) -> ConversationId {
     let one = running.send_and_wait(None, "Which red?").await;
     let view = running.view(&one).await;
     let Some(protocol::chat::conversation::ChatItem::User { id, .. }) = view.items.first() else {
@@ -143,6 +139,23 @@ async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
     running.app.regenerate(&request).await.expect("asked");
     running.app.wait_until_idle(&one).await.expect("idle");
     assert_eq!(user_messages(&running.view(&one).await), ["Which green?"]);
+    one
+}
+
+/// The turn in which these words are found first.
+async fn turn_with(running: &RunningApp, words: &str) -> TurnId {
+    let found = running.app.search_conversations(words).await.expect("searched").found;
+    let HitLocation::Item { turn, .. } = &found[0].place else { panic!("{found:?}") };
+    turn.clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
+    let replies = ["Vermilion.", "Sea green."].map(Reply::text);
+    let model = ScriptedModel::start(replies.into()).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    let one = ask_in_two_versions(&running).await;
     let found = running.app.search_conversations("vermil").await.expect("searched").found;
     let HitLocation::Item { turn, id } = &found[0].place else { panic!("{found:?}") };
     let view = running.app.conversation_at(&one, turn).await.expect("a view");
@@ -151,6 +164,34 @@ async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
         matches!(item, protocol::chat::conversation::ChatItem::Assistant { id: shown, .. } if shown == id)
     });
     assert!(shown, "what was found stands there under its id: {:?}", view.items);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_variant_with_a_search_result_is_not_shown_while_another_one_is_answered() {
+    let gate = Gate::closed();
+    let mut script = Vec::from(["Vermilion.", "Sea green."].map(Reply::text));
+    script.extend([Reply::text("Some words about blue.").gated(&gate), Reply::text("Teal.")]);
+    let model = ScriptedModel::start(script).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    let one = ask_in_two_versions(&running).await;
+    let (red, green) = (turn_with(&running, "vermil").await, turn_with(&running, "sea").await);
+    running.send(Some(&one), "Which blue?", None).await.expect("sent");
+    gate.wait_until_reached(1).await;
+    let refused = running.app.conversation_at(&one, &red).await.expect_err("it is answered");
+    assert!(refused.message.contains("in another version"), "{refused}");
+    let view = running.app.conversation_at(&one, &green).await.expect("it is shown already");
+    assert_eq!(user_messages(&view), ["Which green?", "Which blue?"]);
+    gate.open();
+    running.app.wait_until_idle(&one).await.expect("idle");
+    running.send_and_wait(Some(&one), "And between them?").await;
+    let whole = ["Which green?", "Which blue?", "And between them?"];
+    assert_eq!(user_messages(&running.view(&one).await), whole, "the next message stays with them");
+    // The control: nothing is answered any more.
+    let view = running.app.conversation_at(&one, &red).await.expect("a view");
+    assert_eq!(user_messages(&view), ["Which red?"]);
     running.quit().await;
     model.finish();
 }

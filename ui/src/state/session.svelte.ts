@@ -4,6 +4,7 @@ import type {
   ChangeSetId,
   ConversationHit,
   ConversationId,
+  ConversationView,
   NotePath,
   NumberedEvent,
   SendMessageRequest,
@@ -404,12 +405,7 @@ export class Session extends Stores {
   ): Promise<void> {
     const expected = this.app.expect(conversation);
     await this.#ask(async () => {
-      // A conversation that is shown already is not cut down to its end.
-      const whole = this.app.chat?.id === conversation;
-      const view =
-        turn === null
-          ? await this.#host.openConversation(conversation, whole)
-          : await this.#host.openConversationAt(conversation, turn);
+      const view = await this.#view(conversation, turn);
       // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
@@ -419,6 +415,19 @@ export class Session extends Stores {
       if (view.earlier > 0) await this.#fetch(conversation);
     });
     this.app.forgo(expected);
+  }
+
+  /** The conversation in the version that contains the turn; as it is where that one cannot be shown now. */
+  async #view(conversation: ConversationId, turn: TurnId | null): Promise<ConversationView> {
+    if (turn !== null) {
+      try {
+        return await this.#host.openConversationAt(conversation, turn);
+      } catch (thrown) {
+        this.app.report(userError(thrown));
+      }
+    }
+    // A conversation that is shown already is not cut down to its end.
+    return this.#host.openConversation(conversation, this.app.chat?.id === conversation);
   }
 
   /** Whether it was done; a refusal of the host is reported instead. */

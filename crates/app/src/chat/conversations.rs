@@ -57,14 +57,23 @@ impl App {
             .map_err(store_error)
     }
 
-    /// Everything the chat shows of a conversation, in the branch in which a turn stands.
+    /// Everything the chat shows of a conversation, in the branch in which a turn stands. Another
+    /// branch than the one that is shown is refused while the conversation is being answered or has
+    /// queued messages.
     pub async fn conversation_at(
         &self,
         id: &ConversationId,
         turn: &TurnId,
     ) -> Result<ConversationView, UserError> {
         let open = self.session().await?;
-        open.store.show_turn(id, turn).await.map_err(store_error)?;
+        open.store.show_turn(id, turn).await.map_err(|error| match error {
+            StoreError::Working => UserError::other(
+                "The search result is in another version of this conversation, which is busy. Wait \
+                 for the answer or stop it, send or remove queued messages, then open the result \
+                 again.",
+            ),
+            other => store_error(other),
+        })?;
         open.conversation_view(id).await
     }
 

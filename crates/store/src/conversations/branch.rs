@@ -13,6 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::db::row_ext::RowExt;
 use crate::db::transaction::{commit, read};
 use crate::error::Failure;
+use crate::turns::turn;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -27,7 +28,9 @@ impl Store {
     }
 
     /// Shows a conversation as it goes on in a branch in which `turn` is heard; where it is heard
-    /// already, or never ran, nothing changes.
+    /// already, or never ran, nothing changes. Another branch is refused with
+    /// [`StoreError::Working`] while a turn of the conversation runs or is queued: its answer and the
+    /// next message would stand in the branch that is left.
     pub async fn show_turn(
         &self,
         conversation: &ConversationId,
@@ -391,6 +394,9 @@ async fn show_branch_with_turn(
     .fetch_optional(&mut *db)
     .await?;
     match elsewhere {
+        Some(_) if turn::has_open(db, conversation).await? => {
+            Err(Failure::Refused(StoreError::Working))
+        }
         Some(branch) => set_shown(db, conversation, branch).await,
         None => Ok(()),
     }

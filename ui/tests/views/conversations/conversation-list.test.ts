@@ -256,6 +256,23 @@ describe('the search in conversations', () => {
     await waitFor(() => expect(document.querySelector('[data-found]')).toBeNull());
   });
 
+  it('opens the conversation as it is and says why where the place cannot be shown now', async () => {
+    const { host, session } = await open();
+    const { found } = await host.searchSaid('red');
+    const hit = found.find((one) => one.conversation === 'boat' && one.place.type === 'item');
+    if (!hit) throw new Error('nothing was found');
+    const message = 'The search result is in another version of this conversation.';
+    host.refusals.set('openConversationAt', { code: 'other', message });
+    await session.openFound(hit);
+    expect(session.app.chat?.id).toBe('boat');
+    expect(session.app.problems.map(({ error }) => error.message)).toEqual([message]);
+    const opened = host.asked('openConversation').length;
+    // The control: nothing is in the way any more.
+    await session.openFound(hit);
+    expect(host.asked('openConversationAt')).toHaveLength(2);
+    expect(host.asked('openConversation')).toHaveLength(opened);
+  });
+
   it('says that nothing was found, and Esc shows the list again', async () => {
     const { keys } = await open();
     await keys.click(screen.getByTestId('conversation-search-field'));

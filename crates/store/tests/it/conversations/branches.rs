@@ -84,6 +84,27 @@ async fn branches_of_branches_hear_their_own_past_only() {
 }
 
 #[tokio::test]
+async fn the_branch_of_a_turn_is_not_shown_while_another_turn_is_queued_or_runs() {
+    let story = two_answered_turns().await;
+    fork(&story, "t2b", "t2", 10).await;
+    let show = async |turn: &str| story.store.show_turn(&conversation_id(), &turn.into()).await;
+    let refused = async || {
+        let other = show("t2").await;
+        assert!(matches!(other, Err(StoreError::Working)), "{other:?}");
+        show("t2b").await.expect("it is shown already");
+        show("t1").await.expect("it is heard in both");
+        assert_eq!(shown(&story).await, ["t1", "t2b", "t3b"]);
+    };
+    story.says("t3b", "t3b", 12).await;
+    refused().await;
+    story.begins().await;
+    refused().await;
+    story.ends("t3b", &ending(TurnStatus::Done, 13)).await;
+    show("t2").await.expect("nothing runs");
+    assert_eq!(shown(&story).await, ["t1", "t2"]);
+}
+
+#[tokio::test]
 async fn the_first_message_can_have_versions_too() {
     let story = two_answered_turns().await;
     fork(&story, "t1b", "t1", 10).await;
