@@ -7,6 +7,7 @@ use app::{DataDir, ExistingFile, ExportJob};
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::{ChatItem, ConversationView, Interruption};
 use protocol::chat::export::ExportFormat;
+use protocol::request::RegenerateRequest;
 use protocol::{ResumePolicy, Settings, TurnId, TurnStatus};
 use serde_json::Value;
 use testkit::scripted_model::{KEY, tool_results};
@@ -222,6 +223,41 @@ async fn messages_behind_an_interrupted_turn_are_queued_until_the_user_has_decid
     assert_eq!(last_text(&view), Some("Here I am."));
     running.quit().await;
     model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_turn_continues_only_in_the_version_that_is_shown() {
+    for (number, texts) in [(1, vec!["add milk", "Continue."]), (2, vec!["add milk and bread"])] {
+        let gate = Gate::closed();
+        let milk = serde_json::json!({ "path": "List.md", "content": "- milk" });
+        let model = ScriptedModel::start(vec![
+            Reply::text("Later."),
+            Reply::calls(vec![("append_file", milk)]),
+            Reply::text("This answer is never heard to its end.").gated(&gate),
+            Reply::text("Here I am."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        let running = home.open(settings_with_model(&model)).await;
+        let conversation = running.send_and_wait(None, "add milk").await;
+        let view = running.view(&conversation).await;
+        let Some(ChatItem::User { id, .. }) = view.items.first() else { panic!("{view:#?}") };
+        let text = Some("add milk and bread".to_owned());
+        let request = RegenerateRequest { message: id.clone(), text, old: None };
+        running.app.regenerate(&request).await.expect("regenerated");
+        gate.wait_until_reached(1).await;
+        running.quit().await;
+
+        let running = home.open(settings_with_model(&model)).await;
+        offered_interruption(&view_when_idle(&running).await).expect("the user is asked");
+        running.app.show_variant(id, number).await.expect("shown");
+        running.app.continue_turn(&conversation).await.expect("it goes on");
+        let view = view_when_idle(&running).await;
+        assert_eq!(user_messages(&view), texts, "version {number}");
+        assert_eq!(last_text(&view), Some("Here I am."), "version {number}");
+        running.quit().await;
+        model.finish();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ use protocol::{CallResult, ConversationId, TurnEnding, TurnId};
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
+use crate::conversations::branch;
 use crate::db::row_ext::RowExt;
 use crate::db::transaction::{commit, read};
 use crate::error::Failure;
@@ -28,7 +29,8 @@ impl Store {
         commit!(self, "offer_turn", "end the cut turn", |db| offer(db, turn, ending))
     }
 
-    /// The cut turn that the user is asked about; there is at most one in a conversation.
+    /// The cut turn that the user is asked about in the branch that is shown; there is at most one
+    /// in a conversation.
     pub async fn resume_offer(
         &self,
         conversation: &ConversationId,
@@ -78,11 +80,14 @@ async fn offered(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Option<TurnId>, sqlx::Error> {
-    sqlx::query("SELECT id FROM turn WHERE conversation = ? AND offered")
-        .bind(conversation.as_str())
-        .try_map(|row: SqliteRow| row.text("id"))
-        .fetch_optional(db)
-        .await
+    sqlx::query(concat!(
+        "SELECT t.id FROM turn t WHERE t.conversation = ? AND t.offered AND ",
+        branch::is_shown!("t.conversation", "t.id"),
+    ))
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_optional(db)
+    .await
 }
 
 async fn decline(

@@ -5,7 +5,7 @@ use protocol::{TurnStatus, UserError};
 use serde_json::json;
 use store::StoreError;
 
-use crate::test_conversation::{TestConversation, conversation_id, ending, result};
+use crate::test_conversation::{TestConversation, conversation_id, ending, new_turn, result};
 
 /// Turn `t1` runs and has called; `t2` waits behind it.
 async fn interrupted_turn() -> TestConversation {
@@ -73,4 +73,21 @@ async fn a_new_message_is_the_end_of_what_was_offered() {
     story.says("t3", "Three", 4).await;
     assert_eq!(offered(&story).await, None);
     assert_eq!(story.begins().await, Some("t2".into()));
+}
+
+#[tokio::test]
+async fn a_cut_turn_of_a_version_that_is_not_shown_is_not_taken_up() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "One", 1).await;
+    story.begins().await;
+    story.ends("t1", &ending(TurnStatus::Limit, 2)).await;
+    story.store.submit_fork(&new_turn("t1b", "Other", 3), &"t1".into()).await.expect("stored");
+    story.begins().await;
+    let cut = ending(TurnStatus::Interrupted, 4);
+    story.store.offer_resume(&"t1b".into(), &cut).await.expect("offered");
+    for (number, taken_up) in [(1, None), (2, Some("t1b".into()))] {
+        story.store.show_variant(&"t1b-asks".into(), number).await.expect("shown");
+        let offer = story.store.resume_offer(&conversation_id()).await.expect("read");
+        assert_eq!(offer, taken_up, "version {number}");
+    }
 }
