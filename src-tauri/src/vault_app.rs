@@ -155,7 +155,7 @@ mod tests {
             ("restore_conversations", json!({})),
             ("delete_history", json!({ "age": "any" })),
             ("stop", json!({ "conversation": "c" })),
-            ("select_in_note", json!({ "selected": "words", "heading": null })),
+            ("select_in_note", json!({ "path": "a.md", "selected": "words", "heading": null })),
             ("send_message", json!({ "request": message })),
         ];
         for (command, request) in calls {

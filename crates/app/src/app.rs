@@ -346,13 +346,15 @@ impl App {
         Ok(())
     }
 
-    /// Tells what is selected in the note that is shown; empty for nothing.
+    /// Tells what is selected in the note that is shown; empty for nothing. Ignored where another
+    /// note is the active one by now.
     pub async fn select_in_note(
         &self,
+        path: &NotePath,
         selected: &str,
         heading: Option<String>,
     ) -> Result<(), UserError> {
-        self.session().await?.active_note.select(selected, heading);
+        self.session().await?.active_note.select(path, selected, heading);
         Ok(())
     }
 

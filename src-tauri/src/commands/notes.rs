@@ -21,10 +21,11 @@ pub(crate) async fn close_note(app: VaultApp) -> Result<(), UserError> {
 #[tauri::command]
 pub(crate) async fn select_in_note(
     app: VaultApp,
+    path: NotePath,
     selected: String,
     heading: Option<String>,
 ) -> Result<(), UserError> {
-    app.select_in_note(&selected, heading).await
+    app.select_in_note(&path, &selected, heading).await
 }
 
 #[tauri::command]

@@ -51,7 +51,7 @@ async fn what_is_selected_is_told_and_not_when_any_model_must_not_see_the_note()
     let model = ScriptedModel::start(vec![Reply::text("Yes."), Reply::text("No.")]).await;
     let running = home.open(settings_with_model(&model)).await;
     running.show("Alpha.md").await;
-    running.app.select_in_note("secret words", Some("Top".into())).await.expect("selected");
+    running.select("Alpha.md", "secret words", Some("Top")).await;
     let chat = running.send_and_wait(None, "What is this?").await;
     let told = last_message_text(&model.requests()[0]);
     assert!(told.contains("Open note: Alpha.md (opened beside the chat just now)"), "{told}");
@@ -65,6 +65,27 @@ async fn what_is_selected_is_told_and_not_when_any_model_must_not_see_the_note()
     running.send_and_wait(Some(&chat), "And this?").await;
     let body = model.request_bodies().pop().expect("a request");
     assert!(!body.contains("secret words") && !body.contains("Alpha"), "{body}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selection_is_of_the_note_it_was_made_in_even_when_another_one_is_open_by_then() {
+    let home = home_with_key(&[("Alpha.md", "secret words\n"), ("Beta.md", "plain words\n")]);
+    let model = ScriptedModel::start(vec![Reply::text("Yes."), Reply::text("No.")]).await;
+    let running = home.open(settings_with_model(&model)).await;
+    running.show("Alpha.md").await;
+    running.show("Beta.md").await;
+    running.select("Alpha.md", "secret words", None).await;
+    running.send_and_wait(None, "What is this?").await;
+    // The control: what is selected in the open note is told, and stays when the other note is late.
+    running.select("Beta.md", "plain words", None).await;
+    running.select("Alpha.md", "", None).await;
+    running.send_and_wait(None, "And this?").await;
+    let [late, told]: [String; 2] = model.request_bodies().try_into().expect("two requests");
+    assert!(late.contains("Open note: Beta.md"), "{late}");
+    assert!(!late.contains("secret words") && !late.contains("Selected in"), "{late}");
+    assert!(told.contains("Selected in Beta.md") && told.contains("plain words"), "{told}");
     running.quit().await;
     model.finish();
 }
@@ -87,8 +108,7 @@ async fn told_of_open_note(open: impl AsyncFnOnce(&RunningApp)) -> String {
     let chat = running.send(None, "Hello", None).await.expect("it is taken");
     model.wait_for_request(1).await;
     running.show("Deep/Alpha.md").await;
-    let selected = running.app.select_in_note("secret words", Some("Top".into())).await;
-    selected.expect("selected");
+    running.select("Deep/Alpha.md", "secret words", Some("Top")).await;
     open(&running).await;
     running.send(Some(&chat), "And this?", None).await.expect("it is queued");
     running.show("Beta.md").await;

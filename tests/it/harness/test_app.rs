@@ -262,6 +262,13 @@ impl RunningApp {
         *self.chip.lock().expect("nobody panicked") = Some(shown.path);
     }
 
+    /// Selects text in a note, as the window tells it.
+    pub(crate) async fn select(&self, note: &str, text: &str, heading: Option<&str>) {
+        let path = NotePath::parse(note).expect("a path");
+        let heading = heading.map(str::to_owned);
+        self.app.select_in_note(&path, text, heading).await.expect("selected");
+    }
+
     /// Removes the chip of the open note from the composer; the note stays open.
     pub(crate) fn exclude_note(&self) {
         *self.chip.lock().expect("nobody panicked") = None;

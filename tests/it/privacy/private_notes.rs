@@ -255,7 +255,7 @@ async fn request_after_selection(never: &[&str]) -> String {
             .await;
     let running = home.open(settings_with_model(&model)).await;
     running.show("Ann").await;
-    running.app.select_in_note("She said canary-a81c.", None).await.expect("selected");
+    running.select("Ann.md", "She said canary-a81c.", None).await;
     let conversation = running.send_and_wait(None, "put that shorter").await;
     running.app.close_note().await.expect("closed");
     running.exclude_note();

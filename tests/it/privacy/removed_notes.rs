@@ -346,7 +346,7 @@ async fn told_of_open(event: fn(&Path), is_said_before: bool) -> String {
     let model = ScriptedModel::start(script).await;
     let running = home.open(settings(&model, &["Diary/"])).await;
     running.show("Work/Kanarienvogel.md").await;
-    running.app.select_in_note("canary-b93d, seen.", None).await.expect("selected");
+    running.select("Work/Kanarienvogel.md", "canary-b93d, seen.", None).await;
     let conversation = match is_said_before {
         true => Some(running.send_and_wait(None, "what is this?").await),
         false => None,

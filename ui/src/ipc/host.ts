@@ -99,7 +99,7 @@ export interface Host {
   /** Writes an answer as a new note with this name; what has the name already is told. */
   saveAnswer(answer: MessageId, name: string): Promise<SavedAnswer>;
   /** Reports the text that is selected in the shown note, and the heading above it. */
-  selectInNote(selected: string, heading: string | null): Promise<void>;
+  selectInNote(path: NotePath, selected: string, heading: string | null): Promise<void>;
   /** Opens a note of the vault with the program that the user has for such files. */
   openInEditor(path: NotePath): Promise<void>;
   openInObsidian(path: NotePath): Promise<void>;

@@ -164,8 +164,8 @@ export abstract class FakeCalls {
     await this.called('stopWork', work);
   }
 
-  async selectInNote(selected: string, heading: string | null): Promise<void> {
-    await this.called('selectInNote', { selected, heading });
+  async selectInNote(path: NotePath, selected: string, heading: string | null): Promise<void> {
+    await this.called('selectInNote', { path, selected, heading });
   }
 
   async closeNote(): Promise<void> {

@@ -26,7 +26,7 @@ describe('sending', () => {
   it('tells a refusal until the user leaves the view', async () => {
     const refuse = async () => {
       host.refusals.set('selectInNote', { code: 'other', message: 'The note is gone.' });
-      await session.note.select('words', null);
+      await session.note.select('Pantry.md', 'words', null);
       return session.app.problems.map(({ error }) => error.message);
     };
     expect(await refuse()).toEqual(['The note is gone.']);

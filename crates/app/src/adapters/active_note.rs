@@ -136,10 +136,11 @@ impl ActiveNoteState {
             Some(ActiveNoteEntry { note, by, file, shown, selected });
     }
 
-    /// Notes what is selected in the note that lies there; of very much, the beginning.
-    pub(crate) fn select(&self, selected: &str, heading: Option<String>) {
+    /// Notes what is selected in the note at `path`; of very much, the beginning. It is nothing to a
+    /// note that took its place on the desk meanwhile.
+    pub(crate) fn select(&self, path: &NotePath, selected: &str, heading: Option<String>) {
         let mut desk = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lying) = desk.as_mut() {
+        if let Some(lying) = desk.as_mut().filter(|lying| lying.note.path == *path) {
             lying.selected = Instant::now();
             lying.note.selected = selected.chars().take(MAX_SELECTION_CHARS).collect();
             lying.note.heading = heading.filter(|_| !lying.note.selected.is_empty());

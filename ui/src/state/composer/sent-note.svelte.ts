@@ -60,8 +60,8 @@ export class SentNote {
     this.#excluded = null;
   }
 
-  select(text: string): void {
-    this.#selected = text === '' ? null : (this.#app.note?.path ?? null);
+  select(path: NotePath, text: string): void {
+    if (path === this.#app.note?.path) this.#selected = text === '' ? null : path;
   }
 
   /** The note, the rules or the model may have changed: asks again whether the model may see the note. */

@@ -1,4 +1,5 @@
 /** The note that is open beside the chat, with its links and its attribution. */
+import type { NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { SentNote } from '../composer/sent-note.svelte';
@@ -54,10 +55,11 @@ export class OpenNote {
     await this.#ask(() => this.#host.closeNote());
   }
 
-  async select(text: string, heading: string | null): Promise<void> {
+  /** Text was selected in the note at this path, which another one may have replaced by now. */
+  async select(path: NotePath, text: string, heading: string | null): Promise<void> {
     await this.#ask(async () => {
-      await this.#host.selectInNote(text, heading);
-      this.sent.select(text);
+      await this.#host.selectInNote(path, text, heading);
+      this.sent.select(path, text);
     });
   }
 

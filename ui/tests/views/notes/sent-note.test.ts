@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
@@ -61,12 +61,35 @@ describe('the open note', () => {
 
   it('says that the selected text is sent with it', async () => {
     const { session } = await open();
-    await session.note.select('1.2 bar', null);
+    await session.note.select(heating, '1.2 bar', null);
     await waitFor(async () =>
       expect(await chip()).toHaveTextContent('open note, with the selection'),
     );
-    await session.note.select('', null);
+    await session.note.select(heating, '', null);
     await waitFor(async () => expect(await chip()).toHaveTextContent(/open note$/));
+  });
+
+  it('is not sent with the selection of a note that was open before', async () => {
+    const { host, session } = await open();
+    const select = async () => {
+      const region = await screen.findByRole('region', { name: /Heating|Offers/ });
+      document.getSelection()?.selectAllChildren(await within(region).findByText(/vessel.*l/));
+      await fireEvent.pointerUp(document);
+    };
+    await select();
+    expect(host.asked('selectInNote')).toMatchObject([{ path: heating }]);
+    await session.showNote(offer);
+    // It was on its way when the other note was opened.
+    await session.note.select(heating, '1.2 bar', null);
+    expect(await chip()).toHaveTextContent(/open note$/);
+    // The control: text of the open note is a selection of it.
+    await select();
+    await waitFor(async () =>
+      expect(await chip()).toHaveTextContent('open note, with the selection'),
+    );
+    expect(host.asked('selectInNote').at(-1)).toMatchObject({ path: offer });
+    await session.note.select(heating, '', null);
+    expect(await chip()).toHaveTextContent('open note, with the selection');
   });
 
   it('that is private says so and is not sent', async () => {
