@@ -103,6 +103,8 @@ export class TurnActions {
 
   async #regenerate(request: RegenerateRequest): Promise<boolean> {
     const { message, text } = request;
+    // The user may go to another conversation before the answer is here.
+    const conversation = this.#app.chat?.id ?? null;
     const regenerate = async (): Promise<void> => {
       await this.#settingsQueue.done;
       const asked = await this.#host.regenerate(request);
@@ -110,7 +112,6 @@ export class TurnActions {
         if (text !== null) this.#endEdit(message);
         return;
       }
-      const conversation = this.#app.chat?.id ?? null;
       this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
     };
     return await (text === null ? this.#ask(regenerate) : this.#send(message, regenerate));
