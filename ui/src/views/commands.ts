@@ -21,6 +21,8 @@ interface Around {
   readonly list: () => Promise<void>;
   readonly search: () => void;
   readonly closeNote: () => void;
+  /** Whether the note stands in the chat's place. */
+  readonly isChatCovered: () => boolean;
   /** Gives the keyboard back to where one goes on. */
   readonly focus: () => void;
 }
@@ -123,7 +125,7 @@ function talking(session: Session, around: Around): Command[] {
     },
     {
       ...one('stop', () => m.command_stop(), 'stop', stop, 'Escape'),
-      applies: () => inChat() && Boolean(app.current?.working),
+      applies: () => inChat() && !around.isChatCovered() && Boolean(app.current?.working),
     },
     {
       ...one('close_note', () => m.note_close(), 'cross', around.closeNote, 'Escape'),

@@ -36,8 +36,9 @@ async function commands(where: 'the review' | 'the chat'): Promise<Bound[]> {
   if (where === 'the review') session.openReview();
   expect(session.place.name).toBe(where === 'the review' ? 'review' : 'chat');
   const nothing = (): void => undefined;
+  const isChatCovered = (): boolean => false;
   const ways = { palette: nothing, shortcuts: nothing, openNew: nothing, lookFor: nothing };
-  const around = { ...ways, list: async () => undefined, search: nothing };
+  const around = { ...ways, list: async () => undefined, search: nothing, isChatCovered };
   const all = commandsOf(session, { ...around, closeNote: nothing, focus: nothing });
   return all.filter(({ applies }) => applies());
 }
