@@ -314,6 +314,7 @@ export class Session extends Stores {
     this.found = null;
     this.undo.dismiss();
     this.conversationActions.dismiss();
+    this.#toolViews.begin();
     const from = this.app.chat?.id ?? null;
     const vault = this.app.shown;
     await this.#ask(async () => {
@@ -329,6 +330,7 @@ export class Session extends Stores {
       else if (here === from) await this.#fetch(conversation, null, begun);
       if (this.app.chat?.id === conversation) this.#toolViews.arrive(conversation);
     });
+    this.#toolViews.end();
     this.sending = false;
   }
 

@@ -10,6 +10,8 @@ export class ToolViews {
   readonly #show: (what: ToShow) => void;
   /** The calls that were heard of. */
   readonly #heard = new Set<string>();
+  /** Whether a message of the user is on its way, which may bring them to another conversation. */
+  #sending = false;
   /** The last view to show in a conversation that is not in front of the user yet. */
   #early: { readonly conversation: ConversationId; readonly what: ToShow } | null = null;
 
@@ -27,8 +29,19 @@ export class ToolViews {
       if (!what || this.#heard.has(key)) continue;
       this.#heard.add(key);
       if (conversation === open) this.#show(what);
-      else this.#early = { conversation, what };
+      else if (this.#sending) this.#early = { conversation, what };
     }
+  }
+
+  /** The user sends a message. */
+  begin(): void {
+    this.#sending = true;
+  }
+
+  /** The message is stored or refused: a later view in another conversation is not shown. */
+  end(): void {
+    this.#sending = false;
+    this.#early = null;
   }
 
   /** The user's own message brought them to a conversation, in which a tool may have been quicker. */
