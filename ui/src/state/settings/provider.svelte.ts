@@ -58,8 +58,11 @@ export class Provider {
   /** Has the provider try a key, and stores it if it works; until then the one before stays. */
   async keepKey(key: string, place: KeyStorage): Promise<KeyResult> {
     if (key === '') return this.setKey(key, place);
+    const target = this.#target;
     try {
+      await this.#settled(target);
       const trial = await this.#host.tryKey(key);
+      await this.#settled(target);
       if (trial.type === 'works') return await this.setKey(key, place);
       const message = translateSentence(trial.message);
       return trial.type === 'refused'
@@ -72,7 +75,9 @@ export class Provider {
 
   /** Stores a key, tried or not; an empty one removes it. */
   async setKey(key: string, place: KeyStorage): Promise<KeyResult> {
+    const target = this.#target;
     try {
+      await this.#settled(target);
       await this.#host.setKey(key, place);
       return { state: 'kept' };
     } catch (thrown) {
@@ -125,8 +130,21 @@ export class Provider {
     return result;
   }
 
+  /** The provider and the server that the user sees: a key is for these alone. */
+  get #target(): string {
+    const { provider, baseUrl } = this.#app.settings;
+    return `${provider} ${baseUrl}`;
+  }
+
+  /** Resolves once the settings that the user sees are in force; throws where a key was for others. */
+  async #settled(target: string): Promise<void> {
+    await this.#settingsQueue.done;
+    if (target !== this.#target) throw new Error(m.key_provider_changed());
+  }
+
   async #tested(): Promise<ProviderTestResult> {
     try {
+      await this.#settingsQueue.done;
       return await this.#host.testProvider();
     } catch (thrown) {
       return { ok: false, message: userError(thrown).message, unlisted: null };
