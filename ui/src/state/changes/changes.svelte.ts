@@ -22,6 +22,8 @@ export class Changes {
   readonly since = new SvelteMap<EffectId, ChangedSince>();
   /** Conversations whose sets are all known. */
   readonly whole = new SvelteSet<ConversationId>();
+  /** How often all was forgotten: a page that was asked for before would leave a gap. */
+  cleared = 0;
   /** Whether there are sets older than those that are listed. */
   more = $state(true);
 
@@ -65,6 +67,7 @@ export class Changes {
 
   /** Another vault was opened, or the feed began again. */
   clear(): void {
+    this.cleared += 1;
     this.#sets = [];
     this.#listedTo = null;
     this.#told.clear();

@@ -66,8 +66,13 @@ export class Undo {
     this.listing = true;
     const { changes } = this.#app;
     await this.#ask(async () => {
-      const before = changes.oldest;
-      changes.addPage(await this.#host.listApplied({ conversation: null, before }));
+      for (;;) {
+        const { cleared, oldest: before } = changes;
+        const page = await this.#host.listApplied({ conversation: null, before });
+        if (cleared !== changes.cleared) continue;
+        changes.addPage(page);
+        return;
+      }
     });
     this.listing = false;
   }
@@ -75,10 +80,16 @@ export class Undo {
   /** Everything that one conversation led to. */
   async listOf(conversation: ConversationId): Promise<void> {
     const { changes } = this.#app;
+    let { cleared } = changes;
     let before: ChangeSetId | null = null;
     await this.#ask(async () => {
       while (!changes.whole.has(conversation)) {
         const page = await this.#host.listApplied({ conversation, before });
+        if (cleared !== changes.cleared) {
+          ({ cleared } = changes);
+          before = null;
+          continue;
+        }
         changes.addOf(conversation, page);
         before = page.sets.at(-1)?.id ?? null;
         if (before === null) return;

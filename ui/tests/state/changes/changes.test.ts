@@ -143,6 +143,38 @@ describe('undoing', () => {
     expect(host.asked('listApplied').at(-1)).toEqual({ conversation: null, before });
   });
 
+  it.each([
+    ['of all changes', null],
+    ['of one conversation', 'c'],
+  ])('has no gap in the list %s that was dropped while a page was on its way', async (_, of) => {
+    const all = [set('d', 40), set('c', 30), set('b', 20), set('a', 10)];
+    let arrive = (): void => undefined;
+    host.listApplied = async ({ conversation, before }) => {
+      if (conversation !== of) return { seq: 0, sets: [], more: false };
+      const from = all.findIndex(({ id }) => id === before) + 1;
+      if (from > 0) await new Promise<void>((resolve) => (arrive = resolve));
+      return { seq: 0, sets: all.slice(from, from + 2), more: from + 2 < all.length };
+    };
+    const { changes } = session.app;
+    const known = () => (of === null ? changes.listed : changes.of(of));
+    const listed = () => ids(known().filter(({ conversation }) => conversation === 'c'));
+    const list = () => (of === null ? session.undo.listMore() : session.undo.listOf(of));
+    if (of === null) await list();
+    const second = list();
+    await expect.poll(listed).toEqual(['d', 'c']);
+    host.tell({ type: 'history_changed' });
+    expect(listed()).toEqual([]);
+    arrive();
+    await expect.poll(listed).toEqual(['d', 'c']);
+    arrive();
+    await second;
+    // The control: the page after it is not dropped.
+    const rest = of === null ? list() : null;
+    arrive();
+    await rest;
+    expect(listed()).toEqual(['d', 'c', 'b', 'a']);
+  });
+
   it('undoes the newest set that stands, and then the one before it', async () => {
     await session.undo.undoLast();
     expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
