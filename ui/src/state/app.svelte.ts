@@ -216,10 +216,12 @@ export class AppState {
     this.#expected = this.#expected.filter((other) => other !== expected);
   }
 
-  /** Puts a conversation in front of the user. A view that is no longer expected is dropped: `false`. */
+  /** Puts a conversation in front of the user. A view that is no longer expected, or older than the one that is
+   * shown, is dropped: `false`. */
   show(view: ConversationView, expected: Expected): boolean {
     if (!this.#expected.includes(expected)) return false;
     this.forgo(expected);
+    if (this.chat?.id === view.conversation.id && this.chat.isNewerThan(view)) return false;
     const known = this.conversations.some((row) => row.id === view.conversation.id);
     // A row that is here already came with the feed, and may be newer than the view.
     if (!known) this.#putRow(view.conversation);

@@ -245,6 +245,29 @@ describe('opening a conversation while it is being written', () => {
   });
 });
 
+describe('a conversation that is fetched twice at once', () => {
+  const shown = (text: string, seq: number, expected = app.expect('c')) =>
+    app.show({ ...view(conversation, [assistant(text, false)]), seq }, expected);
+
+  it('is as in the newer view, whichever comes last', () => {
+    const [older, newer] = [app.expect('c'), app.expect('c')];
+    // No event holds what stands in another version.
+    expect(shown('Second version', 13, newer)).toBe(true);
+    expect(shown('First version', 12, older)).toBe(false);
+    expect(app.chat?.items).toEqual([assistant('Second version', false)]);
+    // The control: a view that is as new as the one before is shown.
+    expect(shown('Third version', 13)).toBe(true);
+    expect(app.chat?.items).toEqual([assistant('Third version', false)]);
+  });
+
+  it('is shown in an older view where another one is open', () => {
+    expect(shown('First version', 13)).toBe(true);
+    app.showNew();
+    expect(shown('First version', 12)).toBe(true);
+    expect(app.chat?.items).toEqual([assistant('First version', false)]);
+  });
+});
+
 describe('announcements', () => {
   const ends = (change: Partial<Conversation> = {}): AppEvent => {
     return { type: 'conversation_changed', conversation: { ...conversation, ...change } };

@@ -90,6 +90,11 @@ export class OpenConversation {
     return last?.type === 'user' ? last.id : null;
   }
 
+  /** Whether a view of the same conversation is from before the one that is shown. */
+  isNewerThan(view: ConversationView): boolean {
+    return view.seq < this.#seq;
+  }
+
   /** Shows another state of the same conversation; what the user began to decide stays. */
   renew(view: ConversationView): void {
     this.#seq = view.seq;
