@@ -201,8 +201,10 @@ function keeping(session: Session, around: Around): Command[] {
   ];
 }
 
-/** Undo and redo. In a text field these keys belong to the typed text. */
+/** Undo and redo. In a text field these keys belong to the typed text, and in a review nothing that is in front
+ * of the user is applied yet. */
 function changing(session: Session): Command[] {
+  const isApplied = (): boolean => session.place.name !== 'review';
   const { undo: changes, conversationActions: keep } = session;
   const undo = (): void => {
     if (keep.notice?.undo) void keep.undoLast();
@@ -210,11 +212,15 @@ function changing(session: Session): Command[] {
   };
   const redo = (): void => void changes.redoLast();
   return [
-    { ...one('undo', () => m.command_undo(), 'undo', undo, 'Mod+Z'), typing: 'is_text' },
+    {
+      ...one('undo', () => m.command_undo(), 'undo', undo, 'Mod+Z'),
+      typing: 'is_text',
+      applies: isApplied,
+    },
     {
       ...one('redo', () => m.command_redo(), 'redo', redo, 'Mod+Shift+Z'),
       typing: 'is_text',
-      applies: () => changes.canRedoLast,
+      applies: () => isApplied() && changes.canRedoLast,
     },
   ];
 }

@@ -6,6 +6,7 @@ import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { stories } from '../../fake/stories';
+import { changes } from '../../fake/stories/changes/changes';
 import { line } from '../../fake/stories/changes/diff';
 import type { Story } from '../../fake/story';
 
@@ -193,6 +194,23 @@ describe('the keys of a review', () => {
     const rejected = reviewDecisions?.with('reject').length;
     await keys.keyboard('r');
     expect(reviewDecisions?.with('reject').length).toBe(rejected);
+  });
+
+  it('undo and redo nothing that was applied before', async () => {
+    const { applied } = changes();
+    if (!applied) throw new Error('nothing was applied');
+    const { host, session, keys } = await openReview('review', (told) => ({ ...told, applied }));
+    await session.undo.undoLast();
+    await keys.keyboard('a{Control>}z{/Control}{Control>}{Shift>}z{/Shift}{/Control}');
+    expect(host.asked('undo')).toHaveLength(1);
+    expect(session.app.chat?.reviewDecisions.count).toBe(1);
+    // The control: the conversation is in front of the user.
+    session.backToChat();
+    await keys.click(await screen.findByTestId('chat-log'));
+    await keys.keyboard('{Control>}{Shift>}z{/Shift}{/Control}');
+    await waitFor(() => expect(host.asked('undo')).toHaveLength(2));
+    await keys.keyboard('{Control>}z{/Control}');
+    await waitFor(() => expect(host.asked('undo')).toHaveLength(3));
   });
 
   it('begin again at the first undecided place behind the last one', async () => {
