@@ -1,6 +1,7 @@
 //! The service: takes messages in and runs their turns, one session task a conversation.
 
 pub(crate) mod idle;
+pub(crate) mod queue_retry;
 pub(crate) mod session;
 pub(crate) mod turn_driver;
 
@@ -18,6 +19,7 @@ use crate::context::tokens::TokenCalibrations;
 use crate::ports::change_applier::ChangeApplier;
 use crate::ports::transcript::Transcript;
 use crate::ports::turn_policy::TurnPolicy;
+use crate::service::queue_retry::QueueRetry;
 use crate::titles::{self, TitleOutcome};
 use crate::tool_api::registry::ToolRegistry;
 use crate::transport::time_scale::TimeScale;
@@ -76,6 +78,8 @@ pub(crate) struct ServiceInner {
 struct ActiveSessions {
     /// Conversations that have work.
     working: HashMap<ConversationId, ConversationSession>,
+    /// Conversations whose queue could not go on.
+    retries: HashMap<ConversationId, QueueRetry>,
     /// Conversations that rest while something is done for them.
     idle: HashMap<ConversationId, IdleTask>,
     /// The request that runs while nothing else is done.
@@ -149,37 +153,20 @@ impl LlmService {
         Ok(())
     }
 
-    /// Runs the turns that are queued in the conversation, if any.
+    /// Runs the turns that are queued in the conversation, if any. Where the transcript fails, it is
+    /// tried again after a while.
     pub fn wake(&self, conversation: &ConversationId) {
         if self.inner.parts.cancel.is_cancelled() {
             return;
         }
-        let mut sessions = self.inner.sessions();
-        if let Some(session) = sessions.working.get_mut(conversation) {
-            session.woken = true;
-            return;
-        }
-        cancel_idle_task(&mut sessions, conversation);
-        cancel_background(&mut sessions);
-        let session = ConversationSession {
-            stop: CancellationToken::new(),
-            ended: CancellationToken::new(),
-            woken: true,
-        };
-        sessions.working.insert(conversation.clone(), session);
-        let task = session::run_session(self.inner.clone(), conversation.clone());
-        self.inner.parts.tasks.spawn(task);
+        self.inner.wake_session(conversation);
     }
 
     /// Stops the turn that runs in the conversation, or the one that is about to begin. An apply
-    /// under way is finished first; no other effect follows. What is done for a conversation that
-    /// rests is stopped too.
+    /// under way is finished first; no other effect follows. A queue that could not go on is looked
+    /// at again at once. What is done for a conversation that rests is stopped too.
     pub fn stop(&self, conversation: &ConversationId) {
-        let mut sessions = self.inner.sessions();
-        if let Some(session) = sessions.working.get(conversation) {
-            session.stop.cancel();
-        }
-        cancel_idle_task(&mut sessions, conversation);
+        self.inner.stop_turn(conversation);
     }
 
     /// Puts the earlier messages of a conversation together, however long it is; `turn` is its last

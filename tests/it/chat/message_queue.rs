@@ -1,8 +1,9 @@
 //! Messages that are typed while an answer is written are kept in order, can be changed and
 //! removed, and are never taken for the answer to a question.
 
-use protocol::ConversationId;
+use app::TimeScale;
 use protocol::chat::conversation::{ChatItem, ConversationView};
+use protocol::{AppEvent, ConversationId};
 use serde_json::json;
 use testkit::scripted_model::last_message_text;
 use testkit::stories::note_changes::NOTES;
@@ -11,6 +12,7 @@ use testkit::{Gate, Reply, ScriptedModel};
 use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, user_messages,
 };
+use crate::hub::inbox::change_database;
 
 /// An application whose model has begun an answer and stands at the gate, and three messages that
 /// were typed meanwhile.
@@ -120,4 +122,68 @@ async fn a_queued_message_is_never_the_answer_to_a_question() {
     assert_eq!(requested_texts(&model)[1..], ["A", "one", "three"]);
     running.quit().await;
     model.finish();
+}
+
+fn has_problem(event: &AppEvent) -> Option<()> {
+    matches!(event, AppEvent::Problem { .. }).then_some(())
+}
+
+/// An application whose database refuses `refused` of the turns that begin or end.
+async fn app_with_full_database(
+    script: &[&'static str],
+    refused: &str,
+) -> (TestHome, ScriptedModel, RunningApp) {
+    let replies = script.iter().map(|text| Reply::text(text)).collect();
+    let (home, model) = (home_with_key(&NOTES), ScriptedModel::start(replies).await);
+    let pace = TimeScale::divided_by(100);
+    let running = home.open_with_time_scale(settings_with_model(&model), pace).await;
+    let refusal = format!(
+        "CREATE TRIGGER full BEFORE UPDATE OF status ON turn WHEN {refused}
+         BEGIN SELECT RAISE(ABORT, 'full'); END"
+    );
+    change_database(&home, refusal).await;
+    (home, model, running)
+}
+
+async fn free_space(home: &TestHome) {
+    change_database(home, "DROP TRIGGER full".to_owned()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_whose_turns_could_not_begin_are_answered_when_they_can() {
+    let (home, model, running) =
+        app_with_full_database(&["One.", "Two."], "NEW.status = 'running'").await;
+    let conversation = running.send(None, "one", None).await.expect("taken");
+    running.wait_for_event("a problem", has_problem).await;
+    running.send(Some(&conversation), "two", None).await.expect("taken");
+    // The control: nobody is asked while the database is full, and the window waits.
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(queued_messages(&running.view(&conversation).await).len(), 2);
+    assert_eq!(model.requests().len(), 0);
+    free_space(&home).await;
+    model.wait_for_request(2).await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(requested_texts(&model), ["one", "two"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_whose_end_was_not_stored_holds_up_nothing() {
+    let (home, _model, running) = app_with_full_database(&["One."], "OLD.status = 'running'").await;
+    let conversation = running.send_and_wait(None, "one").await;
+    assert!(running.view(&conversation).await.conversation.working, "as far as is stored");
+    let busy = running.app.delete_conversation(&conversation).await.expect_err("it works");
+    assert!(busy.message.contains("Stop it"), "{busy}");
+    free_space(&home).await;
+    // A way out: it need not be waited for.
+    running.app.stop(&conversation).await.expect("a vault is open");
+    running
+        .until("the end of the work", async || {
+            (!running.view(&conversation).await.conversation.working).then_some(())
+        })
+        .await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    running.app.delete_conversation(&conversation).await.expect("deleted");
+    running.quit().await;
 }

@@ -9,7 +9,10 @@ use llm::ports::turn_policy::{
 use llm::text_tools::declaration_bytes;
 use llm::{Capabilities, Provider, ToolRegistry};
 use protocol::chat::model::{ModelInfo, Price};
-use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, Source, UserError};
+use protocol::{
+    CallId, ConversationId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, Source,
+    UserError,
+};
 use store::Store;
 use tokio::sync::mpsc;
 
@@ -111,6 +114,15 @@ impl TurnPolicy for AppTurnPolicy {
 
     fn idle_finished(&self, turn: &OpenTurn) {
         self.privacy_guard.end_replay(&turn.turn);
+    }
+
+    fn queue_failed(&self, _: &ConversationId, error: &UserError) {
+        // Nobody listens once the vault is being closed, as below.
+        let _ = self.domain_events.send(DomainEvent::Problem(error.clone()));
+    }
+
+    fn queue_recovered(&self, conversation: &ConversationId) {
+        let _ = self.domain_events.send(DomainEvent::Reordered(conversation.clone()));
     }
 
     fn publish(&self, turn: &OpenTurn, event: TurnEvent) {

@@ -38,6 +38,8 @@ pub(crate) enum DomainEvent {
     Held(ConversationId),
     /// Sets were applied, or stand differently now.
     Applied(Vec<ChangeSetId>),
+    /// Something failed that the user waits for.
+    Problem(UserError),
     /// Somebody wants to know when all news until here is in the feed.
     CaughtUp(oneshot::Sender<()>),
 }
@@ -84,6 +86,10 @@ impl EventPublisher {
                 DomainEvent::Held(conversation) => self.publish_approvals(&conversation).await,
                 DomainEvent::Applied(sets) => {
                     history::publish_sets(&self.store, &self.feed, sets).await
+                }
+                DomainEvent::Problem(error) => {
+                    self.feed.publish(AppEvent::Problem { error });
+                    Ok(())
                 }
                 DomainEvent::CaughtUp(asked) => {
                     // The caller may have stopped waiting.

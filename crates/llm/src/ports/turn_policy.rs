@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use protocol::chat::model::Price;
 use protocol::event::ModelWait;
 use protocol::{
-    AnswerAuthor, CallId, CallResult, ContextUse, Message, MessageId, OpenTurn, TurnEnding, TurnId,
-    UserError,
+    AnswerAuthor, CallId, CallResult, ContextUse, ConversationId, Message, MessageId, OpenTurn,
+    TurnEnding, TurnId, UserError,
 };
 
 use crate::model::ToolSpec;
@@ -143,6 +143,13 @@ pub trait TurnPolicy: Send + Sync {
 
     /// Nobody hears that turn any more.
     fn idle_finished(&self, turn: &OpenTurn);
+
+    /// Is told that the turns queued in a conversation cannot go on now, and why. They are tried again
+    /// after a while; when that fails too, it is not told again. Must not block.
+    fn queue_failed(&self, conversation: &ConversationId, error: &UserError);
+
+    /// Is told that they go on, so that turns may stand differently. Must not block.
+    fn queue_recovered(&self, conversation: &ConversationId);
 
     /// Is told what happened, in order, after it was stored. Must not block.
     fn publish(&self, turn: &OpenTurn, event: TurnEvent);

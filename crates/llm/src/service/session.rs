@@ -6,34 +6,40 @@ use protocol::{ConversationId, OpenTurn};
 use tokio::sync::SemaphorePermit;
 
 use crate::compaction::SummaryTrigger;
+use crate::service::queue_retry::QueueHealth;
 use crate::service::turn_driver::{self, HistoryWeight, TurnExit};
 use crate::service::{IdleTask, ServiceInner, SessionExit};
 
-/// Waits for room, then runs turns until none is queued, the transcript fails or the service
-/// ends. A conversation that has become long is summarized between its turns.
-pub(crate) async fn run_session(service: Arc<ServiceInner>, conversation: ConversationId) {
-    match run_queued_turns(&service, &conversation).await {
-        Some((Some(turn), rest)) => run_idle_task(&service, &turn, &rest).await,
-        Some((None, rest)) => service.rested(&conversation, &rest),
-        None => service.end_session(&conversation),
+/// Waits for room, then runs turns until none is queued or the service ends; where the transcript fails,
+/// another session does so later. A conversation that has become long is summarized between its turns.
+pub(crate) async fn run_session(
+    service: Arc<ServiceInner>,
+    conversation: ConversationId,
+    health: QueueHealth,
+) {
+    match run_queued_turns(&service, &conversation, health).await {
+        Ok((Some(turn), rest)) => run_idle_task(&service, &turn, &rest).await,
+        Ok((None, rest)) => service.rested(&conversation, &rest),
+        Err(SessionEnd::Leaves) => service.end_session(&conversation),
+        Err(SessionEnd::TriesAgain) => service.retry_session_later(conversation).await,
     }
 }
 
 /// Runs turns until none is queued. Then the session is over, and this is what to do about the last
-/// of them; `None` when it cannot go on.
+/// of them.
 async fn run_queued_turns(
     service: &ServiceInner,
     conversation: &ConversationId,
-) -> Option<(Option<OpenTurn>, IdleTask)> {
-    let _room = acquire_slot(service).await?;
+    mut health: QueueHealth,
+) -> Result<(Option<OpenTurn>, IdleTask), SessionEnd> {
+    let _room = acquire_slot(service).await.ok_or(SessionEnd::Leaves)?;
     let mut heavy = None;
     loop {
-        match next_step(service, conversation).await {
+        match next_step(service, conversation, &mut health).await? {
             SessionStep::Ran(turn, HistoryWeight::Heavy) => heavy = Some(turn),
             SessionStep::Ran(_, HistoryWeight::Light) => heavy = None,
             SessionStep::Again => {}
-            SessionStep::Left(rest) => return Some((heavy, rest)),
-            SessionStep::Leave => return None,
+            SessionStep::Left(rest) => return Ok((heavy, rest)),
         }
     }
 }
@@ -54,30 +60,56 @@ enum SessionStep {
     Again,
     /// Nothing was queued: the session is over already.
     Left(IdleTask),
-    /// It cannot go on.
-    Leave,
 }
 
-async fn next_step(service: &ServiceInner, conversation: &ConversationId) -> SessionStep {
+/// Why a session ends although something may be queued.
+enum SessionEnd {
+    /// The service ends, or a turn was begun after a failure and failed as well: its answer may have cost
+    /// something, so it is not asked for again until the user does something.
+    Leaves,
+    /// The transcript failed.
+    TriesAgain,
+}
+
+async fn next_step(
+    service: &ServiceInner,
+    conversation: &ConversationId,
+    health: &mut QueueHealth,
+) -> Result<SessionStep, SessionEnd> {
     if service.parts.cancel.is_cancelled() {
-        return SessionStep::Leave;
+        return Err(SessionEnd::Leaves);
     }
     let stop = service.next_turn(conversation);
-    match service.parts.transcript.begin(conversation).await {
-        Ok(Some(turn)) => {
-            let (ran, weight) =
-                turn_driver::drive_turn(&service.parts, &service.calibrations, &turn, &stop).await;
-            service.turn_ended(conversation);
-            if ran == TurnExit::Ended { SessionStep::Ran(turn, weight) } else { SessionStep::Leave }
-        }
-        Ok(None) => match service.end_session_if_idle(conversation) {
-            SessionExit::Yes(rest) => SessionStep::Left(rest),
-            SessionExit::No => SessionStep::Again,
-        },
+    let begun = match service.parts.transcript.begin(conversation).await {
+        Ok(begun) => begun,
         Err(error) => {
             tracing::error!(%conversation, %error, "cannot look for queued turns");
-            SessionStep::Leave
+            if *health != (QueueHealth::Failed { is_told: true }) {
+                service.parts.policy.queue_failed(conversation, &error);
+            }
+            return Err(SessionEnd::TriesAgain);
         }
+    };
+    if matches!(health, QueueHealth::Failed { .. }) {
+        *health = QueueHealth::Unproven;
+        service.parts.policy.queue_recovered(conversation);
+    }
+    let Some(turn) = begun else {
+        return Ok(match service.end_session_if_idle(conversation) {
+            SessionExit::Yes(rest) => SessionStep::Left(rest),
+            SessionExit::No => SessionStep::Again,
+        });
+    };
+    let (ran, weight) =
+        turn_driver::drive_turn(&service.parts, &service.calibrations, &turn, &stop).await;
+    service.turn_ended(conversation);
+    match ran {
+        TurnExit::Ended => {
+            *health = QueueHealth::Sound;
+            Ok(SessionStep::Ran(turn, weight))
+        }
+        TurnExit::Unstored if *health == QueueHealth::Sound => Err(SessionEnd::TriesAgain),
+        TurnExit::Unstored | TurnExit::Left => Err(SessionEnd::Leaves),
     }
 }
 

@@ -13,6 +13,7 @@ mod fixtures;
 mod history;
 mod outdated_requests;
 mod providers;
+mod queue_retry;
 #[path = "../../../../tests/support/conformance/request_bodies.rs"]
 mod request_bodies;
 mod service;
