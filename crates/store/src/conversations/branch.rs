@@ -275,6 +275,34 @@ pub(crate) async fn fork(
     set_shown(db, conversation, number).await
 }
 
+/// Removes a branch in which no turn is left; its parent is shown in its place. The first branch of a
+/// conversation stays.
+pub(crate) async fn remove_if_empty(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    branch: i64,
+) -> Result<(), sqlx::Error> {
+    let parent: Option<i64> = sqlx::query_scalar(
+        "DELETE FROM branch
+         WHERE conversation = ?1 AND number = ?2 AND NOT EXISTS (
+             SELECT 1 FROM turn t WHERE t.conversation = ?1 AND t.branch = ?2
+         )
+         RETURNING parent",
+    )
+    .bind(conversation.as_str())
+    .bind(branch)
+    .fetch_optional(&mut *db)
+    .await?;
+    let Some(parent) = parent else { return Ok(()) };
+    sqlx::query("UPDATE conversation SET branch = ?3 WHERE id = ?1 AND branch = ?2")
+        .bind(conversation.as_str())
+        .bind(branch)
+        .bind(parent)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
 /// The place where versions of a turn begin.
 struct ForkPoint {
     conversation: ConversationId,

@@ -1,9 +1,10 @@
 //! Queued messages: until their turn begins, their text can be changed or they can be removed.
 
 use protocol::{ConversationId, MessageId, MessagePart, TurnId};
-use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
 
+use crate::conversations::branch;
 use crate::db::row_ext::{RowExt, to_json};
 use crate::db::transaction::commit;
 use crate::{Store, StoreError};
@@ -20,7 +21,8 @@ impl Store {
     }
 
     /// Removes a queued message and its turn, as if it had never been sent: decisions that it would
-    /// have told the model of count as unreported. Returns its conversation, or `None` as
+    /// have told the model of count as unreported, and where it was to stand in for another message,
+    /// that one is shown again. Returns its conversation, or `None` as
     /// [`Store::edit_queued`].
     pub async fn remove_queued(
         &self,
@@ -33,6 +35,7 @@ impl Store {
 struct QueuedMessage {
     turn: TurnId,
     conversation: ConversationId,
+    branch: i64,
     parts: Vec<MessagePart>,
 }
 
@@ -42,7 +45,7 @@ async fn find_queued(
     message: &MessageId,
 ) -> Result<Option<QueuedMessage>, sqlx::Error> {
     sqlx::query(
-        "SELECT t.id, t.conversation, m.parts
+        "SELECT t.id, t.conversation, t.branch, m.parts
          FROM message m JOIN turn t ON t.id = m.turn
          WHERE m.id = ? AND m.position = 0 AND t.status = 'queued' AND t.origin = 'window'
              AND t.ran IS NULL AND t.answers IS NULL",
@@ -52,6 +55,7 @@ async fn find_queued(
         Ok(QueuedMessage {
             turn: row.text("id")?,
             conversation: row.text("conversation")?,
+            branch: row.try_get("branch")?,
             parts: row.json("parts")?,
         })
     })
@@ -82,7 +86,8 @@ async fn remove(
     db: &mut SqliteConnection,
     message: &MessageId,
 ) -> Result<Option<ConversationId>, sqlx::Error> {
-    let Some(QueuedMessage { turn, conversation, .. }) = find_queued(db, message).await? else {
+    let Some(QueuedMessage { turn, conversation, branch, .. }) = find_queued(db, message).await?
+    else {
         return Ok(None);
     };
     for query in [
@@ -92,5 +97,6 @@ async fn remove(
     ] {
         sqlx::query(query).bind(turn.as_str()).execute(&mut *db).await?;
     }
+    branch::remove_if_empty(db, &conversation, branch).await?;
     Ok(Some(conversation))
 }

@@ -154,3 +154,28 @@ async fn an_answer_goes_on_in_the_branch_that_asked() {
     assert_eq!(shown(&story).await, ["t1", "t2b", "This"]);
     assert_eq!(heard(&story, "t3b").await, ["t1", "t2b", "One moment.", "", "This"]);
 }
+
+#[tokio::test]
+async fn removing_a_queued_version_shows_the_messages_that_it_stood_in_for() {
+    let story = two_answered_turns().await;
+    fork(&story, "t2b", "t2", 10).await;
+    story.store.submit_fork(&new_turn("t1b", "t1b", 20), &"t1".into()).await.expect("stored");
+    // The control: the version stands in for all of them while it is queued.
+    assert_eq!(shown(&story).await, ["t1b"]);
+    story.store.remove_queued(&"t1b-asks".into()).await.expect("removed");
+    assert_eq!(shown(&story).await, ["t1", "t2"]);
+    let variants = story.store.variants(&conversation_id()).await.expect("read");
+    let variants: Vec<_> = variants.iter().map(|v| (v.message.as_str(), v.count)).collect();
+    assert_eq!(variants, [("t2-asks", 2)], "no empty version is left");
+    fork(&story, "t2c", "t2", 30).await;
+    assert_eq!(heard(&story, "t2c").await, ["t1", "t2c"]);
+}
+
+#[tokio::test]
+async fn removing_a_message_behind_a_version_leaves_the_version() {
+    let story = two_answered_turns().await;
+    fork(&story, "t2b", "t2", 10).await;
+    story.says("t3b", "t3b", 12).await;
+    story.store.remove_queued(&"t3b-asks".into()).await.expect("removed");
+    assert_eq!(shown(&story).await, ["t1", "t2b"]);
+}
