@@ -5,7 +5,8 @@ use protocol::{Compaction, OpenTurn, UserError, UtilityRequest};
 
 use super::counted_request::{CollectedAnswer, CountedRequest};
 use super::plan::{CompactionPlan, KeptTurns};
-use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT, summary_request};
+use super::summary_request::{self, SummaryRequest};
+use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT};
 use crate::context::budget::ContextBudget;
 use crate::context::tokens::{self, TokenCalibrations};
 use crate::ports::turn_policy::{Summarizer, TurnEvent};
@@ -40,7 +41,7 @@ pub(crate) enum CompactionResult {
     Nothing,
     /// No model summarizes.
     NoModel,
-    /// There was no summary, or none that is shorter: nothing has changed.
+    /// There was no summary, or none that is shorter, or nothing fit the model: nothing has changed.
     NoSummary,
 }
 
@@ -74,7 +75,15 @@ impl CompactionJob<'_> {
     async fn summarize(&self, plan: &CompactionPlan, facts: u32) -> CompactionCost {
         let Self { parts, calibrations, turn, summarizer, .. } = self;
         let calibration = calibrations.for_model(&summarizer.model);
-        let request = summary_request::request(plan, summarizer, calibration);
+        let Some(SummaryRequest { request, shown }) =
+            summary_request::request(plan, summarizer, calibration)
+        else {
+            tracing::warn!(
+                model = summarizer.model,
+                "no earlier message fits the model for summaries"
+            );
+            return (Ok(CompactionResult::NoSummary), 0);
+        };
         let dropped = Some((*parts, &turn.turn));
         let asked = CountedRequest::ask(summarizer, request, calibration, dropped);
         let CollectedAnswer { text, asked } = match asked.await {
@@ -84,7 +93,7 @@ impl CompactionJob<'_> {
                 return (Ok(CompactionResult::NoSummary), 0);
             }
         };
-        let new = text.map(|words| plan.with_summary(&words, facts));
+        let new = text.map(|words| plan.with_summary(&words, shown, facts));
         let made = match new.filter(|new| plan.is_shorter(new)) {
             Some(new) => self.store(&new, plan, Some(&asked)).await,
             None => {

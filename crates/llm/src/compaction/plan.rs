@@ -80,8 +80,7 @@ impl CompactionPlan {
     /// A line for each exchange behind the last summary.
     pub(super) fn outline_only(&self, facts: u32) -> Compaction {
         let summary = self.summary.as_ref();
-        let summarized = summary.map_or(0, |(_, count)| *count);
-        let (before, since) = self.covered.split_at(summarized.min(self.covered.len()));
+        let (before, since) = self.covered.split_at(self.summarized().min(self.covered.len()));
         let lines: Vec<String> = since.iter().map(|e| outline::line(e, &self.questions)).collect();
         let words = summary.map(|(summary, _)| summary.words.as_str());
         let text = compaction_text(words, &self.facts(before, facts), &lines);
@@ -89,11 +88,21 @@ impl CompactionPlan {
         Compaction { until: self.until.clone(), text, summary }
     }
 
-    /// The compaction with a model's summary of all of them.
-    pub(super) fn with_summary(&self, words: &str, facts: u32) -> Compaction {
-        let text = compaction_text(Some(words), &self.facts(&self.covered, facts), &[]);
-        let summary = Summary { words: words.to_owned(), until: self.until.clone() };
-        Compaction { until: self.until.clone(), text, summary: Some(summary) }
+    /// The compaction with a model's summary, made of the summary before it and of the first `shown` exchanges
+    /// of [`material`](Self::material), at least one; the others stand in it with a line each.
+    pub(super) fn with_summary(&self, words: &str, shown: usize, facts: u32) -> Compaction {
+        let told = self.summarized().saturating_add(shown).min(self.covered.len());
+        let (told, left) = self.covered.split_at(told);
+        let lines: Vec<String> = left.iter().map(|e| outline::line(e, &self.questions)).collect();
+        let text = compaction_text(Some(words), &self.facts(told, facts), &lines);
+        let until = told.last().map_or(&self.until, |exchange| &exchange.turn).clone();
+        let summary = Some(Summary { words: words.to_owned(), until });
+        Compaction { until: self.until.clone(), text, summary }
+    }
+
+    /// How many of the exchanges the last summary tells of.
+    fn summarized(&self) -> usize {
+        self.summary.as_ref().map_or(0, |(_, count)| *count)
     }
 
     /// Whether this takes less room than what is heard now.
@@ -103,7 +112,7 @@ impl CompactionPlan {
 
     /// The text of the last summary, the exchanges behind it, and the questions by id.
     pub(super) fn material(&self) -> (Option<&str>, &[Exchange], &QuestionIds) {
-        let summarized = self.summary.as_ref().map_or(0, |(_, count)| *count);
+        let summarized = self.summarized();
         let words = self.summary.as_ref().map(|(summary, _)| summary.words.as_str());
         (words, self.covered.get(summarized..).unwrap_or_default(), &self.questions)
     }

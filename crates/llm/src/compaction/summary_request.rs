@@ -26,13 +26,21 @@ const MAX_RESULT_BYTES: usize = 1_000;
 /// The user's own prompt stands behind ours.
 const USER_PROMPT_HEADING: &str = "What the user wants of the summary:";
 
-/// The request: no tools, one message. What does not fit the model stands in one line each, from the
-/// oldest exchange on.
+/// A request for a summary.
+pub(super) struct SummaryRequest {
+    /// No tools, one message.
+    pub(super) request: ModelRequest,
+    /// How many exchanges it shows, from the oldest one on.
+    pub(super) shown: usize,
+}
+
+/// The request; `None` where the model has no room for any exchange. It shows the oldest exchanges that fit,
+/// where room is short in one line each, and says how many it leaves out.
 pub(super) fn request(
     plan: &CompactionPlan,
     by: &Summarizer,
     calibration: TokenCalibration,
-) -> ModelRequest {
+) -> Option<SummaryRequest> {
     let system = match by.prompt.trim() {
         "" => INSTRUCTIONS.to_owned(),
         words => format!("{INSTRUCTIONS}\n\n{USER_PROMPT_HEADING}\n{words}"),
@@ -40,20 +48,52 @@ pub(super) fn request(
     let max_tokens = MAX_SUMMARY_TOKENS.min(by.window / 4);
     let room = by.window.saturating_sub(max_tokens.saturating_mul(2));
     let room = calibration.estimate_within(room).saturating_sub(tokens::of_text(&system));
-    let said =
-        ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text(material(plan, room))] };
+    let (text, shown) = material(plan, room)?;
+    let said = ModelMessage { role: Role::User, blocks: vec![ContentBlock::Text(text)] };
     let (model, tools) = (by.model.clone(), Vec::new());
-    visible_request(ModelRequest { model, system, tools, messages: vec![said], max_tokens })
+    let request = ModelRequest { model, system, tools, messages: vec![said], max_tokens };
+    Some(SummaryRequest { request: visible_request(request), shown })
 }
 
-fn material(plan: &CompactionPlan, room: u32) -> String {
+/// The text, and how many exchanges it shows.
+fn material(plan: &CompactionPlan, room: u32) -> Option<(String, usize)> {
     let (summary, exchanges, questions) = plan.material();
     let before =
         summary.map(|words| format!("Summary of what came before:\n{}\n\n", quote_lines(words)));
     let before = before.unwrap_or_default();
     let left = room.saturating_sub(tokens::of_text(&before));
-    let told = excerpt_within(exchanges, questions, left);
-    format!("{before}{}\n\nWrite the summary now.", told.join("\n"))
+    let told = oldest_within(exchanges, questions, left);
+    if told.is_empty() {
+        return None;
+    }
+    let missing = match exchanges.len().saturating_sub(told.len()) {
+        0 => String::new(),
+        1 => "\n\nOne later exchange is left out.".to_owned(),
+        count => format!("\n\n{count} later exchanges are left out."),
+    };
+    let text = format!("{before}{}{missing}\n\nWrite the summary now.", told.join("\n"));
+    Some((text, told.len()))
+}
+
+/// The oldest exchanges that take no more than `room` tokens in one line each, oldest first, each line marked;
+/// the newest of them are whole where the room is left for that.
+fn oldest_within(exchanges: &[Exchange], questions: &QuestionIds, room: u32) -> Vec<String> {
+    let mut left = room;
+    let mut told = Vec::new();
+    for exchange in exchanges {
+        let line = in_one_line(exchange, questions);
+        let Some(rest) = left.checked_sub(tokens::of_text(&line)) else { break };
+        left = rest;
+        told.push(line);
+    }
+    for (line, exchange) in told.iter_mut().zip(exchanges).rev() {
+        let whole = quote_lines(&in_full(exchange, questions));
+        let more = tokens::of_text(&whole).saturating_sub(tokens::of_text(line));
+        let Some(rest) = left.checked_sub(more) else { break };
+        left = rest;
+        *line = whole;
+    }
+    told
 }
 
 /// The newest exchanges that take no more than `room` tokens, oldest first, each line marked; those

@@ -265,3 +265,38 @@ async fn a_later_summary_is_made_of_the_one_before_and_the_messages_since() {
     let (changed, made) = (changes.count(), world.memory.compactions().len());
     assert!(changed == made || changed + 1 == made, "{changed} {made}");
 }
+
+#[tokio::test]
+async fn a_summary_tells_of_the_exchanges_that_it_was_made_of_and_the_others_keep_their_lines() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    world.shrink_summarizer(2_400);
+    summarizer.enqueue(summary("They counted."));
+    talk(&mut world, 11).await;
+    let asked = heard(&summarizer.requests()[0]);
+    let shows =
+        |n: usize| asked.contains(&format!("“{n} words")) || asked.contains(&format!(": {n} "));
+    let shown = (0..6).take_while(|n| shows(*n)).count();
+    assert!((1..5).contains(&shown) && !(shown..6).any(shows), "the oldest: {asked}");
+    assert!(asked.contains(&format!("{} later exchanges are left out.", 6 - shown)), "{asked}");
+    let told = world.memory.compactions().pop().expect("a compaction");
+    let made = told.summary.expect("a summary");
+    assert_eq!(made.until, format!("turn {}", shown - 1).into());
+    assert_eq!(told.until, "turn 5".into());
+    for n in 0..6 {
+        assert_eq!(told.text.contains(&format!("“{n} words")), n >= shown, "{n} {}", told.text);
+    }
+}
+
+#[tokio::test]
+async fn a_model_for_which_no_exchange_fits_is_not_asked_for_a_summary() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    world.shrink_summarizer(600);
+    talk(&mut world, 11).await;
+    assert_eq!((summarizer.requests(), world.memory.compactions()), (vec![], vec![]));
+    // The control: with more room it is asked.
+    world.shrink_summarizer(100_000);
+    summarizer.enqueue(summary("They counted."));
+    talk(&mut world, 12).await;
+    assert_eq!(summarizer.requests().len(), 1);
+    assert!(!heard(&summarizer.requests()[0]).contains("left out"));
+}
