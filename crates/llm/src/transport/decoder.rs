@@ -42,10 +42,10 @@ pub(crate) enum DecodeError {
     },
 }
 
-/// Whether a frame brought the answer on.
+/// What a frame is.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Decoded {
-    /// It did, with these events.
+    /// A part of the answer, with these events; it may be empty.
     Progress(Vec<ModelEvent>),
     /// It only says that the line is open.
     Ping,
@@ -73,6 +73,10 @@ pub(crate) trait Decoder: Send {
     /// follows where the answer was whole already, else nothing.
     fn end(&mut self) -> Vec<ModelEvent>;
 
+    /// How many bytes of text, thoughts and arguments the answer has until now. A frame that adds none does
+    /// not bring it on.
+    fn received(&self) -> usize;
+
     /// The tokens until now; those of the answer are estimated where they are not reported.
     fn usage(&self) -> TokenUsage;
 }
@@ -89,18 +93,21 @@ impl SizeLimit {
     }
 }
 
-/// `reported`, with at least as many tokens of the answer as this text and these arguments have.
-pub(crate) fn usage_so_far(
-    reported: TokenUsage,
-    text: &SizeLimit,
-    arguments: &SizeLimit,
-) -> TokenUsage {
-    let streamed = tokens::of_bytes(text.0.saturating_add(arguments.0));
-    TokenUsage { output: reported.output.max(streamed), ..reported }
+/// The bytes of an answer until now.
+pub(crate) fn total_bytes(parts: &[&SizeLimit]) -> usize {
+    parts.iter().map(|part| part.0).fold(0, usize::saturating_add)
+}
+
+/// `reported`, with at least as many tokens of the answer as so many bytes have.
+pub(crate) fn usage_so_far(reported: TokenUsage, received: usize) -> TokenUsage {
+    TokenUsage { output: reported.output.max(tokens::of_bytes(received)), ..reported }
 }
 
 /// The error of [`SizeLimit::grow`] for text.
 pub(crate) const TOO_MUCH_TEXT: &str = "it has more than 1 MiB of text";
+
+/// The error of [`SizeLimit::grow`] for thoughts that nobody is shown.
+pub(crate) const TOO_MANY_THOUGHTS: &str = "it has more than 1 MiB of thoughts";
 
 /// The error of [`SizeLimit::grow`] for arguments.
 pub(crate) const TOO_MANY_ARGUMENTS: &str = "its calls have more than 1 MiB of arguments";

@@ -9,7 +9,7 @@ use super::wire::{self, AnthropicEvent, BlockDelta, BlockStart};
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call, cut_call, usage_so_far,
+    TOO_MUCH_TEXT, close_call, cut_call, total_bytes, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::sse::{SseEvent, SseReader};
@@ -87,8 +87,12 @@ impl Decoder for MessagesDecoder {
         Vec::new()
     }
 
+    fn received(&self) -> usize {
+        total_bytes(&[&self.text, &self.arguments])
+    }
+
     fn usage(&self) -> TokenUsage {
-        usage_so_far(self.usage, &self.text, &self.arguments)
+        usage_so_far(self.usage, self.received())
     }
 }
 

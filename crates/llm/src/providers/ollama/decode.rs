@@ -7,7 +7,7 @@ use super::wire::{OllamaChunk, ReceivedCall};
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call, usage_so_far,
+    TOO_MANY_THOUGHTS, TOO_MUCH_TEXT, close_call, total_bytes, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::ndjson::LineReader;
@@ -24,6 +24,8 @@ pub(super) struct LineDecoder {
     calls: usize,
     text: SizeLimit,
     said: SurrogateJoiner,
+    /// Thoughts are not shown, and cost as text does.
+    thoughts: SizeLimit,
     arguments: SizeLimit,
 }
 
@@ -36,6 +38,7 @@ impl LineDecoder {
             calls: 0,
             text: SizeLimit::default(),
             said: SurrogateJoiner::default(),
+            thoughts: SizeLimit::default(),
             arguments: SizeLimit::default(),
         }
     }
@@ -55,6 +58,8 @@ impl Decoder for LineDecoder {
         }
         let mut events = Vec::new();
         if let Some(said) = read.message {
+            let thought = said.thinking.unwrap_or_default();
+            self.thoughts.grow(thought.len(), TOO_MANY_THOUGHTS)?;
             let text = said.content.unwrap_or_default();
             self.text.grow(text.len(), TOO_MUCH_TEXT)?;
             let text = self.said.join(text)?;
@@ -81,8 +86,12 @@ impl Decoder for LineDecoder {
         Vec::new()
     }
 
+    fn received(&self) -> usize {
+        total_bytes(&[&self.text, &self.thoughts, &self.arguments])
+    }
+
     fn usage(&self) -> TokenUsage {
-        usage_so_far(TokenUsage::default(), &self.text, &self.arguments)
+        usage_so_far(TokenUsage::default(), self.received())
     }
 }
 

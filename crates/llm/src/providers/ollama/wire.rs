@@ -162,6 +162,7 @@ pub(super) struct OllamaChunk {
 #[derive(Debug, Deserialize)]
 pub(super) struct OllamaAnswer {
     pub(super) content: Option<String>,
+    pub(super) thinking: Option<String>,
     pub(super) tool_calls: Option<Vec<ReceivedCall>>,
 }
 

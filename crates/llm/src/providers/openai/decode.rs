@@ -5,11 +5,10 @@ use protocol::TokenUsage;
 use super::wire::{
     self, CallDelta, ChatChunk, ChunkChoice, ChunkContent, ChunkDelta, FunctionDelta,
 };
-use crate::context::tokens;
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call, cut_call, usage_so_far,
+    TOO_MANY_THOUGHTS, TOO_MUCH_TEXT, close_call, cut_call, total_bytes, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::sse::{SseEvent, SseReader};
@@ -29,8 +28,8 @@ pub(super) struct ChatDecoder {
     text: SizeLimit,
     said: SurrogateJoiner,
     arguments: SizeLimit,
-    /// Bytes of thoughts.
-    thoughts: usize,
+    /// Thoughts are not shown, and cost as text does.
+    thoughts: SizeLimit,
 }
 
 #[derive(Debug, Default)]
@@ -82,11 +81,12 @@ impl Decoder for ChatDecoder {
         if self.reason.is_some() && !self.over { self.stop() } else { Vec::new() }
     }
 
+    fn received(&self) -> usize {
+        total_bytes(&[&self.text, &self.thoughts, &self.arguments])
+    }
+
     fn usage(&self) -> TokenUsage {
-        let thoughts = tokens::of_bytes(self.thoughts);
-        let usage = usage_so_far(TokenUsage::default(), &self.text, &self.arguments);
-        let output = self.usage.output.max(usage.output.saturating_add(thoughts));
-        TokenUsage { output, ..self.usage }
+        usage_so_far(self.usage, self.received())
     }
 }
 
@@ -123,9 +123,8 @@ impl ChatDecoder {
 
     fn extend(&mut self, delta: ChunkDelta) -> Result<Vec<ModelEvent>, DecodeError> {
         let mut events = Vec::new();
-        // Thoughts are not shown, and cost as text does.
         if let Some(ChunkContent::Text(thought)) = delta.reasoning_content.or(delta.reasoning) {
-            self.thoughts = self.thoughts.saturating_add(thought.len());
+            self.thoughts.grow(thought.len(), TOO_MANY_THOUGHTS)?;
         }
         if let Some(ChunkContent::Text(text)) = delta.content {
             events.extend(self.add_text(text)?);

@@ -20,17 +20,17 @@ pub(super) struct StreamDeadlines {
     /// When the first event must have come.
     pub(super) deadline: Instant,
     /// The initial value of that. While a server on this computer reads the prompt, any bytes
-    /// before the first event are a sign of life, and the wait starts again.
+    /// before the first part of the answer are a sign of life, and the wait starts again.
     pub(super) first: Duration,
-    /// From each event to the next.
+    /// From each event that brings the answer on to the next.
     pub(super) idle: Duration,
     /// A prompt that is read on this computer.
     pub(super) reading: Option<PromptTimer>,
 }
 
-/// Reads `response`. Its first event must come before the deadline, each other one within `idle` of
-/// the one before. Ends after the stop, at the first error, or without either when the server
-/// closes early.
+/// Reads `response`. Its first event must come before the deadline, each other one that brings the answer on
+/// within `idle` of the one before; an answer may only be so long, so the stream ends. It ends after the stop,
+/// at the first error, or without either when the server closes early.
 pub(super) fn stream<D: Decoder + 'static>(
     response: Response,
     failures: RequestErrors,
@@ -43,6 +43,8 @@ pub(super) fn stream<D: Decoder + 'static>(
         waits,
         framing: D::Framing::default(),
         decoder,
+        has_begun: false,
+        received: 0,
         told: TokenUsage::default(),
         ready: VecDeque::new(),
         over: false,
@@ -59,6 +61,10 @@ struct AnswerStream<D: Decoder> {
     waits: StreamDeadlines,
     framing: D::Framing,
     decoder: D,
+    /// Whether its first event came.
+    has_begun: bool,
+    /// How many bytes of the answer came.
+    received: usize,
     /// The tokens that were told last.
     told: TokenUsage,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
@@ -95,8 +101,15 @@ impl<D: Decoder> AnswerStream<D> {
         for frame in frames {
             match self.decoder.decode(&frame) {
                 Ok(Decoded::Progress(events)) => {
-                    self.waits.deadline = Instant::now() + self.waits.idle;
-                    if let Some(reading) = self.waits.reading.take() {
+                    let received = self.decoder.received();
+                    let brings_on = received > self.received || !events.is_empty();
+                    self.received = received;
+                    // While a prompt is read here, an empty event is a sign of life as any bytes are.
+                    let is_first = !std::mem::replace(&mut self.has_begun, true);
+                    if brings_on || (is_first && self.waits.reading.is_none()) {
+                        self.waits.deadline = Instant::now() + self.waits.idle;
+                    }
+                    if brings_on && let Some(reading) = self.waits.reading.take() {
                         reading.end();
                     }
                     self.ready.extend(events.into_iter().map(|event| Ok(with_call_id(event))));
@@ -107,7 +120,8 @@ impl<D: Decoder> AnswerStream<D> {
         }
         self.tell_usage();
         // Bytes that come without a pause never let the timer be asked.
-        if self.ready.is_empty() && Instant::now() >= self.waits.deadline {
+        let brings_nothing = |event: &Result<_, _>| matches!(event, Ok(ModelEvent::Usage(_)));
+        if self.ready.iter().all(brings_nothing) && Instant::now() >= self.waits.deadline {
             self.end(Some(self.failures.silent("stopped responding")));
         }
     }

@@ -221,14 +221,38 @@ async fn silence_ends_at_a_deadline_wherever_it_begins() {
 }
 
 #[tokio::test]
-async fn comments_and_pings_without_end_do_not_count_as_life() {
-    for noise in [": ka\n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n"] {
+async fn what_adds_nothing_to_the_answer_does_not_count_as_life() {
+    for noise in [
+        ": ka\n\n",
+        "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+        "data: {\"type\":\"message_delta\",\"delta\":{}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\"}}\n\n",
+    ] {
         let answer = CannedAnswer { then: AfterBytes::Repeat(noise), ..stream(&words("Hel")) };
         let server = ByteServer::serving(vec![answer]).await;
         let read = read(&impatient(&server.url())).await;
         assert_eq!(read.len(), 2, "{read:?}");
         assert!(matches!(&read[1], Err(ModelError::Silent(_))), "{read:?}");
     }
+}
+
+/// The events of an answer that takes longer than the deadline between two of them, and goes on with `delta`
+/// all the time.
+async fn read_slowly(delta: &'static str) -> Vec<Result<ModelEvent, ModelError>> {
+    let every = Duration::from_millis(50);
+    let then = AfterBytes::KeepAlive { bytes: delta, times: 10, every, rest: stop("end_turn") };
+    let server = ByteServer::serving(vec![CannedAnswer { then, ..stream(&words("Hel")) }]).await;
+    read(&impatient(&server.url())).await
+}
+
+#[tokio::test]
+async fn an_answer_that_grows_may_take_longer_than_the_deadline_of_an_event() {
+    let grown = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"lo\"}}\n\n";
+    let read = read_slowly(grown).await;
+    assert!(matches!(read.last(), Some(Ok(ModelEvent::Stopped { .. }))), "{read:?}");
+    // The control: empty parts in the place of these.
+    let read = read_slowly("data: {\"type\":\"message_delta\",\"delta\":{}}\n\n").await;
+    assert!(matches!(read.last(), Some(Err(ModelError::Silent(_)))), "{read:?}");
 }
 
 #[tokio::test]

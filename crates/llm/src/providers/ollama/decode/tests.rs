@@ -90,8 +90,12 @@ fn errors_nonsense_and_ends_that_come_early_are_no_answers() {
         let (_, error) = read_all(decoder(0), [odd.as_bytes()]);
         assert!(matches!(error, Some(DecodeError::Unreadable(_))), "{odd}: {error:?}");
     }
-    let many = vec![say(&"x".repeat(500_000)); 3];
-    assert!(matches!(read(&many).1, Some(DecodeError::TooLarge(_))));
+    let long = "x".repeat(500_000);
+    for message in [json!({ "content": long }), json!({ "thinking": long })] {
+        let lines = |count| read(&vec![json!({ "message": message }); count]).1;
+        assert!(matches!(lines(3), Some(DecodeError::TooLarge(_))));
+        assert_eq!(lines(2), None, "the control");
+    }
 }
 
 #[test]

@@ -262,6 +262,12 @@ fn an_answer_of_any_size_is_bounded() {
     let piece = json!([{"index": 0, "function": {"arguments": "x".repeat(500_000)}}]);
     let many = vec![calls(&piece); 3];
     assert!(matches!(read(&wire(&many)).1, Some(DecodeError::TooLarge(_))));
+    let thoughts = |count| {
+        let thought = delta(&json!({ "reasoning_content": "x".repeat(500_000) }));
+        read(&wire(&vec![thought; count])).1
+    };
+    assert!(matches!(thoughts(3), Some(DecodeError::TooLarge(_))));
+    assert_eq!(thoughts(2), None, "the control");
     let many: Vec<_> = (0..2_000).map(|n| calls(&json!([{"index": n, "id": "a"}]))).collect();
     assert!(matches!(read(&wire(&many)).1, Some(DecodeError::TooLarge(_))));
 }
