@@ -235,6 +235,17 @@ impl Turn {
         effects
     }
 
+    /// The tokens of its requests until now that no effect has told of: what is to be counted if the turn is
+    /// left as it is.
+    #[must_use]
+    pub fn unstored_usage(&self) -> TokenUsage {
+        let mut all = self.owed;
+        if let TurnState::Asking { answer, .. } = &self.state {
+            all += answer.usage.so_far();
+        }
+        all
+    }
+
     fn transition(&mut self, state: TurnState, input: TurnInput) -> Transition {
         match (state, input) {
             (TurnState::Over, _) => (TurnState::Over, Vec::new()),

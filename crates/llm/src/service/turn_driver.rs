@@ -148,7 +148,12 @@ impl TurnDriver<'_> {
                 None => self.receive().await,
             };
             match flow {
-                ControlFlow::Break(ran) => return ran,
+                ControlFlow::Break(ran) => {
+                    if ran == TurnExit::Left {
+                        self.record_left_usage(turn.unstored_usage()).await;
+                    }
+                    return ran;
+                }
                 ControlFlow::Continue(inputs) => {
                     effects.extend(inputs.into_iter().flat_map(|input| turn.step(input)));
                 }
@@ -211,7 +216,10 @@ impl TurnDriver<'_> {
                 let inputs = self.sent().into_iter().chain([TurnInput::Cancel]);
                 return ControlFlow::Continue(inputs.collect());
             }
-            Err(CancelReason::Shutdown) => return CancelReason::Shutdown.into(),
+            // The turn is left when it is to receive the answer, and the request counts.
+            Err(CancelReason::Shutdown) => {
+                return ControlFlow::Continue(self.sent().into_iter().collect());
+            }
         };
         self.needs_renewal = matches!(error, ModelError::Loading(_) | ModelError::Outdated(_));
         if matches!(error, ModelError::Loading(_)) {
@@ -302,6 +310,9 @@ impl TurnDriver<'_> {
     /// Waits for the next event of the answer, and includes those that came with it; text that
     /// comes together is one event. The stream is kept only while more may come.
     async fn receive(&mut self) -> DriverFlow {
+        if self.cancel.shutdown.is_cancelled() {
+            return CancelReason::Shutdown.into();
+        }
         let Some(mut stream) = self.stream.take() else {
             let error = UserError::other("The answer stopped unexpectedly. Try again.");
             return next_input(TurnInput::Broke(error));

@@ -306,6 +306,38 @@ async fn shutting_down_leaves_the_turn_as_it_stands_and_every_task_comes_home() 
 }
 
 #[tokio::test]
+async fn an_answer_that_is_left_at_the_end_of_the_service_is_counted_as_far_as_it_came() {
+    let price = Price { input: 1, output: 1, ..Price::default() };
+    for is_begun in [true, false] {
+        let mut world = ServiceWorld::new();
+        world.give(SpendingLimit { price, left: 1_000_000, reached_message: "Enough.".into() });
+        let begun = if is_begun { vec![text("Once upon a time")] } else { Vec::new() };
+        world.model.enqueue(ProviderScript::SaysAndHolds(begun, CancellationToken::new()));
+        world.send("c", "tell").await;
+        world.model.asked(1).await;
+        if is_begun {
+            world.hear(is_delta).await;
+        }
+        assert_eq!(world.memory.charged(), [], "the control: nothing is counted while it runs");
+        world.close().await;
+        let [counted] = <[_; 1]>::try_from(world.memory.charged()).expect("one request");
+        assert!(counted.usage.input > 0, "{counted:?}");
+        assert_eq!(counted.usage.output > 0, is_begun, "{counted:?}");
+        assert_eq!((counted.model.as_str(), counted.price), ("model", Some(price)));
+        assert_eq!(world.memory.statuses(), [TurnStatus::Running]);
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_ended_before_the_end_of_the_service_is_not_counted_again() {
+    let mut world = ServiceWorld::new();
+    world.model.enqueue(answers("Hello"));
+    world.say("hi").await;
+    world.close().await;
+    assert_eq!(world.memory.charged(), []);
+}
+
+#[tokio::test]
 async fn a_turn_that_has_cost_what_it_may_ends_as_at_a_limit_and_asks_nobody_more() {
     let mut world = ServiceWorld::new();
     let price = Price { input: 1, output: 1, ..Price::default() };

@@ -1,6 +1,6 @@
-//! How full the context window is while a turn runs and when it ends.
+//! How full the context window is while a turn runs and when it ends, and what a turn has cost that is left.
 
-use protocol::{CallResult, MessagePart};
+use protocol::{CallResult, MessagePart, Timestamp, TokenUsage, UtilityRequest};
 
 use super::TurnDriver;
 use crate::ports::turn_policy::TurnEvent;
@@ -32,6 +32,20 @@ impl TurnDriver<'_> {
             filling.close();
         }
         self.tell_context();
+    }
+
+    /// The turn is left as it is, and this usage of its requests is in no step of it.
+    pub(super) async fn record_left_usage(&mut self, usage: TokenUsage) {
+        if usage == TokenUsage::default() {
+            return;
+        }
+        let price = self.setup.spending_limit.as_ref().map(|limit| limit.price);
+        let at = Timestamp(jiff::Timestamp::now().as_millisecond());
+        let asked = UtilityRequest { model: self.setup.model.clone(), price, usage, at };
+        let place = &self.recorder;
+        if let Err(error) = place.parts.transcript.record_usage(&place.turn.turn, &asked).await {
+            tracing::warn!(turn = %place.turn.turn, %error, "an answer that was left is not counted");
+        }
     }
 
     /// Tells how full the context window is.
