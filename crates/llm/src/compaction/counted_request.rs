@@ -64,7 +64,7 @@ impl<'a> CountedRequest<'a> {
         while let Some(event) = stream.next().await {
             match event {
                 Ok(ModelEvent::Stopped { reason, usage }) => {
-                    self.take();
+                    let usage = self.take().at_end(usage);
                     let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
                     let words = words.trim();
                     let text = (whole && !words.is_empty()).then(|| words.to_owned());

@@ -1,7 +1,7 @@
-//! The tokens of a request whose answer is not complete: as reported so far, or estimated.
+//! The tokens of a request: as reported so far, or estimated.
 //!
 //! A stopped or broken answer costs what was read and written until then, and many providers report
-//! that only at the end of an answer.
+//! that only at the end of an answer. Some report it never.
 
 use protocol::TokenUsage;
 
@@ -52,6 +52,17 @@ impl RequestUsage {
         usage
     }
 
+    /// The tokens of a request whose answer is whole and ended with this report. Where it says nothing of the
+    /// prompt, the prompt is estimated; one without any tokens was answered by no model.
+    pub(crate) fn at_end(&self, reported: TokenUsage) -> TokenUsage {
+        let TokenUsage { input, output, cache_read, cache_write } = reported;
+        let lacks_prompt = input == 0 && cache_read == 0 && cache_write == 0;
+        if lacks_prompt && output > 0 {
+            return TokenUsage { input: self.prompt, ..reported };
+        }
+        reported
+    }
+
     /// The tokens of a request that ended with `error`: none if the server refused it.
     pub(crate) fn after(&self, error: &ModelError) -> TokenUsage {
         let is_lost = matches!(error, ModelError::Network(_) | ModelError::Silent(_));
@@ -90,6 +101,20 @@ mod tests {
             assert_eq!(counts(heard(90, &events).so_far()), expected, "{events:?}");
         }
         assert_eq!(heard(0, &[text()]).so_far(), TokenUsage::default(), "no model was asked");
+    }
+
+    #[test]
+    fn an_end_that_does_not_report_the_prompt_is_charged_with_the_estimate() {
+        let report =
+            |input, cache_read, output| TokenUsage { input, output, cache_read, cache_write: 0 };
+        for (reported, expected) in [
+            (report(0, 0, 7), (90, 0, 7)),
+            (report(5, 0, 7), (5, 0, 7)),
+            (report(0, 3, 7), (0, 3, 7)),
+            (report(0, 0, 0), (0, 0, 0)),
+        ] {
+            assert_eq!(counts(heard(90, &[]).at_end(reported)), expected, "{reported:?}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl Turn {
     ) -> Transition {
         match input {
             TurnInput::Event(ModelEvent::Stopped { reason, usage }) => {
-                let usage = self.charge(usage);
+                let usage = self.charge(answer.usage.at_end(usage));
                 self.answered(mode, &answer, reason, usage)
             }
             TurnInput::Sent(tokens) => {

@@ -112,7 +112,7 @@ impl<D: Decoder> AnswerStream<D> {
                     if brings_on && let Some(reading) = self.waits.reading.take() {
                         reading.end();
                     }
-                    self.ready.extend(events.into_iter().map(|event| Ok(with_call_id(event))));
+                    self.pass_on(events);
                 }
                 Ok(Decoded::Ping) => {}
                 Err(error) => return self.fail(self.failures.decode(error)),
@@ -142,8 +142,20 @@ impl<D: Decoder> AnswerStream<D> {
         let rest = self.decoder.end();
         match trouble {
             Some(trouble) if rest.is_empty() => self.fail(trouble),
-            _ => self.ready.extend(rest.into_iter().map(|event| Ok(with_call_id(event)))),
+            _ => self.pass_on(rest),
         }
+    }
+
+    /// An answer whose server reports no tokens at its end is told with the estimated ones.
+    fn pass_on(&mut self, events: Vec<ModelEvent>) {
+        let estimated = self.decoder.usage();
+        let complete = |event| match with_call_id(event) {
+            ModelEvent::Stopped { reason, usage } if usage == TokenUsage::default() => {
+                ModelEvent::Stopped { reason, usage: estimated }
+            }
+            event => event,
+        };
+        self.ready.extend(events.into_iter().map(|event| Ok(complete(event))));
     }
 
     fn fail(&mut self, error: ModelError) {

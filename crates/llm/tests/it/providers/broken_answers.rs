@@ -95,3 +95,22 @@ async fn an_answer_that_breaks_off_is_counted_and_a_refusal_is_not() {
     let usage = TokenUsage { input: 5, output: 9, ..TokenUsage::default() };
     assert_eq!((ending.status, ending.usage), (TurnStatus::Done, usage));
 }
+
+#[tokio::test]
+async fn a_whole_answer_without_a_report_costs_as_much_as_its_text_and_its_prompt_are_worth() {
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+    let whole = |usage: &str| format!("{}data: {end}\n\n{usage}data: [DONE]\n\n", openai_words());
+    // The stream may also end before the report comes.
+    let cut = format!("{}data: {end}\n\n", openai_words());
+    for body in [whole(""), cut] {
+        let ending = ended(openai, stream(&body)).await;
+        assert_eq!(ending.status, TurnStatus::Done);
+        assert!((20..2_000).contains(&ending.usage.input), "estimated: {:?}", ending.usage);
+        assert_eq!(ending.usage.output, 101);
+    }
+    // The control: a report counts as it is.
+    let report = json!({ "choices": [], "usage": { "prompt_tokens": 5, "completion_tokens": 9 } });
+    let ending = ended(openai, stream(&whole(&format!("data: {report}\n\n")))).await;
+    let usage = TokenUsage { input: 5, output: 9, ..TokenUsage::default() };
+    assert_eq!((ending.status, ending.usage), (TurnStatus::Done, usage));
+}
