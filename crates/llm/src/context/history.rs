@@ -125,17 +125,27 @@ struct RenamedCall {
     sent: CallId,
 }
 
-/// Ids are unique within a turn; a provider wants them unique within the request.
+/// The longest id of a call that every provider takes, in characters.
+const MAX_CALL_ID: usize = 40;
+
+/// An id that ends so, and begins as this one as far as there is room.
+fn bounded_id(id: &CallId, end: &str) -> CallId {
+    let beginning = id.as_str().chars().take(MAX_CALL_ID.saturating_sub(end.len()));
+    beginning.chain(end.chars()).collect::<String>().into()
+}
+
+/// Ids are unique within a turn, and as long as one provider wants them; a provider wants them unique within
+/// the request, and another one wants them short.
 fn unique_id(
     block: ContentBlock,
     ids: &mut BTreeSet<CallId>,
     open: &mut Vec<RenamedCall>,
 ) -> ContentBlock {
     let ContentBlock::Call(call) = block else { return block };
-    let mut sent = call.id.clone();
+    let mut sent = bounded_id(&call.id, "");
     let mut n = 2_u32;
     while !ids.insert(sent.clone()) {
-        sent = format!("{}_{n}", call.id).into();
+        sent = bounded_id(&call.id, &format!("_{n}"));
         n += 1;
     }
     open.push(RenamedCall { stored: call.id.clone(), sent: sent.clone() });

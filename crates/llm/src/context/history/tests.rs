@@ -110,6 +110,31 @@ fn an_id_that_another_turn_used_is_renamed_with_its_result() {
 }
 
 #[test]
+fn long_ids_are_shortened_with_their_results_and_stay_apart() {
+    let long = |end: &str| format!("{}{end}", "x".repeat(45));
+    let kept = "y".repeat(40);
+    let rows = [
+        user(vec![text("go")]),
+        model(vec![call(&long("a")), call(&long("b")), call(&kept)]),
+        user(vec![result(&long("b"), "b"), result(&long("a"), "a"), result(&kept, "c")]),
+        model(vec![call(&kept)]),
+        user(vec![result(&kept, "d")]),
+    ];
+    let (first, second) = ("x".repeat(40), format!("{}_2", "x".repeat(38)));
+    let renamed = format!("{}_2", "y".repeat(38));
+    assert_eq!(
+        short(&rows),
+        [
+            r#"U "go""#.to_owned(),
+            format!("A {first} {second} {kept}"),
+            format!("U {first}=a {second}=b {kept}=c"),
+            format!("A {renamed}"),
+            format!("U {renamed}=d"),
+        ]
+    );
+}
+
+#[test]
 fn verbatim_content_goes_only_to_its_maker_and_while_its_turn_asks() {
     let other = |change: fn(&mut AnswerAuthor)| {
         let mut maker = ours();
@@ -154,7 +179,8 @@ fn a_paused_answer_at_the_end_does_not_end_with_blanks() {
 }
 
 fn part() -> impl Strategy<Value = MessagePart> {
-    let id = || (0..4_u8).prop_map(|id| format!("c{id}"));
+    let long = || (0..2_u8).prop_map(|id| format!("{}{id}", "c".repeat(41)));
+    let id = || prop_oneof![(0..4_u8).prop_map(|id| format!("c{id}")), long()];
     prop_oneof![
         prop_oneof![Just("words"), Just(""), Just(" \n"), Just("end ")].prop_map(text),
         Just(MessagePart::Context { text: "context".into() }),
@@ -203,7 +229,7 @@ proptest! {
             prop_assert!(!message.blocks.is_empty());
             prop_assert_eq!(results_of(message), Some(std::mem::take(&mut open)));
             open = calls_of(message);
-            prop_assert!(open.iter().all(|id| ids.insert((*id).clone())));
+            prop_assert!(open.iter().all(|id| ids.insert((*id).clone()) && id.as_str().len() <= 40));
             for block in &message.blocks {
                 prop_assert!(!matches!(block, ContentBlock::Text(text) if text.trim().is_empty()));
             }
