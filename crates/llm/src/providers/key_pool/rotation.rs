@@ -109,7 +109,7 @@ impl KeyRotation {
             }
             KeyFault::Refused => KeyState::Refused,
             KeyFault::Limited(asked) => KeyState::Resting {
-                until: now + asked.unwrap_or(DEFAULT_COOLDOWN).max(MIN_COOLDOWN),
+                until: now.saturating_add(asked.unwrap_or(DEFAULT_COOLDOWN).max(MIN_COOLDOWN)),
             },
         };
         if let Some(known) = self.states.get_mut(key) {

@@ -35,6 +35,14 @@ fn one_waits_only_when_all_keys_rest_and_no_longer_than_the_first_of_them() {
 }
 
 #[test]
+fn a_key_may_be_limited_for_longer_than_any_clock_goes() {
+    let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
+    let for_ever = KeyFault::Limited(Some(Duration::MAX));
+    assert_eq!(keys.failed(1, 0, for_ever, Duration::from_secs(1)), KeyFallback::Another);
+    assert_eq!(keys.select(1, Duration::from_secs(2)), KeyChoice::Key(1));
+}
+
+#[test]
 fn keys_that_are_all_refused_are_tried_again_by_the_next_call() {
     let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
     assert_eq!(keys.failed(1, 0, KeyFault::Refused, NOW), KeyFallback::Another);
