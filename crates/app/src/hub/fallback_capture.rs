@@ -16,6 +16,7 @@ use llm::model::{
     ToolCall,
 };
 use llm::provider::{ModelStream, Provider};
+use protocol::notes::invisible::without_invisible;
 use protocol::{CallId, ModelInfo, NotePath, Question, Role, TokenUsage};
 use serde_json::{Value, json};
 use tools::catalog::RESOLVE_QUESTION;
@@ -190,8 +191,9 @@ fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
 /// Whether a call since the message did something about it: changed or planned to change a note, found or
 /// read something, or settled the question that waited.
 fn has_acted(request: &ModelRequest, message: &str) -> bool {
-    let is_message =
-        |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if text == message);
+    // A request may lack the characters that nobody sees.
+    let message = without_invisible(message);
+    let is_message = |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if without_invisible(text) == message);
     let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
     let last = |is: &dyn Fn(&ContentBlock) -> bool| {
         let is_said =

@@ -177,3 +177,26 @@ async fn text_behind_answer_answers_the_open_question_and_no_other() {
     assert!(text.starts_with("Noted as the answer to “Which one?”."), "{text}");
     assert_eq!(called(&after(true).await).tool, APPEND_TOOL, "what is refused is kept");
 }
+
+#[test]
+fn what_was_done_about_a_message_is_known_also_when_it_has_characters_that_nobody_sees() {
+    let says = |text: &str| ContentBlock::Text(text.to_owned());
+    let user = |blocks| ModelMessage { role: Role::User, blocks };
+    let call = ToolCall { id: "1".into(), tool: "create_file".into(), arguments: json!({}) };
+    let result =
+        ContentBlock::Result { call: call.id.clone(), output: "Done.".into(), is_error: false };
+    let request = |call: &ToolCall| ModelRequest {
+        messages: vec![
+            user(vec![says("<context>"), says("remember milk")]),
+            ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] },
+            user(vec![result.clone(), says("Say something.")]),
+        ],
+        ..ModelRequest::default()
+    };
+    for message in ["remember milk", "remember\u{200B} milk"] {
+        assert!(has_acted(&request(&call), message), "{message:?}");
+        // The control: only talk.
+        let talk = ToolCall { tool: "send_message".into(), ..call.clone() };
+        assert!(!has_acted(&request(&talk), message), "{message:?}");
+    }
+}
