@@ -11,6 +11,7 @@ use crate::harness::raw_hub::RawHub;
 use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model, with_hub,
 };
+use crate::hub::inbox::change_database;
 
 /// The clocks of these stories: what is calm for 2 s counts after 100 ms.
 fn fast_time_scale() -> TimeScale {
@@ -241,6 +242,31 @@ async fn a_failure_is_no_title_and_is_not_tried_for_ever() {
         .await
         .expect_err("three times are enough");
     assert_eq!(title_of(&running, &chat).await, "buy milk");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_title_that_could_not_be_stored_is_stored_later_and_not_paid_for_again() {
+    let home = home_with_key(&[]);
+    let model = start_model("Buying milk", "The user wanted milk.").await;
+    let pace = TimeScale::divided_by(200);
+    let running = home.open_with_time_scale(settings_with_model(&model), pace).await;
+    let refusal = "CREATE TRIGGER no_title BEFORE UPDATE OF title ON conversation
+         BEGIN SELECT RAISE(ABORT, 'full'); END";
+    change_database(&home, refusal.to_owned()).await;
+    let chat = running.send_and_wait(None, "buy milk").await;
+    model.wait_for_utility_request(1).await;
+    let calm = pace.scale(std::time::Duration::from_secs(15 * 60));
+    tokio::time::timeout(calm, model.wait_for_utility_request(2)).await.expect_err("asked once");
+    // The control: nothing of it is stored.
+    assert_eq!(title_of(&running, &chat).await, "buy milk");
+    let requests =
+        async || running.app.conversation_costs(&chat).await.expect("told")[0].spent.requests;
+    assert_eq!(requests().await, 1, "the answer");
+    change_database(&home, "DROP TRIGGER no_title".to_owned()).await;
+    wait_for_row(&running, |row| row.title == "Buying milk").await;
+    assert_eq!(requests().await, 2, "it is paid for");
+    assert_eq!(model.utility_requests().len(), 1);
     running.quit().await;
 }
 

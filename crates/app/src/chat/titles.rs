@@ -10,7 +10,7 @@ use std::time::Duration;
 use llm::TimeScale;
 use llm::titles::TitleOutcome;
 use protocol::settings::TitleSource;
-use protocol::{Timestamp, UserError};
+use protocol::{OpenTurn, Timestamp, UserError};
 
 use crate::chat::conversations::{IDLE_AFTER_MS, MAINTENANCE_INTERVAL};
 use crate::events::publisher::DomainEvent;
@@ -37,8 +37,9 @@ impl VaultSession {
     /// Has conversations told of, until the vault is closed. What was not done before it was closed
     /// is done after it was opened again.
     pub(crate) async fn run_titles_loop(self: Arc<Self>, time_scale: TimeScale) {
+        let mut unstored = None;
         loop {
-            let told = self.generate_next_title().await.unwrap_or_else(|error| {
+            let told = self.generate_next_title(&mut unstored).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a conversation was not told of");
                 TitleProgress::Failed
             });
@@ -57,8 +58,18 @@ impl VaultSession {
         }
     }
 
-    async fn generate_next_title(&self) -> Result<TitleProgress, UserError> {
+    /// Nobody is asked while an outcome of before could not be stored: the same request would be paid for
+    /// again and again.
+    async fn generate_next_title(
+        &self,
+        unstored: &mut Option<(OpenTurn, TitleOutcome)>,
+    ) -> Result<TitleProgress, UserError> {
         self.service.wait_until_idle_for(QUIET_PERIOD).await;
+        if let Some((turn, outcome)) = unstored.as_ref() {
+            let progress = self.store_title_outcome(turn, outcome).await?;
+            *unstored = None;
+            return Ok(progress);
+        }
         if self.config.get().titles == TitleSource::Words {
             return Ok(TitleProgress::Nothing);
         }
@@ -66,10 +77,23 @@ impl VaultSession {
         let Some(untold) = self.store.next_untitled(idle).await.map_err(store_error)? else {
             return Ok(TitleProgress::Nothing);
         };
-        let turn = &untold.turn;
-        match self.service.suggest_title(turn, untold.wanted).await? {
+        let turn = untold.turn;
+        let outcome = self.service.suggest_title(&turn, untold.wanted).await?;
+        let stored = self.store_title_outcome(&turn, &outcome).await;
+        if stored.is_err() {
+            *unstored = Some((turn, outcome));
+        }
+        stored
+    }
+
+    async fn store_title_outcome(
+        &self,
+        turn: &OpenTurn,
+        outcome: &TitleOutcome,
+    ) -> Result<TitleProgress, UserError> {
+        match outcome {
             TitleOutcome::Told(gist, asked) => {
-                let stored = self.store.store_title(&turn.turn, &gist, &asked).await;
+                let stored = self.store.store_title(&turn.turn, gist, asked).await;
                 stored.map_err(store_error)?;
                 self.emit(DomainEvent::Row(turn.conversation.clone()));
                 Ok(TitleProgress::GoOn)
