@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use protocol::chat::conversation::ChatItem;
-use protocol::chat::model::{ModelInfo, ModelParameters};
+use protocol::chat::model::{ModelInfo, ModelParameters, Price};
 use protocol::request::RegenerateRequest;
-use protocol::settings::{CompactionSettings, PrivateSettings, SpendingSettings};
-use protocol::{ConversationId, Settings, TurnStatus};
+use protocol::settings::{CompactionSettings, PrivateSettings, SpendingSettings, TitleSource};
+use protocol::{ConversationId, ErrorCode, Settings, TurnStatus};
 use serde_json::{Value, json};
 use testkit::scripted_model::last_message_text;
 use testkit::{Gate, Reply, ScriptedModel};
@@ -246,6 +246,38 @@ async fn while_paused_or_over_the_monthly_limit_nothing_is_summarized() {
     assert!(find_summary(&running.view(&chat).await.items).is_some());
     let refused = running.app.compact(&chat).await.expect_err("nothing new");
     assert!(refused.message.contains("six exchanges"), "{refused}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_monthly_limit_holds_for_summaries_where_answers_have_no_known_price() {
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let model = start_model(|_| Reply::text("They counted.")).await;
+    let mut limited = settings(&model);
+    (limited.model, limited.titles) = ("unpriced".into(), TitleSource::Words);
+    limited.spending.month_cents = 1;
+    let [answering, summarizing] = limited.models.as_mut_slice() else { panic!("two models") };
+    answering.id = "unpriced".into();
+    summarizing.price = Some(Price { input: 1_000_000, ..Price::default() });
+    let running = home.open(limited.clone()).await;
+    let chat = running.send_and_wait(None, &exchange_text(1)).await;
+    let talk = async |numbers: std::ops::Range<usize>| {
+        for n in numbers {
+            running.send_and_wait(Some(&chat), &exchange_text(n)).await;
+        }
+    };
+    talk(2..10).await;
+    running.app.compact(&chat).await.expect("within the limit");
+    talk(10..13).await;
+    let summaries = || model.requests().iter().filter(|asked| is_summary_request(asked)).count();
+    let refused = running.app.compact(&chat).await.expect_err("the limit is reached");
+    assert_eq!(refused.code, ErrorCode::Spending, "{refused}");
+    assert_eq!(summaries(), 1);
+    // The control: without the limit it is summarized again.
+    limited.spending.month_cents = 0;
+    running.app.save_settings(limited).await.expect("saved");
+    running.app.compact(&chat).await.expect("summarized");
+    assert_eq!(summaries(), 2);
     running.quit().await;
 }
 

@@ -103,11 +103,7 @@ impl TurnPolicy for AppTurnPolicy {
             return Ok(None);
         }
         let who = self.turn_model(turn).await?;
-        let spending = &who.settings.spending;
-        let Some(by) = who.compaction_model().await else { return Ok(None) };
-        if !budget::has_month_budget(&self.store, spending, by.price).await? {
-            return Ok(None);
-        }
+        let Some(by) = who.compaction_model(&self.store).await? else { return Ok(None) };
         self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
         Ok(Some(by))
     }
@@ -117,7 +113,6 @@ impl TurnPolicy for AppTurnPolicy {
     }
 
     fn queue_failed(&self, _: &ConversationId, error: &UserError) {
-        // Nobody listens once the vault is being closed, as below.
         let _ = self.domain_events.send(DomainEvent::Problem(error.clone()));
     }
 
@@ -155,10 +150,15 @@ impl TurnModel {
         self.model.as_ref().and_then(|model| model.price)
     }
 
-    /// The same provider summarizes, with the model that the user chose for it.
-    async fn compaction_model(&self) -> Option<Summarizer> {
-        self.model.as_ref()?;
-        Some(compaction_model_for(&self.settings, &self.selected, Arc::clone(&self.provider)).await)
+    /// The same provider summarizes, within the month's limit, with the model that the user chose for it.
+    async fn compaction_model(&self, store: &Store) -> Result<Option<Summarizer>, UserError> {
+        let Self { settings, selected, provider, .. } = self;
+        if self.model.is_none() {
+            return Ok(None);
+        }
+        let by = compaction_model_for(settings, selected, Arc::clone(provider)).await;
+        let has_budget = budget::has_month_budget(store, &settings.spending, by.price).await?;
+        Ok(has_budget.then_some(by))
     }
 }
 
@@ -356,7 +356,7 @@ impl AppTurnPolicy {
             tools,
             limits: kind.limits(),
             kept_turns: self.store.asking_turns(&turn.turn).await.map_err(store_error)?,
-            summarizer: who.compaction_model().await,
+            summarizer: who.compaction_model(&self.store).await?,
             runs_here: model.is_some()
                 && llm::transport::http::is_on_this_computer(
                     &chosen.model_provider.base_url(settings),

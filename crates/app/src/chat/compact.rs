@@ -4,6 +4,7 @@ use llm::service::SummarizeOutcome;
 use protocol::{ConversationId, UserError};
 
 use crate::app::App;
+use crate::models::budget;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
@@ -31,6 +32,9 @@ impl VaultSession {
         let refusal = match outcome {
             SummarizeOutcome::Done => return Ok(()),
             SummarizeOutcome::NoModel => {
+                if self.answering.selected().await.status.has_model {
+                    budget::ensure_month_budget(&self.store, &self.config.get().spending).await?;
+                }
                 "No model answers, so nothing can be summarized. Connect one in Settings."
             }
             SummarizeOutcome::TooShort => {

@@ -81,18 +81,11 @@ pub(crate) async fn turn_budget(
     turn: &TurnId,
 ) -> Result<Option<SpendingLimit>, UserError> {
     let Some(price) = price else { return Ok(None) };
-    let (from, until) = month_bounds(&Zoned::now());
-    let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
+    let spent = spent_this_month(store).await?;
     let of_turn = store.turn_cost(turn).await.map_err(store_error)?.cost;
     let month = remaining(limits.month_cents, spent);
-    let month_reached = format!(
-        "This month’s answers in this vault have cost {}, and your monthly limit is {}. Raise it \
-         in Settings > Spending, or wait for the next month.",
-        format_dollars(spent),
-        format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT)
-    );
     if month == 0 {
-        return Err(UserError::new(ErrorCode::Spending, month_reached));
+        return Err(month_reached_error(limits, spent));
     }
     let turn = remaining(limits.turn_cents, of_turn);
     let turn_reached = format!(
@@ -118,12 +111,37 @@ pub(crate) async fn has_month_budget(
     limits: &SpendingSettings,
     price: Option<Price>,
 ) -> Result<bool, UserError> {
-    if price.is_none() {
-        return Ok(true);
+    match price {
+        Some(_) => Ok(remaining(limits.month_cents, spent_this_month(store).await?) > 0),
+        None => Ok(true),
     }
+}
+
+/// Fails with the reason while this month's limit lets nothing more be spent.
+pub(crate) async fn ensure_month_budget(
+    store: &Store,
+    limits: &SpendingSettings,
+) -> Result<(), UserError> {
+    let spent = spent_this_month(store).await?;
+    match remaining(limits.month_cents, spent) {
+        0 => Err(month_reached_error(limits, spent)),
+        _ => Ok(()),
+    }
+}
+
+fn month_reached_error(limits: &SpendingSettings, spent: u64) -> UserError {
+    let message = format!(
+        "This month’s answers in this vault have cost {}, and your monthly limit is {}. Raise it \
+         in Settings > Spending, or wait for the next month.",
+        format_dollars(spent),
+        format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT)
+    );
+    UserError::new(ErrorCode::Spending, message)
+}
+
+async fn spent_this_month(store: &Store) -> Result<u64, UserError> {
     let (from, until) = month_bounds(&Zoned::now());
-    let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
-    Ok(remaining(limits.month_cents, spent) > 0)
+    Ok(store.cost_between(from, until).await.map_err(store_error)?.cost)
 }
 
 /// The rest of this month's budget as text; `None` where nothing is counted.
@@ -137,9 +155,7 @@ pub(crate) async fn month_budget_left(
     if limit == 0 || price.is_none() {
         return Ok(None);
     }
-    let (from, until) = month_bounds(&Zoned::now());
-    let spent = store.cost_between(from, until).await.map_err(store_error)?.cost;
-    Ok(Some(format_dollars(remaining(limit, spent))))
+    Ok(Some(format_dollars(remaining(limit, spent_this_month(store).await?))))
 }
 
 /// The costs of the latest months, newest first; months without cost are omitted.
