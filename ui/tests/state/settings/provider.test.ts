@@ -63,7 +63,7 @@ describe('an API key', () => {
   it('is not stored for a provider that was chosen while it was tried', async () => {
     const trials: ((trial: KeyTrial) => void)[] = [];
     host.tried = () => new Promise((resolve) => trials.push(resolve));
-    const trial = async (meanwhile: () => Promise<void>) => {
+    const trial = async (meanwhile: () => Promise<unknown>) => {
       const kept = session.provider.keepKey('sk-1', 'keyring');
       await expect.poll(() => trials.length).toBe(1);
       await meanwhile();
