@@ -20,11 +20,17 @@ export function odd() {
 /** Hints in Settings that do not have the full width, or are drawn over a control or another hint. */
 export function misplacedHints() {
   const kinds = 'button, input, select, textarea, label, summary, .name, .note';
-  const others = [...document.querySelectorAll(`.line :is(${kinds})`)].filter(
+  // The parts of a closed group have a place, and nobody sees them there.
+  const seen = (selector) =>
+    [...document.querySelectorAll(selector)].filter((one) => {
+      const group = one.closest('details:not([open])');
+      return group === null || one.closest('summary')?.parentElement === group;
+    });
+  const others = seen(`.line :is(${kinds})`).filter(
     // A list that is open lies over what is below.
     (other) => !other.closest('[role=listbox], dialog'),
   );
-  return [...document.querySelectorAll('.line .value > .note')].flatMap((hint) => {
+  return seen('.line .value > .note').flatMap((hint) => {
     const words = `the hint “${hint.textContent.trim()}”`;
     const text = document.createRange();
     text.selectNodeContents(hint);
