@@ -47,6 +47,13 @@ impl Vault {
         Ok(())
     }
 
+    /// In recovery, returns once the ledger has stored what is ready for this change, or cannot. Blocks.
+    pub(crate) fn record_staged_file(&self, intent: &Intent, staged: FileAfter) {
+        if let Some((recorder, file)) = self.staged_file_recorder.as_ref().zip(staged) {
+            recorder.record(&intent.effect, file);
+        }
+    }
+
     /// The same for a caller who changes notes already.
     pub(crate) async fn settle_open_intents(
         &self,
@@ -138,9 +145,7 @@ impl StagedFile {
 /// Makes the change as [`Vault::apply`] does.
 fn apply_again(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     let staged = execute::stage(vault, intent)?;
-    if let Some((recorder, file)) = vault.staged_file_recorder.as_ref().zip(staged) {
-        recorder.record(&intent.effect, file);
-    }
+    vault.record_staged_file(intent, staged);
     execute::commit(vault, &Intent { staged, ..intent.clone() })
 }
 

@@ -277,6 +277,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
     match stand(vault, intent)? {
         Stand::Here => {
             let staged = stage(vault, intent)?;
+            vault.record_staged_file(intent, staged);
             commit(vault, &Intent { staged: intent.staged.or(staged), ..intent.clone() })
         }
         Stand::There => {
