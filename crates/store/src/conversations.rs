@@ -6,4 +6,5 @@ pub(crate) mod conversation;
 pub(crate) mod export;
 pub(crate) mod fulltext;
 pub(crate) mod lifecycle;
+pub(crate) mod shown_branch;
 pub(crate) mod title_queue;

@@ -8,7 +8,7 @@ use protocol::{
 };
 use sqlx::SqliteConnection;
 
-use crate::conversations::{branch, conversation};
+use crate::conversations::{branch, conversation, shown_branch};
 use crate::db::transaction::{commit, commit_relaxed, read, read_one};
 use crate::error::Failure;
 use crate::hub::outbox::OutboxPush;
@@ -129,7 +129,7 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     conversation::touch(db, &message.conversation, message.at).await?;
     conversation::reopen(db, &message.conversation).await?;
     if let Some(asked) = &new.answers {
-        branch::show_branch_of_question(db, &message.conversation, asked).await?;
+        shown_branch::show_branch_of_question(db, &message.conversation, asked).await?;
     }
     turn::insert(db, new).await?;
     message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
