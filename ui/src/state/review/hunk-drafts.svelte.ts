@@ -58,7 +58,7 @@ export class HunkDrafts {
     if (this.#open.delete(hunkId(note, index))) this.#onchange();
   }
 
-  /** Puts back drafts that were kept; `follow` is next. */
+  /** Restores drafts that were kept; `follow` is next. */
   restore(drafts: readonly HunkDraft[]): void {
     for (const { id, path, line, text } of drafts) this.#open.set(id, { path, line, text });
   }

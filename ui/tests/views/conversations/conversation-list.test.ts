@@ -96,7 +96,7 @@ describe('the list by keyboard', () => {
     expect(host.asked('renameConversation')).toEqual([{ conversation: 'pump', name: 'New pump' }]);
   });
 
-  it('goes on with a name that is refused, and begins anew with the next one', async () => {
+  it('goes on with a name that is refused, and begins again with the next one', async () => {
     const { host, keys } = await open();
     press('Lentil soup').focus();
     host.refusals.set('renameConversation', { code: 'write', message: 'The disk is full.' });
