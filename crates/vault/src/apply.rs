@@ -426,6 +426,18 @@ async fn record_staged_files(ledger: &dyn Ledger, staged: &StagedGroups) {
     }
 }
 
+/// The folder that a new note of the group waits for, if the order could not restore it.
+fn missing_folder(outcomes: &Outcomes, group: &IntentGroup) -> Option<NotePath> {
+    let failed = outcomes.iter().filter(|(intent, outcome)| {
+        outcome.is_err() && intent.change.kind() == ChangeKind::RestoreFolder
+    });
+    let waits_for = |folder: &&NotePath| {
+        let mut made = group.iter().filter(|intent| intent.change.kind() == ChangeKind::Create);
+        made.any(|intent| intent.staged.is_none() && intent.change.path.is_in(folder))
+    };
+    failed.map(|(intent, _)| &intent.change.path).find(waits_for).cloned()
+}
+
 /// Carries out what is ready. All temporary files are durable before the first note changes, but for those of notes
 /// in a folder that comes back first.
 fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outcomes {
@@ -445,7 +457,11 @@ fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outco
     };
     let mut all = Outcomes::new();
     for staged in staged {
-        let outcomes = commit(staged);
+        let missing = staged.as_ref().ok().and_then(|group| missing_folder(&all, group));
+        let outcomes = match (staged, missing) {
+            (Ok(group), Some(folder)) => atomic_group::refuse_without_folder(vault, group, &folder),
+            (staged, _) => commit(staged),
+        };
         track_changed_files(vault, &outcomes);
         all.extend(outcomes);
     }

@@ -131,6 +131,22 @@ pub(crate) fn discard_group(vault: &Vault, group: IntentGroup) -> Outcomes {
     mark_stopped(group)
 }
 
+/// Leaves a group as if it had never been, because a folder that it needs did not come back.
+pub(crate) fn refuse_without_folder(
+    vault: &Vault,
+    group: IntentGroup,
+    folder: &NotePath,
+) -> Outcomes {
+    for ready in &group {
+        execute::unstage(vault, ready);
+    }
+    let refused = |intent: Intent| {
+        let why = VaultError::NotFound { asked: folder.to_string(), nearest: Vec::new() };
+        (intent, Err(StepError::failed(why)))
+    };
+    group.into_iter().map(refused).collect()
+}
+
 /// The outcomes of a group before which the user stopped.
 pub(crate) fn mark_stopped(group: IntentGroup) -> Outcomes {
     let stopped = |intent: Intent| {
