@@ -117,7 +117,7 @@ pub(crate) fn file_put_at(earlier: &[Intent], path: &NotePath) -> Option<FileAft
 
 /// Applies a group that is staged; if a part fails, the parts before it are reverted.
 pub(crate) fn commit(vault: &Vault, group: IntentGroup) -> Outcomes {
-    all_or_nothing(vault, group, execute::commit, |vault, waiting| {
+    all_or_nothing(vault, group, execute::stage_late, execute::commit, |vault, waiting| {
         execute::unstage(vault, waiting);
         Ok(())
     })
@@ -195,7 +195,7 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
         .filter_map(rename_paths)
         .collect();
     if renames.is_empty() {
-        return all_or_nothing(vault, group, execute::finish, roll_back);
+        return all_or_nothing(vault, group, stage_nothing, execute::finish, roll_back);
     }
     let finish = |vault: &Vault, intent: &Intent| match intent.change.is_rename() {
         // Its contents tell that it was carried; the file that is there now is another one.
@@ -204,7 +204,7 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
         false => finish_moved(vault, intent, carried_path(intent, &renames)),
     };
     if !is_over {
-        return all_or_nothing(vault, group, finish, roll_back);
+        return all_or_nothing(vault, group, stage_nothing, finish, roll_back);
     }
     // All renames have happened and stay, so each of the others is for itself.
     let finished = |intent: Intent| {
@@ -289,15 +289,27 @@ fn left_in(intent: &Intent, left: FileAfter) -> Intent {
     Intent { staged: if makes_file { left } else { intent.staged.or(left) }, ..intent.clone() }
 }
 
+/// Recovery makes ready what it needs itself.
+const fn stage_nothing(_: &Vault, _: &mut Intent) -> Result<(), StepError> {
+    Ok(())
+}
+
 fn all_or_nothing(
     vault: &Vault,
-    group: IntentGroup,
+    mut group: IntentGroup,
+    stage_late: impl Fn(&Vault, &mut Intent) -> Result<(), StepError>,
     carry_out: impl Fn(&Vault, &Intent) -> Result<FileAfter, StepError>,
     discard: impl Fn(&Vault, &Intent) -> Result<(), StepError>,
 ) -> Outcomes {
     let mut lefts = Vec::with_capacity(group.len());
-    for (at, intent) in group.iter().enumerate() {
-        let mut refusal = match carry_out(vault, intent) {
+    for at in 0..group.len() {
+        let Some(waiting) = group.get_mut(at) else { break };
+        let carried = match stage_late(vault, waiting) {
+            Ok(()) => carry_out(vault, waiting),
+            Err(refusal) => Err(refusal),
+        };
+        let Some(intent) = group.get(at) else { break };
+        let mut refusal = match carried {
             Ok(left) => {
                 lefts.push(left);
                 continue;

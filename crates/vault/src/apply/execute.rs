@@ -41,16 +41,20 @@ pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
     replace::discard_staged(vault, intent);
 }
 
-/// Carries out what was staged, durable when this returns. A note whose folder comes back in the same order is staged
-/// only here. Says in which file it left what it is about.
+/// Stages a note whose folder came back in the same order, right before it is put there: the file has to be known
+/// where the note is taken back.
+pub(crate) fn stage_late(vault: &Vault, intent: &mut Intent) -> Result<(), StepError> {
+    let is_new = intent.change.kind() == ChangeKind::Create;
+    if is_new && intent.staged.is_none() && !replace::has_temp(vault, intent) {
+        intent.staged = stage(vault, intent)?;
+    }
+    Ok(())
+}
+
+/// Carries out what was staged, durable when this returns. Says in which file it left what it is about.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     match &intent.change.act {
-        ChangeAction::Create { after, .. } => {
-            if intent.staged.is_none() && !replace::has_temp(vault, intent) {
-                stage(vault, intent)?;
-            }
-            replace::commit_create(vault, intent, after)
-        }
+        ChangeAction::Create { after, .. } => replace::commit_create(vault, intent, after),
         ChangeAction::Replace { before, after } => replace::commit(vault, intent, before, after),
         ChangeAction::Trash { before } => trash::commit(vault, intent, before),
         ChangeAction::Rename { .. }
