@@ -41,8 +41,8 @@ pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
     replace::discard_staged(vault, intent);
 }
 
-/// Stages a note whose folder came back in the same order, right before it is put there: the file has to be known
-/// where the note is taken back.
+/// Stages a note whose folder came back in the same order, right before it is put there: its file has to be known
+/// if the change is reverted.
 pub(crate) fn stage_late(vault: &Vault, intent: &mut Intent) -> Result<(), StepError> {
     let is_new = intent.change.kind() == ChangeKind::Create;
     if is_new && intent.staged.is_none() && !replace::has_temp(vault, intent) {
