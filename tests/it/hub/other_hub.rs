@@ -76,7 +76,7 @@ async fn answers_for_one_hub_wait_for_it_while_another_is_linked() {
             assert_eq!(next(&mut line).await, answer(id, "notification", words));
         }
     }
-    // What was said to one hub is in no request about the other's messages.
+    // The words of one hub are in no request about the other's messages.
     let sent = model.request_bodies();
     assert!(sent[0].contains("ferry") && !sent[1].contains("ferry") && !sent[2].contains("ferry"));
     assert!(sent[2].contains("where is it?"), "the control: the hub's own message");

@@ -290,7 +290,7 @@ impl BrokenCallServer {
     }
 }
 
-/// What happens between a call that cannot be read and the request to repair it.
+/// The event between a call that cannot be read and the request to repair it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum BeforeRepair {
     Nothing,

@@ -42,7 +42,7 @@ pub(crate) enum DecodeError {
     },
 }
 
-/// What a frame is.
+/// A frame of the stream, decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Decoded {
     /// A part of the answer, with these events; it may be empty.

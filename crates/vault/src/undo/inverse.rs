@@ -159,7 +159,7 @@ impl<'a> UndoPlanner<'a> {
         let is_back = home.trashed_at.is_some_and(|at| self.restored.contains(&at));
         match self.planned.planned_state(&path) {
             PlannedState::Planned(planned) if is_back || planned == bytes => return,
-            // What has the path leaves it only with the same changes: one set would write the note into that file.
+            // The file at the path leaves it only with the same changes: one set would write the note into that file.
             PlannedState::Gone => {
                 return self.add_conflict(place, effect, EffectConflictReason::Entangled);
             }

@@ -95,7 +95,7 @@ pub(super) fn locate(
         return NoteLocation::At(trace.path.clone());
     }
     if trace.is_gone {
-        // What has its path by now is another note, unless the user says that it is this one.
+        // The file at its path is another note by now, unless the user says that it is this one.
         let is_known = trace.file.is_some_and(|file| file.born.is_some());
         let asked = at_home.filter(|_| is_known).map(|_| trace.path.clone());
         return NoteLocation::Gone(with_files(asked, notes));

@@ -143,7 +143,6 @@ impl SimulatedVault {
         trashed.any(|note| note.identity == is && note.unseen == unseen)
     }
 
-    /// What a folder holds.
     pub(crate) fn folder_contents(&self, folder: &NotePath) -> FolderContents {
         let inside = self.notes.iter().filter(|(path, _)| path.is_in(folder));
         let entry = |(path, note): (&NotePath, &SimulatedNote)| {

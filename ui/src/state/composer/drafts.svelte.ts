@@ -141,7 +141,7 @@ export class Drafts {
   }
 }
 
-/** What is kept for a new conversation is kept for this one, joined with what is there. */
+/** Keeps the draft of a new conversation for this one, joined with its own draft. */
 function moveNew<T>(
   kept: Map<Where, T>,
   conversation: ConversationId,
