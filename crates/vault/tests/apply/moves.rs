@@ -224,12 +224,11 @@ fn a_note_is_made_in_a_folder_that_the_same_order_restores() {
         assert_eq!(folder.read("notes/sub/c.md").unwrap(), b"c to [[b]]");
         assert!(ledger.files().iter().skip(1).all(Option::is_some), "the files are known");
 
-        // The control: without the folder in the trash the note is made alone, and in a unit not at all.
+        // The control: where the folder is gone from the trash, no other folder takes its place for the note.
         std::fs::remove_dir_all(folder.root.join("notes")).unwrap();
         let applied = apply(&folder, &ledger, batch(changes()));
-        let is_unit = batch(changes()).changes[0].unit.is_some();
-        assert_eq!(applied.problems.len(), if is_unit { 2 } else { 1 }, "{applied:?}");
-        assert_eq!(folder.read("notes/new.md").is_some(), !is_unit, "{:?}", folder.names());
+        assert_eq!(applied.problems.len(), 2, "{applied:?}");
+        assert_eq!(folder.read("notes/new.md"), None, "{:?}", folder.names());
         assert!(!folder.names().iter().any(|name| name.ends_with(".tmp")), "{:?}", folder.names());
     }
 }
