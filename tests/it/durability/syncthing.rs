@@ -90,12 +90,25 @@ impl SyncedComputer {
         Some(files)
     }
 
+    /// The files that Syncthing replaced or deleted here.
+    fn archived_files(&self) -> impl Iterator<Item = PathBuf> {
+        let archive = fs::read_dir(self.notes.join(".stversions"));
+        archive.into_iter().flatten().flatten().map(|entry| entry.path())
+    }
+
+    /// Whether a conflict copy with this line was replaced by another one: two computers name their copies of a
+    /// note alike when they make them in the same second, and Syncthing keeps one of them. The assistant changes
+    /// no conflict copy.
+    fn is_in_a_replaced_copy(&self, line: &UserLine) -> bool {
+        self.archived_files()
+            .filter(|file| file.to_string_lossy().contains(".sync-conflict-"))
+            .any(|file| fs::read_to_string(file).unwrap_or_default().contains(&line.text))
+    }
+
     /// Whether Syncthing archived a file with this line while the line was written: it looks whether a file
     /// changed before it replaces it, and a line that comes between the two steps is in the old file alone.
     fn is_archived_in_writing(&self, line: &UserLine) -> bool {
-        let folder = self.notes.join(".stversions");
-        let archived = fs::read_dir(folder).into_iter().flatten().flatten();
-        archived.map(|entry| entry.path()).any(|file| {
+        self.archived_files().any(|file| {
             let text = fs::read_to_string(&file).unwrap_or_default();
             let Ok(status) = fs::metadata(&file) else { return false };
             let changed = Duration::new(
@@ -223,6 +236,7 @@ impl SyncedPair {
         let kept = files.values().map(|bytes| String::from_utf8_lossy(bytes)).collect::<String>();
         let lost = lines.iter().filter(|line| !kept.contains(&line.text));
         lost.filter(|line| !self.0[line.computer].is_archived_in_writing(line))
+            .filter(|line| !self.0.iter().any(|computer| computer.is_in_a_replaced_copy(line)))
             .map(|line| line.text.as_str())
             .collect()
     }
