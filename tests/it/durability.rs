@@ -9,5 +9,6 @@ pub(crate) mod question_sweep;
 pub(crate) mod races;
 pub(crate) mod syncthing;
 pub(crate) mod title_sweep;
+pub(crate) mod turn_power_cuts;
 pub(crate) mod turn_sweep;
 pub(crate) mod working_tree;

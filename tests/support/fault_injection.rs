@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub use child_process::run as child;
+pub use power_cuts::PowerCutDisk;
 pub use undo_kills::child as deed;
 
 use runner::PreparedScenario;

@@ -46,9 +46,9 @@ struct TurnSweepReport {
 }
 
 /// The result of the undisturbed story.
-struct UndisturbedRun {
+pub(super) struct UndisturbedRun {
     files: BTreeMap<String, Vec<u8>>,
-    points: usize,
+    pub(super) points: usize,
     effects: usize,
 }
 
@@ -90,7 +90,7 @@ async fn a_turn_killed_at_any_step_goes_on_to_the_same_end() {
 }
 
 /// Steps repeat in the long one: with the tests only a few of them.
-fn stride(story: &str) -> usize {
+pub(super) fn stride(story: &str) -> usize {
     let stride = std::env::var("STORY_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
     match story {
         "t60" if stride > 1 => stride * 12,
@@ -129,7 +129,7 @@ async fn run_killed_at(story: &'static str, at: usize) -> (usize, TurnSweepFixtu
     (at, stage, output)
 }
 
-async fn run_undisturbed(story: &str) -> UndisturbedRun {
+pub(super) async fn run_undisturbed(story: &str) -> UndisturbedRun {
     let stage = TurnSweepFixture::new(story).await;
     let said = stage.run_to_outcome(story).await;
     assert_eq!((said.unanswered, &said.failed), (0, &Vec::new()), "{story}");
@@ -194,23 +194,38 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-struct TurnSweepFixture {
+pub(super) struct TurnSweepFixture {
     vault: TempVault,
     data: TempVault,
-    model: ScriptedModel,
+    pub(super) model: ScriptedModel,
 }
 
 impl TurnSweepFixture {
     async fn new(story: &str) -> Self {
+        Self::new_in(&std::env::temp_dir(), story).await
+    }
+
+    /// With the notes and the application's data in this folder.
+    pub(super) async fn new_in(parent: &Path, story: &str) -> Self {
         let notes = initial_notes(story);
         let notes: Vec<(&str, &str)> =
             notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let model = ScriptedModel::responder(reply).await;
-        Self { vault: TempVault::new(&notes), data: TempVault::new(&[]), model }
+        let (vault, data) = (TempVault::new_in(parent, &notes), TempVault::new_in(parent, &[]));
+        Self { vault, data, model }
     }
 
-    async fn run_story(&self, story: &str, env: &[(&str, String)]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
+    pub(super) async fn run_story(&self, story: &str, env: &[(&str, String)]) -> Output {
+        self.run_command(Command::new(env!("CARGO_BIN_EXE_story")), story, env).await
+    }
+
+    /// The command gets the arguments of the story; it ends with the path of its program.
+    pub(super) async fn run_command(
+        &self,
+        mut command: Command,
+        story: &str,
+        env: &[(&str, String)],
+    ) -> Output {
         command
             .args([self.data.root(), self.vault.root(), Path::new(story)])
             .env("ANTHROPIC_BASE_URL", self.model.base_url())
@@ -238,7 +253,11 @@ impl TurnSweepFixture {
 
     /// The application starts again and goes on: how long it took until one could write, and what is
     /// then not as it is undisturbed.
-    async fn check_resume(&self, story: &str, whole: &UndisturbedRun) -> (u64, Vec<String>) {
+    pub(super) async fn check_resume(
+        &self,
+        story: &str,
+        whole: &UndisturbedRun,
+    ) -> (u64, Vec<String>) {
         let said = self.run_to_outcome(&format!("go-on {story}")).await;
         (said.usable, self.differences(&said, whole))
     }
@@ -296,6 +315,10 @@ impl TurnSweepFixture {
         check("waiting notes", said.waiting, offer.waiting as usize);
         check("calls without result", said.unanswered, 0);
         (true, wrong)
+    }
+
+    pub(super) fn has_notes_of(&self, whole: &UndisturbedRun) -> bool {
+        self.files() == whole.files
     }
 
     /// All notes, without what is in the trash.

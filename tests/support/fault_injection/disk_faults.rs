@@ -17,6 +17,7 @@ const NOBODY_UID: u32 = 65_534;
 const PAGE_BYTES: usize = 4096;
 
 /// A mounted folder; unmounted on drop.
+#[derive(Debug)]
 pub(super) struct MountedFolder(pub(super) PathBuf);
 
 impl MountedFolder {

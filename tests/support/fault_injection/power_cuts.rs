@@ -14,6 +14,66 @@ use super::kill_sweep::findings_after_recovery;
 use super::runner::PreparedScenario;
 use super::tally::FaultTally;
 
+/// A file system of its own on a loop device, whose power can be cut. Unmounted and deleted on drop.
+#[derive(Debug)]
+pub struct PowerCutDisk {
+    mounted: Option<MountedFolder>,
+    image: PathBuf,
+    kind: &'static str,
+    all: TempDir,
+}
+
+impl PowerCutDisk {
+    /// Makes and mounts an empty file system of this kind, such as `ext4`. The error says why this machine does not
+    /// allow it.
+    pub fn new(kind: &'static str) -> Result<Self, String> {
+        let all = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let image = all.path().join("disk.img");
+        make_file_system(&image, kind)?;
+        fs::create_dir(all.path().join("disk")).map_err(|error| error.to_string())?;
+        let mut disk = Self { mounted: None, image, kind, all };
+        disk.mount()?;
+        Ok(disk)
+    }
+
+    /// The folder; it has the same path after a power cut.
+    #[must_use]
+    pub fn root(&self) -> PathBuf {
+        self.all.path().join("disk")
+    }
+
+    /// Returns when all that was written is on the disk.
+    pub fn sync(&self) -> Result<(), String> {
+        run_command(Command::new("sync").arg("-f").arg(self.root()))
+    }
+
+    /// Cuts the power and mounts the disk again. No process may have a file of it open.
+    pub fn cut_power(&mut self) -> Result<(), String> {
+        cut_power_of(&self.root())?;
+        drop(self.mounted.take());
+        self.mount()
+    }
+
+    fn mount(&mut self) -> Result<(), String> {
+        let image = self.image.to_string_lossy();
+        let options = ["-o", "loop", "-t", self.kind, &image];
+        self.mounted = Some(MountedFolder::new(&options, &self.root())?);
+        Ok(())
+    }
+}
+
+fn make_file_system(image: &Path, kind: &str) -> Result<(), String> {
+    let file = fs::File::create(image).map_err(|error| error.to_string())?;
+    // The smallest that both kinds take.
+    file.set_len(320 << 20).map_err(|error| error.to_string())?;
+    run_command(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image))
+}
+
+/// From here on nothing that was not synced gets to the disk.
+fn cut_power_of(mounted: &Path) -> Result<(), String> {
+    run_command(Command::new("xfs_io").args(["-x", "-c", "shutdown"]).arg(mounted))
+}
+
 /// File systems whose way back after a power cut is known to hold what was synced.
 pub(super) const FILE_SYSTEMS: [&str; 2] = ["ext4", "xfs"];
 
@@ -29,10 +89,7 @@ impl LoopDisk {
     pub(super) fn new(prepared: &PreparedScenario, kind: &'static str) -> Result<Self, String> {
         let all = tempfile::tempdir().map_err(|error| error.to_string())?;
         let disk = Self { image: all.path().join("first.img"), all, kind };
-        let file = fs::File::create(&disk.image).map_err(|error| error.to_string())?;
-        // The smallest that both take.
-        file.set_len(320 << 20).map_err(|error| error.to_string())?;
-        run_command(Command::new(format!("mkfs.{kind}")).arg("-q").arg(&disk.image))?;
+        make_file_system(&disk.image, kind)?;
         let at = disk.all.path().join("disk");
         fs::create_dir(&at).map_err(|error| error.to_string())?;
         let mounted = disk.mount(&disk.image)?;
@@ -110,7 +167,7 @@ fn cut_power(
     let image = disk.copy_image()?;
     let mounted = disk.mount(&image)?;
     let site = act(&mounted.0);
-    run_command(Command::new("xfs_io").args(["-x", "-c", "shutdown"]).arg(&mounted.0))?;
+    cut_power_of(&mounted.0)?;
     drop(mounted);
     let mounted = disk.mount(&image)?;
     let mut findings = findings_after_recovery(prepared, &mounted.0);

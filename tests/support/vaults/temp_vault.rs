@@ -21,7 +21,13 @@ impl TempVault {
     /// A folder with these notes, given as path and text. Folders are made as needed.
     #[must_use]
     pub fn new(notes: &[(&str, &str)]) -> Self {
-        let vault = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        Self::new_in(&std::env::temp_dir(), notes)
+    }
+
+    /// The same within another folder.
+    #[must_use]
+    pub fn new_in(parent: &Path, notes: &[(&str, &str)]) -> Self {
+        let vault = Self { folder: tempfile::tempdir_in(parent).expect("a temporary folder") };
         for (path, text) in notes {
             vault.write(path, text);
         }
