@@ -7,6 +7,7 @@
 
 mod file_watcher;
 mod integrity;
+mod kept_files;
 mod misspelled_keys;
 mod toml_patch;
 
@@ -26,10 +27,11 @@ use vault::{SymlinkPolicy, Vault};
 use crate::hub::writable_notes;
 use crate::models::budget::PAUSED_MESSAGE;
 use crate::support::blocking::run_blocking;
-use crate::workspace::data_dir::{DataDir, FileAction, io_error};
+use crate::workspace::data_dir::DataDir;
 use crate::workspace::write_lock::WriteLock;
 pub(crate) use file_watcher::ConfigWatcher;
 use integrity::{ConfigFault, ConfigOnDisk, END_MARKER, ParsedConfig};
+use kept_files::{keep_as, move_aside, undo_keep};
 
 /// How often a change is repeated because another program saved the file at the same moment.
 const MAX_WRITE_ATTEMPTS: u32 = 50;
@@ -248,7 +250,8 @@ impl Config {
     }
 
     /// Activates the user's choice where the file does not count; a file that counts stays as it
-    /// is. A file that is replaced is kept beside it. Blocks.
+    /// is. A file that is replaced is kept beside it; until it is replaced, it stays where it is, and everything
+    /// stays private. Blocks.
     pub(crate) fn recover(&self, choice: SettingsChoice) -> Result<(), UserError> {
         let lock = self.data.lock()?;
         let (stamp, found) = self.read_from_disk();
@@ -271,12 +274,18 @@ impl Config {
             )
         })?;
         let target = self.target();
-        move_aside(&target, "broken")?;
-        // The chosen settings may lack what the copy has.
+        let kept = keep_as(&target, "broken")?;
+        if let Err(error) = lock.replace(&target, whole.to_text().as_bytes()) {
+            if let Some(kept) = kept {
+                undo_keep(&target, &kept);
+            }
+            return Err(error);
+        }
+        // The chosen settings may lack what the copy has. The copy goes last: without it and without the file,
+        // the next start would count as the first one.
         if choice != SettingsChoice::LastGood {
             move_aside(&self.data.last_good_config_file(), "old")?;
         }
-        lock.replace(&target, whole.to_text().as_bytes())?;
         self.write().unsaved_last_good = None;
         self.activate_from_disk(&lock);
         Ok(())
@@ -462,21 +471,6 @@ fn validate(settings: &Settings) -> Result<(), UserError> {
         ));
     }
     writable_notes::validate(&settings.hub)
-}
-
-/// Renames a file to `NAME.word`, or to the next free number behind it. One that is not there is no trouble.
-fn move_aside(file: &Path, word: &str) -> Result<(), UserError> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let numbered = (2_u32..).map(|number| format!("{name}.{word}.{number}"));
-    let names = std::iter::once(format!("{name}.{word}")).chain(numbered);
-    let free = names.map(|name| file.with_file_name(name)).find(|path| !path.exists());
-    let kept = free.unwrap_or_else(|| file.with_file_name(&name));
-    match fs::rename(file, &kept) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(io_error(FileAction::KeepBroken, &kept, &error))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Lets a vault be read as the settings say: through which links, and with which folders beside it.

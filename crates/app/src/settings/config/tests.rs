@@ -188,6 +188,65 @@ fn each_choice_of_the_user_opens_and_what_was_there_is_kept() {
 }
 
 #[test]
+fn a_recovery_that_cannot_write_the_file_leaves_everything_private() {
+    for (choice, has_copy) in [
+        (SettingsChoice::File, true),
+        (SettingsChoice::File, false),
+        (SettingsChoice::Defaults, true),
+        (SettingsChoice::Defaults, false),
+    ] {
+        let (dir, data) = data();
+        if has_copy {
+            write(&data, "[private]\nnever = [\"Diary\", \"Work\"]\n");
+            assert!(!is_closed(&opened(&data)));
+        }
+        let cut = "[private]\nnever = [\"Diary\"]";
+        write(&data, cut);
+        let config = opened(&data);
+        assert!(is_closed(&config));
+        // The settings cannot be written, as on a full disk.
+        let in_the_way = dir.path().join(".config.toml.new");
+        fs::create_dir(&in_the_way).expect("made");
+        fs::write(in_the_way.join("x"), "").expect("written");
+        config.recover(choice).expect_err("the settings cannot be written");
+        config.reload();
+        assert!(is_closed(&config) && is_closed(&opened(&data)), "{choice:?}, {has_copy}");
+        assert_eq!(in_file(&data), cut);
+        let kept = |name: &str| fs::read_to_string(dir.path().join(name)).ok();
+        assert_eq!(kept("config.toml.last-good").is_some(), has_copy);
+        assert_eq!(kept("config.toml.broken"), None, "the file is still there");
+        fs::remove_dir_all(&in_the_way).expect("removed");
+        config.recover(choice).expect("settled");
+        assert!(!is_closed(&config) && !is_closed(&opened(&data)), "the control");
+        assert_eq!(kept("config.toml.broken").as_deref(), Some(cut));
+        assert_eq!(kept("config.toml.last-good.old").is_some(), has_copy);
+    }
+}
+
+#[test]
+fn a_folder_and_a_broken_symlink_are_kept_when_the_user_starts_over() {
+    let (dir, data) = data();
+    let file = data.config_file();
+    fs::create_dir(&file).expect("a folder where the file was");
+    let config = opened(&data);
+    let in_the_way = dir.path().join(".config.toml.new");
+    fs::create_dir(&in_the_way).expect("made");
+    config.recover(SettingsChoice::Defaults).expect_err("the settings cannot be written");
+    assert!(file.is_dir() && is_closed(&opened(&data)));
+    fs::remove_dir(&in_the_way).expect("removed");
+    config.recover(SettingsChoice::Defaults).expect("settled");
+    assert!(file.is_file() && !is_closed(&opened(&data)));
+    assert!(dir.path().join("config.toml.broken").is_dir());
+    fs::remove_file(&file).expect("removed");
+    symlink(dir.path().join("not mounted/mine.toml"), &file).expect("a link");
+    let config = opened(&data);
+    assert!(is_closed(&config));
+    config.recover(SettingsChoice::Defaults).expect("settled");
+    assert!(file.is_file() && !file.is_symlink() && !is_closed(&opened(&data)));
+    assert!(dir.path().join("config.toml.broken.2").is_symlink());
+}
+
+#[test]
 fn a_rule_can_be_taken_out_of_a_file_that_was_written_by_hand() {
     let by_hand = "[private]\nnever = [\"Diary\", \"Work\"]\n";
     let appended = format!("mode = \"auto\"\n{END_MARKER}\n{by_hand}");
