@@ -143,6 +143,27 @@ async fn a_message_lands_in_the_inbox_note_that_the_user_chose() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_lands_in_an_inbox_note_at_the_top_although_other_notes_have_its_name() {
+    let others = [("Work/Inbox.md", "# Work\n"), ("Diary/Inbox.md", "# Diary\n")];
+    for others in [&others[..1], &others[..]] {
+        let (home, hub) = (TestHome::new(others), TestHub::start().await);
+        let mut settings = with_hub(settings_without_model(), &hub.url());
+        settings.hub.inbox_note = "Inbox.md".to_owned();
+        let running = home.open(settings).await;
+        hub.wait_for_registration().await;
+        for words in ["remember milk", "remember eggs"] {
+            let id = hub.send(words).await;
+            assert_eq!(hub.wait_for_notification(&id).await.body, "Saved to Inbox.md.");
+        }
+        running.quit().await;
+        assert_eq!(home.notes.read("Inbox.md"), "- remember milk\n- remember eggs\n");
+        for (path, text) in others {
+            assert_eq!(home.notes.read(path), *text, "{path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_works_with_its_tools_and_its_answer_reaches_the_hub() {
     let append = json!({ "path": INBOX, "content": "- milk, two litres" });
     let model = ScriptedModel::start(vec![

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use protocol::ErrorCode;
+use protocol::hub::approval::ApprovalReason;
 use serde_json::json;
 use testkit::scripted_model::tool_results;
 use testkit::stories::note_changes;
@@ -182,9 +183,11 @@ async fn a_hub_message_that_cannot_be_kept_is_reported_and_stays_in_the_chat() {
     line.deliver("m-1", "remember milk").await;
     assert_eq!(line.next_response().await.kind, "ack");
     let body = line.next_response().await.payload["body"].as_str().expect("words").to_owned();
-    assert!(body.starts_with("Not saved: ") && body.contains("read-only"), "{body}");
-    assert_readable(&body);
+    assert_eq!(body, "Not saved. Open Vaultmate to see why.");
     let view = running.view(&running.only_conversation().await).await;
+    let ApprovalReason::Failed { error } = &view.held[0].why else { panic!("{:?}", view.held) };
+    assert!(error.contains("read-only"), "{error}");
+    assert_readable(error);
     assert!(user_messages(&view).contains(&"remember milk"), "{:?}", view.items);
     running.quit().await;
 }

@@ -117,6 +117,7 @@ const words: readonly string[] = [
   'Busy: an earlier message with this id isn’t finished. Try again later.',
   'Not saved: another message came under this id just now. Send it again with an id of its own.',
   'Not saved: {0}',
+  'Not saved. Open Vaultmate to see why.',
   'Interrupted after changing {name}. Look at it in Vaultmate.',
   'Interrupted. Vaultmate can’t tell whether {name} changed. Look at it in Vaultmate.',
   'a note',

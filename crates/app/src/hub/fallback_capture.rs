@@ -308,7 +308,12 @@ fn call_events(request: &ModelRequest, tool: &str, arguments: Value) -> Vec<Mode
 
 /// The call that adds the message to the inbox note.
 fn append(request: &ModelRequest, inbox: &NotePath, message: &str) -> Vec<ModelEvent> {
-    call_events(request, APPEND_TOOL, json!({ "path": inbox, "content": list_item(message) }))
+    // The tool takes text without a slash for a name, and would look through the vault for notes of that name.
+    let path = match inbox.folder() {
+        Some(_) => inbox.to_string(),
+        None => format!("./{inbox}"),
+    };
+    call_events(request, APPEND_TOOL, json!({ "path": path, "content": list_item(message) }))
 }
 
 /// A list item; further lines are indented so that they stay part of it.

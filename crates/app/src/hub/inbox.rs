@@ -45,6 +45,9 @@ const ID_IN_USE_MESSAGE: &str =
 const ID_TAKEN_MESSAGE: &str =
     "Not saved: another message came under this id just now. Send it again with an id of its own.";
 
+/// The notification about a message that could not even be added to the inbox note.
+const NOT_SAVED: &str = "Not saved. Open Vaultmate to see why.";
+
 /// The window hears of ignored frames so often at most, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -281,8 +284,8 @@ async fn record_failure(
     if failed.map_err(store_error)? <= MAX_TURN_ATTEMPTS {
         return Ok(AfterFailure::TryAgain);
     }
-    let words = format!("Not saved: {}", why.message);
-    store.inbox_park(&notification_for(row, &words, "high")).await.map_err(store_error)?;
+    // An error may name notes. The window shows it with the message.
+    store.inbox_park(&notification_for(row, NOT_SAVED, "high")).await.map_err(store_error)?;
     vault.outbox_ready.notify_one();
     if let Some(conversation) = &row.conversation {
         vault.emit(DomainEvent::Held(conversation.clone()));

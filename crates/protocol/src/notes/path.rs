@@ -87,11 +87,12 @@ impl NotePath {
         self.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
     }
 
-    /// Whether a text is this path, without regard to case, `.md` and slashes around it.
+    /// Whether a text is this path, without regard to case, `.md`, slashes around it and a `./` before it.
     #[must_use]
     pub fn matches_spelling(&self, text: &str) -> bool {
         let bare = |text: &str| {
-            let text = text.trim().trim_matches('/').to_lowercase();
+            let text = text.trim();
+            let text = text.strip_prefix("./").unwrap_or(text).trim_matches('/').to_lowercase();
             text.strip_suffix(".md").map(str::to_owned).unwrap_or(text)
         };
         bare(text) == bare(self.as_str())

@@ -218,7 +218,7 @@ async fn a_message_that_cannot_even_be_kept_needs_the_user_and_is_tried_again() 
     line.deliver("m-1", "remember milk").await;
     assert_eq!(skip_to_ack(&mut line, "m-1").await, []);
     let told = skip_to_notification(&mut line, "m-1").await;
-    assert!(told.starts_with("Not saved: "), "{told}");
+    assert_eq!(told, "Not saved. Open Vaultmate to see why.");
     let view = pending_approvals(&running).await;
     let conversation = running.only_conversation().await;
     assert_eq!(view.len(), 1, "{view:?}");

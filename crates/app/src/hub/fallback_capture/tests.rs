@@ -35,7 +35,8 @@ async fn the_message_is_appended_verbatim_as_one_item_and_then_called_saved() {
     };
     let events = answered(None, vec![user.clone()]).await;
     let Some(ModelEvent::OwnCall(call)) = events.first() else { panic!("a call: {events:?}") };
-    assert_eq!(call.arguments, json!({"path": "In.md", "content": "- remember milk\n  and eggs"}));
+    let content = "- remember milk\n  and eggs";
+    assert_eq!(call.arguments, json!({"path": "./In.md", "content": content}), "no name");
     let result =
         ContentBlock::Result { call: call.id.clone(), output: "done".into(), is_error: false };
     let after = answered(

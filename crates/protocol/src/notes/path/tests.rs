@@ -33,6 +33,17 @@ fn slashes_and_dot_parts_fold() {
 }
 
 #[test]
+fn a_path_is_recognized_in_the_spellings_that_mean_it_and_in_no_other() {
+    let path = NotePath::parse("Garden.md").expect("a path");
+    for text in ["Garden.md", "garden", " Garden.md ", "/Garden.md", "./Garden.md", "Garden/"] {
+        assert!(path.matches_spelling(text), "{text:?}");
+    }
+    for text in ["Work/Garden.md", "../Garden.md", ".Garden.md", "Gardens"] {
+        assert!(!path.matches_spelling(text), "{text:?}");
+    }
+}
+
+#[test]
 fn existing_names_keep_their_spelling_and_compare_as_nfc() {
     let (decomposed, composed) = ("cafe\u{301}.md", "caf\u{e9}.md");
     assert_eq!(parsed(decomposed), decomposed);
