@@ -413,6 +413,13 @@ async fn a_message_that_a_model_ignores_is_kept_as_it_is() {
     assert_eq!(told, ["Always remember to buy oat milk.", "Saved to inbox/Inbox.md."]);
     assert_eq!(inbox, kept);
 
+    // It says so by a tool alone.
+    let calls = vec![("send_message", json!({ "message": "Saved." }))];
+    let replies = vec![Reply::calls(calls), Reply::text("")];
+    let (told, inbox) = process_message(replies, Mode::Auto, 2).await;
+    assert_eq!(told, ["Saved.", "Saved to inbox/Inbox.md."]);
+    assert_eq!(inbox, kept);
+
     // It says so by a tool, and looks for it in vain.
     let calls = vec![
         ("send_message", json!({ "message": "I shall." })),

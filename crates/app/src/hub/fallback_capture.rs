@@ -88,7 +88,10 @@ pub(crate) struct CaptureIfIgnored {
 }
 
 /// Tools that do nothing about a message.
-const SPEECH_TOOLS: [&str; 3] = ["send_message", "end_conversation", "get_current_time"];
+const SPEECH_TOOLS: [&str; 3] = [SEND_MESSAGE, "end_conversation", "get_current_time"];
+
+/// The tool that talks to the user.
+const SEND_MESSAGE: &str = "send_message";
 
 /// How the results of searches begin that found nothing.
 const EMPTY_RESULT_PREFIXES: [&str; 2] = ["No ", "Nothing "];
@@ -127,8 +130,12 @@ impl Provider for CaptureIfIgnored {
         // The model was told to close, and no call is run any more: the next try keeps the message.
         let is_closing = request.tools.is_empty();
         let ending = append(&request, &self.inbox, &self.message);
+        let has_talked = has_talked(&request, &self.message);
         let answer = self.provider.stream(request).await?;
-        Ok(if is_closing { fail_at_end(answer) } else { replace_end_unless_called(answer, ending) })
+        Ok(match is_closing {
+            true => fail_at_end(answer),
+            false => replace_end_unless_called(answer, ending, has_talked),
+        })
     }
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
@@ -154,12 +161,19 @@ fn fail_at_end(answer: ModelStream) -> ModelStream {
     }))
 }
 
-/// The answer, with `ending` in the place of its end if it has text and no calls.
-fn replace_end_unless_called(answer: ModelStream, ending: Vec<ModelEvent>) -> ModelStream {
+/// The answer, with `ending` in the place of its end if it has no calls and has text, or is empty after a model
+/// that `has_talked`: then the turn would end with it.
+fn replace_end_unless_called(
+    answer: ModelStream,
+    ending: Vec<ModelEvent>,
+    has_talked: bool,
+) -> ModelStream {
     let (mut has_called, mut has_spoken, mut ending) = (false, false, Some(ending));
     let events = answer.flat_map(move |event| {
         let events = match event {
-            Ok(ModelEvent::Stopped { usage, .. }) if has_spoken && !has_called => {
+            Ok(ModelEvent::Stopped { usage, reason })
+                if !has_called && (has_spoken || (has_talked && is_end(reason))) =>
+            {
                 let instead = ending.take().unwrap_or_default();
                 instead.into_iter().map(|event| Ok(with_usage(event, usage))).collect()
             }
@@ -181,6 +195,11 @@ fn replace_end_unless_called(answer: ModelStream, ending: Vec<ModelEvent>) -> Mo
     Box::pin(events)
 }
 
+/// Whether an answer without calls that stops so is whole.
+const fn is_end(reason: StopReason) -> bool {
+    matches!(reason, StopReason::EndTurn | StopReason::StopSequence | StopReason::ToolUse)
+}
+
 fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
     match event {
         ModelEvent::Stopped { reason, .. } => ModelEvent::Stopped { reason, usage },
@@ -191,6 +210,19 @@ fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
 /// Whether a call since the message did something about it: changed or planned to change a note, found or
 /// read something, or settled the question that waited.
 fn has_acted(request: &ModelRequest, message: &str) -> bool {
+    successful_calls(since_message(request, message)).any(|(call, output)| {
+        !SPEECH_TOOLS.contains(&call.tool.as_str())
+            && !EMPTY_RESULT_PREFIXES.iter().any(|start| output.starts_with(start))
+    })
+}
+
+/// Whether a model has talked to the user by a call since the message: then an empty answer ends its turn.
+fn has_talked(request: &ModelRequest, message: &str) -> bool {
+    successful_calls(since_message(request, message)).any(|(call, _)| call.tool == SEND_MESSAGE)
+}
+
+/// The messages from the one of the user on.
+fn since_message<'a>(request: &'a ModelRequest, message: &str) -> &'a [ModelMessage] {
     // A request may lack the characters that nobody sees.
     let message = without_invisible(message);
     let is_message = |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if without_invisible(text) == message);
@@ -201,16 +233,21 @@ fn has_acted(request: &ModelRequest, message: &str) -> bool {
         request.messages.iter().rposition(is_said)
     };
     let sent = last(&is_message).or_else(|| last(&is_text));
-    let own = request.messages.get(sent.unwrap_or_default()..).unwrap_or_default();
-    let blocks = || own.iter().flat_map(|message| &message.blocks);
-    let does = |call: &ToolCall| !SPEECH_TOOLS.contains(&call.tool.as_str());
-    blocks().any(|block| match block {
+    request.messages.get(sent.unwrap_or_default()..).unwrap_or_default()
+}
+
+/// The calls in these messages that did not fail, with their outputs.
+fn successful_calls(messages: &[ModelMessage]) -> impl Iterator<Item = (&ToolCall, &str)> {
+    let blocks = move || messages.iter().flat_map(|message| &message.blocks);
+    blocks().filter_map(move |block| match block {
         ContentBlock::Result { call: id, output, is_error: false } => {
-            let is_call =
-                |block: &ContentBlock| matches!(block, ContentBlock::Call(call) if call.id == *id && does(call));
-            blocks().any(is_call) && !EMPTY_RESULT_PREFIXES.iter().any(|start| output.starts_with(start))
+            let mut calls = blocks().filter_map(|block| match block {
+                ContentBlock::Call(call) => Some(call),
+                _ => None,
+            });
+            calls.find(|call| call.id == *id).map(|call| (call, output.as_str()))
         }
-        _ => false,
+        _ => None,
     })
 }
 
