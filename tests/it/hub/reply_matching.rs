@@ -113,7 +113,7 @@ async fn a_message_that_is_no_answer_stands_alone_and_the_question_stays_open() 
     let model = ScriptedModel::start(vec![
         question_reply(),
         settle_reply(false),
-        Reply::text("It is sunny."),
+        Reply::text("Always remember to buy oat milk."),
         settle_reply(true),
         Reply::text("Painted red."),
         Reply::calls(vec![("resolve_question", json!({ "question_id": "q", "is_answer": true }))]),
@@ -126,12 +126,13 @@ async fn a_message_that_is_no_answer_stands_alone_and_the_question_stays_open() 
     let mut line = hub.accept().await;
     assert_eq!(send_and_read_notification(&mut line, "m-1", "paint the boat").await, "Which boat?");
     assert_eq!(
-        send_and_read_notification(&mut line, "m-2", "how is the weather").await,
-        "It is sunny."
+        send_and_read_notification(&mut line, "m-2", "remember oat milk").await,
+        "Always remember to buy oat milk."
     );
     assert_eq!(question_state(&running).await, (None, true));
     running.quit().await;
     drop(line);
+    assert_eq!(home.notes.read(INBOX), "- remember oat milk\n", "nothing else was done about it");
     let running = home.open(settings).await;
     let mut line = hub.accept().await;
     assert_eq!(
@@ -140,6 +141,7 @@ async fn a_message_that_is_no_answer_stands_alone_and_the_question_stays_open() 
         "over a restart too"
     );
     assert_eq!(question_state(&running).await, (Some("red".into()), false));
+    assert_eq!(home.notes.read(INBOX), "- remember oat milk\n", "an answer is not kept");
     // Once it is answered there is nothing to settle.
     assert_eq!(send_and_read_notification(&mut line, "m-4", "blue after all").await, "Yes.");
     assert!(!offers_settle_tool(&model.requests()[5]));

@@ -208,17 +208,23 @@ fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
 }
 
 /// Whether a call since the message did something about it: changed or planned to change a note, found or
-/// read something, or settled the question that waited.
+/// read something, or answered the question that waited. That the message is no answer leaves it to be
+/// worked on.
 fn has_acted(request: &ModelRequest, message: &str) -> bool {
+    let does = |call: &ToolCall| match call.tool.as_str() {
+        RESOLVE_QUESTION => call.arguments.get("is_answer").and_then(Value::as_bool) == Some(true),
+        tool => !SPEECH_TOOLS.contains(&tool),
+    };
     successful_calls(since_message(request, message)).any(|(call, output)| {
-        !SPEECH_TOOLS.contains(&call.tool.as_str())
-            && !EMPTY_RESULT_PREFIXES.iter().any(|start| output.starts_with(start))
+        does(call) && !EMPTY_RESULT_PREFIXES.iter().any(|start| output.starts_with(start))
     })
 }
 
-/// Whether a model has talked to the user by a call since the message: then an empty answer ends its turn.
+/// Whether a model has talked by a call since the message: then an empty answer may end its turn, at least
+/// after a restart.
 fn has_talked(request: &ModelRequest, message: &str) -> bool {
-    successful_calls(since_message(request, message)).any(|(call, _)| call.tool == SEND_MESSAGE)
+    let talks = |call: &ToolCall| matches!(call.tool.as_str(), SEND_MESSAGE | RESOLVE_QUESTION);
+    successful_calls(since_message(request, message)).any(|(call, _)| talks(call))
 }
 
 /// The messages from the one of the user on.

@@ -200,4 +200,11 @@ fn what_was_done_about_a_message_is_known_also_when_it_has_characters_that_nobod
         let talk = ToolCall { tool: "send_message".into(), ..call.clone() };
         assert!(!has_acted(&request(&talk), message), "{message:?}");
     }
+    // A message that is no answer still has to be worked on.
+    for is_answer in [true, false] {
+        let arguments = json!({ "question_id": "q", "is_answer": is_answer });
+        let settle = ToolCall { tool: RESOLVE_QUESTION.into(), arguments, ..call.clone() };
+        assert_eq!(has_acted(&request(&settle), "remember milk"), is_answer);
+        assert!(has_talked(&request(&settle), "remember milk"));
+    }
 }
