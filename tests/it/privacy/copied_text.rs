@@ -55,6 +55,41 @@ async fn text_of_a_private_note_comes_into_an_open_note_only_after_a_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tags_of_private_notes_come_into_an_open_note_only_after_a_review() {
+    let read_open = ("read_file", json!({ "path": "Open.md" }));
+    for (call, has_rule, is_pending) in [
+        (("list_tags", json!({})), true, true),
+        (("list_tags", json!({})), false, false),
+        (read_open, true, false),
+    ] {
+        let name = format!("{call:?}, with a rule: {has_rule}");
+        let list = json!({ "path": "Tags.md", "content": "wedding" });
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![call]),
+            Reply::calls(vec![("write_file", list)]),
+            Reply::text("Listed."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        home.notes.write("Home/Ann.md", "#wedding\n");
+        let mut settings = settings(&model);
+        if !has_rule {
+            settings.private.local.clear();
+        }
+        let running = home.open(settings).await;
+        let conversation = running.send_and_wait(None, "list my tags").await;
+        let told = model.requests().last().map(|request| request["messages"].to_string());
+        let is_listed = told.is_some_and(|told| told.contains("#wedding, 1 note"));
+        assert_eq!(is_listed, name.contains("list_tags"), "{name}");
+        let waits = running.pending_paths(&conversation).await;
+        assert_eq!(waits == ["Tags.md"], is_pending, "{name}: {waits:?}");
+        assert_eq!(home.notes.try_read("Tags.md").is_some(), !is_pending, "{name}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_moves_a_private_note_out_of_its_folder_only_after_a_review() {
     for (path, to, is_moved) in [
         ("Home/Diary.md", "Diary.md", false),

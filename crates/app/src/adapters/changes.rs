@@ -7,7 +7,7 @@ use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, Privacy, ToolEvent, UserError,
+    OpenTurn, PlannedState, Privacy, Source, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, Store};
 use tokio::sync::{Mutex, mpsc};
@@ -183,6 +183,10 @@ impl VaultChanges {
             return Ok(false);
         }
         let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        // Text of an unknown source, such as a list of tags, may be of any note that the model sees.
+        if heard.contains(&Source::Foreign) && self.privacy_guard.has_local_model(&turn.turn) {
+            return Ok(true);
+        }
         self.privacy_guard.hides_any(Privacy::Open, heard).await
     }
 
