@@ -111,3 +111,34 @@ async fn the_command_line_moves_a_private_note_out_of_its_folder_only_after_a_re
         model.finish();
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_gives_a_name_after_it_read_a_private_note_only_after_a_review() {
+    let rename = || json!({ "source": "Open.md", "destination": "Ann is pregnant.md" });
+    let folder = || json!({ "path": "Ann is pregnant" });
+    for (read, tool, call, made) in [
+        ("Home/Diary.md", "move_file", rename(), None),
+        ("Home/Diary.md", "create_folder", folder(), None),
+        ("Boats.md", "move_file", rename(), Some("Ann is pregnant.md")),
+        ("Boats.md", "create_folder", folder(), Some("Ann is pregnant")),
+    ] {
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("read_file", json!({ "path": read }))]),
+            Reply::calls(vec![(tool, call)]),
+            Reply::text("It is tidied up."),
+        ])
+        .await;
+        let home = TestHome::new(&NOTES);
+        let private = "[private]\nlocal = [\"Home/\"]\nendpointIsLocal = true\n";
+        home.data.write("config.toml", format!("{private}{LAST_LINE}\n"));
+        let words = ["--write", "Tidy up"];
+        let said = run_command(&mut ask_command(&home, &model, &words)).await;
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let named = ["Ann is pregnant.md", "Ann is pregnant"];
+        let found = named.into_iter().find(|name| home.notes.root().join(name).exists());
+        assert_eq!(found, made, "{read}, {tool}: {said:?}");
+        let waits = said.stderr.contains("waiting for review");
+        assert_eq!(waits, made.is_none(), "{read}, {tool}: {said:?}");
+        model.finish();
+    }
+}

@@ -4,7 +4,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use llm::tool_api::tool::ToolEffect;
-use protocol::{Change, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source};
+use protocol::{
+    Change, ChangeAction, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source,
+};
 use unicode_casefold::UnicodeCaseFold as _;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -112,11 +114,18 @@ pub(crate) fn lowers_privacy(plan: &ChangeSet, rules: &PrivateRules) -> bool {
     })
 }
 
-/// Whether the plan gives text to a note that every model may see.
+/// Whether the plan gives text to a note that every model may see, or a name to a note or folder at such a
+/// place: a name is text, too.
 pub(crate) fn writes_open_note(plan: &ChangeSet, rules: &PrivateRules) -> bool {
     plan.changes().any(|change| {
         let is_open = |text| markdown::privacy(rules, text) == Privacy::Open;
-        rules.by_path(&change.path) == Privacy::Open && change.after().is_some_and(is_open)
+        let writes = change.after().is_some_and(is_open);
+        let place = match &change.act {
+            ChangeAction::Rename { to, .. } => Some(to),
+            ChangeAction::MakeFolder => Some(&change.path),
+            _ => Some(&change.path).filter(|_| writes),
+        };
+        place.is_some_and(|path| rules.by_path(path) == Privacy::Open)
     })
 }
 
@@ -250,6 +259,21 @@ mod tests {
         };
         assert!(writes("A.md", "text"));
         assert!(!writes("Home/A.md", "text") && !writes("A.md", "#home text"));
+    }
+
+    #[test]
+    fn a_new_name_at_an_open_place_is_text_that_every_model_may_see() {
+        let private = protocol::settings::PrivateSettings {
+            local: vec!["Home/".to_owned()],
+            ..Default::default()
+        };
+        let rules = PrivateRules::parse(&private).expect("rules");
+        let names = |change: Change| writes_open_note(&std::iter::once(change).collect(), &rules);
+        let folder = |at: &str| Change { path: path(at), act: ChangeAction::MakeFolder };
+        assert!(names(Change::rename(path("A.md"), path("Ann.md"))) && names(folder("Ann")));
+        assert!(names(Change::rename_folder(path("Home/A"), path("Ann"))));
+        assert!(!names(Change::rename(path("A.md"), path("Home/Ann.md"))));
+        assert!(!names(folder("Home/Ann")) && !names(Change::trash(path("A.md"), "text")));
     }
 
     #[test]
