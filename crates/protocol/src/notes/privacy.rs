@@ -135,11 +135,10 @@ impl PrivateRules {
         }
         let path = fold_text(path.as_str());
         let privacy = self.strictest(|rule| rule.covers(&path));
-        let originals: Vec<Vec<String>> = path.split('/').map(conflict_copy::originals).collect();
-        if originals.iter().all(Vec::is_empty) {
+        let parts = with_originals(&path);
+        if parts.iter().all(|(_, originals)| originals.is_empty()) {
             return privacy;
         }
-        let parts: Vec<(&str, Vec<String>)> = path.split('/').zip(originals).collect();
         privacy.max(self.strictest(|rule| rule.covers_original(&parts)))
     }
 
@@ -197,13 +196,12 @@ impl PrivateRules {
         )
     }
 
-    /// How private something at or below this path can be by its path alone.
+    /// How private something at or below this path can be by its path alone, also in the copy of a folder.
     #[must_use]
     pub fn strictest_below(&self, path: &NotePath) -> Privacy {
-        let folder = format!("{}/", fold_text(path.as_str()));
-        self.by_path(path).max(self.strictest(
-            |rule| matches!(rule, PrivateRule::Place(place) if place.starts_with(&folder)),
-        ))
+        let folder = fold_text(path.as_str());
+        let parts = with_originals(&folder);
+        self.by_path(path).max(self.strictest(|rule| rule.covers_below(&parts)))
     }
 
     fn strictest(&self, matches: impl Fn(&PrivateRule) -> bool) -> Privacy {
@@ -239,6 +237,23 @@ impl PrivateRule {
         }
         true
     }
+
+    /// Whether it covers something below a folder with these parts where each may be called like one of its
+    /// originals.
+    fn covers_below(&self, folder: &[(&str, Vec<String>)]) -> bool {
+        let Self::Place(place) = self else { return matches!(self, Self::Everything) };
+        let mut places = place.split('/');
+        let leads_on = folder.iter().all(|(name, originals)| {
+            let is_it = |place: &str| *name == place || originals.iter().any(|one| one == place);
+            places.next().is_some_and(is_it)
+        });
+        leads_on && places.next().is_some()
+    }
+}
+
+/// The parts of a folded path, each with all names that it may be a copy or a backup of.
+fn with_originals(path: &str) -> Vec<(&str, Vec<String>)> {
+    path.split('/').map(|name| (name, conflict_copy::originals(name))).collect()
 }
 
 /// Whether a folded tag is `tag` or nested in it.

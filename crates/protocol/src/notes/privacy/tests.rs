@@ -38,12 +38,25 @@ fn a_folder_can_hold_what_a_rule_below_it_covers() {
     let below = |rule: &str, path: &str| {
         rules(&[], &[rule]).strictest_below(&NotePath::parse(path).unwrap())
     };
-    for (rule, path) in
-        [("Areas/Home", "Areas"), ("areas/home/x", "AREAS/Home"), ("Areas", "Areas/b")]
-    {
+    for (rule, path) in [
+        ("Areas/Home", "Areas"),
+        ("areas/home/x", "AREAS/Home"),
+        ("Areas", "Areas/b"),
+        ("Areas/Home", "Areas (conflicted copy 2026-01-02)"),
+        ("Areas/Home/x", "AREAS.bak/Home (conflicted copy 1)"),
+        ("Areas.bak/Home", "Areas.bak"),
+    ] {
         assert_eq!(below(rule, path), Privacy::Local, "{rule}, {path}");
     }
-    for (rule, path) in [("Areas 2/Home", "Areas"), ("Areas/Home", "Areas/Ho"), ("#a", "a")] {
+    for (rule, path) in [
+        ("Areas 2/Home", "Areas"),
+        ("Areas/Home", "Areas/Ho"),
+        ("#a", "a"),
+        ("Areas/Home", "Areas 2"),
+        ("Areas/Home", "Work/Areas (conflicted copy 1)"),
+        ("Areas (conflicted copy 1)/Home", "Areas"),
+        ("Areas/Home", "Areas.bak/Work"),
+    ] {
         assert_eq!(below(rule, path), Privacy::Open, "{rule}, {path}");
     }
 }
