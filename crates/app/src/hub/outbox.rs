@@ -354,11 +354,12 @@ impl SendThrottle {
         {
             tokio::time::sleep_until(first + self.pace.scale(MINUTE)).await;
         }
-        let title = self.distinct_title(push.title.unwrap_or_default(), Instant::now());
+        // A hub shows the text as it comes, and drops everything that looks like a tag.
+        let (title, body) = (plain_text(&push.title.unwrap_or_default()), plain_text(&push.body));
+        // Two titles may differ in their marks alone, so the titles as they are shown are told apart.
+        let title = self.distinct_title(title, Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));
         let priority = parse_priority(&push.priority);
-        // A hub shows the text as it comes, and drops everything that looks like a tag.
-        let (title, body) = (plain_text(&title), plain_text(&push.body));
         let message_id = id_at_hub(&push.message_id).to_owned();
         HubResponse::Notification { message_id, title, body, priority }
     }

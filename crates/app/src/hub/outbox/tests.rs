@@ -146,6 +146,21 @@ async fn a_notification_is_plain_text_that_survives_a_hub_which_drops_tags() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn titles_that_differ_in_their_marks_alone_are_told_apart() {
+    let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
+    let mut titles = Vec::new();
+    for text in ["**Milk**", "Milk", "*Milk*", "Eggs"] {
+        let row = InboxRow { text: text.into(), ..row() };
+        let sent = pace.throttle(notification_for(&row, "words", "normal")).await;
+        let HubResponse::Notification { title, .. } = sent else {
+            panic!("a notification: {sent:?}")
+        };
+        titles.push(title);
+    }
+    assert_eq!(titles, ["Milk", "Milk (2)", "Milk (3)", "Eggs"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_minute_has_more_than_the_hub_shows() {
     let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
     let mut sent = Vec::new();
