@@ -164,6 +164,19 @@ async fn a_message_lands_in_an_inbox_note_at_the_top_although_other_notes_have_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_inbox_note_with_a_name_of_the_daily_note_is_created() {
+    let (home, hub) = (TestHome::new(&NOTES), TestHub::start().await);
+    let mut settings = with_hub(settings_without_model(), &hub.url());
+    settings.hub.inbox_note = "Daily note.md".to_owned();
+    let running = home.open(settings).await;
+    hub.wait_for_registration().await;
+    let id = hub.send("remember milk").await;
+    assert_eq!(hub.wait_for_notification(&id).await.body, "Saved to Daily note.md.");
+    running.quit().await;
+    assert_eq!(home.notes.read("Daily note.md"), "- remember milk\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_works_with_its_tools_and_its_answer_reaches_the_hub() {
     let append = json!({ "path": INBOX, "content": "- milk, two litres" });
     let model = ScriptedModel::start(vec![
