@@ -1,7 +1,8 @@
 //! Text that a program passes to `ask --json`: that of private notes is withheld.
 
 use std::fs;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use protocol::Settings;
 use protocol::settings::PrivateSettings;
@@ -11,6 +12,12 @@ use testkit::{Reply, ScriptedModel};
 use crate::cli_ask::{NOTES, ask_json};
 use crate::harness::test_app::{TestHome, home_with_key, settings_with_model};
 use crate::settings::LAST_LINE;
+
+/// The time in milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
+    i64::try_from(since.as_millis()).expect("in range")
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_a_program_passes_from_a_private_note_is_withheld() {
@@ -44,10 +51,6 @@ async fn text_that_a_program_passes_from_a_private_note_is_withheld() {
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_a_program_passes_from_a_note_that_was_replaced_since_is_withheld() {
     const HOUR_MS: i64 = 60 * 60 * 1_000;
-    let now = || {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
-        i64::try_from(since.as_millis()).expect("in range")
-    };
     let before: fn(i64) -> i64 = |now| now - HOUR_MS;
     let after: fn(i64) -> i64 = |now| now + HOUR_MS;
     // A message without a time says nothing of when the note was read.
@@ -80,6 +83,48 @@ async fn text_that_a_program_passes_from_a_note_that_was_replaced_since_is_withh
         assert_eq!(sent.matches("canary-5c1e").count(), if is_sent { 2 } else { 0 }, "{sent}");
         let at = told["history"][2]["at"].as_i64().expect("a time");
         assert!((now() - HOUR_MS..=now()).contains(&at), "{told}");
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_of_a_note_that_was_replaced_during_its_question_is_withheld_from_the_next_one() {
+    for is_replaced in [true, false] {
+        let home = TestHome::new(&NOTES);
+        home.notes.write("Diary/Today.md", "nothing\n");
+        home.data.write("config.toml", format!("[private]\nnever = [\"Diary/\"]\n{LAST_LINE}\n"));
+        let (note, hidden) =
+            (home.notes.root().join("Harbour.md"), home.notes.root().join("Diary/H.md"));
+        // The clock of a file system may be behind by so much; the note is older than that.
+        let made = now();
+        while now() < made + 50 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let (answering, answered_at) = mpsc::channel();
+        let answer = Reply::computed(move |_| {
+            answering.send(now()).expect("the test waits for it");
+            if is_replaced {
+                fs::rename(&note, &hidden).expect("moved");
+                fs::write(&note, "another note\n").expect("written");
+            }
+            Reply::text("It leaves at nine.")
+        });
+        let read = Reply::calls(vec![("read_file", json!({ "path": "Harbour.md" }))]);
+        let model = ScriptedModel::start(vec![read, answer, Reply::text("Well.")]).await;
+        let input = json!({ "message": "When does the ferry leave?" });
+        let (said, told) = ask_json(&home, &model, &input.to_string(), &[]).await;
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let answered_at = answered_at.try_recv().expect("it was answered");
+        for past in told["history"].as_array().expect("messages") {
+            let at = past["at"].as_i64().expect("a time");
+            assert!(at <= answered_at, "it was read before {answered_at}: {past}");
+        }
+        let input = json!({ "message": "And now?", "history": told["history"] });
+        let (said, _) = ask_json(&home, &model, &input.to_string(), &[]).await;
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let sent = model.requests().pop().expect("a request").to_string();
+        assert_eq!(sent.contains("leaves at nine"), !is_replaced, "{sent}");
+        assert!(sent.contains("When does the ferry leave?"), "{sent}");
         model.finish();
     }
 }

@@ -114,7 +114,7 @@ pub struct OneShotAnswer {
     pub sources: BTreeSet<Source>,
     /// Why there is no whole answer.
     pub error: Option<UserError>,
-    /// When it was answered.
+    /// When it was asked: nothing was read for it before.
     pub at: Timestamp,
     /// Whether it ended at the limit of steps: what is there was answered, and there may be more.
     pub at_limit: bool,
@@ -152,6 +152,8 @@ async fn run_one_shot(
     listener: FeedListener,
 ) -> Result<OneShotAnswer, UserError> {
     let open = app.open_for_one_shot(&question.vault, listener).await?;
+    // Another file may take the path of a note as soon as the note was read.
+    let at = now();
     if let Some(note) = &question.note {
         let (vault, note) = (open.vault.clone(), note.clone());
         let path = run_blocking(move || vault.resolve(&note))
@@ -168,7 +170,7 @@ async fn run_one_shot(
     let most =
         turn_policy::effective_privacy(&*app.services().model_selector.selected().await).await;
     let history = redact_history(&open, most, question.history).await?;
-    store_history(&open.store, &conversation, history).await?;
+    store_history(&open.store, &conversation, history, at).await?;
     let message = UserMessage::new(question.text, Origin::Cli, WithNote::OnDesk);
     let mut prepared = open.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
@@ -199,7 +201,7 @@ async fn run_one_shot(
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
     let at_limit = items.iter().any(is_limit);
     let sources = open.store.context_sources(&turn).await.map_err(store_error)?;
-    Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at: now(), at_limit })
+    Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at, at_limit })
 }
 
 /// The messages before, without text from notes that the model may not see.
@@ -287,11 +289,13 @@ async fn unapplied_changes(
     Ok((planned, Vec::new()))
 }
 
-/// Stores the messages before, each message of the user as a turn that has ended.
+/// Stores the messages before, each message of the user as a turn that has ended. Since `at` no note of theirs
+/// was looked at.
 async fn store_history(
     store: &Store,
     conversation: &ConversationId,
     history: Vec<PriorMessage>,
+    at: Timestamp,
 ) -> Result<(), UserError> {
     let mut said = history.into_iter().peekable();
     while said.peek().is_some() {
@@ -303,7 +307,7 @@ async fn store_history(
             steps.push(step);
         }
         let answered = said.next_if(|one| one.role == Role::Assistant);
-        let prior = PriorTurn { conversation, turn: crate::support::clock::new_id() };
+        let prior = PriorTurn { conversation, turn: crate::support::clock::new_id(), at };
         prior.store(store, asked, steps, answered).await.map_err(store_error)?;
     }
     Ok(())
@@ -313,6 +317,7 @@ async fn store_history(
 struct PriorTurn<'a> {
     conversation: &'a ConversationId,
     turn: TurnId,
+    at: Timestamp,
 }
 
 impl PriorTurn<'_> {
@@ -371,7 +376,8 @@ impl PriorTurn<'_> {
 
     fn message(&self, role: Role, parts: Vec<MessagePart>) -> Message {
         let (conversation, turn) = (self.conversation.clone(), self.turn.clone());
-        Message { id: crate::support::clock::new_id(), conversation, turn, role, parts, at: now() }
+        let id = crate::support::clock::new_id();
+        Message { id, conversation, turn, role, parts, at: self.at }
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct HistoryMessage {
     /// as foreign.
     #[serde(default = "foreign_source")]
     sources: Vec<Source>,
-    /// When it was said, in milliseconds since 1970. With it, text of a note is withheld whose path
+    /// When its question was asked, in milliseconds since 1970. With it, text of a note is withheld whose path
     /// another file has by now, if the note may be private.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
