@@ -1,5 +1,6 @@
 //! A move and the links to it are decided as one.
 
+use protocol::AppEvent;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateRequest};
 use serde_json::json;
@@ -136,6 +137,39 @@ async fn an_edit_and_a_move_of_a_note_are_applied_both_or_neither() {
         assert_eq!(home.notes.read("Sub/B.md"), "TEXT\n");
         assert_eq!(home.notes.try_read("A.md"), None);
         assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edited_and_moved_note_is_in_the_decision_once() {
+    for is_accepted in [true, false] {
+        let (_home, model, running, conversation) = with_pending_edit_and_move(false).await;
+        let pending = running.pending_paths(&conversation).await;
+        let all: Vec<_> = pending.iter().map(String::as_str).collect();
+        let none = &[][..];
+        let (accepted, declined) = if is_accepted { (&all[..], none) } else { (none, &all[..]) };
+        running.decide(&conversation, accepted, declined).await.expect("decided");
+        let decision = |item: &ChatItem| match item {
+            ChatItem::Decision { applied, rejected, .. } => {
+                Some((applied.clone(), rejected.clone()))
+            }
+            _ => None,
+        };
+        let published = running.wait_for_event("the decision", |event| match event {
+            AppEvent::ItemChanged { item, .. } => decision(item),
+            _ => None,
+        });
+        let view = running.view(&conversation).await;
+        let stored = view.items.iter().find_map(decision).expect("a decision");
+        for (applied, rejected) in [published.await, stored] {
+            let listed = |paths: &[protocol::NotePath]| {
+                paths.iter().map(ToString::to_string).collect::<Vec<_>>()
+            };
+            assert_eq!(listed(&applied), accepted);
+            assert_eq!(listed(&rejected), declined);
+        }
         running.quit().await;
         model.finish();
     }

@@ -113,8 +113,10 @@ pub(crate) fn reject_request(set: &OpenChangeSet, paths: &[NotePath]) -> DecideR
 /// One sentence for the notes that could not be changed.
 pub(crate) fn failed_notes_error(decided: &ChangeSetDecision) -> Option<UserError> {
     let (path, why) = decided.problems.first()?;
-    let more = match decided.problems.len() {
-        1 => String::new(),
+    // A note that is rewritten and moved has two rows.
+    let notes: BTreeSet<&NotePath> = decided.problems.iter().map(|(path, _)| path).collect();
+    let more = match notes.len() {
+        0 | 1 => String::new(),
         2 => " (1 more note needs review for the same or another reason.)".to_owned(),
         n => format!(" ({} more notes need review for the same or other reasons.)", n - 1),
     };
@@ -122,4 +124,25 @@ pub(crate) fn failed_notes_error(decided: &ChangeSetDecision) -> Option<UserErro
         ErrorCode::Write,
         format!("{} wasn’t changed and still needs review: {why}{more}", path.title()),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_that_could_not_be_changed_is_counted_once_although_two_of_its_changes_failed() {
+        let failed = |paths: &[&str]| {
+            let problems = paths.iter().map(|path| {
+                (NotePath::parse(path).expect("a path"), "It changed on disk.".to_owned())
+            });
+            let decided =
+                ChangeSetDecision { problems: problems.collect(), ..ChangeSetDecision::default() };
+            failed_notes_error(&decided).expect("an error").message
+        };
+        let one = "A wasn’t changed and still needs review: It changed on disk.";
+        assert_eq!(failed(&["A.md", "A.md"]), one);
+        let more = "(1 more note needs review for the same or another reason.)";
+        assert_eq!(failed(&["A.md", "C.md", "A.md"]), format!("{one} {more}"));
+    }
 }

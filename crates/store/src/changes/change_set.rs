@@ -35,10 +35,10 @@ pub struct DecisionRow {
     pub id: MessageId,
     /// The change set.
     pub change_set: ChangeSetId,
-    /// Notes that were changed, in the order they were planned.
+    /// Notes that were changed, each once, in the order they were planned.
     pub applied: Vec<NotePath>,
-    /// Notes whose changes were turned down, in the order they were planned. Of a note in both
-    /// lists only some were.
+    /// Notes whose changes were turned down, each once, in the order they were planned. Of a note in
+    /// both lists only some were.
     pub rejected: Vec<NotePath>,
     /// Those of the changed ones in which the user wrote some of the lines.
     pub edited: Vec<NotePath>,
@@ -307,12 +307,15 @@ fn decision_id(row: &DecidedChange) -> MessageId {
     MessageId::from(format!("{}@{}", row.change_set, row.at.0))
 }
 
-/// Rows that were decided at one time in one set make one decision.
+/// Rows that were decided at one time in one set make one decision. A note that was rewritten and moved has
+/// two rows and is listed once.
 fn group_by_decision(decided: Vec<DecidedChange>) -> Vec<DecisionRow> {
     let mut decisions: Vec<DecisionRow> = Vec::new();
+    let mut listed = BTreeSet::new();
     for row in decided {
         let id = decision_id(&row);
         if decisions.last().is_none_or(|last| last.id != id) {
+            listed.clear();
             decisions.push(DecisionRow {
                 id,
                 change_set: row.change_set,
@@ -324,8 +327,12 @@ fn group_by_decision(decided: Vec<DecidedChange>) -> Vec<DecisionRow> {
         }
         if let Some(decision) = decisions.last_mut() {
             let side = if row.applied { &mut decision.applied } else { &mut decision.rejected };
-            side.push(row.path.clone());
-            decision.edited.extend(row.edited.then_some(row.path));
+            if listed.insert((row.applied, row.path.clone())) {
+                side.push(row.path.clone());
+            }
+            if row.edited && !decision.edited.contains(&row.path) {
+                decision.edited.push(row.path);
+            }
         }
     }
     decisions

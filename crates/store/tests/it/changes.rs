@@ -252,6 +252,21 @@ async fn decisions_at_two_times_are_separate_and_a_path_may_return() {
 }
 
 #[tokio::test]
+async fn a_note_that_was_rewritten_and_moved_is_in_a_decision_once() {
+    let both = [edit("a.md", "1", "2"), Change::rename(path("a.md"), path("b.md"))];
+    let a = [path("a.md")];
+    for (applied, rejected) in [(&a[..], &[][..]), (&[][..], &a[..])] {
+        let story = running_turn().await;
+        plan(&story, "s", "c1", &both).await;
+        assert_eq!(waiting(&story).await, both, "two rows are pending");
+        assert!(decide(&story, applied, rejected, 20).await);
+        let decisions = story.store.decisions(&conversation_id()).await.expect("read");
+        let [decision] = &decisions[..] else { panic!("one decision: {decisions:?}") };
+        assert_eq!((&decision.applied[..], &decision.rejected[..]), (applied, rejected));
+    }
+}
+
+#[tokio::test]
 async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
     let story = running_turn().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "4"), edit("b.md", "1", "2")]).await;

@@ -37,3 +37,18 @@ it('says of no note that it was changed once that was undone', () => {
     'Rejected changes to 1 note: Tasks',
   ]);
 });
+
+it('names a note once that a decision lists twice', () => {
+  render(DecisionLine, {
+    applied: ['Soup.md', 'Soup.md', 'Bread.md', 'Bread.md', 'Cake.md', 'Cake.md'],
+    rejected: ['Tasks.md', 'Tasks.md'],
+    since: { undone: ['Bread.md', 'Bread.md'], partly: ['Cake.md', 'Cake.md'] },
+    onnote: () => undefined,
+  });
+  expect(lines()).toEqual([
+    'Changed 1 note: Soup',
+    'Undid the changes to 1 note: Bread',
+    'Undid some of the changes to 1 note: Cake',
+    'Rejected changes to 1 note: Tasks',
+  ]);
+});
