@@ -19,13 +19,18 @@ export type Acceptance = 'accept' | 'reject';
 /** The decision about one hunk; lines that the user edited are accepted with it. */
 export type HunkChoice = Acceptance | { readonly edit: string };
 
+/** A decision with the lines that the user wrote for the hunk: they stay while it is rejected or undecided, and are
+ * accepted with it later. */
+export type KeptChoice =
+  HunkChoice | { readonly rejected: string } | { readonly undecided: string } | null;
+
 /** One for each hunk; of what is decided whole, one. */
 type Choices = readonly (HunkChoice | null)[];
 
 export class ReviewDecisions {
   /** Hunks that are being edited. */
   readonly drafts = new HunkDrafts(() => this.#keep());
-  readonly #byNote = new SvelteMap<NotePath, Choices>();
+  readonly #byNote = new SvelteMap<NotePath, readonly KeptChoice[]>();
   #notes: readonly NoteDiff[] = [];
   #units = unitsOf([]);
   #review: ChangeSetId | null = null;
@@ -52,10 +57,9 @@ export class ReviewDecisions {
     return this.#choices(path)[index] ?? null;
   }
 
-  /** The lines that the user wrote for a hunk and accepted; `null` where there are none. */
+  /** The lines that the user wrote for a hunk, whatever is decided about it; `null` where there are none. */
   own(path: NotePath, index: number): string | null {
-    const choice = this.#byNote.get(path)?.[index] ?? null;
-    return choice === null || typeof choice === 'string' ? null : choice.edit;
+    return ownLines(this.#byNote.get(path)?.[index] ?? null);
   }
 
   /** The decision on these: accepted with some excluded is accepted; `null` when some are undecided. */
@@ -82,7 +86,7 @@ export class ReviewDecisions {
   }
 
   /** Gives a decision, to all that belong together; giving the same one again clears it. Lines that the user
-   * edited are accepted as they are. */
+   * edited are accepted as they are, also after they were rejected. */
   decide(path: NotePath, acceptance: Acceptance): void {
     const choice = this.of(path) === acceptance ? null : acceptance;
     for (const one of this.#units.get(path) ?? [path]) {
@@ -118,7 +122,7 @@ export class ReviewDecisions {
   }
 
   rejectAll(): void {
-    for (const { path } of this.#notes) this.#give(path, () => 'reject');
+    for (const { path } of this.#notes) this.#give(path, (before) => decided(before, 'reject'));
   }
 
   /** All of it, as it is told to the application. */
@@ -149,17 +153,14 @@ export class ReviewDecisions {
 
   /** The decisions about a note, without those about hunks that are being edited. */
   #choices(path: NotePath): Choices {
-    const choices = this.#byNote.get(path) ?? [];
+    const choices = (this.#byNote.get(path) ?? []).map(choiceOf);
     const note = this.drafts.any ? this.#notes.find((one) => one.path === path) : undefined;
     return note
       ? choices.map((choice, at) => (this.drafts.of(note, at) === null ? choice : null))
       : choices;
   }
 
-  #give(
-    path: NotePath,
-    choice: (before: HunkChoice | null, at: number) => HunkChoice | null,
-  ): void {
+  #give(path: NotePath, choice: (before: KeptChoice, at: number) => KeptChoice): void {
     const note = this.#notes.find((one) => one.path === path);
     const places = note ? placesIn(note) : 1;
     const before = this.#byNote.get(path);
@@ -211,9 +212,24 @@ function acceptanceOf(choice: HunkChoice | null): Acceptance | null {
   return choice === null || choice === 'reject' ? choice : 'accept';
 }
 
-/** A hunk with this decision; one that has it already stays as it is. */
-function decided(before: HunkChoice | null, acceptance: Acceptance | null): HunkChoice | null {
-  return acceptanceOf(before) === acceptance ? before : acceptance;
+/** The decision as it stands. */
+function choiceOf(kept: KeptChoice): HunkChoice | null {
+  if (kept === null || typeof kept === 'string' || 'edit' in kept) return kept;
+  return 'rejected' in kept ? 'reject' : null;
+}
+
+function ownLines(kept: KeptChoice): string | null {
+  if (kept === null || typeof kept === 'string') return null;
+  if ('edit' in kept) return kept.edit;
+  return 'rejected' in kept ? kept.rejected : kept.undecided;
+}
+
+/** A hunk with this decision and with the user's own lines, if any. */
+function decided(before: KeptChoice, acceptance: Acceptance | null): KeptChoice {
+  const own = ownLines(before);
+  if (own === null) return acceptance;
+  if (acceptance === null) return { undecided: own };
+  return acceptance === 'accept' ? { edit: own } : { rejected: own };
 }
 
 function toldOf(choices: Choices): WireDecision {

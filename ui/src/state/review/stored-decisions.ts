@@ -5,14 +5,14 @@
  */
 import type { ChangeSetId, ConversationId, NotePath, VaultId } from '../../ipc/bindings';
 import type { HunkDraft } from './hunk-drafts.svelte';
-import type { HunkChoice } from './review-decisions.svelte';
+import type { KeptChoice } from './review-decisions.svelte';
 
 /** The decisions about one note. */
 interface KeptNote {
   readonly path: NotePath;
   /** Names the changes that were decided about. */
   readonly seen: string;
-  readonly choices: readonly (HunkChoice | null)[];
+  readonly choices: readonly KeptChoice[];
 }
 
 /** The decisions of one conversation. */
@@ -152,9 +152,10 @@ function isDraft(value: unknown): value is HunkDraft {
   return texts && typeof line === 'number';
 }
 
-function isChoice(value: unknown): value is HunkChoice | null {
+function isChoice(value: unknown): value is KeptChoice {
   if (value === null || value === 'accept' || value === 'reject') return true;
-  return isRecord(value) && typeof value['edit'] === 'string';
+  const lines = isRecord(value) ? [value['edit'], value['rejected'], value['undecided']] : [];
+  return lines.some((text) => typeof text === 'string');
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

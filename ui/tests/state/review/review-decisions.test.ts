@@ -97,12 +97,46 @@ describe("the user's own lines", () => {
     expect(reviewDecisions.of(plan)).toBe('accept');
   });
 
-  it('are gone when the note or the place is rejected', () => {
+  it('are not told while the note or the place is rejected', () => {
     reviewDecisions.decideHunks([{ path: library, index: 1 }], 'reject');
     expect(reviewDecisions.hunk(library, 1)).toBe('reject');
-    reviewDecisions.choose(library, 1, own);
     reviewDecisions.decide(library, 'reject');
     expect(told()).toEqual({ type: 'reject' });
+  });
+
+  it.each<[string, () => void, () => void]>([
+    [
+      'the place was rejected',
+      () => reviewDecisions.decideHunks([{ path: library, index: 1 }], 'reject'),
+      () => reviewDecisions.decideHunks([{ path: library, index: 1 }], 'accept'),
+    ],
+    [
+      'its decision was cleared',
+      () => reviewDecisions.decideHunks([{ path: library, index: 1 }], 'accept'),
+      () => reviewDecisions.decideHunks([{ path: library, index: 1 }], 'accept'),
+    ],
+    [
+      'the note was rejected',
+      () => reviewDecisions.decide(library, 'reject'),
+      () => reviewDecisions.decide(library, 'accept'),
+    ],
+    [
+      'everything was rejected',
+      () => reviewDecisions.rejectAll(),
+      () => reviewDecisions.acceptAll(),
+    ],
+  ])('are accepted again after %s', (_, leave, accept) => {
+    leave();
+    expect(reviewDecisions.hunk(library, 1)).not.toEqual(own);
+    expect(reviewDecisions.own(library, 1)).toBe('my words');
+    accept();
+    expect(reviewDecisions.hunk(library, 1)).toEqual(own);
+  });
+
+  it('do not count as a decision once theirs was cleared', () => {
+    reviewDecisions.decideHunks([{ path: library, index: 1 }], 'accept');
+    expect([reviewDecisions.of(library), reviewDecisions.count]).toEqual([null, 0]);
+    expect(told()).toBeUndefined();
   });
 });
 
@@ -212,6 +246,17 @@ describe('decisions that were not submitted', () => {
     expect(reloaded.of(plan)).toBe('reject');
     expect(reloaded.hunk(library, 0)).toEqual({ edit: 'my words' });
     expect(reloaded.count).toBe(2);
+  });
+
+  it('stand again with own lines that were rejected', () => {
+    const before = reload(waiting());
+    before.decide(library, 'reject');
+    before.decideHunks([{ path: library, index: 2 }], 'accept');
+    const reloaded = reload(waiting());
+    expect(reloaded.hunk(library, 0)).toBe('reject');
+    expect(reloaded.hunk(library, 2)).toBe('accept');
+    reloaded.decide(library, 'accept');
+    expect(reloaded.hunk(library, 0)).toEqual({ edit: 'my words' });
   });
 
   it('are gone for a note of which the changes are others', () => {

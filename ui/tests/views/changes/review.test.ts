@@ -75,6 +75,11 @@ describe('a place that the user edited', () => {
     expect(within(same).getAllByText('edited by you')).toHaveLength(1);
     expect(within(same).getAllByRole('button', { name: /^Exclude/ })).toHaveLength(4);
     await keys.keyboard('a');
+    // Excluded and included again it is accepted with the same lines.
+    const name = 'Minutes/2026-09';
+    await keys.click(within(same).getByRole('button', { name: `Exclude ${name}` }));
+    expect(within(same).getByText('status: almost')).toBeVisible();
+    await keys.click(within(same).getByRole('button', { name: `Include ${name}` }));
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(host.decided()).toHaveLength(1));
     const given = host.decided()[0]?.notes.map(({ path, decision }) => ({ path, decision }));
