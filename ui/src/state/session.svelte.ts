@@ -1,4 +1,6 @@
 /** The actions of the user: each asks the host, shows the result, and reports errors. */
+import { SvelteSet } from 'svelte/reactivity';
+
 import type {
   ApprovalDecision,
   ChangeSetId,
@@ -7,6 +9,7 @@ import type {
   ConversationView,
   NotePath,
   NumberedEvent,
+  QuestionId,
   SendMessageRequest,
   Settings,
   TurnId,
@@ -39,12 +42,12 @@ export class Session extends Stores {
   settingsRead = $state<SettingsSection>('vault');
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
-  /** Whether the next message is kept apart from the open question. */
-  notAnAnswer = $state(false);
   /** Whether a message is on its way to the store. */
   sending = $state(false);
   /** The search result in front of the user. */
   found = $state.raw<ConversationHit | null>(null);
+  /** The questions that the next message does not answer. */
+  readonly #unanswered = new SvelteSet<QuestionId>();
   /** Notes changed: lookups are made again. */
   readonly #lookups = new Throttle(() => this.#lookAgain());
   readonly #toolViews = new ToolViews((what) => {
@@ -97,6 +100,20 @@ export class Session extends Stores {
     this.drafts.text = text;
   }
 
+  /** Whether the next message is kept apart from the open question: until it is sent or another question is open, also
+   * while the conversation is left or shown again. */
+  get notAnAnswer(): boolean {
+    const question = this.app.chat?.question;
+    return question ? this.#unanswered.has(question.id) : false;
+  }
+
+  set notAnAnswer(set: boolean) {
+    const question = this.app.chat?.question;
+    if (!question) return;
+    if (set) this.#unanswered.add(question.id);
+    else this.#unanswered.delete(question.id);
+  }
+
   /** Puts a conversation in front of the user; the old one stays until the new one is here. */
   async open(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
     this.#go({ name: 'chat' });
@@ -117,7 +134,6 @@ export class Session extends Stores {
   openNew(): void {
     this.#go({ name: 'chat' });
     this.app.leaveView();
-    this.notAnAnswer = false;
     this.found = null;
     this.undo.dismiss();
     this.answerSaver.cancel();
@@ -316,6 +332,7 @@ export class Session extends Stores {
     this.conversationActions.dismiss();
     this.#toolViews.begin();
     const from = this.app.chat?.id ?? null;
+    const question = this.app.chat?.question;
     const vault = this.app.shown;
     await this.#ask(async () => {
       // Settings that were changed before, such as a rule for private notes, apply to this message.
@@ -323,7 +340,7 @@ export class Session extends Stores {
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
       this.note.sent.includeAgain();
-      this.notAnAnswer = false;
+      if (question) this.#unanswered.delete(question.id);
       const here = this.app.chat?.id ?? null;
       const begun = from === null ? (): void => this.drafts.moveTo(conversation) : undefined;
       if (here === conversation) begun?.();
@@ -412,7 +429,6 @@ export class Session extends Stores {
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
       onshown?.();
-      this.notAnAnswer = false;
       // The rest of a long one comes behind its end.
       if (view.earlier > 0) await this.#fetch(conversation);
     });

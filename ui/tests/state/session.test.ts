@@ -117,6 +117,40 @@ describe('a question', () => {
     ]);
     expect(session.notAnAnswer).toBe(false);
   });
+
+  it('is not answered either when other things stand in its conversation meanwhile', async () => {
+    let shown = 0;
+    const show = session.app.show.bind(session.app);
+    session.app.show = (view, expected) => {
+      shown += 1;
+      return show(view, expected);
+    };
+    session.notAnAnswer = true;
+    session.draft = 'What is the weather?';
+    host.tell({ type: 'chat_changed', conversation: 'trieste' });
+    await expect.poll(() => shown).toBe(1);
+    expect(session.notAnAnswer).toBe(true);
+    // The draft is kept while the conversation is left, and so is the choice.
+    session.openNew();
+    expect(session.notAnAnswer).toBe(false);
+    await session.open('trieste');
+    await session.send();
+    expect(host.asked('sendMessage')).toMatchObject([
+      { text: 'What is the weather?', answers: null },
+    ]);
+  });
+
+  it('that is asked next is answered by what is sent', async () => {
+    session.notAnAnswer = true;
+    const question = session.app.chat?.question;
+    if (!question) throw new Error('there is no question');
+    const next = { ...question, id: 'question-2' };
+    host.tell({ type: 'question_changed', conversation: 'trieste', question: next });
+    expect(session.notAnAnswer).toBe(false);
+    session.draft = 'The later one';
+    await session.send();
+    expect(host.asked('sendMessage')).toMatchObject([{ answers: 'question-2' }]);
+  });
 });
 
 describe('a review', () => {
