@@ -2,6 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 
+import type { DiffLine, NoteDiff, NotePath } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
@@ -90,6 +91,64 @@ describe('a place that the user edited', () => {
         decision: { type: 'hunks', hunks: [{ type: 'edit', text: 'status: almost' }] },
       },
     ]);
+  });
+});
+
+/** Turns the direction of the text behind it. */
+const unseen = '\u202e';
+
+/** The story with other notes to review. */
+function withNotes(story: Story, change: (note: NoteDiff) => NoteDiff): Story {
+  const views = story.views.map((view) => {
+    const review = view.review && { ...view.review, notes: view.review.notes.map(change) };
+    return { ...view, review };
+  });
+  return { ...story, views };
+}
+
+function expectMarks(part: Element | null): void {
+  expect(part?.querySelector('.unseen')).not.toBeNull();
+  expect(part?.textContent).not.toContain(unseen);
+}
+
+describe('characters that nobody sees', () => {
+  const property = 'Same property';
+  it.each<[string, string, DiffLine[]]>([
+    ['lines', property, [line('added', `status: done${unseen}`)]],
+    ['a value', property, [line('removed', 'status: new'), line('added', `status: ${unseen}done`)]],
+    ['a link', 'Link target', [line('removed', 'See [[A]]'), line('added', `See [[B${unseen}]]`)]],
+  ])('are marked in %s that many notes get', async (_, name, lines) => {
+    const { session } = await openReview('equal', (story) =>
+      withNotes(story, (note) => ({
+        ...note,
+        hunks: note.hunks.map((hunk) => ({ ...hunk, lines })),
+      })),
+    );
+    expectMarks(screen.getByRole('region', { name }));
+    expectMarks(screen.getByTestId('review-apply').closest('.review'));
+    session.backToChat();
+    expectMarks((await screen.findByTestId('review-open')).closest('section'));
+  });
+
+  it('are marked in the names of what moves or is removed, and in its text', async () => {
+    const other = (path: NotePath): NotePath => path.replace('Reading', `Reading${unseen}`);
+    const { session } = await openReview('moves', (story) => ({
+      ...withNotes(story, (note) => ({
+        ...note,
+        path: other(note.path),
+        to: note.to === null ? null : `${note.to}${unseen}`,
+        hunks: [],
+        problem: note.problem === null ? null : `Look at ${unseen}it.`,
+      })),
+      notes: Object.fromEntries(
+        Object.keys(story.notes).map((path) => [other(path), `# Hidden${unseen}`]),
+      ),
+    }));
+    const text = await screen.findByRole('region', { name: 'Text of the note' });
+    expectMarks(text);
+    expectMarks(screen.getByTestId('review-apply').closest('.review'));
+    session.backToChat();
+    expectMarks((await screen.findByTestId('review-open')).closest('section'));
   });
 });
 

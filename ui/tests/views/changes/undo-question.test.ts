@@ -13,13 +13,13 @@ import type { Story } from '../../fake/story';
  * The story with one change of so many notes. In the place of each stands another file, but for the
  * last `elsewhere` of them.
  */
-function unsure(count: number, elsewhere: number): Story {
+function unsure(count: number, elsewhere: number, folder: string): Story {
   const story = unsureChanges();
   const [template] = Object.values(story.applied?.conflicts ?? {});
   const [set] = story.applied?.sets ?? [];
   const note = set?.notes[0];
   if (!template || !set || !note) throw new Error('the story has no change in conflict');
-  const names = Array.from({ length: count }, (_, at) => `Diary/Day ${String(at)}.md`);
+  const names = Array.from({ length: count }, (_, at) => `${folder}/Day ${String(at)}.md`);
   const conflicts = names.map((path, at): UndoConflict => {
     const here = at < count - elsewhere ? path : path.replace('.md', ',md');
     const candidates = [
@@ -37,8 +37,8 @@ function unsure(count: number, elsewhere: number): Story {
 }
 
 /** The list of changes, after an undo that asks which notes are meant. */
-async function ask(count: number, elsewhere = 0) {
-  const host = new FakeHost(unsure(count, elsewhere));
+async function ask(count: number, elsewhere = 0, folder = 'Diary') {
+  const host = new FakeHost(unsure(count, elsewhere, folder));
   const session = new Session(host);
   render(App, { session });
   await session.start();
@@ -62,6 +62,15 @@ describe('the question which note an undo is about', () => {
     ]);
     // The keyboard is not lost with the button.
     expect(screen.getByTestId('change').querySelector('.what')).toHaveFocus();
+  });
+
+  it('marks characters of a path that nobody sees', async () => {
+    await ask(1, 0, 'Diary\u202e');
+    const paths = [...screen.getByTestId('conflict').querySelectorAll('.path')];
+    expect(paths.map(({ textContent }) => textContent)).toEqual([
+      'Diary⊘/Day 0.md',
+      'Archive/Diary⊘/Day 0.md',
+    ]);
   });
 
   it('is answered with the candidate that was clicked, and no other', async () => {

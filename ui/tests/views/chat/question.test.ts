@@ -50,6 +50,18 @@ it('a question of a command is shown as plain text', async () => {
   expect(await screen.findByTestId('question-card')).toHaveTextContent('Which of **these**?');
 });
 
+it('an option shows where it holds characters that nobody sees', async () => {
+  const story = question();
+  const views = story.views.map((view) => ({
+    ...view,
+    question: view.question && { ...view.question, options: ['Keep it', 'Keep\u200b it'] },
+  }));
+  await open({ ...story, views });
+  const options = await screen.findAllByTestId('question-option');
+  const texts = options.map((option) => option.querySelector('.grow')?.textContent);
+  expect(texts).toEqual(['Keep it', 'Keep⊘ it']);
+});
+
 const second = 'Friday 17:31, direct, arrives after dinner';
 
 it('an option is chosen by its number while nothing is written, and sent by Enter', async () => {
