@@ -76,6 +76,7 @@ export class Session extends Stores {
       });
       if (feed !== this.#feed) return;
       this.app.restore(snapshot);
+      this.#leaveMissingReview();
       this.#host.shows(this.app.shown);
       this.undo.dismiss();
       if (!snapshot.vault) this.firstRun = true;
@@ -213,6 +214,11 @@ export class Session extends Stores {
     if (this.place.name === 'settings') commitFocusedField();
     if (place.name !== this.place.name) this.app.leaveView();
     this.place = place;
+  }
+
+  /** A review that was decided or deleted elsewhere gives way to the chat, which tells what it was refused with. */
+  #leaveMissingReview(): void {
+    if (this.place.name === 'review' && !this.app.chat?.review) this.place = { name: 'chat' };
   }
 
   /** Sends what is in the composer. It leaves it once it is stored. */
@@ -359,6 +365,7 @@ export class Session extends Stores {
   #receive(events: readonly NumberedEvent[]): void {
     const before = this.app.vault;
     this.app.receive(events);
+    this.#leaveMissingReview();
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
       this.#toolViews.hear(events, open);
@@ -428,6 +435,7 @@ export class Session extends Stores {
       // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
+      this.#leaveMissingReview();
       onshown?.();
       // The rest of a long one comes behind its end.
       if (view.earlier > 0) await this.#fetch(conversation);

@@ -187,6 +187,32 @@ describe('a review', () => {
     expect(session.place).toEqual({ name: 'review' });
   });
 
+  it.each<[string, () => Promise<void> | void]>([
+    [
+      'its conversation is deleted',
+      () => host.tell({ type: 'conversation_gone', conversation: 'harbour' }),
+    ],
+    [
+      'it is decided elsewhere',
+      () => host.tell({ type: 'review_changed', conversation: 'harbour', review: null }),
+    ],
+    ['another vault is opened', () => session.openSample()],
+  ])('gives way to the chat when %s', async (_, lose) => {
+    session.openReview();
+    expect(session.place.name).toBe('review');
+    await lose();
+    expect(session.place).toEqual({ name: 'chat' });
+  });
+
+  it('that is there again later does not replace what is written meanwhile', async () => {
+    const review = session.app.chat?.review ?? null;
+    session.openReview();
+    host.tell({ type: 'review_changed', conversation: 'harbour', review: null });
+    host.tell({ type: 'review_changed', conversation: 'harbour', review });
+    expect(session.app.chat?.review).not.toBeNull();
+    expect(session.place).toEqual({ name: 'chat' });
+  });
+
   it('stays open when it could not be applied', async () => {
     session.openReview();
     session.app.chat?.reviewDecisions.acceptAll();
