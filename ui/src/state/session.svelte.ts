@@ -221,11 +221,24 @@ export class Session extends Stores {
     if (this.place.name === 'review' && !this.app.chat?.review) this.place = { name: 'chat' };
   }
 
-  /** Sends what is in the composer. It leaves it once it is stored. */
+  /** Sends what is in the composer. It leaves it once it is stored. A name that is private by now is asked about
+   * first. */
   async send(): Promise<void> {
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
     const sending = this.drafts.ready(question, this.note.sent.path);
-    if (sending && !this.sending) await this.#send(sending);
+    if (!sending || this.sending) return;
+    const vault = this.app.shown;
+    let clear = sending.named.length === 0;
+    if (!clear) {
+      this.sending = true;
+      await this.#ask(async () => {
+        // A rule that was changed before applies to what this message names.
+        await this.settingsQueue.done;
+        clear = await this.drafts.mayBeSent(sending);
+      });
+      this.sending = false;
+    }
+    if (clear && this.app.shown === vault) await this.#send(sending);
   }
 
   /** The option of the open question that the number in the composer chooses: it is what is sent. */
@@ -337,8 +350,8 @@ export class Session extends Stores {
     this.undo.dismiss();
     this.conversationActions.dismiss();
     this.#toolViews.begin();
-    const from = this.app.chat?.id ?? null;
-    const question = this.app.chat?.question;
+    const from = sending.request.conversation;
+    const question = this.app.chat?.id === from ? this.app.chat?.question : null;
     const vault = this.app.shown;
     await this.#ask(async () => {
       // Settings that were changed before, such as a rule for private notes, apply to this message.
@@ -359,7 +372,7 @@ export class Session extends Stores {
 
   /** Sends a message that did not stand in the composer. */
   async #say(request: SendMessageRequest): Promise<void> {
-    await this.#send({ request, written: request.text, attached: [] });
+    await this.#send({ request, written: request.text, named: [], attached: [] });
   }
 
   #receive(events: readonly NumberedEvent[]): void {
@@ -378,7 +391,10 @@ export class Session extends Stores {
       if (events.some(({ event }) => isTurnEnd(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');
       if (touched || hasNewIndex(before, this.app.vault)) this.#lookups.ring();
-      if (events.some(({ event }) => changesModel(event))) void this.note.sent.look();
+      if (events.some(({ event }) => changesModel(event))) {
+        void this.note.sent.look();
+        void this.drafts.judge();
+      }
       return;
     }
     // It was a note of the vault before.

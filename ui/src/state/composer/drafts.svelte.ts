@@ -1,11 +1,19 @@
 /** Drafts and their attachments, kept for each conversation until they are sent. */
 import { SvelteMap } from 'svelte/reactivity';
 
-import type { ConversationId, NotePath, Question, SendMessageRequest } from '../../ipc/bindings';
+import type {
+  ConversationId,
+  NotePath,
+  PrivateNote,
+  Question,
+  SendMessageRequest,
+} from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
+import { LatestOnly } from '../../shared/async/latest-only';
 import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 import { mentionFile } from './attachments';
+import { MentionRules, type PrivateMention } from './mention-rules.svelte';
 import { findMentionText, type Mention, mentionKey, mentionText, withMentions } from './mentions';
 
 /** The conversation; `null` is a new one. */
@@ -15,6 +23,8 @@ type Where = ConversationId | null;
 export interface Sending {
   readonly request: SendMessageRequest;
   readonly written: string;
+  /** All that it mentions by name. */
+  readonly named: readonly Mention[];
   readonly attached: readonly Mention[];
 }
 
@@ -26,10 +36,16 @@ export class Drafts {
   /** All that was chosen from the list for the sentence, also if it no longer stands in it: undo in the box
    * brings its text back. */
   readonly #chosen = new SvelteMap<Where, readonly Mention[]>();
+  readonly #rules: MentionRules;
+  readonly #latest = new LatestOnly();
+  /** The private names that the user sends all the same, each with its rule and the model that it is sent to. */
+  readonly #confirmed = new SvelteMap<Where, readonly string[]>();
+  #asked = $state.raw<(PrivateMention & { readonly where: Where }) | null>(null);
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
     this.#app = app;
+    this.#rules = new MentionRules(host);
   }
 
   /** The text of the open conversation's draft. */
@@ -46,10 +62,60 @@ export class Drafts {
     return [...this.#inText, ...this.#behind];
   }
 
-  /** Something was chosen from the list, and its text put where it was typed. */
-  mention(mention: Mention): void {
+  /** Something was chosen from the list, and its text put where it was typed; the user agreed to send the name of what
+   * is private. */
+  mention(mention: Mention, rule: PrivateNote | null = null): void {
     const here = this.#here;
     this.#chosen.set(here, [...without(this.#chosen.get(here), mention), mention]);
+    this.#rules.know(mention, rule);
+    if (rule !== null) this.#confirm(here, { mention, rule });
+  }
+
+  /** The rule that keeps a mention from the model that answers. */
+  ruleOf(mention: Mention): PrivateNote | null {
+    return this.#rules.of(mention);
+  }
+
+  /** The rules or the model may have changed: looks again at all that is mentioned. */
+  async judge(): Promise<void> {
+    const all = [...this.#chosen.values(), ...this.#attached.values()].flat();
+    if (all.length === 0) return;
+    await this.#latest.ask(async () => {
+      try {
+        const found = await this.#rules.findPrivate(all);
+        return () => this.#know(all, found);
+      } catch (thrown) {
+        return () => this.#app.report(userError(thrown));
+      }
+    });
+  }
+
+  /** The private name that the user is asked about before the open draft is sent. */
+  get asked(): PrivateMention | null {
+    return this.#asked?.where === this.#here ? this.#asked : null;
+  }
+
+  /** Whether a message names nothing that is private by now, or only what the user agreed to send; else the user is
+   * asked about the first such name. Throws what the application refuses. */
+  async mayBeSent({ request, named }: Sending): Promise<boolean> {
+    const found = await this.#rules.findPrivate(named);
+    this.#know(named, found);
+    const where = request.conversation;
+    const confirmed = this.#confirmed.get(where) ?? [];
+    const first = found.find((one) => !confirmed.includes(this.#confirmation(one)));
+    this.#asked = first ? { ...first, where } : null;
+    return !first;
+  }
+
+  /** The user sends the name that was asked about. */
+  confirmAsked(): void {
+    if (this.#asked) this.#confirm(this.#asked.where, this.#asked);
+    this.#asked = null;
+  }
+
+  /** The user goes on writing. */
+  leaveAsked(): void {
+    this.#asked = null;
   }
 
   /** The same thing twice is attached once. */
@@ -87,7 +153,8 @@ export class Drafts {
       answers: question?.id ?? null,
       openNote,
     };
-    return { request, written, attached };
+    const named = [...inText, ...attached].filter(({ type }) => type !== 'file');
+    return { request, written, named, attached };
   }
 
   /** The user may have gone on while it was being stored: only what was sent goes. */
@@ -99,6 +166,7 @@ export class Drafts {
       this.#texts.set(where, draft.slice(written.length).trimStart());
     }
     if (!this.#texts.has(where)) this.#chosen.delete(where);
+    this.#confirmed.delete(where);
     for (const mention of attached) {
       this.#attached.set(where, without(this.#attached.get(where), mention));
     }
@@ -115,12 +183,30 @@ export class Drafts {
     });
     moveNew(this.#chosen, conversation, all);
     moveNew(this.#attached, conversation, all);
+    moveNew(this.#confirmed, conversation, (begun, there) => [...there, ...begun]);
   }
 
   /** The mentions are of another vault. */
   dropMentions(): void {
     this.#attached.clear();
     this.#chosen.clear();
+    this.#confirmed.clear();
+    this.#rules.clear();
+  }
+
+  #know(all: readonly Mention[], found: readonly PrivateMention[]): void {
+    for (const mention of all) this.#rules.know(mention, null);
+    for (const { mention, rule } of found) this.#rules.know(mention, rule);
+  }
+
+  #confirm(where: Where, asked: PrivateMention): void {
+    const before = this.#confirmed.get(where) ?? [];
+    this.#confirmed.set(where, [...before, this.#confirmation(asked)]);
+  }
+
+  /** Names what the user agrees to: another rule or model is another question. */
+  #confirmation({ mention, rule }: PrivateMention): string {
+    return JSON.stringify([mentionKey(mention), rule, this.#app.provider.label]);
   }
 
   get #here(): Where {

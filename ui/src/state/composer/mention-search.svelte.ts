@@ -1,12 +1,12 @@
 /** Finds notes, folders, tags and past conversations for a mention, by some letters of their names. */
-import type { MentionTarget, PrivateNote } from '../../ipc/bindings';
+import type { PrivateNote } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { LatestOnly } from '../../shared/async/latest-only';
 import { fuzzy, type Mark } from '../../shared/text/fuzzy';
 import type { AppState } from '../app.svelte';
 import { noteFolder } from '../notes/note-path';
 import { userError } from '../user-error';
-import { type Mention, mentionKey, mentionName } from './mentions';
+import { type Mention, mentionKey, mentionName, mentionTarget } from './mentions';
 
 export interface MentionRow {
   readonly key: string;
@@ -88,7 +88,7 @@ export class MentionSearch {
   /** With the rules for what is no note; a note came with its own. */
   async #judge(rows: readonly MentionRow[]): Promise<MentionRow[]> {
     const asked = rows.flatMap((found) => {
-      const target = targetOf(found.mention);
+      const target = mentionTarget(found.mention);
       return target ? [{ found, target }] : [];
     });
     if (asked.length === 0) return [...rows];
@@ -143,23 +143,6 @@ export class MentionSearch {
       0,
       shown.conversation,
     );
-  }
-}
-
-/** How a mention of something else than a note is named to the application. */
-function targetOf(mention: Mention): MentionTarget | null {
-  switch (mention.type) {
-    case 'folder':
-      return { type: 'folder', path: mention.path };
-    case 'tag':
-      return { type: 'tag', tag: mention.tag };
-    case 'conversation':
-      return { type: 'conversation', id: mention.id };
-    case 'note':
-    case 'file':
-      return null;
-    default:
-      return mention satisfies never;
   }
 }
 

@@ -1,6 +1,6 @@
 /** The mentions of a message, and their text in it: nothing is sent that the message does not
  * show. */
-import type { ConversationId, NotePath } from '../../ipc/bindings';
+import type { ConversationId, MentionTarget, NotePath } from '../../ipc/bindings';
 import type { IconName } from '../../shared/components/icons';
 import { noteLabel, noteName } from '../notes/note-path';
 
@@ -35,6 +35,23 @@ export function mentionKey(mention: Mention): string {
       return `conversation:${mention.id}`;
     case 'file':
       return `file:${mention.name}`;
+    default:
+      return mention satisfies never;
+  }
+}
+
+/** How a mention of something else than a note is named to the application. */
+export function mentionTarget(mention: Mention): MentionTarget | null {
+  switch (mention.type) {
+    case 'folder':
+      return { type: 'folder', path: mention.path };
+    case 'tag':
+      return { type: 'tag', tag: mention.tag };
+    case 'conversation':
+      return { type: 'conversation', id: mention.id };
+    case 'note':
+    case 'file':
+      return null;
     default:
       return mention satisfies never;
   }

@@ -61,7 +61,9 @@ describe('a mention', () => {
     expect(box).toHaveFocus();
     expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
     await keys.keyboard(', by March?{Enter}');
-    expect(sent(host)).toEqual(['What is missing in [[Heating]], by March?']);
+    await waitFor(() =>
+      expect(sent(host)).toEqual(['What is missing in [[Heating]], by March?']),
+    );
     await waitFor(() => expect(screen.queryByTestId('chips')).toBeNull());
     await keys.click(screen.getByRole('button', { name: 'Heating' }));
     expect(host.asked('showNote')).toEqual(['Heating.md']);
@@ -76,7 +78,9 @@ describe('a mention', () => {
     await keys.keyboard('{Tab}!');
     expect(box).toHaveValue('Move it from [[Heating]] to [[Household contacts]]!');
     await keys.keyboard('{Enter}');
-    expect(sent(host)).toEqual(['Move it from [[Heating]] to [[Household contacts]]!']);
+    await waitFor(() =>
+      expect(sent(host)).toEqual(['Move it from [[Heating]] to [[Household contacts]]!']),
+    );
   });
 
   it('is no chip any more once its text is deleted, and is one again when that comes back', async () => {
@@ -118,7 +122,8 @@ describe('a mention', () => {
     await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]] and'));
     expect(box).toHaveFocus();
     await keys.keyboard('{Enter}');
-    expect(sent(host)).toEqual(['As in [[2025-11-30]] and']);
+    // The user agreed to it, so nothing is asked about here.
+    await waitFor(() => expect(sent(host)).toEqual(['As in [[2025-11-30]] and']));
   });
 
   it('of a private note is asked about over its own draft alone', async () => {
@@ -144,6 +149,59 @@ describe('a mention', () => {
     await waitFor(() => expect(host.asked('openConversation')).toHaveLength(3));
     await keys.click(screen.getByRole('button', { name: 'Insert name' }));
     await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]]'));
+  });
+
+  /** The notes that are private from now on. */
+  function keepNotes(host: FakeHost, rule: PrivateNote): void {
+    host.privateNote = () => Promise.resolve(rule);
+  }
+
+  it('that became private is marked, and its name is asked about before it is sent', async () => {
+    const { host, session, keys, box } = await open();
+    await keys.keyboard('See @heating');
+    await screen.findByRole('option', { name: /^Note Heating/ });
+    await keys.keyboard('{Enter}');
+    const chips = await screen.findByTestId('chips');
+    expect(chips).not.toHaveTextContent('Private');
+    keepNotes(host, 'never');
+    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, label: 'Sonnet' } });
+    await waitFor(() => expect(chips).toHaveTextContent('Private: hidden from all models'));
+    await keys.keyboard(' soon{Enter}');
+    const dialog = await screen.findByRole('dialog', { name: 'This note is private' });
+    expect(dialog).toHaveTextContent('would send its name, but not its text, to Sonnet');
+    await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    await waitFor(() => expect(box).toHaveFocus());
+    expect(box).toHaveValue('See [[Heating]] soon');
+    expect(sent(host)).toEqual([]);
+    await keys.keyboard('{Enter}');
+    await keys.click(await screen.findByRole('button', { name: 'Send name' }));
+    await waitFor(() => expect(sent(host)).toEqual(['See [[Heating]] soon']));
+    expect(screen.queryByRole('dialog')).toBeNull();
+  });
+
+  it('of a note is asked about where nothing told that it became private', async () => {
+    const { host, session, keys } = await open();
+    session.drafts.attach({ type: 'note', path: 'House/Heating.md', link: 'Heating' });
+    keepNotes(host, 'local_only');
+    await keys.keyboard('Look{Enter}');
+    await screen.findByRole('dialog', { name: 'This note is private' });
+    expect(sent(host)).toEqual([]);
+    // The question belongs to its conversation.
+    session.openNew();
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  });
+
+  it('is asked about again where another model answers than the user agreed to', async () => {
+    const { host, session, keys, box } = await open({}, { pump: 'never' });
+    await keys.keyboard('@pump');
+    await keys.click(await screen.findByRole('option', { name: /^Conversation The heating pump/ }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await waitFor(() => expect(box).toHaveValue('[[The heating pump, settled]]'));
+    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, label: 'Sonnet' } });
+    await keys.keyboard('{Enter}');
+    const title = 'This conversation is about private notes';
+    expect(await screen.findByRole('dialog', { name: title })).toHaveTextContent('to Sonnet');
+    expect(sent(host)).toEqual([]);
   });
 
   const group = 'but no text of these notes, to Haiku';
