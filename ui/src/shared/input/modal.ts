@@ -2,8 +2,10 @@
 import type { Attachment } from 'svelte/attachments';
 
 /**
- * Shows it for as long as it is there. Esc and a press beside it ask to close it; a press that begins within it
- * does not, wherever it ends: text that is selected, an option that moved away under the pointer.
+ * Shows it for as long as it is there, with the keyboard on its first button or field: what cannot be undone is no
+ * first button. A key that is still held from before answers nothing in it. Esc and a press beside it ask to close
+ * it; a press that begins within it does not, wherever it ends: text that is selected, an option that moved away
+ * under the pointer.
  */
 export function modal(onclose: () => void): Attachment<HTMLDialogElement> {
   return (dialog) => {
@@ -19,11 +21,16 @@ export function modal(onclose: () => void): Attachment<HTMLDialogElement> {
       event.preventDefault();
       onclose();
     };
+    const held = (event: KeyboardEvent): void => {
+      if (event.repeat && event.key === 'Enter') event.preventDefault();
+    };
+    dialog.addEventListener('keydown', held);
     dialog.addEventListener('mousedown', began);
     dialog.addEventListener('click', ended);
     dialog.addEventListener('cancel', cancelled);
     dialog.showModal();
     return () => {
+      dialog.removeEventListener('keydown', held);
       dialog.removeEventListener('mousedown', began);
       dialog.removeEventListener('click', ended);
       dialog.removeEventListener('cancel', cancelled);

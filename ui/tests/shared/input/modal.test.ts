@@ -46,3 +46,17 @@ test('a press beside it closes it after one that was begun within it', () => {
   press(dialog, dialog, dialog);
   expect(closed()).toBe(1);
 });
+
+test('a key that is held from before answers nothing in it', () => {
+  const { dialog } = shown();
+  const button = dialog.appendChild(document.createElement('button'));
+  const press = (repeat: boolean): boolean => {
+    const event = new KeyboardEvent('keydown', {
+      ...{ key: 'Enter', repeat },
+      ...{ bubbles: true, cancelable: true },
+    });
+    return button.dispatchEvent(event);
+  };
+  expect(press(true)).toBe(false);
+  expect(press(false)).toBe(true);
+});

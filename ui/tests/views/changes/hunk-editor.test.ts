@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
@@ -139,6 +139,22 @@ describe('lines that are being written', () => {
     await waitFor(() => expect(host.decided()).toHaveLength(1));
     const hunks = [{ type: 'edit', text: 'Mine' }];
     expect(host.decided()[0]?.notes).toMatchObject([{ path: plan, decision: { hunks } }]);
+  });
+
+  it('are kept by a key that is held, which applies nothing', async () => {
+    const { host, session, keys } = await open();
+    await write(keys, 'Mine');
+    const press = { key: 'Enter', ctrlKey: true };
+    await fireEvent.keyDown(editor(), { ...press, repeat: true });
+    expect(editor()).toHaveValue('Mine');
+    await fireEvent.keyDown(editor(), press);
+    await waitFor(noEditor);
+    await fireEvent.keyDown(document.body, { ...press, repeat: true });
+    expect(host.asked('decideReview')).toEqual([]);
+    expect(session.app.chat?.reviewDecisions.count).toBe(1);
+    // The control: pressed once more it applies them.
+    await fireEvent.keyDown(document.body, press);
+    await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
   });
 
   it('stay in sight when a tool shows the list of changes', async () => {

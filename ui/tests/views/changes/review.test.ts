@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -258,6 +258,18 @@ describe('the keys of a review', () => {
     const rejected = reviewDecisions?.with('reject').length;
     await keys.keyboard('r');
     expect(reviewDecisions?.with('reject').length).toBe(rejected);
+  });
+
+  it.each(['a', 'r', 'A', 'R'])('decide about one place, however long %s is held', async (key) => {
+    const { session } = await openReview('moves');
+    const press = { key, shiftKey: key === key.toUpperCase() };
+    await fireEvent.keyDown(document.body, press);
+    const decided = session.app.chat?.reviewDecisions.count;
+    expect(decided).toBeGreaterThan(0);
+    await fireEvent.keyDown(document.body, { ...press, repeat: true });
+    expect(session.app.chat?.reviewDecisions.count).toBe(decided);
+    await fireEvent.keyDown(document.body, press);
+    expect(session.app.chat?.reviewDecisions.count).toBeGreaterThan(decided ?? 0);
   });
 
   it('undo and redo nothing that was applied before', async () => {

@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
@@ -129,6 +129,15 @@ describe('the list by keyboard', () => {
     await keys.keyboard('{Control>}z{/Control}');
     await waitFor(() => expect(titles()).toEqual(['Lentil soup', 'Paint for the boat']));
     expect(screen.queryByTestId('kept-notice')).toBeNull();
+  });
+
+  it('deletes one, however long the key is held', async () => {
+    const { host } = await open();
+    await fireEvent.keyDown(press('Lentil soup'), { key: 'Delete' });
+    await waitFor(() => expect(press('Paint for the boat')).toHaveFocus());
+    await fireEvent.keyDown(press('Paint for the boat'), { key: 'Delete', repeat: true });
+    expect(host.asked('deleteConversation')).toEqual(['soup']);
+    expect(titles()).toEqual(['Paint for the boat']);
   });
 
   it('says that one which works is not deleted', async () => {

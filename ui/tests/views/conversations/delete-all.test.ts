@@ -30,6 +30,8 @@ describe('deleting all conversations', () => {
     const dialog = await screen.findByRole('dialog', { name: 'Delete all 7 conversations?' });
     expect(dialog).toHaveTextContent('Your notes aren’t affected.');
     expect(dialog).toHaveTextContent('You can restore them here for 10 minutes.');
+    // The first button has the keyboard.
+    expect(within(dialog).getAllByRole('button')[0]).toHaveTextContent('Cancel');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     await waitFor(() => expect(button).toHaveFocus());
     expect(host.asked('deleteConversations')).toEqual([]);

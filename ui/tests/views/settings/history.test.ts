@@ -33,6 +33,8 @@ describe('the history', () => {
     const dialog = screen.getByRole('dialog', { name: 'Delete all history?' });
     expect(dialog).toHaveTextContent(/\d+ changes can no longer be undone/);
     expect(dialog).toHaveTextContent('Your notes and conversations aren’t affected');
+    // The first button has the keyboard.
+    expect(within(dialog).getAllByRole('button')[0]).toHaveTextContent('Cancel');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     expect(host.asked('deleteHistory')).toEqual([]);
     expect(remove).toHaveFocus();

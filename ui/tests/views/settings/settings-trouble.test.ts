@@ -46,6 +46,8 @@ describe('a settings file that does not count', () => {
     await keys.click(within(banner).getByRole('button', { name }));
     const dialog = await screen.findByRole('dialog');
     expect(dialog).toHaveTextContent(about);
+    // The first button has the keyboard.
+    expect(within(dialog).getAllByRole('button')[0]).toHaveTextContent('Cancel');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     expect(host.asked('settleSettings')).toEqual([]);
     await keys.click(within(banner).getByRole('button', { name }));
