@@ -5,8 +5,10 @@ import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 export class Desktop {
-  /** `null` until it was looked at. */
+  /** `null` until it was looked at; with a change that is on its way. */
   state = $state.raw<DesktopState | null>(null);
+  /** As the application told it last. */
+  #told: DesktopState | null = null;
   readonly #host: Host;
   readonly #app: AppState;
 
@@ -18,14 +20,18 @@ export class Desktop {
   /** Looks how the desktop stands now. */
   async look(): Promise<void> {
     await this.#ask(async () => {
-      this.state = await this.#host.desktopState();
+      this.#told = await this.#host.desktopState();
     });
+    this.state = this.#told;
   }
 
+  /** Shown as set at once, and as it was where that is refused. */
   async setAtLogin(atLogin: AutostartMode): Promise<void> {
+    if (this.state) this.state = { ...this.state, atLogin };
     await this.#ask(async () => {
-      this.state = await this.#host.setAtLogin(atLogin);
+      this.#told = await this.#host.setAtLogin(atLogin);
     });
+    this.state = this.#told;
   }
 
   /** Says what closing the window means; `ask` leaves it open. */

@@ -73,6 +73,23 @@ describe('the desktop', () => {
     await waitFor(() => expect(login).toBeChecked());
   });
 
+  it('shows that it does not start at login where that is refused', async () => {
+    const { host, session, keys } = await open();
+    session.openSettings('general');
+    const login = await screen.findByRole('switch', { name: 'Start at login' });
+    await waitFor(() => expect(session.desktop.state).not.toBeNull());
+    host.refusals.set('setAtLogin', { code: 'other', message: 'The folder is read-only.' });
+    await keys.click(login);
+    await waitFor(() => expect(session.app.problems).toHaveLength(1));
+    await waitFor(() => expect(login).not.toBeChecked());
+    expect(session.desktop.state?.atLogin).toBe('stays_off');
+    // The control: it can be switched on.
+    host.refusals.clear();
+    await keys.click(login);
+    await waitFor(() => expect(session.desktop.state?.atLogin).toBe('starts'));
+    expect(login).toBeChecked();
+  });
+
   it('is offered at the hub as long as the program does not start at login', async () => {
     const { host, session, keys } = await open();
     const { settings } = session.app;
