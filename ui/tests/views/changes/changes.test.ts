@@ -180,6 +180,18 @@ describe('the changes', () => {
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   });
 
+  it('are not left by an Esc that is meant for a dialog over them', async () => {
+    const { host, session, keys } = await openChanges();
+    host.tell({ type: 'close_asked' });
+    const dialog = await screen.findByRole('dialog');
+    await keys.keyboard('{Escape}');
+    expect(session.place.name).toBe('changes');
+    dialog.dispatchEvent(new Event('cancel'));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await keys.keyboard('{Escape}');
+    expect(session.place.name).toBe('chat');
+  });
+
   it('are undone and redone as a set, and say so', async () => {
     const { host, keys } = await openChanges();
     const button = within(rowOf(/Moved Untitled 4/)).getByTestId('change-undo');

@@ -114,3 +114,19 @@ it('a digit that is pressed elsewhere chooses in the composer, and never behind 
   expect(box).toHaveValue('20');
   expect(host.asked('sendMessage')).toEqual([]);
 });
+
+it('a digit that is pressed in a dialog chooses no option', async () => {
+  const { keys } = await open(question());
+  const box = screen.getByTestId('composer');
+  await waitFor(() => expect(box).toHaveFocus());
+  screen.getByTestId('attach').focus();
+  await keys.keyboard('?');
+  const dialog = await screen.findByRole('dialog');
+  await keys.keyboard('2');
+  expect(box).toHaveValue('');
+  dialog.dispatchEvent(new Event('cancel'));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  screen.getByTestId('attach').focus();
+  await keys.keyboard('2');
+  expect(box).toHaveValue('2');
+});

@@ -96,6 +96,20 @@ describe('searching the text', () => {
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   });
 
+  it('is left by Esc, but not by one that is meant for a dialog over it', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(find);
+    await screen.findByTestId('search-field');
+    host.tell({ type: 'close_asked' });
+    const dialog = await screen.findByRole('dialog');
+    await keys.keyboard('{Escape}');
+    expect(session.place.name).toBe('search');
+    dialog.dispatchEvent(new Event('cancel'));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(session.place.name).toBe('chat'));
+  });
+
   it('tells the fault of an expression and offers the exact text instead', async () => {
     const { host, keys } = await open();
     await keys.keyboard(find);
