@@ -370,9 +370,9 @@ export class Session extends Stores {
     this.sending = false;
   }
 
-  /** Sends a message that did not stand in the composer. */
+  /** Sends a message that did not stand in the composer; the draft in it stays. */
   async #say(request: SendMessageRequest): Promise<void> {
-    await this.#send({ request, written: request.text, named: [], attached: [] });
+    await this.#send({ request, written: '', named: [], attached: [] });
   }
 
   #receive(events: readonly NumberedEvent[]): void {

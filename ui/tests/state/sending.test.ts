@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Session } from '../../src/state/session.svelte';
 import { FakeHost } from '../fake/host';
 import { chat } from '../fake/stories/chat/chat';
+import { question } from '../fake/stories/chat/question';
 
 let host: FakeHost;
 let session: Session;
@@ -147,6 +148,18 @@ describe('sending', () => {
     session.draft = 'Something else';
     await sending;
     expect(session.draft).toBe('Something else');
+  });
+
+  it('leaves the draft alone when an option of a question is chosen', async () => {
+    host = new FakeHost(question());
+    session = new Session(host);
+    await session.start();
+    const [option = ''] = session.app.chat?.question?.options ?? [];
+    const draft = `${option}, or rather a later one?`;
+    session.draft = draft;
+    await session.choose(option);
+    expect(host.asked('sendMessage')).toMatchObject([{ text: option, answers: 'question-1' }]);
+    expect(session.draft).toBe(draft);
   });
 
   it('sends once, however often Enter is pressed', async () => {

@@ -162,11 +162,13 @@ export class Drafts {
     const where = request.conversation;
     const draft = this.#texts.get(where) ?? '';
     if (draft.trim() === written.trim()) this.#texts.delete(where);
-    else if (draft.startsWith(written)) {
+    else if (written !== '' && draft.startsWith(written)) {
       this.#texts.set(where, draft.slice(written.length).trimStart());
     }
-    if (!this.#texts.has(where)) this.#chosen.delete(where);
-    this.#confirmed.delete(where);
+    if (!this.#texts.has(where)) {
+      this.#chosen.delete(where);
+      this.#confirmed.delete(where);
+    }
     for (const mention of attached) {
       this.#attached.set(where, without(this.#attached.get(where), mention));
     }
