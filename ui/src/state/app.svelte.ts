@@ -1,4 +1,6 @@
 /** The state that the application has sent to the window, and the one place that applies its events. */
+import { SvelteMap } from 'svelte/reactivity';
+
 import type {
   AppEvent,
   AppSnapshot,
@@ -9,6 +11,7 @@ import type {
   HubStatus,
   JobProgress,
   MessageId,
+  ModelWait,
   NoteContent,
   NotePath,
   NumberedEvent,
@@ -102,6 +105,8 @@ export class AppState {
   /** The last change of a note, and its number: it may come before the note itself. */
   #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
   readonly #decisionCleanup = new DecisionCleanup();
+  /** The work of models on this computer before they answer: no view of a conversation tells of it. */
+  readonly #waits = new SvelteMap<ConversationId, ModelWait>();
   /** The views that are on their way. */
   #expected: readonly Expected[] = [];
 
@@ -123,6 +128,7 @@ export class AppState {
     const known = snapshot.conversations.map(({ id }) => id);
     this.#decisionCleanup.start(this.shown, known);
     this.changes.clear();
+    this.#waits.clear();
     this.jobs = snapshot.jobs;
     this.problems = [];
     for (const error of snapshot.problems) this.#addProblem(error, false);
@@ -142,6 +148,7 @@ export class AppState {
     switch (event.type) {
       case 'conversation_changed':
         this.#tellEnd(event.conversation);
+        if (!event.conversation.working) this.#waits.delete(event.conversation.id);
         this.#putRow(event.conversation);
         return;
       case 'conversation_gone':
@@ -231,6 +238,7 @@ export class AppState {
       this.#tellNext(before);
     } else {
       this.chat = new OpenConversation(view, this.shown);
+      this.chat.wait = this.#waits.get(this.chat.id) ?? null;
       this.#unheard = false;
     }
     for (const [event, seq] of expected.events) this.chat.apply(event, seq);
@@ -345,6 +353,7 @@ export class AppState {
   }
 
   #applyToChat(event: ChatEvent, seq: number): void {
+    if (event.type === 'wait_changed') this.#hearWait(event.conversation, event.wait);
     for (const { conversation, events } of this.#expected) {
       if (conversation === event.conversation) events.push([event, seq]);
     }
@@ -355,6 +364,11 @@ export class AppState {
     this.#tellNext(before);
     const text = announcementText(event);
     if (text) this.#announce(text);
+  }
+
+  #hearWait(conversation: ConversationId, wait: ModelWait | null): void {
+    if (wait) this.#waits.set(conversation, wait);
+    else this.#waits.delete(conversation);
   }
 
   /** An answer is finished when its turn has ended, not with each of its parts. */

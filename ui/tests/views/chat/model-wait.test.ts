@@ -23,3 +23,22 @@ it('tells what the model does before it answers, until it answers', async () => 
   host.tell({ type: 'wait_changed', conversation: 'another', wait: { type: 'loading' } });
   expect(screen.getByText('Working…')).toBeVisible();
 });
+
+it('tells it again when the conversation was left and is opened again', async () => {
+  const host = new FakeHost(chat());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  const conversation = session.app.chat?.id ?? '';
+  host.tell({ type: 'wait_changed', conversation, wait: { type: 'loading' } });
+  session.openNew();
+  await session.open(conversation);
+  expect(session.app.chat?.wait).toEqual({ type: 'loading' });
+  await waitFor(() => expect(screen.getByTestId('stop')).toBeVisible());
+  expect(screen.queryByText('Working…')).toBeNull();
+  // It ended while another conversation was open.
+  session.openNew();
+  host.tell({ type: 'wait_changed', conversation, wait: null });
+  await session.open(conversation);
+  await waitFor(() => expect(screen.getByText('Working…')).toBeVisible());
+});
