@@ -131,6 +131,18 @@ describe('the list by keyboard', () => {
     expect(screen.queryByTestId('kept-notice')).toBeNull();
   });
 
+  it('keeps no name while an input method composes it', async () => {
+    const { host, keys } = await open();
+    press('Lentil soup').focus();
+    await keys.keyboard('{F2}Soups');
+    const field = screen.getByTestId('conversation-name');
+    await fireEvent.keyDown(field, { key: 'Enter', isComposing: true });
+    await fireEvent.keyDown(field, { key: 'Enter', keyCode: 229 });
+    expect(host.asked('renameConversation')).toEqual([]);
+    await fireEvent.keyDown(field, { key: 'Enter' });
+    expect(host.asked('renameConversation')).toHaveLength(1);
+  });
+
   it('deletes one, however long the key is held', async () => {
     const { host } = await open();
     await fireEvent.keyDown(press('Lentil soup'), { key: 'Delete' });

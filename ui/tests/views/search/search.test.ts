@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
@@ -94,6 +94,17 @@ describe('searching the text', () => {
     expect(await screen.findByTestId('search-field')).toHaveValue('expansion vessel');
     await keys.keyboard('{Escape}');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+
+  it('takes no key of an input method', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(find);
+    const field = await screen.findByTestId('search-field');
+    await fireEvent.keyDown(field, { key: 'Escape', keyCode: 229 });
+    await fireEvent.keyDown(field, { key: 'Enter', keyCode: 229 });
+    expect(session.place.name).toBe('search');
+    await fireEvent.keyDown(field, { key: 'Escape' });
+    await waitFor(() => expect(session.place.name).toBe('chat'));
   });
 
   it('is left by Esc, but not by one that is meant for a dialog over it', async () => {
