@@ -115,6 +115,22 @@ describe('sending', () => {
     expect(session.draft).toBe('');
   });
 
+  it('attaches a file that is still being read to the conversation of the first message', async () => {
+    session.openNew();
+    session.draft = 'First';
+    const file = new File([], 'list.txt');
+    let read: (text: string) => void = () => undefined;
+    file.text = () => new Promise((resolve) => (read = resolve));
+    const attaching = session.drafts.attachFiles([file]);
+    await session.send();
+    expect(session.app.chat?.id).toMatch(/^new-/);
+    read('words');
+    await attaching;
+    expect(session.drafts.mentions).toEqual([{ type: 'file', name: 'list.txt', text: 'words' }]);
+    session.openNew();
+    expect(session.drafts.mentions).toEqual([]);
+  });
+
   it('leaves the draft of a new conversation alone when its first message was not of it', async () => {
     session.openNew();
     session.draft = 'For a new one';

@@ -1,5 +1,5 @@
 /** Drafts and their attachments, kept for each conversation until they are sent. */
-import { SvelteMap } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 
 import type {
   ConversationId,
@@ -40,6 +40,8 @@ export class Drafts {
   readonly #latest = new LatestOnly();
   /** The private names that the user sends all the same, each with its rule and the model that it is sent to. */
   readonly #confirmed = new SvelteMap<Where, readonly string[]>();
+  /** The drafts that files which are being read belong to. */
+  readonly #reading = new SvelteSet<{ where: Where }>();
   #asked = $state.raw<(PrivateMention & { readonly where: Where }) | null>(null);
 
   constructor(host: Host, app: AppState) {
@@ -128,16 +130,21 @@ export class Drafts {
     this.#attached.set(this.#here, without(this.#attached.get(this.#here), mention));
   }
 
-  /** Attaches files: a note of the vault by its name, another text whole. */
+  /** Attaches files to the open draft, wherever it is by the time they are read: a note of the vault by its name,
+   * another text whole. */
   async attachFiles(files: readonly File[]): Promise<void> {
-    const here = this.#here;
+    const draft = { where: this.#here };
+    this.#reading.add(draft);
     for (const file of files) {
       try {
-        this.attach(await mentionFile(file, this.#host), here);
+        const mention = await mentionFile(file, this.#host);
+        // Of another vault it would be another note.
+        if (this.#reading.has(draft)) this.attach(mention, draft.where);
       } catch (thrown) {
         this.#app.report(userError(thrown));
       }
     }
+    this.#reading.delete(draft);
   }
 
   /** All of it as a message, which answers `question` if there is one and is sent with the open note;
@@ -185,6 +192,7 @@ export class Drafts {
     });
     moveNew(this.#chosen, conversation, all);
     moveNew(this.#attached, conversation, all);
+    for (const draft of this.#reading) draft.where ??= conversation;
     moveNew(this.#confirmed, conversation, (begun, there) => [...there, ...begun]);
   }
 
@@ -192,6 +200,7 @@ export class Drafts {
   dropMentions(): void {
     this.#attached.clear();
     this.#chosen.clear();
+    this.#reading.clear();
     this.#confirmed.clear();
     this.#rules.clear();
   }
