@@ -174,8 +174,7 @@ export class AppState {
         this.provider = event.provider;
         return;
       case 'history_changed':
-        // Known changes may have another state now.
-        this.changes.clear();
+        this.changes.forget();
         return;
       case 'jobs_changed':
         this.jobs = event.jobs;

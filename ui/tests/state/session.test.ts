@@ -68,6 +68,30 @@ describe('starting', () => {
     expect(session.app.shown).toBe('another');
   });
 
+  it('leaves nothing of the vault before', async () => {
+    await session.spending.look();
+    expect(session.spending.months).not.toBeNull();
+    session.answerSaver.naming = { answer: 'm-1', name: 'Soup', taken: null };
+    const request = { message: 'm-1', text: null, old: null };
+    session.turnActions.old = { request, conversation: 'groceries', changed: 1, waiting: 0 };
+    await session.trashed.look('Pantry.md');
+    const read = host.readNote.bind(host);
+    let arrive = (): void => undefined;
+    host.readNote = async (path) => {
+      await new Promise<void>((resolve) => (arrive = resolve));
+      return await read(path);
+    };
+    const late = session.trashed.look('Late.md');
+    host.refusals.set('spentByMonth', { code: 'other', message: 'Not now.' });
+    await session.openSample();
+    arrive();
+    await late;
+    expect(session.answerSaver.naming).toBeNull();
+    expect(session.turnActions.old).toBeNull();
+    expect([...session.trashed.known.keys()]).toEqual([]);
+    expect(session.spending.months).toBeNull();
+  });
+
   it('sends a message to the vault that it was written in', async () => {
     session.draft = 'hello';
     await session.send();

@@ -67,12 +67,18 @@ export class Changes {
 
   /** Another vault was opened, or the feed began again. */
   clear(): void {
+    this.forget();
+    this.conflicts.clear();
+  }
+
+  /** Known changes may have another state now, and are listed again. A conflict stays open until its change turns out
+   * to be too old. */
+  forget(): void {
     this.cleared += 1;
     this.#sets = [];
     this.#listedTo = null;
     this.#told.clear();
     this.more = true;
-    this.conflicts.clear();
     this.hunks.clear();
     this.since.clear();
     this.whole.clear();
@@ -102,6 +108,9 @@ export class Changes {
   }
 
   #put(sets: readonly AppliedSet[]): void {
+    for (const { effect, tooOld } of sets.flatMap(({ notes }) => notes)) {
+      if (tooOld) this.conflicts.delete(effect);
+    }
     const others = this.#sets.filter(({ id }) => !sets.some((set) => set.id === id));
     this.#sets = [...others, ...sets].sort((one, other) => (isOlder(one, other) ? 1 : -1));
   }

@@ -17,6 +17,8 @@ export class TrashedNotes {
   /** Those that were looked at. */
   readonly known = new SvelteMap<NotePath, TrashedNote>();
   readonly #host: Host;
+  /** How often all was forgotten: an answer from before is about another vault. */
+  #cleared = 0;
 
   constructor(host: Host) {
     this.#host = host;
@@ -24,14 +26,26 @@ export class TrashedNotes {
 
   /** Reads a note as it is now. */
   async look(path: NotePath): Promise<void> {
+    const cleared = this.#cleared;
+    const note = await this.#read(path);
+    if (cleared === this.#cleared) this.known.set(path, note);
+  }
+
+  /** Another vault was opened. */
+  clear(): void {
+    this.#cleared += 1;
+    this.known.clear();
+  }
+
+  async #read(path: NotePath): Promise<TrashedNote> {
     try {
       const [{ text }, links] = await Promise.all([
         this.#host.readNote(path),
         this.#host.noteLinks(path),
       ]);
-      this.known.set(path, { text, links, trouble: null });
+      return { text, links, trouble: null };
     } catch (thrown) {
-      this.known.set(path, { text: '', links: null, trouble: userError(thrown).message });
+      return { text: '', links: null, trouble: userError(thrown).message };
     }
   }
 }

@@ -52,6 +52,28 @@ describe('applied changes', () => {
     expect(changes.whole.has('old')).toBe(true);
   });
 
+  it('keeps a conflict open when history is deleted, until its change is too old', async () => {
+    const [conflict] = Object.values(story().applied?.conflicts ?? {});
+    if (!conflict) throw new Error('the story has no conflict');
+    const old = set('b', 20, {
+      notes: set('b', 20).notes.map((note) => ({ ...note, tooOld: true })),
+    });
+    for (const effect of ['e-a', 'e-b']) changes.conflicts.set(effect, conflict);
+    changes.forget();
+    expect([...changes.conflicts.keys()]).toEqual(['e-a', 'e-b']);
+    changes.addPage({ seq: 0, sets: [old, set('a', 10)], more: false });
+    expect([...changes.conflicts.keys()]).toEqual(['e-a']);
+    changes.clear();
+    expect(changes.conflicts.size).toBe(0);
+
+    const host = new FakeHost(story());
+    const session = new Session(host);
+    await session.start();
+    session.app.changes.conflicts.set(conflict.effect, conflict);
+    host.tell({ type: 'history_changed' });
+    expect(session.app.changes.conflicts.has(conflict.effect)).toBe(true);
+  });
+
   it('is as the newest event tells it, however late an older page comes', () => {
     const undone = set('d', 40, {
       notes: set('d', 40).notes.map((note) => ({ ...note, standing: 'undone' })),
