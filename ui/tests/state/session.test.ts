@@ -272,6 +272,43 @@ describe('a note', () => {
     expect(session.app.note?.path).toBe('Pantry.md');
   });
 
+  /** The first note that is shown comes when this is called. */
+  function holdFirst(): () => void {
+    let arrive = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (arrive = resolve));
+    const show = host.showNote.bind(host);
+    host.showNote = async (path) => {
+      host.showNote = show;
+      const note = await show(path);
+      await gate;
+      return note;
+    };
+    return () => arrive();
+  }
+
+  it('that is closed before it comes stays closed', async () => {
+    await session.showNote('Pantry');
+    const arrive = holdFirst();
+    const shown = session.showNote('Pantry#Dry');
+    await session.note.close();
+    arrive();
+    await shown;
+    expect(session.app.note).toBeNull();
+    // The control: it can be opened again.
+    await session.showNote('Pantry');
+    expect(session.app.note?.path).toBe('Pantry.md');
+  });
+
+  it('that comes late does not replace the one that was opened after it', async () => {
+    host.write('Late.md', 'words');
+    const arrive = holdFirst();
+    const late = session.showNote('Late');
+    await session.showNote('Pantry');
+    arrive();
+    await late;
+    expect(session.app.note?.path).toBe('Pantry.md');
+  });
+
   it('of the vault before goes with it', async () => {
     await session.showNote('Pantry');
     await session.openSample();

@@ -19,6 +19,8 @@ export class OpenNote {
 
   readonly #host: Host;
   readonly #app: AppState;
+  /** How often a note was opened or closed: one that comes after that is no longer wanted. */
+  #round = 0;
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -28,13 +30,17 @@ export class OpenNote {
     this.sent = new SentNote(host, app);
   }
 
-  /** Shows the note that a link or a line names, at a line of it. */
+  /** Shows the note that a link or a line names, at a line of it, unless it is closed or another one is opened before
+   * it comes. */
   async show(target: string, line: number | null = null): Promise<void> {
     await this.#ask(async () => {
       // A link may lead to another place of the same note.
       const path = target.startsWith('#') ? this.#app.note?.path : linkedNote(target);
       if (path === undefined) return;
+      this.#round += 1;
+      const isWanted = this.#since();
       const note = await this.#host.showNote(path);
+      if (!isWanted()) return;
       this.#app.showNote(note);
       this.sent.opened();
       const at = line ?? lineOfTarget(note.text, target);
@@ -45,11 +51,15 @@ export class OpenNote {
 
   /** Changes of the note before a new snapshot were not told. */
   async showAgain(): Promise<void> {
-    const note = this.#app.note;
-    if (note) this.#app.showNote(await this.#host.showNote(note.path));
+    const { note } = this.#app;
+    if (!note) return;
+    const isWanted = this.#since();
+    const again = await this.#host.showNote(note.path);
+    if (isWanted()) this.#app.showNote(again);
   }
 
   async close(): Promise<void> {
+    this.#round += 1;
     this.#app.closeNote();
     this.look();
     await this.#ask(() => this.#host.closeNote());
@@ -68,6 +78,12 @@ export class OpenNote {
     void this.links.look();
     void this.marks.look();
     void this.sent.look();
+  }
+
+  /** Tells later whether nothing was opened or closed since, and the vault is the same. */
+  #since(): () => boolean {
+    const [round, vault] = [this.#round, this.#app.shown];
+    return () => round === this.#round && vault === this.#app.shown;
   }
 
   async #ask(request: () => Promise<void>): Promise<void> {
