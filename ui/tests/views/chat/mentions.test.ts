@@ -61,9 +61,7 @@ describe('a mention', () => {
     expect(box).toHaveFocus();
     expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
     await keys.keyboard(', by March?{Enter}');
-    await waitFor(() =>
-      expect(sent(host)).toEqual(['What is missing in [[Heating]], by March?']),
-    );
+    await waitFor(() => expect(sent(host)).toEqual(['What is missing in [[Heating]], by March?']));
     await waitFor(() => expect(screen.queryByTestId('chips')).toBeNull());
     await keys.click(screen.getByRole('button', { name: 'Heating' }));
     expect(host.asked('showNote')).toEqual(['Heating.md']);
