@@ -115,6 +115,9 @@ pub enum ModelEvent {
     /// them, those of the answer estimated where it did not. The next one replaces it, and the end
     /// replaces all.
     Usage(TokenUsage),
+    /// The answer takes another request, because the one before gave none that can be used. The tokens
+    /// that are told from here on are those of all its requests.
+    AnotherRequest,
     /// The answer ended; nothing follows.
     Stopped {
         /// Why.

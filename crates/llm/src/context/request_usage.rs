@@ -35,6 +35,7 @@ impl RequestUsage {
             | ModelEvent::Call(_)
             | ModelEvent::OwnCall(_)
             | ModelEvent::BrokenCall { .. }
+            | ModelEvent::AnotherRequest
             | ModelEvent::Stopped { .. } => {}
         }
     }

@@ -333,8 +333,14 @@ impl TurnDriver<'_> {
         if !is_over {
             self.stream = Some(stream);
         }
+        let resends =
+            |input: &TurnInput| matches!(input, TurnInput::Event(ModelEvent::AnotherRequest));
+        self.answer.took_more_requests |= heard.iter().any(resends);
         match heard.last() {
-            Some(TurnInput::Event(ModelEvent::Stopped { usage, .. })) => {
+            // The estimate is of one request, and the report of all that the answer took.
+            Some(TurnInput::Event(ModelEvent::Stopped { usage, .. }))
+                if !self.answer.took_more_requests =>
+            {
                 self.calibrations.learn(&self.setup.model, self.estimated, *usage);
             }
             Some(TurnInput::Failed(ModelError::Outdated(_))) => self.needs_renewal = true,
@@ -394,8 +400,10 @@ struct AnswerRecord {
     id: MessageId,
     /// The note to the model for this answer alone.
     told: Option<&'static str>,
+    /// Whether it took more requests than the one that was estimated.
+    took_more_requests: bool,
 }
 
 fn new_answer() -> AnswerRecord {
-    AnswerRecord { id: Uuid::now_v7().into(), told: None }
+    AnswerRecord { id: Uuid::now_v7().into(), told: None, took_more_requests: false }
 }

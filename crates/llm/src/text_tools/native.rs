@@ -157,6 +157,7 @@ impl NativeToolStream {
                 self.answer = answer;
                 self.held = None;
                 self.tools.clear();
+                self.ready.push_back(Ok(ModelEvent::AnotherRequest));
             }
             Err(error) => {
                 self.tell_usage(TokenUsage::default());

@@ -90,7 +90,8 @@ impl TextToolStream {
                     ModelEvent::Verbatim(_)
                     | ModelEvent::Call(_)
                     | ModelEvent::OwnCall(_)
-                    | ModelEvent::BrokenCall { .. },
+                    | ModelEvent::BrokenCall { .. }
+                    | ModelEvent::AnotherRequest,
                 )) => {}
                 Some(Err(error)) => {
                     self.flush_as_text();
@@ -139,6 +140,7 @@ impl TextToolStream {
                         Ok(answer) => {
                             self.answer = answer;
                             self.current = repair;
+                            self.ready.push_back(Ok(ModelEvent::AnotherRequest));
                             self.tell_usage();
                         }
                         Err(error) => {

@@ -59,7 +59,7 @@ impl PartialAnswer {
                 self.parts.push(AnswerPart::Broken { call, problem });
                 None
             }
-            ModelEvent::Usage(_) | ModelEvent::Stopped { .. } => None,
+            ModelEvent::Usage(_) | ModelEvent::AnotherRequest | ModelEvent::Stopped { .. } => None,
         }
     }
 

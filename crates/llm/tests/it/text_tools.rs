@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm::{Deadlines, OpenAi, OpenAiConfig, TextToolProvider, ToollessModels};
+use llm::{Deadlines, OpenAi, OpenAiConfig, TextToolProvider, ToollessModels, TurnEvent};
 use protocol::{TurnEnding, TurnStatus};
 use serde_json::{Value, json};
 
@@ -52,7 +52,22 @@ async fn turn_of(
     toolless_models: &ToollessModels,
     answers: Vec<CannedAnswer>,
 ) -> (TurnEnding, Vec<Value>) {
-    let mut server = ByteServer::serving(answers).await;
+    let (mut server, mut world) = serve(address, toolless_models, answers).await;
+    let ending = world.say(words).await;
+    let mut bodies = Vec::new();
+    while let Ok(request) = server.requests.try_recv() {
+        bodies.push(request.body);
+    }
+    (ending, bodies)
+}
+
+/// A server that gives these answers, and a service that asks it.
+async fn serve(
+    address: ServerAddress,
+    toolless_models: &ToollessModels,
+    answers: Vec<CannedAnswer>,
+) -> (ByteServer, ServiceWorld) {
+    let server = ByteServer::serving(answers).await;
     let (base_url, deadlines) = (server.url(), Deadlines::default());
     let wire = OpenAi::new(OpenAiConfig {
         base_url,
@@ -66,13 +81,26 @@ async fn turn_of(
         ServerAddress::Own => server.url(),
     };
     let provider = TextToolProvider::new(Arc::new(wire), address, toolless_models.clone());
-    let mut world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
-    let ending = world.say(words).await;
-    let mut bodies = Vec::new();
-    while let Ok(request) = server.requests.try_recv() {
-        bodies.push(request.body);
-    }
-    (ending, bodies)
+    let world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
+    (server, world)
+}
+
+/// How many tokens the context window holds, as it is told at the end of a turn with these answers.
+async fn context_at_end(answers: Vec<CannedAnswer>) -> u32 {
+    let no_tools = ToollessModels::default();
+    let (_server, mut world) = serve(ServerAddress::Else, &no_tools, answers).await;
+    let ending = world.say("What colour is the sky?").await;
+    assert_eq!(ending.status, TurnStatus::Done, "{ending:?}");
+    last_context(&mut world)
+}
+
+/// How many tokens the context window holds, as it was told last.
+fn last_context(world: &mut ServiceWorld) -> u32 {
+    let context = world.told().into_iter().rev().find_map(|event| match event {
+        TurnEvent::Context(context) => context,
+        _ => None,
+    });
+    context.expect("it is told").used
 }
 
 fn refusal() -> CannedAnswer {
@@ -82,6 +110,13 @@ fn refusal() -> CannedAnswer {
 
 fn say(text: &str) -> CannedAnswer {
     data(&words(text))
+}
+
+/// The same, with a report that the prompt has so many tokens.
+fn say_counted(text: &str, tokens: u32) -> CannedAnswer {
+    let usage =
+        json!({ "choices": [], "usage": { "prompt_tokens": tokens, "completion_tokens": 1 } });
+    data(&[words(text), vec![usage]].concat())
 }
 
 fn last_words(body: &Value) -> &str {
@@ -125,20 +160,15 @@ async fn an_answer_that_is_only_a_call_is_one_although_the_server_took_it_for_te
 
 #[tokio::test]
 async fn a_server_that_drops_tools_in_silence_is_found_out_before_it_is_believed() {
-    let counted = |text: &str, tokens: u32| {
-        let usage =
-            json!({ "choices": [], "usage": { "prompt_tokens": tokens, "completion_tokens": 1 } });
-        data(&[words(text), vec![usage]].concat())
-    };
     let no_tools = ToollessModels::default();
-    let answers = vec![counted("I remembered it.", 5), say(CALL), say("It is blue.")];
+    let answers = vec![say_counted("I remembered it.", 5), say(CALL), say("It is blue.")];
     let (ending, bodies) = turn_at(ServerAddress::Own, &no_tools, answers).await;
     assert_eq!(ending.message.unwrap().text(), "It is blue.", "the first answer is not heard");
     let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
     assert_eq!(with_tools, [true, false, false]);
 
     // The control: one that read all of it is believed.
-    let answers = vec![counted("It is blue.", 400)];
+    let answers = vec![say_counted("It is blue.", 400)];
     let (ending, bodies) = turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
     assert_eq!((ending.message.unwrap().text().as_str(), bodies.len()), ("It is blue.", 1));
 }
@@ -174,20 +204,41 @@ async fn a_call_that_does_not_fit_is_sent_back_once() {
 }
 
 #[tokio::test]
+async fn the_tokens_of_a_repaired_call_do_not_correct_the_estimate_of_one_request() {
+    const REPORTED: u32 = 50_000;
+    let repaired = |tokens: Option<u32>| {
+        let counted = |text: &str| tokens.map_or_else(|| say(text), |it| say_counted(text, it));
+        vec![refusal(), counted(BROKEN), counted(CALL), say("It is blue.")]
+    };
+    let estimated = context_at_end(repaired(None)).await;
+    assert_eq!(context_at_end(repaired(Some(REPORTED))).await, estimated);
+
+    // The control: the report about an answer to one request does correct it.
+    let answers = vec![refusal(), say_counted(CALL, REPORTED), say("It is blue.")];
+    assert!(context_at_end(answers).await > 2 * estimated);
+}
+
+#[tokio::test]
+async fn the_tokens_of_an_answer_that_was_thrown_away_do_not_correct_the_estimate() {
+    const REPORTED: u32 = 50_000;
+    let mut used = Vec::new();
+    for tokens in [1, REPORTED] {
+        let no_tools = ToollessModels::default();
+        // The server drops the tools, so its first answer counts too few tokens.
+        let answers = vec![say_counted("I remembered it.", 5), say_counted("It is blue.", tokens)];
+        let (_server, mut world) = serve(ServerAddress::Own, &no_tools, answers).await;
+        let ending = world.say("What colour is the sky?").await;
+        assert_eq!(ending.message.unwrap().text(), "It is blue.");
+        used.push(last_context(&mut world));
+    }
+    assert_eq!(used[0], used[1]);
+}
+
+#[tokio::test]
 async fn each_call_has_an_id_of_its_own() {
     let no_tools = ToollessModels::default();
     let answers = vec![refusal(), say(CALL), say(CALL), say("Done.")];
-    let mut server = ByteServer::serving(answers).await;
-    let (base_url, deadlines) = (server.url(), Deadlines::default());
-    let wire = OpenAi::new(OpenAiConfig {
-        base_url,
-        key: "".into(),
-        deadlines,
-        parameters: llm::RequestParameters::default(),
-    })
-    .unwrap();
-    let provider = TextToolProvider::new(Arc::new(wire), "here".into(), no_tools);
-    let mut world = ServiceWorld::asking(Arc::new(provider), Arc::new(ScriptedProvider::default()));
+    let (mut server, mut world) = serve(ServerAddress::Else, &no_tools, answers).await;
     assert_eq!(world.say("Look twice.").await.status, TurnStatus::Done);
     let results = world.memory.results().into_iter();
     let ids: std::collections::BTreeSet<_> = results.map(|(call, _)| call).collect();
