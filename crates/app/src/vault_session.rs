@@ -199,7 +199,8 @@ impl VaultSession {
         if let Some(knocked) = around.second_start.get() {
             open.spawn(single_instance::serve_notifications(dir, Arc::clone(knocked)));
         }
-        open.spawn(Arc::clone(&open).run_index_loop(around.second_start.get().is_some()));
+        let for_window = around.second_start.get().is_some();
+        open.spawn(Arc::clone(&open).run_index_loop(for_window, around.pace));
         open.spawn_tasks(ears);
         open.connect_hub(link, around);
         Ok((open, problems))

@@ -138,9 +138,21 @@ impl Index {
 
     /// Brings the index to what the vault holds now: at the start, and when nobody knows what
     /// changed. Reads the notes that are not as they were and no others. Returns early when `stop`
-    /// is set; the index then is as it was.
+    /// is set; the index then is as it was. After an error it is not used until it has caught up: searches
+    /// read the notes instead of telling what they held before.
     pub fn catch_up(&self, stop: &AtomicBool) -> Result<(), IndexError> {
         let _alone = lock(&self.inner.catching_up);
+        let caught_up = self.rebuild_with_refreshed(stop);
+        if caught_up.is_err() {
+            let _nobody = lock(&self.inner.refreshing);
+            self.clear_view();
+        }
+        caught_up
+    }
+
+    /// Makes a new view, with the notes that are refreshed meanwhile; after an error the old one stands.
+    /// The caller holds `catching_up`.
+    fn rebuild_with_refreshed(&self, stop: &AtomicBool) -> Result<(), IndexError> {
         *lock(&self.inner.refreshed_since) = Some(BTreeSet::new());
         let caught_up = self.rebuild_view(stop);
         lock(&self.inner.refreshed_since).take();
@@ -173,7 +185,9 @@ impl Index {
         view.unsettled_paths().chunks(RESCAN_BATCH).for_each(|part| self.refresh(part));
         let Some(view) = self.base_view() else { return Ok(()) };
         if view.needs_new_snapshot() || view.holds_private_text() {
-            return self.catch_up(stop);
+            let _alone = lock(&self.inner.catching_up);
+            // No change was missed, so after an error the view that stands is still right.
+            return self.rebuild_with_refreshed(stop);
         }
         let _alone = lock(&self.inner.catching_up);
         // Taken only now: somebody may have started over, and then the view above is to be in no file.
@@ -196,9 +210,14 @@ impl Index {
         let mut current = self.inner.rules.write().unwrap_or_else(PoisonError::into_inner);
         if *current != rules {
             *current = rules;
-            *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
-            *lock(&self.inner.coverage) = Coverage::default();
+            self.clear_view();
         }
+    }
+
+    /// Nothing is indexed any more. The caller holds `refreshing`.
+    fn clear_view(&self) {
+        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.inner.coverage) = Coverage::default();
     }
 
     /// Waits until it stands, or for so long.
@@ -214,8 +233,7 @@ impl Index {
         let _alone = lock(&self.inner.catching_up);
         let _unranked = self.discard_fulltext().map_err(|source| self.unwritable(source))?;
         let _nobody = lock(&self.inner.refreshing);
-        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
-        *lock(&self.inner.coverage) = Coverage::default();
+        self.clear_view();
         *lock(&self.inner.saved_view) = None;
         match fs::remove_dir_all(&self.inner.dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unwritable(error)),

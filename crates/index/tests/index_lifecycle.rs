@@ -227,6 +227,55 @@ fn where_nothing_can_be_written_searches_read_the_notes() {
     assert_eq!(desk.found("milk"), ["a.md"]);
 }
 
+/// More notes than a view takes without a new snapshot.
+const TOO_MANY_CHANGES: usize = 1_100;
+
+impl FreshnessFixture {
+    fn write_many(&self) -> Vec<String> {
+        let names: Vec<String> = (0..TOO_MANY_CHANGES).map(|n| format!("many/{n}.md")).collect();
+        names.iter().for_each(|name| self.write(name, "one of many"));
+        names
+    }
+
+    /// From now on nothing can be written to the folder of the index.
+    fn block_cache(&self) {
+        fs::remove_dir_all(self.cache.path()).unwrap();
+        fs::write(self.cache.path(), "a file where the folder should be").unwrap();
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_rebuilt_tells_nothing_of_before_and_recovers() {
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    desk.catch_up();
+    desk.write_many();
+    desk.write("a.md", "tea!");
+    assert_eq!(desk.found("milk"), ["a.md"], "the control: nobody has told it yet");
+    desk.block_cache();
+    let refused = desk.index.catch_up(&GO).unwrap_err();
+    assert!(refused.to_string().contains("can’t be written"), "{refused}");
+    assert!(!desk.index.coverage().is_ready);
+    assert_eq!((desk.found("milk"), desk.found("tea")), (vec![], vec!["a.md".to_owned()]));
+
+    fs::remove_file(desk.cache.path()).unwrap();
+    desk.catch_up();
+    assert!(desk.index.coverage().is_ready);
+    assert_eq!((desk.found("milk"), desk.found("tea")), (vec![], vec!["a.md".to_owned()]));
+}
+
+#[test]
+fn an_index_that_missed_nothing_stays_in_use_where_it_cannot_be_saved() {
+    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    desk.catch_up();
+    let many = desk.write_many();
+    desk.write("a.md", "tea!");
+    desk.refresh(&many.iter().map(String::as_str).chain(["a.md"]).collect::<Vec<_>>());
+    desk.block_cache();
+    desk.index.save(&GO).unwrap_err();
+    assert!(desk.index.coverage().is_ready);
+    assert_eq!((desk.found("milk"), desk.found("tea")), (vec![], vec!["a.md".to_owned()]));
+}
+
 #[test]
 fn the_snapshot_is_for_the_user_alone() {
     use std::os::unix::fs::PermissionsExt as _;

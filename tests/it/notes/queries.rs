@@ -1,5 +1,6 @@
 //! Queries of the window: names, lines, links, tags, properties and tasks, also after a change.
 
+use app::TimeScale;
 use protocol::event::VaultInfo;
 use protocol::notes::query::{
     LineMatches, MentionTarget, NoteCriterion, PatternKind, PrivateNote, TextSearch,
@@ -79,6 +80,25 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
     let again = home.open(settings_without_model()).await;
     assert_eq!(note_names(&again, "").await[..2], lately, "also after a restart");
     again.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_could_not_be_written_is_built_once_it_can_be() {
+    let home = TestHome::new(&NOTES);
+    home.data.write("cache", "a file where the folder of the index should be");
+    let pace = TimeScale::divided_by(600);
+    let running = home.open_with_time_scale(settings_without_model(), pace).await;
+    let refused = running.wait_for_event("that it can’t be written", |event| match event {
+        AppEvent::Problem { error } if error.message.contains("can’t be written") => Some(()),
+        _ => None,
+    });
+    refused.await;
+    let list = async || running.app.list_tags("").await.expect("it lists");
+    assert!(list().await.is_none(), "the control: there is no index");
+    std::fs::remove_file(home.data.root().join("cache")).expect("removed");
+    let listed = running.until("an index", list).await;
+    assert!(!listed.words.is_empty());
+    running.quit().await;
 }
 
 /// The text of a link to each note, by the note's path.

@@ -1,7 +1,7 @@
 //! Keeps the index up to date: at start by the fingerprints of all files, then by the reports of the watch.
 //!
 //! Full-text ranking is built beside that. Changes are saved for the next start when nothing changed for 5 s, and after a
-//! minute of changes at the latest.
+//! minute of changes at the latest. An index that could not be built is tried again after a minute.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use index::{Index, IndexError, UserIndex};
+use llm::TimeScale;
 use protocol::event::IndexProgress as HowFar;
 use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
+use tokio::time::sleep_until;
 use vault::ledger::Ledger;
 use vault::{Applied, ApplyError, ChangeBatch, Progress, Vault};
 
@@ -24,6 +26,12 @@ const SAVE_AFTER_QUIET: Duration = Duration::from_secs(5);
 
 /// … and when somebody never pauses, after so long.
 const MAX_UNSAVED: Duration = Duration::from_secs(60);
+
+/// After so long an index that could not be built is tried again.
+const RETRY_DELAY: Duration = Duration::from_secs(60);
+
+/// Between two attempts at least so many times as long as the last one took.
+const RETRY_DELAY_FACTOR: u32 = 20;
 
 /// A window that starts has the computer to itself for so long.
 const WINDOW_HEAD_START: Duration = Duration::from_millis(800);
@@ -125,6 +133,9 @@ impl Indexer {
         let applied = vault.apply_until(progress, batch, ledger).await;
         if takes_many {
             self.catch_up().await;
+            if !self.index.coverage().is_ready {
+                self.request_rescan();
+            }
         } else {
             self.refresh(files).await;
         }
@@ -188,7 +199,7 @@ impl VaultSession {
 
     /// Keeps the index for as long as the vault is open; a window comes first, and what it looks for
     /// meanwhile is found in the notes themselves. That the index cannot be kept is told once.
-    pub(crate) async fn run_index_loop(self: Arc<Self>, for_window: bool) {
+    pub(crate) async fn run_index_loop(self: Arc<Self>, for_window: bool, time_scale: TimeScale) {
         if for_window {
             tokio::time::sleep(WINDOW_HEAD_START).await;
         }
@@ -196,12 +207,17 @@ impl VaultSession {
         // Apart from this: ranking takes long, and what was lost is looked for meanwhile.
         self.spawn(Arc::clone(&self).run_ranking_loop());
         loop {
+            let began = Instant::now();
             self.report_index_problem(self.catch_up().await);
+            let delay = time_scale.scale(RETRY_DELAY).max(began.elapsed() * RETRY_DELAY_FACTOR);
+            let retry_at = Instant::now() + delay;
             indexing.ranking_due.notify_one();
             indexing.changed.notify_one();
             loop {
+                let is_built = indexing.index.coverage().is_ready;
                 tokio::select! {
                     () = indexing.rescan.notified() => break,
+                    () = sleep_until(retry_at.into()), if !is_built => break,
                     () = indexing.wait_until_quiet() => {
                         self.report_index_problem(indexing.save_changes().await);
                         indexing.ranking_due.notify_one();
