@@ -118,6 +118,12 @@ pub(crate) const MAX_PARTS: usize = 1024;
 /// The error for more than [`MAX_PARTS`].
 pub(crate) const TOO_MANY_PARTS: &str = "it has more than 1024 parts";
 
+/// The word for why an answer ended; some servers send an empty one, or `null` as text, with each part of an
+/// answer that goes on.
+pub(crate) fn given_reason(word: Option<&str>) -> Option<&str> {
+    word.filter(|word| !matches!(*word, "" | "null"))
+}
+
 /// A call that is closed: it counts only when it names a tool and its arguments are an object.
 pub(crate) fn close_call(
     id: String,

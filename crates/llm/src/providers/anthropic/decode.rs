@@ -9,7 +9,7 @@ use super::wire::{self, AnthropicEvent, BlockDelta, BlockStart};
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MUCH_TEXT, close_call, cut_call, total_bytes, usage_so_far,
+    TOO_MUCH_TEXT, close_call, cut_call, given_reason, total_bytes, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::sse::{SseEvent, SseReader};
@@ -75,7 +75,8 @@ impl Decoder for MessagesDecoder {
             AnthropicEvent::ContentBlockStop { index } => self.close(index)?,
             AnthropicEvent::MessageDelta { delta, usage } => {
                 self.add_usage(&usage);
-                self.reason = delta.stop_reason.as_deref().map(stop_reason).or(self.reason);
+                let reason = given_reason(delta.stop_reason.as_deref());
+                self.reason = reason.map(stop_reason).or(self.reason);
                 Vec::new()
             }
             AnthropicEvent::MessageStop => self.stop(),

@@ -7,7 +7,7 @@ use super::wire::{OllamaChunk, ReceivedCall};
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MANY_THOUGHTS, TOO_MUCH_TEXT, close_call, total_bytes, usage_so_far,
+    TOO_MANY_THOUGHTS, TOO_MUCH_TEXT, close_call, given_reason, total_bytes, usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::ndjson::LineReader;
@@ -124,7 +124,7 @@ impl LineDecoder {
         if usage.input > 0 && usage.input < sent {
             return Err(DecodeError::Cut { sent, read: usage.input });
         }
-        let reason = match reason {
+        let reason = match given_reason(reason) {
             Some("stop") | None if self.calls > 0 => StopReason::ToolUse,
             Some("stop") | None => StopReason::EndTurn,
             Some("length") => StopReason::MaxTokens,

@@ -8,7 +8,8 @@ use super::wire::{
 use crate::model::{ModelEvent, StopReason};
 use crate::transport::decoder::{
     DecodeError, Decoded, Decoder, MAX_PARTS, SizeLimit, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
-    TOO_MANY_THOUGHTS, TOO_MUCH_TEXT, close_call, cut_call, total_bytes, usage_so_far,
+    TOO_MANY_THOUGHTS, TOO_MUCH_TEXT, close_call, cut_call, given_reason, total_bytes,
+    usage_so_far,
 };
 use crate::transport::http::ErrorBody;
 use crate::transport::sse::{SseEvent, SseReader};
@@ -100,8 +101,8 @@ impl ChatDecoder {
             Some(delta) => self.extend(delta)?,
             None => Vec::new(),
         };
-        if let Some(word) = choice.finish_reason {
-            let reason = if self.refused { StopReason::Refusal } else { stop_reason(&word) };
+        if let Some(word) = given_reason(choice.finish_reason.as_deref()) {
+            let reason = if self.refused { StopReason::Refusal } else { stop_reason(word) };
             // At the token limit a character may be cut, as a word may.
             if reason != StopReason::MaxTokens {
                 self.said.end()?;

@@ -172,6 +172,7 @@ fn each_stop_reason_has_its_meaning() {
     }
     let (events, _) = read([wire(&[start(), stop()]).as_bytes()]);
     assert!(matches!(events[..], [ModelEvent::Stopped { reason: StopReason::Unknown, .. }]));
+    check(&[start(), delta("end_turn"), delta(""), stop()], &[stopped(StopReason::EndTurn)]);
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn text_calls_and_reasons_are_read() {
     let expected = vec![called, stopped(StopReason::MaxTokens)];
     assert_eq!(read(&[look, done("length", 20)]), (expected, None));
     assert_eq!(read(&[done("load", 20)]).0, [stopped(StopReason::Unknown)]);
+    assert_eq!(read(&[done("", 20)]).0, [stopped(StopReason::EndTurn)], "as without a reason");
 }
 
 #[test]

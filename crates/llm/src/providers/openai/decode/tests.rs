@@ -117,6 +117,18 @@ fn every_reason_is_read() {
 }
 
 #[test]
+fn an_empty_reason_does_not_end_an_answer() {
+    for word in ["", "null"] {
+        let first = json!({"choices": [{"index": 0, "delta": {"content": "Hello "},
+            "finish_reason": word}]});
+        check(
+            &[first, finish(word), text("world"), finish("stop"), finish(word)],
+            &[said("Hello "), said("world"), stopped(StopReason::EndTurn)],
+        );
+    }
+}
+
+#[test]
 fn the_older_single_call_is_a_call() {
     let (name, rest) =
         (json!({"name": "read", "arguments": "{\"a\""}), json!({"arguments": ":1}"}));
