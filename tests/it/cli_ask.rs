@@ -1,5 +1,6 @@
 //! One question from the command line: streamed, and written only when told to.
 
+mod limits;
 mod local_model;
 
 use std::process::Stdio;
@@ -356,6 +357,7 @@ async fn at_the_limit_of_one_question_its_text_is_printed_and_the_exit_code_says
         };
         assert_eq!(said.code, Some(4), "{}", said.stderr);
         assert!(said.stdout.contains("As far as I came: at nine."), "{}", said.stdout);
+        assert_eq!(said.stderr.contains("Reached the limit of steps"), !json, "{}", said.stderr);
         model.finish();
     }
 }

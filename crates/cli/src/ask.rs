@@ -14,7 +14,7 @@ use protocol::{AppEvent, NotePath, Passage, ToolEvent, UserError};
 
 use crate::terminal::{eprint_line, write};
 
-/// How the process ends when the model had its last words at the limit of steps of one question.
+/// How the process ends when the question reached a limit: of its steps, or of spending.
 const EXIT_AT_LIMIT: u8 = 4;
 
 /// Arguments of `ask`.
@@ -77,6 +77,10 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
         }
     }
     match asked.error {
+        Some(error) if asked.at_limit => {
+            eprint_line(error);
+            Ok(ExitCode::from(EXIT_AT_LIMIT))
+        }
         Some(error) => Err(error),
         None if asked.at_limit => {
             eprint_line("Reached the limit of steps for one question. Ask once more to continue.");
@@ -114,8 +118,8 @@ async fn run_json(data: DataDir, arguments: AskArgs) -> Result<ExitCode, UserErr
     let asked = app::ask_once(data, question, Box::new(|_| true)).await?;
     write(&format!("{}\n", json::output(&input, &asked, written)));
     Ok(match asked.error {
+        _ if asked.at_limit => ExitCode::from(EXIT_AT_LIMIT),
         Some(_) => ExitCode::FAILURE,
-        None if asked.at_limit => ExitCode::from(EXIT_AT_LIMIT),
         None => ExitCode::SUCCESS,
     })
 }

@@ -112,11 +112,11 @@ pub struct OneShotAnswer {
     pub written: Vec<NotePath>,
     /// The sources of everything that was read for it, including the messages before.
     pub sources: BTreeSet<Source>,
-    /// Why there is no whole answer.
+    /// Why there is no whole answer; at a limit, which one it was, unless it was that of steps.
     pub error: Option<UserError>,
     /// When it was asked: nothing was read for it before.
     pub at: Timestamp,
-    /// Whether it ended at the limit of steps: what is there was answered, and there may be more.
+    /// Whether it ended at a limit: what is there was answered, and there may be more.
     pub at_limit: bool,
 }
 
@@ -194,7 +194,9 @@ async fn run_one_shot(
     }
     items.retain(|item| !matches!(item, ChatItem::Decision { .. }));
     let error = items.iter().find_map(|item| match item {
-        ChatItem::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
+        ChatItem::Ended { status: TurnStatus::Failed | TurnStatus::Limit, error, .. } => {
+            error.clone()
+        }
         _ => None,
     });
     let is_limit =
