@@ -68,6 +68,9 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
     };
     let asked = app::ask_once(data, question, listener).await?;
     printer.lock().unwrap_or_else(PoisonError::into_inner).end_line();
+    if is_cut_by_length(&asked.items) {
+        eprint_line("(Answer cut off: length limit reached)");
+    }
     if !asked.planned.is_empty() {
         let diffs: String = asked.planned.iter().map(|note| note.diff.as_str()).collect();
         write(&format!("\n{diffs}"));
@@ -88,6 +91,13 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
         }
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Whether the answer was cut although its turn is done: a turn that failed was cut for another reason.
+fn is_cut_by_length(items: &[ChatItem]) -> bool {
+    let is_cut = |item: &ChatItem| matches!(item, ChatItem::Assistant { cut: true, .. });
+    let has_failed = |item: &ChatItem| matches!(item, ChatItem::Ended { .. });
+    items.iter().any(is_cut) && !items.iter().any(has_failed)
 }
 
 /// The message about pending changes that should have been written.
@@ -168,15 +178,12 @@ impl EventPrinter {
     fn print_item(&mut self, item: ChatItem) {
         match item {
             ChatItem::Assistant { streaming: true, .. } => self.end_line(),
-            ChatItem::Assistant { text, cut, .. } => {
+            ChatItem::Assistant { text, .. } => {
                 if !std::mem::take(&mut self.streamed) {
                     self.end_line();
                     self.print_text(&text);
                 }
                 self.end_line();
-                if cut {
-                    eprint_line("(Answer cut off: length limit reached)");
-                }
             }
             ChatItem::Asked { text, .. } => {
                 self.end_line();

@@ -30,3 +30,20 @@ async fn at_the_spending_limit_that_limit_is_told_and_not_the_one_of_steps() {
     assert!(error.starts_with(LIMIT), "{told}");
     model.finish();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_an_answer_that_its_length_cut_off_is_told_as_such() {
+    let cut = || Reply::text("The ferry leaves");
+    for (reply, code, is_length) in [
+        (cut().stopping_with("max_tokens"), 0, true),
+        (cut().stopping_with("refusal"), 1, false),
+        (cut(), 0, false),
+    ] {
+        let (home, model) = (TestHome::new(&NOTES), ScriptedModel::start(vec![reply]).await);
+        let said = run_command(&mut ask_command(&home, &model, &["When?"])).await;
+        assert_eq!((said.code, said.stdout.as_str()), (Some(code), "The ferry leaves\n"));
+        let told = said.stderr.contains("(Answer cut off: length limit reached)");
+        assert_eq!(told, is_length, "{said:?}");
+        model.finish();
+    }
+}
