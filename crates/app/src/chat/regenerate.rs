@@ -137,7 +137,8 @@ impl VaultSession {
         Ok(())
     }
 
-    /// The notes with pending changes of these turns, and their change set.
+    /// The notes with pending changes of these turns, and their change set. A plan on top of a pending change of
+    /// an earlier turn holds both, so rejecting it rejects the earlier one too; the window says so.
     async fn pending_changes_of(
         &self,
         conversation: &ConversationId,

@@ -108,6 +108,7 @@ describe('an edited message', () => {
     await edit(keys, 'Plan peas');
     await keys.keyboard('{Enter}');
     const card = within(await screen.findByTestId('old-changes'));
+    expect(card.queryByText(/earlier pending changes/)).toBeNull();
     await keys.click(card.getByRole('button', { name: 'Cancel' }));
     expect(editor()).toHaveValue('Plan peas');
     await keys.click(editor());

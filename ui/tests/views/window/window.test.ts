@@ -302,6 +302,7 @@ describe('problems', () => {
     await keys.click(await screen.findByRole('button', { name: 'Regenerate' }));
     const card = within(await screen.findByTestId('old-changes'));
     expect(card.getByText('3 notes changed, 4 changes to review')).toBeVisible();
+    expect(card.getByText(/earlier pending changes to the same notes are rejected/)).toBeVisible();
     await keys.click(card.getByRole('button', { name: word }));
     await waitFor(() => expect(screen.queryByTestId('old-changes')).toBeNull());
     expect(host.asked('regenerate')).toEqual([
