@@ -4,6 +4,7 @@
 //! "arguments"}` bare, in a code block, in `<tool_call>` (Hermes, Qwen), after `[TOOL_CALLS]` (Mistral)
 //! or after `<|python_tag|>` (Llama 3).
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::schema::validate;
@@ -89,10 +90,8 @@ pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
             }
             Some(Ok(value)) => calls.push(parse_call(&value, tools)?),
             Some(Err(error)) if starts_call(rest, tools) => {
-                let name = tools.iter().find(|tool| rest.contains(&format!("\"{}\"", tool.name)));
-                let tool = name.map(|tool| tool.name.clone()).unwrap_or_default();
                 let problem = format!("it is no JSON: {error}");
-                calls.push(WrittenCall { tool, arguments: Err(problem) });
+                calls.push(WrittenCall { tool: named_tool(rest, tools), arguments: Err(problem) });
                 break;
             }
             Some(Err(_)) | None => return None,
@@ -100,6 +99,25 @@ pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
         rest = strip_marks(rest.get(values.byte_offset()..).unwrap_or_default());
     }
     (!calls.is_empty()).then_some(calls)
+}
+
+/// The calls of an answer that was cut off; `None` when it has anything else in it. It may also end within a list
+/// of calls.
+pub(super) fn parse_cut(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
+    parse_all(answer, tools).or_else(|| {
+        let list = strip_marks(answer);
+        let first = list.strip_prefix('[')?.trim_start();
+        let is_cut = serde_json::from_str::<IgnoredAny>(list).is_err_and(|error| error.is_eof());
+        let arguments = Err("the list does not end".to_owned());
+        (is_cut && starts_call(first, tools))
+            .then(|| vec![WrittenCall { tool: named_tool(first, tools), arguments }])
+    })
+}
+
+/// The tool that a text names which cannot be read; empty if it names none.
+fn named_tool(text: &str, tools: &[ToolSpec]) -> String {
+    let named = tools.iter().find(|tool| text.contains(&format!("\"{}\"", tool.name)));
+    named.map(|tool| tool.name.clone()).unwrap_or_default()
 }
 
 /// Whether an answer that begins with `text` may still consist of calls.
@@ -194,6 +212,28 @@ mod tests {
         }
         for text in ["Plain", "```python\nprint", "[[Note", "``` hello", "<b>", "[x]"] {
             assert!(!may_be_calls(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_was_cut_off_is_known_for_one_and_text_is_not() {
+        for text in [
+            r#"{"name": "read", "arguments": {"pa"#,
+            "```json\n{\"name\": \"read\", \"arguments\": {\"path\": \"a",
+            r#"<tool_call>{"name": "read", "arguments": {"path": "a"}}"#,
+            r#"[TOOL_CALLS][{"name": "read", "arguments": {"path": "a"}}, {"na"#,
+        ] {
+            let found = parse_cut(text, &tools()).unwrap_or_default();
+            assert!(found.len() == 1 && found[0].tool == "read", "{text}: {found:?}");
+        }
+        for text in [
+            "Plain words",
+            r#"{"name": "Alice", "age"#,
+            r#"{"name": "read", "arguments": {"path": "a"}} That is"#,
+            r#"[{"name": "read", "arguments": {"path": "a"}}] That is"#,
+            "[[Note]] sa",
+        ] {
+            assert_eq!(parse_cut(text, &tools()), None, "{text}");
         }
     }
 

@@ -17,6 +17,7 @@ use super::quoted::QuotableText;
 use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::ModelStream;
+use crate::transport::decoder::cut_call;
 
 /// Text that may be a call is held back so far, in bytes.
 const MAX_HELD_BYTES: usize = 64 * 1024;
@@ -132,19 +133,33 @@ impl NativeToolStream {
             calls.toolless.mark_supported(&calls.base_url, &request.model);
         }
         let held = self.held.take().unwrap_or_default();
-        let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
+        let found = match reason {
+            StopReason::EndTurn | StopReason::StopSequence => {
+                call_formats::parse_all(&held, &self.tools)
+            }
+            StopReason::MaxTokens => call_formats::parse_cut(&held, &self.tools),
+            _ => None,
+        };
         let is_repeated = |call: &WrittenCall| {
             call.arguments.as_ref().is_ok_and(|given| self.told.contains_call(&call.tool, given))
         };
-        let found = whole.then(|| call_formats::parse_all(&held, &self.tools)).flatten();
         let found = found.filter(|calls| !calls.iter().any(is_repeated));
-        let called = found.is_some();
-        match found {
-            Some(calls) => self.ready.extend(calls.into_iter().map(|call| Ok(event(call)))),
-            None if held.is_empty() => {}
-            None => self.ready.push_back(Ok(ModelEvent::Text(held))),
-        }
-        let reason = if called { StopReason::ToolUse } else { reason };
+        let reason = match (found, reason) {
+            (Some(calls), StopReason::MaxTokens) => {
+                let cut = |call: WrittenCall| Ok(cut_call(new_call_id(), call.tool));
+                self.ready.extend(calls.into_iter().map(cut));
+                reason
+            }
+            (Some(calls), _) => {
+                self.ready.extend(calls.into_iter().map(|call| Ok(event(call))));
+                StopReason::ToolUse
+            }
+            (None, _) => {
+                let text = Some(held).filter(|held| !held.is_empty());
+                self.ready.extend(text.map(|text| Ok(ModelEvent::Text(text))));
+                reason
+            }
+        };
         self.ready.push_back(Ok(ModelEvent::Stopped { reason, usage: self.usage }));
         self.over = true;
     }
@@ -188,9 +203,13 @@ fn drops_tools(request: &ModelRequest, usage: TokenUsage) -> bool {
 }
 
 fn event(WrittenCall { tool, arguments }: WrittenCall) -> ModelEvent {
-    let id = format!("written_{}", Uuid::now_v7().simple()).into();
+    let id = new_call_id().into();
     match arguments {
         Ok(arguments) => ModelEvent::Call(ToolCall { id, tool, arguments }),
         Err(problem) => ModelEvent::BrokenCall { id, tool, problem },
     }
+}
+
+fn new_call_id() -> String {
+    format!("written_{}", Uuid::now_v7().simple())
 }

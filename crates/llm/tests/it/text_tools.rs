@@ -119,6 +119,15 @@ fn say_counted(text: &str, tokens: u32) -> CannedAnswer {
     data(&[words(text), vec![usage]].concat())
 }
 
+/// The same answer, cut off at the limit of its length.
+fn say_cut(text: &str) -> CannedAnswer {
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "length" }] });
+    let mut chunks = words(text);
+    chunks.pop();
+    chunks.push(end);
+    data(&chunks)
+}
+
 fn last_words(body: &Value) -> &str {
     body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
 }
@@ -156,6 +165,25 @@ async fn an_answer_that_is_only_a_call_is_one_although_the_server_took_it_for_te
     let quoted = format!("The note says {CALL}");
     let (ending, bodies) = turn(&ToollessModels::default(), vec![say(&quoted)]).await;
     assert_eq!((ending.message.unwrap().text(), bodies.len()), (quoted, 1));
+}
+
+#[tokio::test]
+async fn a_call_in_text_that_was_cut_off_fails_in_words_and_is_not_shown() {
+    let cut = CALL.get(..40).unwrap();
+    for call in [cut.to_owned(), format!("<tool_call>\n{cut}"), format!("[{cut}"), CALL.to_owned()]
+    {
+        let answers = vec![say_cut(&call)];
+        let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
+        assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 1), "{call}: {ending:?}");
+        let error = ending.error.unwrap().to_string();
+        assert!(error.contains("cut off at its length limit"), "{call}: {error}");
+        assert_eq!(ending.message, None, "{call}");
+    }
+    // The control: text that was cut off is shown.
+    let answers = vec![say_cut("{braces} are")];
+    let (ending, _) = turn(&ToollessModels::default(), answers).await;
+    assert_eq!((ending.status, ending.cut), (TurnStatus::Done, true), "{ending:?}");
+    assert_eq!(ending.message.unwrap().text(), "{braces} are");
 }
 
 #[tokio::test]
