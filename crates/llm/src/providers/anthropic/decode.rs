@@ -26,7 +26,7 @@ pub(super) struct MessagesDecoder {
     blocks: BTreeMap<u32, OpenBlock>,
     usage: TokenUsage,
     reason: Option<StopReason>,
-    /// Whether a whole call has come.
+    /// Whether a call has come, whole or broken.
     calls_tools: bool,
     text: SizeLimit,
     arguments: SizeLimit,
@@ -181,9 +181,8 @@ impl MessagesDecoder {
                 Ok(vec![ModelEvent::Verbatim(json!({ "type": "redacted_thinking", "data": data }))])
             }
             Some(OpenBlock::Call { id, tool, input, json }) => {
-                let call = parse_call(id, tool, input, &json);
-                self.calls_tools |= matches!(call, ModelEvent::Call(_));
-                Ok(vec![call])
+                self.calls_tools = true;
+                Ok(vec![parse_call(id, tool, input, &json)])
             }
         }
     }
@@ -204,7 +203,7 @@ impl MessagesDecoder {
             .collect();
         let reason = match self.reason.unwrap_or(StopReason::Unknown) {
             // Some servers with the same API end an answer with calls as one without.
-            StopReason::EndTurn if self.calls_tools => StopReason::ToolUse,
+            StopReason::EndTurn if self.calls_tools || !events.is_empty() => StopReason::ToolUse,
             reason => reason,
         };
         events.push(ModelEvent::Stopped { reason, usage: self.usage });

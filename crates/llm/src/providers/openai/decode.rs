@@ -111,10 +111,10 @@ impl ChatDecoder {
                 }
             }
             let calls = self.close(reason);
-            let calls_tools = calls.iter().any(|event| matches!(event, ModelEvent::Call(_)));
-            // Some servers end an answer with calls as one without; vLLM does for a named tool.
+            // Some servers end an answer with calls as one without; vLLM does for a named tool. A broken call
+            // counts too: the model hears what is wrong with it.
             self.reason = Some(match reason {
-                StopReason::EndTurn if calls_tools => StopReason::ToolUse,
+                StopReason::EndTurn if !calls.is_empty() => StopReason::ToolUse,
                 reason => reason,
             });
             events.extend(calls);

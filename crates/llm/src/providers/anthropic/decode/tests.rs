@@ -126,11 +126,15 @@ fn arguments_that_are_no_object_make_a_broken_call() {
         r#"{"a":"\ud800"}"#,
         "{}{}",
     ] {
-        let piece = json_piece(0, arguments);
-        let events = [start(), tool_block(0), piece, close(0), delta("tool_use"), stop()];
-        let (events, error) = read([wire(&events).as_bytes()]);
-        assert_eq!(error, None);
-        assert!(matches!(&events[0], ModelEvent::BrokenCall { .. }), "{arguments}: {events:?}");
+        // Some servers end an answer with calls as one without.
+        for reason in ["tool_use", "end_turn"] {
+            let piece = json_piece(0, arguments);
+            let events = [start(), tool_block(0), piece, close(0), delta(reason), stop()];
+            let (events, error) = read([wire(&events).as_bytes()]);
+            assert_eq!(error, None);
+            assert!(matches!(&events[0], ModelEvent::BrokenCall { .. }), "{arguments}: {events:?}");
+            assert_eq!(events[1..], [stopped(StopReason::ToolUse)]);
+        }
     }
 }
 

@@ -178,6 +178,11 @@ fn a_call_that_is_no_call_is_told_as_broken() {
             finish("tool_calls"),
         ]));
         assert!(error.is_none() && broken("", tool)(&events[0]), "{events:?} {error:?}");
+        // It is a call also where the server ends the answer as one without.
+        let (events, _) =
+            read(&wire(&[calls(&json!([{"index": 0, "function": function}])), finish("stop")]));
+        assert!(broken("", tool)(&events[0]), "{events:?}");
+        assert_eq!(events[1..], [stopped(StopReason::ToolUse)]);
     }
     // An object in place of its text is what some servers send.
     let function = json!({"name": "read", "arguments": {"a": 1}});
