@@ -18,6 +18,7 @@ use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::ModelStream;
 use crate::transport::decoder::cut_call;
+use crate::transport::retry;
 
 /// Text that may be a call is held back so far, in bytes.
 const MAX_HELD_BYTES: usize = 64 * 1024;
@@ -86,14 +87,16 @@ impl NativeToolStream {
                     self.ready.push_back(Ok(event));
                 }
                 Some(Err(error)) => {
+                    // Held text was never given out: without it the request is sent again.
+                    if retry::is_retryable(&error) {
+                        self.held = None;
+                    }
                     self.flush_as_text();
                     self.ready.push_back(Err(error));
                     self.over = true;
                 }
-                None => {
-                    self.flush_as_text();
-                    self.over = true;
-                }
+                // The answer broke off, which is a reason to send the request again.
+                None => self.over = true,
             }
         }
     }

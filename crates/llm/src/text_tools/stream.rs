@@ -14,6 +14,7 @@ use crate::context::request_usage::RequestUsage;
 use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::{ModelStream, Provider};
+use crate::transport::retry;
 
 /// Reads `answer`, which was given to `request`, for calls of `tools` that the model was not `told`. An answer that was meant
 /// as a call and is none is sent back once; after that it is a failure.
@@ -36,6 +37,7 @@ pub(super) fn text_tool_stream(
         usage: TokenUsage::default(),
         current: RequestUsage::default(),
         called: false,
+        has_spoken: false,
         ready,
         over: false,
     };
@@ -56,6 +58,8 @@ struct TextToolStream {
     /// That of this one until now.
     current: RequestUsage,
     called: bool,
+    /// Whether text was given out.
+    has_spoken: bool,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
     over: bool,
 }
@@ -94,12 +98,17 @@ impl TextToolStream {
                     | ModelEvent::AnotherRequest,
                 )) => {}
                 Some(Err(error)) => {
-                    self.flush_as_text();
+                    // Without text that was given out the request is sent again.
+                    if self.has_spoken || !retry::is_retryable(&error) {
+                        self.flush_as_text();
+                    }
                     self.ready.push_back(Err(error));
                     self.over = true;
                 }
                 None => {
-                    self.flush_as_text();
+                    if self.has_spoken {
+                        self.flush_as_text();
+                    }
                     self.over = true;
                 }
             }
@@ -176,6 +185,7 @@ impl TextToolStream {
     fn emit(&mut self, found: ExtractedPart) {
         let event = match found {
             ExtractedPart::Text(text) | ExtractedPart::NoCall { text, .. } => {
+                self.has_spoken |= !text.is_empty();
                 ModelEvent::Text(text)
             }
             ExtractedPart::Call { tool, parameters: arguments } => {

@@ -66,6 +66,11 @@ pub fn next_delay(error: &ModelError, attempts: u32, spread: u8) -> Option<Durat
     Some(ours.max(asked_for).min(MAX_WAIT))
 }
 
+/// Whether a request that failed so the first time is sent again.
+pub(crate) fn is_retryable(error: &ModelError) -> bool {
+    next_delay(error, 1, 0).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

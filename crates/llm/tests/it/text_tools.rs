@@ -6,7 +6,7 @@ use llm::{Deadlines, OpenAi, OpenAiConfig, TextToolProvider, ToollessModels, Tur
 use protocol::{TurnEnding, TurnStatus};
 use serde_json::{Value, json};
 
-use crate::fixtures::byte_server::{ByteServer, CannedAnswer, respond};
+use crate::fixtures::byte_server::{ByteServer, CannedAnswer, respond, stream};
 use crate::fixtures::scripted_provider::ScriptedProvider;
 use crate::fixtures::service_world::ServiceWorld;
 use crate::providers::openai::{data, words};
@@ -128,6 +128,13 @@ fn say_cut(text: &str) -> CannedAnswer {
     data(&chunks)
 }
 
+/// The same answer, broken off before its end.
+fn say_broken_off(text: &str) -> CannedAnswer {
+    let chunks: String =
+        words(text).iter().take(1).map(|chunk| format!("data: {chunk}\n\n")).collect();
+    stream(&chunks)
+}
+
 fn last_words(body: &Value) -> &str {
     body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
 }
@@ -184,6 +191,26 @@ async fn a_call_in_text_that_was_cut_off_fails_in_words_and_is_not_shown() {
     let (ending, _) = turn(&ToollessModels::default(), answers).await;
     assert_eq!((ending.status, ending.cut), (TurnStatus::Done, true), "{ending:?}");
     assert_eq!(ending.message.unwrap().text(), "{braces} are");
+}
+
+#[tokio::test]
+async fn a_request_whose_held_text_breaks_off_is_sent_again() {
+    let begun = CALL.get(..40).unwrap();
+    let no_tools = ToollessModels::default();
+    for prior in ["takes tools", "takes no tools"] {
+        let mut answers = vec![say_broken_off(begun), say(CALL), say("It is blue.")];
+        if prior == "takes no tools" {
+            answers.insert(0, refusal());
+        }
+        let asked = answers.len();
+        let (ending, bodies) = turn(&no_tools, answers).await;
+        assert_eq!((ending.status, bodies.len()), (TurnStatus::Done, asked), "{prior}: {ending:?}");
+        assert_eq!(ending.message.unwrap().text(), "It is blue.", "{prior}");
+    }
+    // The control: text that was shown is not requested again.
+    let (ending, bodies) = turn(&ToollessModels::default(), vec![say_broken_off("It is")]).await;
+    assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 1), "{ending:?}");
+    assert_eq!(ending.message.unwrap().text(), "It is");
 }
 
 #[tokio::test]
