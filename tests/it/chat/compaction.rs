@@ -250,6 +250,31 @@ async fn while_paused_or_over_the_monthly_limit_nothing_is_summarized() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_limit_of_the_last_answer_does_not_keep_it_from_being_summarized() {
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let model = start_model(|_| Reply::text("They counted.")).await;
+    let mut limited = settings(&model);
+    limited.spending.turn_cents = 1;
+    let Some(answering) = limited.models.first_mut() else { panic!("no model") };
+    answering.price = Some(Price { input: 1_000_000, ..Price::default() });
+    let running = home.open(limited.clone()).await;
+    let chat = running.send_and_wait(None, &exchange_text(1)).await;
+    for n in 2..10 {
+        running.send_and_wait(Some(&chat), &exchange_text(n)).await;
+    }
+    let costs = running.app.conversation_costs(&chat).await.expect("told");
+    assert!(costs.iter().all(|turn| turn.spent.cost > 10_000_000), "each costs more than a cent");
+    running.app.compact(&chat).await.expect("summarized");
+    assert!(find_summary(&running.view(&chat).await.items).is_some());
+    // The control: the month's limit counts.
+    limited.spending.month_cents = 1;
+    running.app.save_settings(limited).await.expect("saved");
+    let refused = running.app.compact(&chat).await.expect_err("the limit is reached");
+    assert_eq!(refused.code, ErrorCode::Spending, "{refused}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_monthly_limit_holds_for_summaries_where_answers_have_no_known_price() {
     let home = home_with_key(&[("Alpha.md", "one\n")]);
     let model = start_model(|_| Reply::text("They counted.")).await;

@@ -131,7 +131,8 @@ pub trait TurnPolicy: Send + Sync {
     ) -> Result<TurnSetup, UserError>;
 
     /// Decides which model summarizes a conversation whose last turn has ended, as for that turn
-    /// now. [`idle_finished`](Self::idle_finished) is called for it afterwards, also on failure.
+    /// now. Fails where nothing more may be spent; the limit of the turn itself does not count any more.
+    /// [`idle_finished`](Self::idle_finished) is called for it afterwards, also on failure.
     async fn idle_setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
     /// Decides which model may be asked about a conversation while no answer waits for it, in one

@@ -28,11 +28,9 @@ async fn compact(
     trigger: SummaryTrigger,
 ) -> Result<CompactionResult, UserError> {
     let parts = &service.parts;
+    // Without its spending limit: that is of the last answer, which has ended.
     let setup = parts.policy.idle_setup(turn).await?;
     let Some(by) = &setup.summarizer else { return Ok(CompactionResult::NoModel) };
-    if let Some(reached) = setup.spending_limit.as_ref().and_then(crate::SpendingLimit::exhausted) {
-        return Err(reached);
-    }
     let Some(budget) = budget(service, turn, &setup) else { return Ok(CompactionResult::Nothing) };
     if trigger == SummaryTrigger::Needed
         && filling(service, turn, &setup, budget).await?.percent()
