@@ -129,6 +129,14 @@ impl ConversationArchive for EmptyToolDeps {
         Ok(None)
     }
 
+    async fn told_texts(
+        &self,
+        _: &ConversationId,
+        _: &TurnId,
+    ) -> Result<Option<Vec<String>>, ArchiveError> {
+        Ok(None)
+    }
+
     async fn recent(&self, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
         Ok(Vec::new())
     }

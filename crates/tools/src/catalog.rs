@@ -102,10 +102,10 @@ pub fn catalog(deps: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
     tools.register(GetLinks(notes.clone()))?;
     tools.register(ListTags(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
-    tools.register_changing(EditSection(notes.clone()))?;
+    tools.register_changing(EditSection { notes: notes.clone(), archive: archive.clone() })?;
     tools.register_changing(SetProperty(notes.clone()))?;
     tools.register_changing(AppendFile(notes.clone()))?;
-    tools.register_changing(WriteFile(notes.clone()))?;
+    tools.register_changing(WriteFile { notes: notes.clone(), archive: archive.clone() })?;
     tools.register_changing(MoveFile(notes.clone()))?;
     tools.register_changing(DeleteFile(notes.clone()))?;
     tools.register_changing(CreateFolder(notes.clone()))?;

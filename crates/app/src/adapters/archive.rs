@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{ConversationId, ConversationState, Message, MessagePart, Source, TurnId};
+use serde_json::Value;
 use store::{EndedConversation, Store, StoreError};
 use tools::ports::conversation_archive::{
     ArchiveError, ArchivedConversation, ArchivedMessage, ArchivedResult, ArchivedTranscript,
@@ -51,6 +52,24 @@ impl ConversationArchive for StoreArchive {
             _ => None,
         });
         Ok(text.map(|text| ArchivedResult { text, sources }))
+    }
+
+    async fn told_texts(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Option<Vec<String>>, ArchiveError> {
+        let history = self.store.history(conversation, turn).await.map_err(archive_error)?;
+        let mut told = Vec::new();
+        for part in history.into_iter().flat_map(|message| message.parts) {
+            match part {
+                MessagePart::Text { text } | MessagePart::Context { text } => told.push(text),
+                MessagePart::Result { output, .. } => told.push(output),
+                MessagePart::Call { arguments, .. } => add_strings(arguments, &mut told),
+                _ => {}
+            }
+        }
+        Ok(Some(told))
     }
 
     async fn transcript(
@@ -157,6 +176,16 @@ fn to_archive_entry(
 fn to_archive_message(message: &Message) -> Option<ArchivedMessage> {
     let text = message.text();
     (!text.trim().is_empty()).then_some(ArchivedMessage { role: message.role, text })
+}
+
+/// Adds all texts in the arguments of a call.
+fn add_strings(value: Value, told: &mut Vec<String>) {
+    match value {
+        Value::String(text) => told.push(text),
+        Value::Array(values) => values.into_iter().for_each(|value| add_strings(value, told)),
+        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| add_strings(value, told)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn archive_error(error: StoreError) -> ArchiveError {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use protocol::{ConversationId, Role, Source, Timestamp};
+use protocol::{ConversationId, Role, Source, Timestamp, TurnId};
 use thiserror::Error;
 
 /// The archive could not be read; the sentence says what failed.
@@ -53,8 +53,8 @@ pub struct ArchivedMessage {
     pub text: String,
 }
 
-/// Looks up ended conversations (one that goes on is never among them), and long results of the
-/// one that goes on.
+/// Looks up ended conversations (one that goes on is never among them), and of the one that goes on its long
+/// results and what was told in it.
 ///
 /// Implemented over SQLite by the application and in memory by the tests.
 #[async_trait]
@@ -76,6 +76,14 @@ pub trait ConversationArchive: Send + Sync {
         conversation: &ConversationId,
         handle: &str,
     ) -> Result<Option<ArchivedResult>, ArchiveError>;
+
+    /// All that a model in `turn` was told or said until now: messages, results as they were told, and the
+    /// texts in calls, the one that runs included. `None` where no conversation is stored.
+    async fn told_texts(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Option<Vec<String>>, ArchiveError>;
 
     /// One in full; `None` when there is none with this id or it goes on.
     async fn transcript(

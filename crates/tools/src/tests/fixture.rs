@@ -48,6 +48,7 @@ pub(crate) struct ToolFixture {
     pub(crate) offered: ToolOffer,
     overlay: ChangeSet,
     seen: BTreeMap<NotePath, ContentHash>,
+    told: Arc<Mutex<Vec<String>>>,
 }
 
 /// The text for the model, and what else came of a call.
@@ -82,10 +83,11 @@ impl ToolFixture {
         let screen = Arc::new(PrivacyFilter::new(rules.unwrap(), Privacy::Open));
         let cache = tempfile::tempdir().unwrap();
         let index = Index::new(&vault, PrivateRules::default(), cache.path());
+        let told = Arc::default();
         let deps = ToolDeps {
             index: index.clone(),
             vault: vault.filtered(screen),
-            archive: Arc::new(SingleConversationArchive),
+            archive: Arc::new(SingleConversationArchive(Arc::clone(&told))),
             environment: desk.clone(),
             questions: Arc::new(SingleQuestionResolver),
         };
@@ -100,6 +102,7 @@ impl ToolFixture {
             offered: ToolOffer::default(),
             overlay: ChangeSet::default(),
             seen: BTreeMap::new(),
+            told,
         }
     }
 
@@ -142,8 +145,12 @@ impl ToolFixture {
             sources: llm::tool_api::tool::SourceLog::default(),
             offered: self.offered.clone(),
         };
+        let given = arguments.as_object().into_iter().flat_map(|fields| fields.values());
+        let given = given.filter_map(Value::as_str).map(str::to_owned);
+        self.told.lock().unwrap().extend(given);
         match self.tools.call(tool, arguments, &context).await {
             CallOutcome::Outcome(outcome) => {
+                self.told.lock().unwrap().push(outcome.output.clone());
                 self.seen.extend(outcome.seen);
                 CallAnswer {
                     text: outcome.output,
@@ -244,8 +251,8 @@ pub(crate) fn still_now() -> Zoned {
     "2026-11-21T09:30:00[Europe/Ljubljana]".parse().unwrap()
 }
 
-/// An archive that holds one conversation.
-struct SingleConversationArchive;
+/// An archive that holds one conversation, and what was told in the one that goes on.
+struct SingleConversationArchive(Arc<Mutex<Vec<String>>>);
 
 impl SingleConversationArchive {
     fn ended() -> ArchivedConversation {
@@ -267,6 +274,14 @@ impl ConversationArchive for SingleConversationArchive {
         _: &str,
     ) -> Result<Option<ArchivedResult>, ArchiveError> {
         Ok(None)
+    }
+
+    async fn told_texts(
+        &self,
+        _: &ConversationId,
+        _: &TurnId,
+    ) -> Result<Option<Vec<String>>, ArchiveError> {
+        Ok(Some(self.0.lock().unwrap().clone()))
     }
 
     async fn recent(&self, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {

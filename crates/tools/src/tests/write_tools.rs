@@ -256,6 +256,36 @@ async fn the_daily_note_is_where_obsidian_keeps_it() {
 }
 
 #[tokio::test]
+async fn a_note_that_was_shown_only_in_part_is_not_replaced_before_the_rest_was() {
+    let text = b"# A\none\n\n# B\ntwo\nthree\n";
+    let write = json!({ "path": "n.md", "content": "new\n", "overwrite": true });
+    let section = |heading: &str| json!({ "path": "n", "heading": heading, "action": "replace", "text": "x" });
+    let mut bench = ToolFixture::with(&[("n.md", text)]);
+    bench.call_ok("read_file", json!({ "path": "n", "end_line": 3 })).await;
+    let refused = bench.call_err("write_file", write.clone()).await;
+    assert!(refused.contains("line 4 was not") && refused.contains("start_line 4"), "{refused}");
+    let mut expecting = write.clone();
+    expecting["expect_hash"] = json!(protocol::ContentHash::of(text).short());
+    assert!(bench.call_err("write_file", expecting).await.contains("line 4 was not"));
+    assert!(bench.call_err("edit_section", section("B")).await.contains("line 5 was not"));
+    let mut append = section("B");
+    append["action"] = json!("append");
+    // The controls: nothing is lost by adding, nor in a section that was shown.
+    bench.call_ok("edit_section", append).await;
+    bench.call_ok("edit_section", section("A")).await;
+    assert_eq!(bench.text("n.md"), "# A\nx\n\n# B\ntwo\nthree\nx\n");
+
+    let mut bench = ToolFixture::with(&[("n.md", text)]);
+    for (first, last) in [(1, 2), (3, 5), (6, 9)] {
+        assert!(bench.call_err("write_file", write.clone()).await.contains("Read it"));
+        let page = json!({ "path": "n", "start_line": first, "end_line": last });
+        bench.call_ok("read_file", page).await;
+    }
+    bench.call_ok("write_file", write).await;
+    assert_eq!(bench.text("n.md"), "new\n");
+}
+
+#[tokio::test]
 async fn a_path_that_leads_on_from_a_file_is_not_that_file() {
     for path in ["Plan.md/x.md", "data.csv/x.md", "Plan.md/deep/x.md"] {
         let mut bench = ToolFixture::with(&[("Plan.md", b"plan\n"), ("data.csv", b"1,2\n")]);

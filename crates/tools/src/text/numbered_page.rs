@@ -18,6 +18,10 @@ const OUTLINE_MIN_LINES: usize = 150;
 const MAX_HEADINGS: usize = 100;
 /// Bytes of a heading in an outline at most.
 const MAX_HEADING_BYTES: usize = 1_000;
+/// Behind a line that was cut inside.
+const CUT_MARK: &str = " [cut: the line has ";
+/// Before the rest of such a line.
+const CONTINUED_MARK: &str = "[goes on at byte ";
 /// Stands between the head and the lines.
 const HEAD_SEPARATOR: &str = "---";
 
@@ -144,6 +148,19 @@ fn print_number(number: usize, out: &mut String) {
     }
     let digit = u8::try_from(number % 10).unwrap_or_default();
     out.push(char::from(b'0' + digit));
+}
+
+/// The text of a printed line, or the piece of it that was printed; `None` when the line has no number.
+pub(crate) fn text_of_line(line: &str) -> Option<&str> {
+    let (number, text) = line.split_once('|')?;
+    number.parse::<usize>().ok()?;
+    let text = text.strip_prefix(' ').unwrap_or(text);
+    let text = text
+        .strip_prefix(CONTINUED_MARK)
+        .and_then(|rest| rest.split_once("] "))
+        .map_or(text, |(_, rest)| rest);
+    let cut = text.rsplit_once(CUT_MARK).filter(|(_, mark)| mark.ends_with(" bytes]"));
+    Some(cut.map_or(text, |(text, _)| text))
 }
 
 /// The content of a print, for the commands.

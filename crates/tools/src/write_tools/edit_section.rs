@@ -1,5 +1,7 @@
 //! `edit_section`: the text under one heading, or one block with an id.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use llm::tool_api::tool::{
     ChangePlan, ChangingTool, ToolBrief, ToolContext, ToolEffect, ToolFailure,
@@ -8,6 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::notes::notes_view::NotesView;
+use crate::notes::shown_lines::require_shown;
+use crate::ports::conversation_archive::ConversationArchive;
+use crate::text::text_encoding::decode;
 use crate::write_tools::edit::section::{SectionEdit, SectionPart};
 use crate::write_tools::edit::{NoteEdit, plan_edit};
 
@@ -61,7 +66,36 @@ impl EditSectionInput {
     }
 }
 
-pub(crate) struct EditSection(pub(crate) NotesView);
+pub(crate) struct EditSection {
+    pub(crate) notes: NotesView,
+    pub(crate) archive: Arc<dyn ConversationArchive>,
+}
+
+impl EditSection {
+    /// Refuses to replace a section of a note that was read as it is now, while a line of the section was not
+    /// shown. Of any other note the edit says what to do.
+    async fn require_section_shown(
+        &self,
+        name: &str,
+        section: &SectionEdit<'_>,
+        context: &ToolContext,
+    ) -> Result<(), ToolFailure> {
+        if section.part != SectionPart::Whole {
+            return Ok(());
+        }
+        let note = self.notes.find_note(name, context).await?;
+        if context.seen.get(&note.path) != Some(&note.hash) {
+            return Ok(());
+        }
+        let text = decode(&note.path, &note.bytes).map_err(ToolFailure::labeled)?;
+        match section.replaced_range(&note.path, text) {
+            Some(range) => {
+                require_shown(self.archive.as_ref(), &note.path, text, range, context).await
+            }
+            None => Ok(()),
+        }
+    }
+}
 
 #[async_trait]
 impl ChangingTool for EditSection {
@@ -75,6 +109,9 @@ impl ChangingTool for EditSection {
         context: &ToolContext,
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let edit = input.edit().map_err(ToolFailure::labeled)?;
-        plan_edit(&self.0, &input.path, &edit, input.expect_hash.as_deref(), context).await
+        if let NoteEdit::Section(section) = &edit {
+            self.require_section_shown(&input.path, section, context).await?;
+        }
+        plan_edit(&self.notes, &input.path, &edit, input.expect_hash.as_deref(), context).await
     }
 }

@@ -1,5 +1,7 @@
 //! `write_file`: a whole note.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use llm::tool_api::tool::{
     ChangePlan, ChangingTool, SourceLabels, ToolBrief, ToolContext, ToolEffect, ToolFailure,
@@ -9,6 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::notes::notes_view::{CurrentNote, NotesView, PathState};
+use crate::notes::shown_lines::require_shown;
+use crate::ports::conversation_archive::ConversationArchive;
 use crate::text::text_encoding::pluralize;
 
 /// Creates a note, with the folders it needs. An existing note is replaced only with
@@ -28,7 +32,10 @@ pub(crate) struct WriteFileInput {
     expect_hash: Option<String>,
 }
 
-pub(crate) struct WriteFile(pub(crate) NotesView);
+pub(crate) struct WriteFile {
+    pub(crate) notes: NotesView,
+    pub(crate) archive: Arc<dyn ConversationArchive>,
+}
 
 #[async_trait]
 impl ChangingTool for WriteFile {
@@ -46,15 +53,21 @@ impl ChangingTool for WriteFile {
         context: &ToolContext,
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let lines = pluralize(input.content.lines().count(), "line");
-        match self.0.path_state(&input.path, context).await? {
+        match self.notes.path_state(&input.path, context).await? {
             PathState::Free(path) => {
-                let kept = self.0.updates_after_creation(&path, context).await?;
+                let kept = self.notes.updates_after_creation(&path, context).await?;
                 let summary = format!("create `{path}` with {lines}");
                 Ok(kept.plan_creation(path, input.content.into_bytes(), &summary, context))
             }
             PathState::Taken(note) => {
-                self.0.require_writable(&note).await?;
+                self.notes.require_writable(&note).await?;
                 require_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
+                if context.seen.get(&note.path) == Some(&note.hash) {
+                    let text = String::from_utf8_lossy(&note.bytes);
+                    let text = text.trim_start_matches('\u{feff}');
+                    let (archive, all) = (self.archive.as_ref(), 0..text.len());
+                    require_shown(archive, &note.path, text, all, context).await?;
+                }
                 let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =
                     format!("replace all of `{}`: {lines} instead of {before}", note.path);

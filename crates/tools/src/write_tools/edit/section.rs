@@ -60,6 +60,16 @@ impl SectionEdit<'_> {
         })
     }
 
+    /// The bytes of `text` that go when all of the section or block is replaced; `None` where there is no such
+    /// section.
+    pub(crate) fn replaced_range(&self, path: &NotePath, text: &str) -> Option<Range<usize>> {
+        if let Some(id) = self.heading.trim().strip_prefix('^') {
+            return IdentifiedBlock::find(path, text, id).ok().map(|block| block.words);
+        }
+        let heading = heading_ref::resolve_heading(path, text, self.heading).ok()?;
+        Some(SectionBody::under_heading(text, &heading).words)
+    }
+
     fn text_to_add(&self) -> String {
         pluralize(strip_last_break(self.text).split('\n').count(), "line")
     }
