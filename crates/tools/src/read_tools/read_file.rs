@@ -6,7 +6,7 @@ use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::notes::notes_view::NotesView;
+use crate::notes::notes_view::{CurrentNote, NotesView};
 use crate::text::numbered_page::{NumberedPage, PendingChanges};
 use crate::text::text_encoding::{decode, pluralize};
 
@@ -24,6 +24,9 @@ pub(crate) struct ReadFileInput {
     /// Last line to show. Leave out to read to the end.
     #[schemars(range(min = 1))]
     end_line: Option<u32>,
+    /// Where to begin in the first line, in bytes, to read on in a long line that was cut. The end of the cut
+    /// result names it.
+    line_offset: Option<u32>,
 }
 
 pub(crate) struct ReadFile(pub(crate) NotesView);
@@ -73,6 +76,9 @@ impl ReadFile {
                 pluralize(total, "line")
             )));
         }
+        let offset = line_or(input.line_offset, 0);
+        let length = all.get(first.saturating_sub(1)).map_or(0, |line| line.len());
+        require_offset_in_line(&note, first, offset, length)?;
         let pending = match note.pending {
             true => PendingChanges::Shown,
             false if context.withheld.contains(&note.path) => PendingChanges::Withheld,
@@ -85,6 +91,7 @@ impl ReadFile {
             hash: &note.hash,
             pending,
             lines: first..=last,
+            offset,
             max_bytes: context.max_output_bytes,
         };
         Ok(ToolOutcome {
@@ -95,6 +102,22 @@ impl ReadFile {
         }
         .labeled())
     }
+}
+
+fn require_offset_in_line(
+    note: &CurrentNote,
+    line: usize,
+    offset: usize,
+    length: usize,
+) -> Result<(), ToolFailure> {
+    if offset == 0 || offset < length {
+        return Ok(());
+    }
+    Err(ToolFailure::labeled(format!(
+        "Line {line} of `{}` has only {}. Leave out line_offset.",
+        note.path,
+        pluralize(length, "byte")
+    )))
 }
 
 fn line_or(given: Option<u32>, otherwise: usize) -> usize {

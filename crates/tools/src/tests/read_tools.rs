@@ -40,6 +40,24 @@ async fn a_range_shows_just_those_lines_and_a_wrong_one_says_what_there_is() {
 }
 
 #[tokio::test]
+async fn the_rest_of_a_line_that_was_cut_is_read_from_where_it_was_cut() {
+    let line = format!("{}the end", "word ".repeat(20_000));
+    let mut bench = ToolFixture::with(&[("Long.md", format!("{line}\nnext\n").as_bytes())]);
+    let cut = bench.call_ok("read_file", json!({ "path": "Long" })).await.text;
+    assert!(!cut.contains("the end"));
+    assert!(cut.ends_with("Go on with start_line 1 and line_offset 100000."), "{}", cut.len());
+    let write = json!({ "path": "Long.md", "content": "short\n", "overwrite": true });
+    assert!(bench.call_err("write_file", write.clone()).await.contains("line 1 was not"));
+    let rest = json!({ "path": "Long", "start_line": 1, "line_offset": 100_000 });
+    let rest = bench.call_ok("read_file", rest).await.text;
+    assert!(rest.ends_with("1| [goes on at byte 100000] the end\n2| next"), "{rest}");
+    let beyond = json!({ "path": "Long", "start_line": 2, "line_offset": 4 });
+    assert!(bench.call_err("read_file", beyond).await.contains("has only 4 bytes"));
+    bench.call_ok("write_file", write).await;
+    assert_eq!(bench.text("Long.md"), "short\n");
+}
+
+#[tokio::test]
 async fn a_byte_order_mark_and_line_ends_do_not_show_and_other_encodings_are_refused() {
     let mut bench = house();
     let text = bench.call_ok("read_file", json!({ "path": "bom.md" })).await.text;

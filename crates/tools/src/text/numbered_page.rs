@@ -46,6 +46,8 @@ pub(crate) struct NumberedPage<'a> {
     pub(crate) pending: PendingChanges,
     /// 1-based, not beyond the last line.
     pub(crate) lines: RangeInclusive<usize>,
+    /// The byte of the first of these lines at which it begins.
+    pub(crate) offset: usize,
     /// How many bytes the model has room for.
     pub(crate) max_bytes: usize,
 }
@@ -83,15 +85,24 @@ impl NumberedPage<'_> {
         let first = *self.lines.start();
         let wanted = lines.get(first.saturating_sub(1)..(*self.lines.end()).min(lines.len()));
         let most = MAX_BYTES.min(self.max_bytes);
-        let shown = print_lines(wanted.unwrap_or_default(), first, most, &mut out);
-        let next = first + shown;
-        if next <= *self.lines.end() && next <= lines.len() {
-            let _ = write!(
-                out,
-                "\n{HEAD_SEPARATOR}\nCut after line {} of {}. Go on with start_line {next}.",
-                next - 1,
-                lines.len()
-            );
+        match print_lines(wanted.unwrap_or_default(), first, self.offset, most, &mut out) {
+            PageEnd::InLine { number, offset } => {
+                let _ = write!(
+                    out,
+                    "\n{HEAD_SEPARATOR}\nCut inside line {number} of {}. Go on with start_line {number} \
+                     and line_offset {offset}.",
+                    lines.len()
+                );
+            }
+            PageEnd::BeforeLine(next) if next <= *self.lines.end() && next <= lines.len() => {
+                let _ = write!(
+                    out,
+                    "\n{HEAD_SEPARATOR}\nCut after line {} of {}. Go on with start_line {next}.",
+                    next - 1,
+                    lines.len()
+                );
+            }
+            PageEnd::BeforeLine(_) => {}
         }
         out
     }
@@ -114,31 +125,48 @@ impl NumberedPage<'_> {
     }
 }
 
-/// Prints until a limit is reached; returns the number of lines. One line that alone is too long is
-/// cut inside, so that reading always moves on.
-fn print_lines(lines: &[&str], first: usize, most: usize, out: &mut String) -> usize {
+/// Where a page ends.
+enum PageEnd {
+    /// Before this line, or behind the last one.
+    BeforeLine(usize),
+    /// At a byte of this line.
+    InLine { number: usize, offset: usize },
+}
+
+/// Prints until a limit is reached, the first line from `offset` on. One line that alone is too long is cut
+/// inside, and by at least a character, so that reading always moves on.
+fn print_lines(
+    lines: &[&str],
+    first: usize,
+    offset: usize,
+    most: usize,
+    out: &mut String,
+) -> PageEnd {
     let begun = out.len();
-    let mut shown = 0;
-    for (number, line) in (first..).zip(lines).take(MAX_LINES) {
-        if out.len() - begun + line.len() <= most {
-            out.push('\n');
-            print_number(number, out);
-            out.push_str("| ");
-            out.push_str(line);
-        } else if shown == 0 {
-            let end = line.floor_char_boundary(most);
-            let _ = write!(
-                out,
-                "\n{number}| {} [cut: the line has {} bytes]",
-                line.get(..end).unwrap_or_default(),
-                line.len()
-            );
-        } else {
+    let mut next = first;
+    for line in lines.iter().take(MAX_LINES) {
+        let start = if next == first { line.floor_char_boundary(offset) } else { 0 };
+        let rest = line.get(start..).unwrap_or_default();
+        let has_room = out.len() - begun + rest.len() <= most;
+        if !has_room && next > first {
             break;
         }
-        shown += 1;
+        out.push('\n');
+        print_number(next, out);
+        out.push_str("| ");
+        if start > 0 {
+            let _ = write!(out, "{CONTINUED_MARK}{start}] ");
+        }
+        if !has_room {
+            let end = rest.floor_char_boundary(most).max(rest.ceil_char_boundary(1));
+            let piece = rest.get(..end).unwrap_or_default();
+            let _ = write!(out, "{piece}{CUT_MARK}{} bytes]", line.len());
+            return PageEnd::InLine { number: next, offset: start + end };
+        }
+        out.push_str(rest);
+        next += 1;
     }
-    shown
+    PageEnd::BeforeLine(next)
 }
 
 /// As `write!` does it, without what that costs a line.
@@ -200,6 +228,10 @@ mod tests {
     use super::*;
 
     fn print(text: &str, lines: RangeInclusive<usize>) -> String {
+        print_from(text, lines, 0)
+    }
+
+    fn print_from(text: &str, lines: RangeInclusive<usize>, offset: usize) -> String {
         let path = NotePath::parse("a/Note.md").unwrap();
         let hash = ContentHash::of(text.as_bytes());
         let all: Vec<&str> = text.lines().collect();
@@ -211,6 +243,7 @@ mod tests {
             hash: &hash,
             pending: PendingChanges::None,
             lines,
+            offset,
             max_bytes: room,
         }
         .print()
@@ -236,16 +269,34 @@ mod tests {
     }
 
     #[test]
-    fn a_line_longer_than_the_limit_is_cut_inside_and_reading_moves_on() {
-        let text = format!("{}\nnext\n", "é".repeat(MAX_BYTES));
-        let output = print(&text, 1..=2);
-        assert!(output.contains("[cut: the line has 200000 bytes]"));
-        assert!(
-            output.ends_with("Cut after line 1 of 2. Go on with start_line 2."),
-            "{}",
-            &output[output.len() - 80..]
-        );
-        assert!(output.len() < MAX_BYTES + 300);
+    fn a_line_longer_than_the_limit_is_cut_inside_and_read_on_from_there() {
+        let line = "é".repeat(MAX_BYTES) + "end";
+        let text = format!("{line}\nnext\n");
+        let (mut offset, mut read) = (0, String::new());
+        for page in 1..=2 {
+            let output = print_from(&text, 1..=2, offset);
+            assert!(output.contains("[cut: the line has 200003 bytes]"));
+            assert!(output.len() < MAX_BYTES + 300);
+            let (_, next) = output.rsplit_once("Go on with start_line 1 and line_offset ").unwrap();
+            offset = next.trim_end_matches('.').parse().unwrap();
+            assert_eq!(offset, page * MAX_BYTES);
+            read.extend(output.lines().filter_map(text_of_line));
+        }
+        let output = print_from(&text, 1..=2, offset);
+        assert!(output.ends_with("\n1| [goes on at byte 200000] end\n2| next"), "{output}");
+        assert_eq!(read + "end", line);
+    }
+
+    #[test]
+    fn a_page_with_hardly_any_room_moves_on_by_a_character() {
+        let mut out = String::new();
+        let end = print_lines(&["éa", "b"], 1, 0, 0, &mut out);
+        assert!(matches!(end, PageEnd::InLine { number: 1, offset: 2 }), "{out}");
+        assert_eq!(out, "\n1| é [cut: the line has 3 bytes]");
+        out.clear();
+        let end = print_lines(&["éa", "b"], 1, 2, 1, &mut out);
+        assert!(matches!(end, PageEnd::BeforeLine(2)), "{out}");
+        assert_eq!(out, "\n1| [goes on at byte 2] a");
     }
 
     #[test]
