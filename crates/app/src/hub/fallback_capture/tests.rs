@@ -57,7 +57,7 @@ async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
     let call = ToolCall {
         id: CallId::from("capture-1"),
         tool: APPEND_TOOL.to_owned(),
-        arguments: json!({ "path": "In.md", "content": "- milk" }),
+        arguments: json!({ "path": "./In.md", "content": "- milk" }),
     };
     let result =
         ContentBlock::Result { call: call.id.clone(), output: "Cut.".into(), is_error: true };
