@@ -9,6 +9,7 @@ use testkit::stories::note_changes;
 use testkit::stories::note_changes::{EDITED, NOTES};
 use testkit::{Reply, ScriptedModel};
 
+use super::undo_identity::app_after_calls;
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
@@ -232,5 +233,85 @@ async fn a_change_whose_places_are_undone_one_by_one_is_undone_and_can_be_redone
     running.app.redo(&whole).await.expect("redone");
     assert_eq!(home.notes.read("List.md"), after);
     assert_eq!(state().await, (ChangeStatus::Stands, 2, vec![]));
+    running.quit().await;
+}
+
+/// How the notes of a set stand, by its place in the list of the oldest ones.
+async fn standings_of(running: &RunningApp, place: usize) -> Vec<ChangeStatus> {
+    let set = applied_sets(running).await.into_iter().rev().nth(place).expect("a set");
+    set.notes.into_iter().map(|note| note.standing).collect()
+}
+
+/// Redoes the first change of a set, by its place in the list of the oldest ones.
+async fn redo_first_note(running: &RunningApp, place: usize) {
+    let set = applied_sets(running).await.into_iter().rev().nth(place).expect("a set");
+    let effect = set.notes[0].effect.clone();
+    let scope = UndoScope::Effect { effect, hunks: Vec::new() };
+    let redone = running.app.redo(&scope).await.expect("redone");
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_one_edit_leaves_another_edit_of_the_note_undone() {
+    let edit = |old: &str, new: &str| {
+        vec![("edit_file", json!({ "path": "A.md", "old_text": old, "new_text": new }))]
+    };
+    let text = |first: &str, last: &str| format!("{first}\n\nmiddle\n\n{last}\n");
+    let before = text("first", "last");
+    let calls = vec![edit("first", "FIRST"), edit("last", "LAST")];
+    let notes = [("A.md", before.as_str()), ("Top.md", "top\n")];
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
+    let whole = UndoScope::Conversation { conversation };
+    let both = text("FIRST", "LAST");
+    assert_eq!(home.notes.read("A.md"), both);
+    let (stands, undone) = (vec![ChangeStatus::Stands], vec![ChangeStatus::Undone]);
+
+    for order in [[0, 1], [1, 0]] {
+        running.app.undo(&whole).await.expect("undone");
+        assert_eq!(home.notes.read("A.md"), before);
+        redo_first_note(&running, order[0]).await;
+        let one = [text("FIRST", "last"), text("first", "LAST")];
+        assert_eq!(home.notes.read("A.md"), one[order[0]], "the other edit stays undone");
+        assert_eq!(standings_of(&running, order[0]).await, stands);
+        assert_eq!(standings_of(&running, order[1]).await, undone);
+        redo_first_note(&running, order[1]).await;
+        assert_eq!(home.notes.read("A.md"), both);
+        assert_eq!(standings_of(&running, order[0]).await, stands);
+        assert_eq!(standings_of(&running, order[1]).await, stands);
+    }
+    // The control: both are redone where both are meant.
+    running.app.undo(&whole).await.expect("undone");
+    running.app.redo(&whole).await.expect("redone");
+    assert_eq!(home.notes.read("A.md"), both);
+    running.app.redo(&whole).await.expect_err("nothing is left to redo");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_and_a_move_of_what_the_note_links_to_are_redone_each_by_itself() {
+    let edit = json!({ "path": "Links.md", "old_text": "end", "new_text": "END" });
+    let moved = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
+    let calls = vec![vec![("edit_file", edit)], vec![("move_file", moved)]];
+    let text = |link: &str, last: &str| format!("see [[{link}]]\n\nmiddle\n\n{last}\n");
+    let before = text("Plan", "end");
+    let notes = [("Plan.md", "# Plan\n"), ("Links.md", before.as_str())];
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
+    let whole = UndoScope::Conversation { conversation };
+    let both = text("The plan", "END");
+    assert_eq!(home.notes.read("Links.md"), both);
+
+    for (order, one) in [([0, 1], text("Plan", "END")), ([1, 0], text("The plan", "end"))] {
+        running.app.undo(&whole).await.expect("undone");
+        assert_eq!(home.notes.read("Links.md"), before);
+        redo_first_note(&running, order[0]).await;
+        assert_eq!(home.notes.read("Links.md"), one, "the other change stays undone");
+        let place = if order[0] == 0 { "Plan.md" } else { "Work/The plan.md" };
+        assert_eq!(home.notes.read(place), "# Plan\n");
+        let standings = standings_of(&running, order[1]).await;
+        assert!(standings.iter().all(|one| *one == ChangeStatus::Undone), "{standings:?}");
+        redo_first_note(&running, order[1]).await;
+        assert_eq!(home.notes.read("Links.md"), both);
+        assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
+    }
     running.quit().await;
 }

@@ -8,6 +8,7 @@ mod answers;
 mod conflicts;
 mod displayed_bytes;
 mod recorded_reverts;
+mod redo_request;
 
 use std::collections::BTreeSet;
 
@@ -48,18 +49,13 @@ impl App {
         open.undo_as_one_set(&wanted, UndoAction::Undo).await
     }
 
-    /// Applies the undone parts of these changes again. Durable when it returns.
+    /// Applies the undone parts of these changes again, and no other change of the same notes that was undone with
+    /// them. Moves that were undone together are redone together. Durable when it returns.
     pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
         let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
-        let standings = effective_changes(&open.store).await?;
-        let rows = open.store.reverts().await.map_err(store_error)?;
-        let in_scope: BTreeSet<&EffectId> = effects.iter().map(|effect| &effect.id).collect();
-        let reverts = rows.iter().filter(|row| in_scope.contains(&row.effect));
-        let reverts =
-            reverts.filter(|row| standings.effective_part(&row.by) != EffectivePart::Nothing);
-        let wanted = UndoRequest::undo(reverts.map(|row| row.by.clone()));
+        let wanted = open.redo_request(&effects).await?;
         if wanted.effects.is_empty() {
             return Err(UserError::other("There’s nothing to redo."));
         }
@@ -218,14 +214,6 @@ impl VaultSession {
         Ok(undone)
     }
 
-    /// Leaves in the request what is not undone yet: a later plan must not be about what an earlier one undid.
-    async fn drop_undone(&self, request: &mut UndoRequest) -> Result<(), UserError> {
-        let standings = effective_changes(&self.store).await?;
-        let stands = |effect: &EffectId| standings.effective_part(effect) != EffectivePart::Nothing;
-        request.effects.retain(|effect, _| stands(effect));
-        Ok(())
-    }
-
     /// The sets of the changes that these effects had undone: their state changes with this undo.
     async fn sets_undone_by(
         &self,
@@ -252,7 +240,8 @@ impl VaultSession {
         request: &UndoRequest,
         action: UndoAction,
     ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
-        self.plan_with_answer(request, action, None).await
+        let (plan, conflicts, sets) = self.plan_with_answer(request, action, None).await?;
+        Ok((plan, self.without_repeated_conflicts(conflicts).await?, sets))
     }
 
     /// The same, together with the user's answer to a conflict.
