@@ -93,7 +93,8 @@ impl NotesView {
         let seen = folders.filter_map(|entry| context.overlay.disk_path(&entry.path));
         let made =
             context.overlay.changes().filter(|change| change.act == ChangeAction::MakeFolder);
-        Ok(seen.chain(made.map(|change| change.path.clone())).collect())
+        let renames = context.overlay.renames();
+        Ok(seen.chain(made.map(|change| renames.forward(&change.path))).collect())
     }
 }
 

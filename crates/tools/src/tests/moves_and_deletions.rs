@@ -140,6 +140,27 @@ async fn a_note_with_a_pending_move_is_read_edited_and_listed_at_its_new_path() 
 }
 
 #[tokio::test]
+async fn a_folder_whose_creation_is_pending_is_not_moved_until_the_user_decides() {
+    let mut bench =
+        ToolFixture::with(&[("Index.md", b"see [[New/x]]\n"), ("Old/Note.md", b"old\n")]);
+    bench.policy = PlanPolicy::Wait;
+    bench.call_ok("create_folder", json!({ "path": "New" })).await;
+    // A note is created at once, and its folder with it.
+    bench.policy = PlanPolicy::Apply;
+    bench.call_ok("write_file", json!({ "path": "New/x.md", "content": "x\n" })).await;
+    bench.policy = PlanPolicy::Wait;
+    let moved = json!({ "source": "New/", "destination": "Work" });
+    let words = bench.call_err("move_file", moved).await;
+    assert!(words.contains("waits for the user"), "{words}");
+    // The control: a folder around one that is pending is moved.
+    bench.call_ok("create_folder", json!({ "path": "Old/Deep" })).await;
+    bench.call_ok("move_file", json!({ "source": "Old/", "destination": "Was" })).await;
+    let words =
+        bench.call_err("move_file", json!({ "source": "Was/Deep", "destination": "Deep" })).await;
+    assert!(words.contains("waits for the user"), "{words}");
+}
+
+#[tokio::test]
 async fn a_note_with_a_pending_deletion_is_gone_for_readers() {
     let mut bench = bench();
     bench.policy = PlanPolicy::Wait;

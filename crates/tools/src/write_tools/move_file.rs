@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use llm::tool_api::tool::{
     ChangePlan, ChangingTool, SourceLabels, ToolContext, ToolEffect, ToolFailure,
 };
-use protocol::{Change, ChangeSet, NotePath, Source};
+use protocol::{Change, ChangeAction, ChangeSet, NotePath, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,6 +37,7 @@ impl ChangingTool for MoveFile {
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let thing = self.0.find_file_or_folder(&input.source, context).await?;
         let (FileOrFolder::File(from) | FileOrFolder::Folder(from)) = &thing;
+        refuse_pending_folder(&thing, context)?;
         self.0.require_movable(&thing, context).await?;
         if is_vault_root(&input.destination) {
             return Err(ToolFailure::new(format!(
@@ -67,6 +68,23 @@ impl ChangingTool for MoveFile {
         let change_set: ChangeSet = kept.changes.into_iter().chain([change]).collect();
         Ok((ToolEffect::Move, ChangePlan { change_set, summary, labels: SourceLabels::Complete }))
     }
+}
+
+/// Refuses to move a folder whose creation is pending: the disk may not have it, or have it without what is planned in
+/// it.
+fn refuse_pending_folder(thing: &FileOrFolder, context: &ToolContext) -> Result<(), ToolFailure> {
+    let FileOrFolder::Folder(folder) = thing else { return Ok(()) };
+    let renames = context.overlay.renames();
+    let makes_it = |change: &Change| {
+        change.act == ChangeAction::MakeFolder && renames.forward(&change.path) == *folder
+    };
+    if context.overlay.changes().any(makes_it) {
+        return Err(ToolFailure::new(format!(
+            "The folder `{folder}` is still to be created: that waits for the user.\nTell the user to decide about it \
+             first, then move the folder."
+        )));
+    }
+    Ok(())
 }
 
 /// A destination that is a folder keeps the note's name.

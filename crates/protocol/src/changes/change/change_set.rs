@@ -234,14 +234,13 @@ impl ChangeSet {
         let ChangeAction::Rename { to, what } = later.act else { return Err(refused) };
         let renames = self.renames();
         let Some(before) = renames.back(&later.path) else { return Err(refused) };
-        // A created file needs no rename: it is created at the new path.
+        // A created note needs no rename: it is created at the new path. A folder does: it may be there already, or hold
+        // something by then.
         if let Some(made) = self.contents.iter_mut().find(|change| change.path == before)
-            && matches!(made.act, ChangeAction::Create { .. } | ChangeAction::MakeFolder)
+            && matches!(made.act, ChangeAction::Create { .. })
         {
-            if renames.back(&to).is_none() {
-                return Err(refused);
-            }
-            made.path = to;
+            let Some(place) = renames.back(&to) else { return Err(refused) };
+            made.path = place;
             return Ok(());
         }
         let last = self.renames.last_mut();

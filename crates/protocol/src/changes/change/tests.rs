@@ -69,6 +69,23 @@ fn renames_of_one_thing_become_one() {
 }
 
 #[test]
+fn a_created_note_that_is_moved_into_a_renamed_folder_is_created_where_the_folder_is_before() {
+    check(
+        [rename_folder("f", "g"), create("n.md", "1"), rename("n.md", "g/n.md")],
+        [create("f/n.md", "1"), rename_folder("f", "g")],
+    );
+}
+
+#[test]
+fn a_folder_that_was_made_is_moved_with_what_is_in_it() {
+    let made = |at: &str| Change { path: path(at), act: ChangeAction::MakeFolder };
+    check(
+        [made("f"), create("f/n.md", "1"), replace("i.md", "f", "g"), rename_folder("f", "g")],
+        [made("f"), create("f/n.md", "1"), replace("i.md", "f", "g"), rename_folder("f", "g")],
+    );
+}
+
+#[test]
 fn what_went_away_takes_no_later_plan() {
     let refused = |first: Change, later: Change| {
         let mut set = set([first]);
