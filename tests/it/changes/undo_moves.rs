@@ -414,3 +414,30 @@ async fn redo_of_one_change_leaves_a_move_that_was_undone_with_it() {
     assert_eq!(standings(&running, &set).await, [ChangeStatus::Stands; 3]);
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_moves_where_one_note_took_the_path_of_the_other_are_undone_together() {
+    let call =
+        |from: &str, to: &str| vec![("move_file", json!({ "source": from, "destination": to }))];
+    let calls = vec![call("Plan.md", "Old.md"), call("New.md", "Plan.md")];
+    let notes = [
+        ("Plan.md", "# Plan\n"),
+        ("New.md", "# New\n"),
+        ("Links.md", "[x](Plan.md)\n\nmiddle\n\n[y](New.md)\n"),
+    ];
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
+    let links = home.notes.read("Links.md");
+    assert_eq!(links, "[x](Old.md)\n\nmiddle\n\n[y](Plan.md)\n");
+    undo_conversation(&running, &conversation).await;
+    for (note, text) in notes {
+        assert_eq!(home.notes.read(note), text);
+    }
+    assert_eq!(home.notes.try_read("Old.md"), None);
+    let redone = running.app.redo(&UndoScope::Conversation { conversation }).await;
+    let redone = redone.expect("redone");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert_eq!(home.notes.read("Old.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Plan.md"), "# New\n");
+    assert_eq!(home.notes.read("Links.md"), links);
+    running.quit().await;
+}

@@ -199,6 +199,9 @@ impl<'a> UndoPlanner<'a> {
             ChangeKind::RenameFolder => Change::rename_folder(path, effect.path.clone()),
             _ => Change::rename(path, effect.path.clone()),
         };
+        if self.waits_for_target(&now, &change) {
+            return self.add_conflict(place, effect, EffectConflictReason::Entangled);
+        }
         let its_path = self.plan_change(effect, Hunks::All, now.clone(), change);
         if let Some((its_path, trace)) = its_path.zip(self.ledger.trace(place, target)) {
             self.pin_file(&its_path, &now, &trace);
@@ -255,6 +258,20 @@ impl<'a> UndoPlanner<'a> {
             PlannedState::Planned(_) => true,
             PlannedState::Gone => false,
         }
+    }
+
+    /// Whether the target of a rename is taken on disk, and free only once the plan is applied. All renames of a plan are
+    /// one group, and a group is made ready while its targets are free; a later plan finds this one free.
+    fn waits_for_target(&self, now: &NotePath, change: &Change) -> bool {
+        let Some(target) = change.target() else { return false };
+        let is_respelled = now.as_str() != target.as_str() && self.is_respelled(now, target);
+        if self.notes.file(target).is_none() || is_respelled {
+            return false;
+        }
+        // Nothing waits where this rename and an earlier one of the plan cancel out.
+        let mut planned = self.planned.clone();
+        planned.extend(ChangeSet::one(change.clone())).is_ok()
+            && planned.changes().any(|change| change.target() == Some(target))
     }
 
     /// Whether the plan moves the note at a path on disk to the trash.

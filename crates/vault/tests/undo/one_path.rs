@@ -1,9 +1,10 @@
 //! Several notes had one path, one after the other.
 
 use protocol::{Change, ChangeKind, ChangeSet, EffectId};
-use vault::undo::{EffectConflictReason, UndoPlan, UndoRequest};
+use vault::undo::{EffectConflictReason, UndoPlan, UndoRequest, plan_undo};
 
 use crate::cases::{back, edit, world};
+use crate::folders;
 use crate::simulation::{LineId, SimulatedVault, bytes, path};
 
 /// The note goes to the trash.
@@ -69,4 +70,69 @@ fn deleted_note_does_not_come_back_in_the_file_of_the_one_that_was_made_in_its_p
     assert_eq!(back(&mut world, &UndoRequest::undo([trashed])).conflicts, []);
     assert_eq!(back(&mut world, &UndoRequest::undo([edited])).conflicts, []);
     assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+}
+
+/// Moves a note.
+fn rename(world: &mut SimulatedVault, from: &str, to: &str) -> EffectId {
+    world.apply(&ChangeSet::one(Change::rename(path(from), path(to))), "turn");
+    world.ledger.last().unwrap().id.clone()
+}
+
+#[test]
+fn move_from_a_path_that_another_note_took_is_undone_once_that_one_is_away() {
+    let mut world = world();
+    world.add_note(&path("b.md"), vec![70]);
+    let first = rename(&mut world, "a.md", "old.md");
+    let second = rename(&mut world, "b.md", "a.md");
+    let request = UndoRequest::undo([first.clone(), second.clone()]);
+    let plan = plan_undo(&world.ledger_view(&request), &request, &world);
+    assert_eq!(conflicts(&plan), [(first.clone(), EffectConflictReason::Entangled)]);
+    assert!(plan.leaves_more() && plan.changes.len() == 1, "{plan:?}");
+
+    let (set, whole) = folders::undo(&mut world, &request);
+    assert_eq!(whole.conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+    assert_eq!(world.notes[&path("b.md")].lines, [70]);
+
+    // The same for its redo.
+    let of_set = world.ledger.iter().filter(|effect| effect.change_set == set);
+    let request = UndoRequest::undo(of_set.map(|effect| effect.id.clone()).collect::<Vec<_>>());
+    assert_eq!(folders::undo(&mut world, &request).1.conflicts, []);
+    assert_eq!(world.notes[&path("old.md")].lines, [1, 2, 3, 4, 5]);
+    assert_eq!(world.notes[&path("a.md")].lines, [70]);
+
+    // The control: by itself the first move has a stranger in its way.
+    let plan = back(&mut world, &UndoRequest::undo([first.clone()]));
+    assert_eq!(conflicts(&plan), [(first, EffectConflictReason::Taken)]);
+}
+
+#[test]
+fn notes_that_changed_their_paths_with_each_other_are_undone() {
+    let mut world = world();
+    world.add_note(&path("b.md"), vec![70]);
+    let ways = [("a.md", "c.md"), ("b.md", "a.md"), ("c.md", "b.md")];
+    let effects = ways.map(|(from, to)| rename(&mut world, from, to));
+    let (_, plan) = folders::undo(&mut world, &UndoRequest::undo(effects));
+    assert_eq!(plan.conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+    assert_eq!(world.notes[&path("b.md")].lines, [70]);
+}
+
+#[test]
+fn folder_that_another_one_replaced_is_undone_once_that_one_is_away() {
+    let mut world = world();
+    for folder in ["F", "G"] {
+        let file = world.new_file();
+        world.folders.insert(path(folder), file);
+        world.add_note(&path(&format!("{folder}/n.md")), vec![70]);
+    }
+    let identity = world.notes[&path("F/n.md")].identity;
+    let effects = [("F", "Old"), ("G", "F")].map(|(from, to)| {
+        world.apply(&ChangeSet::one(Change::rename_folder(path(from), path(to))), "turn");
+        world.ledger.last().unwrap().id.clone()
+    });
+    let (_, plan) = folders::undo(&mut world, &UndoRequest::undo(effects));
+    assert_eq!(plan.conflicts, []);
+    assert_eq!(world.notes[&path("F/n.md")].identity, identity);
+    assert!(world.notes.contains_key(&path("G/n.md")));
 }
