@@ -141,7 +141,7 @@ impl<'a> UndoPlanner<'a> {
     /// Makes a note again that is gone.
     fn recreate_note(&mut self, place: usize, effect: &Effect, bytes: &[u8]) {
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
-        let path = self.renames.forward(&home.path);
+        let path = self.restored_path(&home.path);
         let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
         let here = match self.ledger.locate(place, &home, self.notes) {
             NoteLocation::At(here) => Some(here),
@@ -250,6 +250,15 @@ impl<'a> UndoPlanner<'a> {
             PlannedState::Planned(bytes) => Some(bytes.to_vec()),
             PlannedState::Gone => None,
         }
+    }
+
+    /// Where a note or a folder comes back that was at `home`: its folder may be renamed by the plan. A rename of what has
+    /// its own path by now is about something else.
+    fn restored_path(&self, home: &NotePath) -> NotePath {
+        let folder = home.folder().and_then(|folder| NotePath::parse(folder).ok());
+        let moved =
+            folder.and_then(|folder| home.after_move(&folder, &self.renames.forward(&folder)));
+        moved.unwrap_or_else(|| home.clone())
     }
 
     fn is_occupied_after(&self, path: &NotePath) -> bool {

@@ -1,6 +1,6 @@
 //! Several notes had one path, one after the other.
 
-use protocol::{Change, ChangeKind, ChangeSet, EffectId};
+use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, EffectId};
 use vault::undo::{EffectConflictReason, UndoPlan, UndoRequest, plan_undo};
 
 use crate::cases::{back, edit, world};
@@ -133,6 +133,68 @@ fn folder_that_another_one_replaced_is_undone_once_that_one_is_away() {
     });
     let (_, plan) = folders::undo(&mut world, &UndoRequest::undo(effects));
     assert_eq!(plan.conflicts, []);
+    assert_eq!(world.notes[&path("F/n.md")].identity, identity);
+    assert!(world.notes.contains_key(&path("G/n.md")));
+}
+
+#[test]
+fn deleted_note_comes_back_once_the_note_that_was_moved_to_its_path_is_away() {
+    let mut world = world();
+    world.add_note(&path("b.md"), vec![70]);
+    let trashed = trash(&mut world);
+    let moved = rename(&mut world, "b.md", "a.md");
+    let request = UndoRequest::undo([trashed.clone(), moved]);
+    let plan = plan_undo(&world.ledger_view(&request), &request, &world);
+    assert_eq!(conflicts(&plan), [(trashed.clone(), EffectConflictReason::Entangled)]);
+    // The control: without the move, the other note is in its way.
+    let alone = UndoRequest::undo([trashed.clone()]);
+    let plan = plan_undo(&world.ledger_view(&alone), &alone, &world);
+    assert_eq!(conflicts(&plan), [(trashed, EffectConflictReason::Taken)]);
+
+    assert_eq!(folders::undo(&mut world, &request).1.conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+    assert_eq!(world.notes[&path("b.md")].lines, [70]);
+}
+
+#[test]
+fn note_that_was_made_where_another_one_was_moved_away_is_made_again_by_the_redo() {
+    let mut world = world();
+    let moved = rename(&mut world, "a.md", "b.md");
+    world.apply(&ChangeSet::one(Change::create(path("a.md"), bytes(&[70]))), "turn");
+    let made = world.ledger.last().unwrap().id.clone();
+    let (set, plan) = folders::undo(&mut world, &UndoRequest::undo([moved, made]));
+    assert_eq!(plan.conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+
+    let of_set = world.ledger.iter().filter(|effect| effect.change_set == set);
+    let request = UndoRequest::undo(of_set.map(|effect| effect.id.clone()).collect::<Vec<_>>());
+    assert_eq!(folders::undo(&mut world, &request).1.conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [70]);
+    assert_eq!(world.notes[&path("b.md")].lines, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn deleted_folder_comes_back_once_the_folder_that_was_moved_to_its_path_is_away() {
+    let mut world = world();
+    for folder in ["F", "G"] {
+        let file = world.new_file();
+        world.folders.insert(path(folder), file);
+        world.add_note(&path(&format!("{folder}/n.md")), vec![70]);
+    }
+    let identity = world.notes[&path("F/n.md")].identity;
+    let act = ChangeAction::TrashFolder { holds: Some(world.folder_contents(&path("F"))) };
+    let sets = [Change { path: path("F"), act }, Change::rename_folder(path("G"), path("F"))];
+    let [trashed, moved] = sets.map(|change| {
+        world.apply(&ChangeSet::one(change), "turn");
+        world.ledger.last().unwrap().id.clone()
+    });
+    // The control: without the move, the other folder is in its way.
+    let alone = UndoRequest::undo([trashed.clone()]);
+    let plan = plan_undo(&world.ledger_view(&alone), &alone, &world);
+    assert_eq!(conflicts(&plan), [(trashed.clone(), EffectConflictReason::Taken)]);
+
+    let request = UndoRequest::undo([trashed, moved]);
+    assert_eq!(folders::undo(&mut world, &request).1.conflicts, []);
     assert_eq!(world.notes[&path("F/n.md")].identity, identity);
     assert!(world.notes.contains_key(&path("G/n.md")));
 }

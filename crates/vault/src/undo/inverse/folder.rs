@@ -54,9 +54,13 @@ impl UndoPlanner<'_> {
             None => {}
             // It is back already.
             Some(found) if Some(found) == effect.base => return,
+            // The other folder leaves with the same changes.
+            Some(_) if self.planned.disk_path(&home.path).as_ref() != Some(&home.path) => {
+                return self.add_conflict(place, effect, EffectConflictReason::Entangled);
+            }
             Some(_) => return self.add_conflict(place, effect, EffectConflictReason::Taken),
         }
-        let path = self.renames.forward(&home.path);
+        let path = self.restored_path(&home.path);
         if self.is_occupied_after(&path) {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
         }
