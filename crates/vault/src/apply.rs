@@ -9,6 +9,7 @@ pub(crate) mod atomic_file;
 pub(crate) mod atomic_group;
 pub(crate) mod execute;
 pub(crate) mod fault_point;
+pub(crate) mod missing_folders;
 pub(crate) mod progress;
 pub(crate) mod rebase;
 pub(crate) mod recover;
@@ -32,6 +33,7 @@ use uuid::Uuid;
 
 use crate::apply::atomic_group::{FileAfter, IntentGroup, Outcomes};
 use crate::apply::fault_point::with_fault_points;
+use crate::apply::missing_folders::MissingFolders;
 use crate::apply::progress::Progress;
 use crate::apply::rebase::{RetryLimit, RetryPlan};
 use crate::apply::replace::StepError;
@@ -123,6 +125,7 @@ impl Vault {
         // Before anything is recorded: by it a later start knows what the record is about.
         self.write_pending_id();
         let mut intents = batch.into_intents(self);
+        let mut missing = MissingFolders::of_order(&intents);
         let (mut course, patience) = (Attempts::default(), RetryLimit::default());
         for tries in 1.. {
             if intents.is_empty() {
@@ -138,7 +141,9 @@ impl Vault {
                 }
             }
             let outcomes;
-            (held, outcomes) = self.apply_intents(held, intents, progress, ledger).await?;
+            (held, outcomes) =
+                self.apply_intents(held, intents, &missing, progress, ledger).await?;
+            missing.record(&outcomes);
             // An intent that may still be open must not exist next to another one for its note.
             if record_outcomes(ledger, &outcomes).await == LedgerRecord::Part {
                 settled = LedgerRecord::Part;
@@ -147,7 +152,7 @@ impl Vault {
             }
             // Looked at last of all: what is saved from here on makes the next try stale.
             let (outcomes, again) = match patience.allows_retry(tries) {
-                true => self.wait_and_plan_retry(outcomes).await?,
+                true => self.wait_and_plan_retry(outcomes, &missing).await?,
                 false => (outcomes, RetryPlan::default()),
             };
             intents = course.record_attempt(outcomes, again);
@@ -175,15 +180,16 @@ impl Vault {
         &self,
         held: OwnedMutexGuard<ChangeLockState>,
         intents: Vec<Intent>,
+        missing: &MissingFolders,
         progress: &Progress,
         ledger: &dyn Ledger,
     ) -> Result<(OwnedMutexGuard<ChangeLockState>, Outcomes), ApplyError> {
-        let (vault, going) = (self.clone(), progress.clone());
-        let work = move || (held, stage_all(&vault, intents, &going));
+        let (vault, away, going) = (self.clone(), missing.clone(), progress.clone());
+        let work = move || (held, stage_all(&vault, intents, &away, &going));
         let (held, staged) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         record_staged_files(ledger, &staged).await;
-        let (vault, going) = (self.clone(), progress.clone());
-        let work = move || (held, commit_all(&vault, staged, &going));
+        let (vault, away, going) = (self.clone(), missing.clone(), progress.clone());
+        let work = move || (held, commit_all(&vault, staged, away, &going));
         spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)
     }
 
@@ -192,12 +198,13 @@ impl Vault {
     async fn wait_and_plan_retry(
         &self,
         mut outcomes: Outcomes,
+        missing: &MissingFolders,
     ) -> Result<(Outcomes, RetryPlan), ApplyError> {
         let began = Instant::now();
         loop {
-            let (vault, waited) = (self.clone(), began.elapsed());
+            let (vault, away, waited) = (self.clone(), missing.clone(), began.elapsed());
             let look = move || {
-                let again = rebase::plan_retry(&vault, &outcomes, waited);
+                let again = rebase::plan_retry(&vault, &outcomes, &away, waited);
                 (outcomes, again)
             };
             let again;
@@ -392,23 +399,20 @@ type StagedGroups = Vec<Result<IntentGroup, Outcomes>>;
 
 /// Makes everything ready. No folder is held open until it is carried out, because an order may touch more
 /// folders than a process may hold open.
-fn stage_all(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> StagedGroups {
-    let restored = restored_folders(&intents);
+fn stage_all(
+    vault: &Vault,
+    intents: Vec<Intent>,
+    missing: &MissingFolders,
+    progress: &Progress,
+) -> StagedGroups {
     let stage = |group| {
         if progress.is_stopped() {
             Err(atomic_group::mark_stopped(group))
         } else {
-            atomic_group::stage(vault, group, &restored)
+            atomic_group::stage(vault, group, missing)
         }
     };
     atomic_group::groups(intents).into_iter().map(stage).collect()
-}
-
-/// The folders that an order restores from the trash.
-fn restored_folders(intents: &[Intent]) -> Vec<NotePath> {
-    let changes = intents.iter().map(|intent| &intent.change);
-    let restored = changes.filter(|change| change.kind() == ChangeKind::RestoreFolder);
-    restored.map(|change| change.path.clone()).collect()
 }
 
 /// Stores which files were made ready. Without that a copy in the place of a changed note might be taken for
@@ -426,21 +430,14 @@ async fn record_staged_files(ledger: &dyn Ledger, staged: &StagedGroups) {
     }
 }
 
-/// The folder that a new note of the group waits for, if the order could not restore it.
-fn missing_folder(outcomes: &Outcomes, group: &IntentGroup) -> Option<NotePath> {
-    let failed = outcomes.iter().filter(|(intent, outcome)| {
-        outcome.is_err() && intent.change.kind() == ChangeKind::RestoreFolder
-    });
-    let waits_for = |folder: &&NotePath| {
-        let mut made = group.iter().filter(|intent| intent.change.kind() == ChangeKind::Create);
-        made.any(|intent| intent.staged.is_none() && intent.change.path.is_in(folder))
-    };
-    failed.map(|(intent, _)| &intent.change.path).find(waits_for).cloned()
-}
-
 /// Carries out what is ready. All temporary files are durable before the first note changes, but for those of notes
 /// in a folder that comes back first.
-fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outcomes {
+fn commit_all(
+    vault: &Vault,
+    staged: StagedGroups,
+    mut missing: MissingFolders,
+    progress: &Progress,
+) -> Outcomes {
     let commit = |staged: Result<IntentGroup, Outcomes>| match staged {
         Ok(group) if progress.is_stopped() => atomic_group::discard_group(vault, group),
         Ok(group) => {
@@ -457,11 +454,14 @@ fn commit_all(vault: &Vault, staged: StagedGroups, progress: &Progress) -> Outco
     };
     let mut all = Outcomes::new();
     for staged in staged {
-        let missing = staged.as_ref().ok().and_then(|group| missing_folder(&all, group));
-        let outcomes = match (staged, missing) {
-            (Ok(group), Some(folder)) => atomic_group::refuse_without_folder(vault, group, &folder),
+        let needed = staged.as_ref().ok().and_then(|group| missing.needed_by_group(group));
+        let outcomes = match (staged, needed) {
+            (Ok(group), Some(folder)) if !progress.is_stopped() => {
+                atomic_group::refuse_without_folder(vault, group, &folder)
+            }
             (staged, _) => commit(staged),
         };
+        missing.record(&outcomes);
         track_changed_files(vault, &outcomes);
         all.extend(outcomes);
     }

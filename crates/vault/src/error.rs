@@ -122,6 +122,16 @@ pub enum VaultError {
         /// The folder.
         path: NotePath,
     },
+    /// It needs a folder that was to be restored from the trash first, and could not be.
+    #[error(
+        "`{path}` was left as it is, because the folder `{folder}` couldn’t be restored. Restore that folder, then try again."
+    )]
+    FolderNotRestored {
+        /// The note or folder.
+        path: NotePath,
+        /// The folder that did not come back.
+        folder: NotePath,
+    },
     /// The user stopped before it.
     #[error("`{path}` was left as it is: the user stopped before it.")]
     Stopped {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath, Renames};
 
+use crate::apply::missing_folders::{self, MissingFolders};
 use crate::apply::replace::StepError;
 use crate::apply::{execute, rename, replace};
 use crate::{Vault, VaultError};
@@ -36,18 +37,16 @@ pub(crate) fn groups(intents: Vec<Intent>) -> Vec<IntentGroup> {
     groups
 }
 
-/// Makes a group ready; if a part cannot be, no part is. A note in one of the `restored` folders of the order is made
-/// ready when it is carried out: its folder must not be made before it is back. What is renamed after a folder around it
+/// Makes a group ready; if a part cannot be, no part is. A note in a folder that the order restores is made ready when it
+/// is carried out: its folder must not be made before it is back. What is renamed after a folder around it
 /// is looked for where it is before that.
 pub(crate) fn stage(
     vault: &Vault,
     mut group: IntentGroup,
-    restored: &[NotePath],
+    missing: &MissingFolders,
 ) -> Result<IntentGroup, Outcomes> {
-    let comes_later = |change: &Change| {
-        change.kind() == ChangeKind::Create
-            && restored.iter().any(|folder| change.path.is_in(folder))
-    };
+    let comes_later =
+        |change: &Change| change.kind() == ChangeKind::Create && missing.is_needed_by(change);
     let mut staged = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
         if comes_later(&intent.change) {
@@ -141,8 +140,8 @@ pub(crate) fn refuse_without_folder(
         execute::unstage(vault, ready);
     }
     let refused = |intent: Intent| {
-        let why = VaultError::NotFound { asked: folder.to_string(), nearest: Vec::new() };
-        (intent, Err(StepError::failed(why)))
+        let refusal = missing_folders::refusal(&intent.change.path, folder);
+        (intent, Err(refusal))
     };
     group.into_iter().map(refused).collect()
 }
@@ -165,8 +164,12 @@ pub(crate) fn park_foreign(group: IntentGroup) -> Outcomes {
     group.into_iter().map(parked).collect()
 }
 
-/// Finishes a group that was interrupted, or reverts its applied part.
-pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
+/// Finishes a group that was interrupted, or reverts its applied part. What did not happen is not put into a folder that
+/// is missing.
+pub(crate) fn finish(vault: &Vault, mut group: IntentGroup, missing: &MissingFolders) -> Outcomes {
+    let missing = missing.outside(&group);
+    // Recovery makes ready what it needs itself.
+    let check = |vault: &Vault, intent: &mut Intent| missing.check(vault, intent);
     pin_staged_files(&mut group);
     for intent in group.iter().filter(|intent| intent.change.is_rename()) {
         if rename::finish_respelling(vault, intent)
@@ -195,7 +198,7 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
         .filter_map(rename_paths)
         .collect();
     if renames.is_empty() {
-        return all_or_nothing(vault, group, stage_nothing, execute::finish, roll_back);
+        return all_or_nothing(vault, group, check, execute::finish, roll_back);
     }
     let finish = |vault: &Vault, intent: &Intent| match intent.change.is_rename() {
         // Its contents tell that it was carried; the file that is there now is another one.
@@ -204,7 +207,7 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup) -> Outcomes {
         false => finish_moved(vault, intent, carried_path(intent, &renames)),
     };
     if !is_over {
-        return all_or_nothing(vault, group, stage_nothing, finish, roll_back);
+        return all_or_nothing(vault, group, check, finish, roll_back);
     }
     // All renames have happened and stay, so each of the others is for itself.
     let finished = |intent: Intent| {
@@ -289,22 +292,17 @@ fn left_in(intent: &Intent, left: FileAfter) -> Intent {
     Intent { staged: if makes_file { left } else { intent.staged.or(left) }, ..intent.clone() }
 }
 
-/// Recovery makes ready what it needs itself.
-const fn stage_nothing(_: &Vault, _: &mut Intent) -> Result<(), StepError> {
-    Ok(())
-}
-
 fn all_or_nothing(
     vault: &Vault,
     mut group: IntentGroup,
-    stage_late: impl Fn(&Vault, &mut Intent) -> Result<(), StepError>,
+    prepare: impl Fn(&Vault, &mut Intent) -> Result<(), StepError>,
     carry_out: impl Fn(&Vault, &Intent) -> Result<FileAfter, StepError>,
     discard: impl Fn(&Vault, &Intent) -> Result<(), StepError>,
 ) -> Outcomes {
     let mut lefts = Vec::with_capacity(group.len());
     for at in 0..group.len() {
         let Some(waiting) = group.get_mut(at) else { break };
-        let carried = match stage_late(vault, waiting) {
+        let carried = match prepare(vault, waiting) {
             Ok(()) => carry_out(vault, waiting),
             Err(refusal) => Err(refusal),
         };

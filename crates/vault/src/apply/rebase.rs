@@ -7,6 +7,7 @@ use protocol::{Change, ChangeAction, EffectId, FileId, Intent};
 use uuid::Uuid;
 
 use crate::apply::atomic_group::{self, IntentGroup, Outcomes};
+use crate::apply::missing_folders::MissingFolders;
 use crate::apply::replace::StepError;
 use crate::apply::{TouchedPaths, temp_name};
 use crate::filesystem::folder::is_same_file;
@@ -79,8 +80,13 @@ pub(crate) struct RetryPlan {
 }
 
 /// Finds stale edits whose own lines are as they were, and plans them on the notes as they are.
-/// Touches nothing. It was waited for so long already.
-pub(crate) fn plan_retry(vault: &Vault, outcomes: &Outcomes, waited: Duration) -> RetryPlan {
+/// Touches nothing. What needs a missing folder is not tried again. It was waited for so long already.
+pub(crate) fn plan_retry(
+    vault: &Vault,
+    outcomes: &Outcomes,
+    missing: &MissingFolders,
+    waited: Duration,
+) -> RetryPlan {
     let why: HashMap<&EffectId, &StepError> = outcomes
         .iter()
         .filter_map(|(intent, outcome)| Some((&intent.effect, outcome.as_ref().err()?)))
@@ -103,7 +109,7 @@ pub(crate) fn plan_retry(vault: &Vault, outcomes: &Outcomes, waited: Duration) -
         intent.change.before().is_some() && vault.file_id(&intent.change.path).is_none()
     };
     for group in atomic_group::groups(refused) {
-        if !group.iter().all(is_stale) {
+        if !group.iter().all(is_stale) || missing.needed_by_group(&group).is_some() {
             continue;
         }
         let being_written = |intent: &Intent| match &why.get(&intent.effect)?.why {

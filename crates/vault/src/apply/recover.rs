@@ -5,8 +5,9 @@ use tokio::sync::{OwnedMutexGuard, mpsc, oneshot};
 use tokio::task::spawn_blocking;
 
 use crate::apply::atomic_file::AtomicFile;
-use crate::apply::atomic_group::FileAfter;
+use crate::apply::atomic_group::{FileAfter, Outcomes};
 use crate::apply::fault_point::with_fault_points;
+use crate::apply::missing_folders::MissingFolders;
 use crate::apply::replace::{self, StepError, is_base_file, is_staged};
 use crate::apply::{
     LedgerRecord, atomic_group, execute, record_outcomes, replaced_backup, track_changed_files,
@@ -75,12 +76,15 @@ impl Vault {
         vault.staged_file_recorder = Some(StagedFileRecorder(requests));
         let work = move || {
             let is_other = vault.has_unwritten_id();
-            let finish = |group| match is_other {
-                true => atomic_group::park_foreign(group),
-                false => atomic_group::finish(&vault, group),
-            };
-            let outcomes: Vec<_> =
-                atomic_group::groups(intents).into_iter().flat_map(finish).collect();
+            let (mut missing, mut outcomes) = (MissingFolders::of_order(&intents), Outcomes::new());
+            for group in atomic_group::groups(intents) {
+                let ended = match is_other {
+                    true => atomic_group::park_foreign(group),
+                    false => atomic_group::finish(&vault, group, &missing),
+                };
+                missing.record(&ended);
+                outcomes.extend(ended);
+            }
             track_changed_files(&vault, &outcomes);
             vault.release_replaced_files();
             (held, outcomes)

@@ -233,6 +233,78 @@ fn a_note_is_made_in_a_folder_that_the_same_order_restores() {
     }
 }
 
+/// The folder `notes` is in the trash. The changes restore it, make a note in it and move one into it.
+fn with_trashed_folder() -> (Folder, MemoryLedger, [Change; 3]) {
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let holds = folder.vault().folder_contents(&path("notes")).unwrap();
+    apply(&folder, &ledger, order([act("notes", ChangeAction::TrashFolder { holds: None })]));
+    let trashed = ledger.0.lock().unwrap()[0].0.temp_name.clone();
+    let restore = ChangeAction::RestoreFolder { trashed, holds: Some(holds) };
+    let moved = Change::rename(path("old/d.md"), path("notes/d.md"));
+    (folder, ledger, [act("notes", restore), create("notes/new.md", "new"), moved])
+}
+
+#[track_caller]
+fn assert_not_restored(folder: &Folder, case: &str) {
+    assert!(!folder.root.join("notes").exists(), "{case}: {:?}", folder.names());
+    assert_eq!(folder.read("old/d.md").unwrap(), b"d", "{case}");
+    assert!(!folder.names().iter().any(|name| name.ends_with(".tmp")), "{case}");
+}
+
+#[track_caller]
+fn assert_restored(folder: &Folder, case: &str) {
+    for (note, text) in [("notes/new.md", "new"), ("notes/d.md", "d"), ("notes/b.md", "b")] {
+        assert_eq!(folder.read(note).unwrap(), text.as_bytes(), "{case}: {note}");
+    }
+}
+
+#[test]
+fn nothing_is_put_into_a_folder_that_changed_in_the_trash() {
+    let _one = faults();
+    for batch in [order as fn([Change; 3]) -> ChangeBatch, unit] {
+        let (folder, ledger, changes) = with_trashed_folder();
+        folder.write(".trash/notes/theirs.md", "theirs");
+        let applied = apply(&folder, &ledger, batch(changes));
+        assert_eq!(applied.problems.len(), 3, "{applied:?}");
+        assert_not_restored(&folder, "changed");
+
+        // The control: a folder that is as it was comes back.
+        let (folder, ledger, changes) = with_trashed_folder();
+        let applied = apply(&folder, &ledger, batch(changes));
+        assert!(applied.problems.is_empty(), "{applied:?}");
+        assert_restored(&folder, "the same");
+    }
+}
+
+#[test]
+fn recovery_puts_nothing_into_a_folder_that_changed_in_the_trash() {
+    let _one = faults();
+    let (mut stop, mut refused) = (0, 0);
+    loop {
+        let case = format!("stopped at {stop}");
+        let (folder, ledger, changes) = with_trashed_folder();
+        let work = async || drop(folder.vault().apply(order(changes), &ledger).await);
+        let ended = run_until(stop, work);
+        if folder.root.join("notes").exists() {
+            recover(&folder.vault(), &ledger);
+            assert_restored(&folder, &case);
+            assert_eq!(ledger.states(), [IntentState::Done; 4], "{case}");
+        } else if ledger.states().len() > 1 {
+            refused += 1;
+            folder.write(".trash/notes/theirs.md", "theirs");
+            recover(&folder.vault(), &ledger);
+            assert_not_restored(&folder, &case);
+            let (stale, failed) = (IntentState::Stale, IntentState::Failed);
+            assert_eq!(ledger.states()[1..], [stale, failed, failed], "{case}");
+        }
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+    assert!(refused > 1, "only {refused} stops were before the folder came back");
+}
+
 #[test]
 fn a_note_in_a_folder_that_moves_first_is_carried_only_if_it_is_the_one_that_is_meant() {
     let _one = faults();
