@@ -24,8 +24,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use protocol::{
-    CallId, Change, ChangeAction, ChangeKind, ChangeSetId, EffectId, FileId, FileReplacement,
-    Intent, IntentState, NotePath, SettledIntent, TurnId,
+    CallId, Change, ChangeAction, ChangeKind, ChangeSetId, EffectId, FileId, Intent, IntentState,
+    NotePath, SettledIntent, TurnId,
 };
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
@@ -79,10 +79,6 @@ pub struct Applied {
     pub rebased: Vec<Change>,
     /// Notes that were left as they are, and why.
     pub problems: Vec<(NotePath, VaultError)>,
-    /// Of the notes that were left, those that are a different file now, because they were changed
-    /// and then reverted with their unit. To be stored, so that earlier changes of them can be
-    /// undone.
-    pub replaced: Vec<FileReplacement>,
 }
 
 impl Vault {
@@ -144,6 +140,7 @@ impl Vault {
             (held, outcomes) =
                 self.apply_intents(held, intents, &missing, progress, ledger).await?;
             missing.record(&outcomes);
+            record_replacements(ledger, self).await;
             // An intent that may still be open must not exist next to another one for its note.
             if record_outcomes(ledger, &outcomes).await == LedgerRecord::Part {
                 settled = LedgerRecord::Part;
@@ -167,10 +164,7 @@ impl Vault {
             }
         };
         spawn_blocking(tidy_up).await.map_err(|_| ApplyError::Interrupted)?;
-        Ok(Applied {
-            replaced: self.tracked_files().take_own_successions(),
-            ..course.into_applied(&places)
-        })
+        Ok(course.into_applied(&places))
     }
 }
 
@@ -371,6 +365,17 @@ pub(crate) async fn record_outcomes(ledger: &dyn Ledger, outcomes: &Outcomes) ->
         return LedgerRecord::Part;
     }
     if ended.len() == outcomes.len() { LedgerRecord::All } else { LedgerRecord::Part }
+}
+
+/// Stores which notes are in another file of ours, because they were changed and then reverted with their unit. Without
+/// that an undo of an earlier change of such a note asks which note is meant, and nothing else happens.
+pub(crate) async fn record_replacements(ledger: &dyn Ledger, vault: &Vault) {
+    let replaced = vault.tracked_files().take_own_successions();
+    if !replaced.is_empty()
+        && let Err(error) = ledger.record_replacements(&replaced).await
+    {
+        tracing::warn!(%error, "it is not remembered which file took the place of a note's");
+    }
 }
 
 /// Follows the files that changes left from now on, and those that they did not change.

@@ -1,7 +1,7 @@
 //! Where intents are kept before a file is touched, and how they ended.
 
 use async_trait::async_trait;
-use protocol::{EffectId, FileId, Intent, SettledIntent};
+use protocol::{EffectId, FileId, FileReplacement, Intent, SettledIntent};
 use thiserror::Error;
 
 /// The ledger could not be written or read; the sentence says what and why.
@@ -21,6 +21,13 @@ pub trait Ledger: Send + Sync {
     /// place. May be lost in a power failure; recovery then goes by what else it finds.
     async fn record_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
         let _ = files;
+        Ok(())
+    }
+
+    /// Stores, in order, that notes are in other files now, which changes of ours put in their places without an effect of
+    /// their own: earlier changes of these notes can be undone all the same.
+    async fn record_replacements(&self, replaced: &[FileReplacement]) -> Result<(), LedgerError> {
+        let _ = replaced;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! replaced. If the note is ambiguous, the user is asked.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use protocol::ConversationId;
@@ -434,4 +435,41 @@ async fn a_note_that_the_user_took_out_of_the_trash_is_the_note_that_was_changed
         }
         running.quit().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn note_whose_link_was_reverted_with_a_failed_move_is_known_to_an_undo() {
+    let edit = json!({ "path": "Links.md", "old_text": "The end", "new_text": "The END" });
+    let moved = json!({ "source": "Plan.md", "destination": "Sub/Plan.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::text("Done."),
+        Reply::calls(vec![("move_file", moved)]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let before = "[x](Plan.md)\n\nmiddle\n\nThe end.\n";
+    let home = home_with_key(&[("Plan.md", "# Plan\n"), ("Links.md", before)]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    running.decide(&conversation, &["Links.md"], &[]).await.expect("applied");
+    running.send_and_wait(Some(&conversation), "Please").await;
+    let links = home.notes.root().join("Links.md");
+    let file = || {
+        let found = fs::metadata(&links).expect("it is there");
+        (found.ino(), found.created().ok())
+    };
+    let edited = (home.notes.read("Links.md"), file());
+
+    // A file has the name of the folder, so the move fails after the link was written.
+    home.notes.write("Sub", "a file\n");
+    let _told_in_the_review = running.decide(&conversation, &["Links.md", "Plan.md"], &[]).await;
+    assert_eq!(running.pending_paths(&conversation).await.len(), 2);
+    assert_eq!(home.notes.read("Links.md"), edited.0);
+    assert_ne!(file(), edited.1, "the note is in another file");
+
+    let undone = undo_set(&running, 0).await;
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Links.md"), before);
+    running.quit().await;
 }

@@ -1,7 +1,7 @@
 //! Implements `vault::ledger::Ledger` over the store.
 
 use async_trait::async_trait;
-use protocol::{EffectId, FileId, Intent, SettledIntent};
+use protocol::{EffectId, FileId, FileReplacement, Intent, SettledIntent};
 use store::Store;
 use vault::ledger::{Ledger, LedgerError};
 
@@ -22,6 +22,10 @@ impl Ledger for StoreLedger {
 
     async fn record_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
         self.0.record_staged_files(files).await.map_err(ledger_error)
+    }
+
+    async fn record_replacements(&self, replaced: &[FileReplacement]) -> Result<(), LedgerError> {
+        self.0.add_successions(replaced).await.map_err(ledger_error)
     }
 
     async fn record_outcomes(&self, ended: &[SettledIntent]) -> Result<(), LedgerError> {

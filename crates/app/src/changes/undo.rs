@@ -341,9 +341,7 @@ impl VaultSession {
         progress.expect(order.changes.len());
         let ledger = StoreLedger(self.store.clone());
         let applied = self.indexer.apply(&self.vault, order, &ledger, progress).await;
-        let applied = applied.map_err(|error| apply_error(&error))?;
-        self.store_file_replacements(&applied.replaced).await;
-        Ok(applied)
+        applied.map_err(|error| apply_error(&error))
     }
 }
 

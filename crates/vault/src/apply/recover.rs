@@ -10,7 +10,8 @@ use crate::apply::fault_point::with_fault_points;
 use crate::apply::missing_folders::MissingFolders;
 use crate::apply::replace::{self, StepError, is_base_file, is_staged};
 use crate::apply::{
-    LedgerRecord, atomic_group, execute, record_outcomes, replaced_backup, track_changed_files,
+    LedgerRecord, atomic_group, execute, record_outcomes, record_replacements, replaced_backup,
+    track_changed_files,
 };
 use crate::filesystem::entry_content::EntryContent;
 use crate::filesystem::folder::is_same_file;
@@ -99,6 +100,7 @@ impl Vault {
         };
         let (mut held, outcomes) = worked.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
+        record_replacements(ledger, self).await;
         // An outcome that was not stored is determined again.
         held.unsettled = record_outcomes(ledger, &outcomes).await != LedgerRecord::All;
         for (intent, outcome) in outcomes {

@@ -13,7 +13,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use protocol::{Change, FileId, IntentState};
+use protocol::{Change, FileId, FileReplacement, IntentState};
 use support::stops::{SAVES, SWAPS, faults, recover, run_until};
 use support::{Folder, MemoryLedger, order, path, replace, unit};
 use vault::{Applied, ChangeBatch, Recovery, VaultError};
@@ -345,4 +345,54 @@ fn a_copy_of_the_changed_note_is_not_taken_for_it_after_an_interruption() {
     }
     assert!(told_apart > 0);
     assert!(known > 0, "the control: where nobody came, the file is known");
+}
+
+/// An edit of `a.md`, and a move into the folder `Sub`.
+fn edit_and_move() -> ChangeBatch {
+    let moved = Change::rename(path("archive/other.md"), path("Sub/other.md"));
+    unit([replace("a.md", TEXT, EDITED), moved])
+}
+
+#[test]
+fn ledger_learns_the_file_of_a_note_whose_change_was_reverted() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let file = || folder.vault().file_id(&path("a.md")).unwrap();
+    folder.write("Sub", "a file");
+    let from = file();
+    let applied = apply(&folder, edit_and_move(), &ledger);
+    assert_eq!(applied.problems.len(), 2, "{applied:?}");
+    assert_eq!(folder.read("a.md").unwrap(), TEXT.as_bytes());
+    assert_ne!(file(), from, "the revert puts the note into another file");
+    assert_eq!(ledger.replacements(), [FileReplacement { from, to: file() }]);
+    // The control: a change that stands has an effect of its own.
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    assert!(apply(&folder, edit_and_move(), &ledger).problems.is_empty());
+    assert_eq!(ledger.replacements(), []);
+}
+
+#[test]
+fn ledger_learns_the_file_of_a_note_whose_change_recovery_reverted() {
+    let _one = faults();
+    let (mut stop, mut reverted) = (0, 0);
+    loop {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let from = folder.vault().file_id(&path("a.md")).unwrap();
+        let work = async || drop(folder.vault().apply(edit_and_move(), &ledger).await);
+        let ended = run_until(stop, work);
+        let is_edited = folder.read("a.md").unwrap() == EDITED.as_bytes();
+        if is_edited && !folder.root.join("Sub").exists() {
+            reverted += 1;
+            folder.write("Sub", "a file");
+            recover(&folder.vault(), &ledger);
+            assert_eq!(folder.read("a.md").unwrap(), TEXT.as_bytes(), "stopped at {stop}");
+            let to = folder.vault().file_id(&path("a.md")).unwrap();
+            assert_eq!(ledger.replacements(), [FileReplacement { from, to }], "stopped at {stop}");
+        }
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+    assert!(reverted > 0, "no stop was between the edit and the move");
 }

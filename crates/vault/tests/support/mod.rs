@@ -20,8 +20,8 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use protocol::settings::ExtraRoot;
 use protocol::{
-    CallId, Change, ChangeSetId, EffectId, FileId, Intent, IntentState, NotePath, SettledIntent,
-    TurnId,
+    CallId, Change, ChangeSetId, EffectId, FileId, FileReplacement, Intent, IntentState, NotePath,
+    SettledIntent, TurnId,
 };
 use tempfile::TempDir;
 use vault::ledger::{Ledger, LedgerError};
@@ -154,7 +154,11 @@ pub fn unit(changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
 
 /// Keeps intents as long as the test runs.
 #[derive(Default)]
-pub struct MemoryLedger(pub Mutex<Vec<(Intent, IntentState)>>, Mutex<HashMap<EffectId, FileId>>);
+pub struct MemoryLedger(
+    pub Mutex<Vec<(Intent, IntentState)>>,
+    Mutex<HashMap<EffectId, FileId>>,
+    Mutex<Vec<FileReplacement>>,
+);
 
 impl MemoryLedger {
     pub fn states(&self) -> Vec<IntentState> {
@@ -164,7 +168,12 @@ impl MemoryLedger {
     /// The ledger as a stopped process leaves it behind.
     pub fn holding(intents: Vec<Intent>) -> Self {
         let open = intents.into_iter().map(|intent| (intent, IntentState::Open));
-        Self(Mutex::new(open.collect()), Mutex::default())
+        Self(Mutex::new(open.collect()), Mutex::default(), Mutex::default())
+    }
+
+    /// The files that took the place of others.
+    pub fn replacements(&self) -> Vec<FileReplacement> {
+        self.2.lock().unwrap().clone()
     }
 
     /// The recorded file of each change.
@@ -189,6 +198,11 @@ impl Ledger for MemoryLedger {
                 intent.staged = Some(*file);
             }
         }
+        Ok(())
+    }
+
+    async fn record_replacements(&self, replaced: &[FileReplacement]) -> Result<(), LedgerError> {
+        self.2.lock().unwrap().extend(replaced);
         Ok(())
     }
 
