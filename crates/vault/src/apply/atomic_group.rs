@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath, Renames};
+use protocol::{Change, ChangeKind, EffectId, FileId, Intent, IntentState, NotePath, Renames};
 
 use crate::apply::missing_folders::{self, MissingFolders};
 use crate::apply::replace::StepError;
@@ -192,6 +192,8 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup, missing: &MissingFol
     if !untold.is_empty() && contents_stand(vault, &group) {
         happened.append(&mut untold.clone());
     }
+    let moved_on = moved_on(&group, &happened);
+    happened.extend(moved_on.iter().cloned());
     let is_over = renames.clone().count() == happened.len();
     let renames: Vec<_> = renames
         .filter(|intent| happened.contains(&intent.effect))
@@ -201,7 +203,10 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup, missing: &MissingFol
         return all_or_nothing(vault, group, check, execute::finish, roll_back);
     }
     let finish = |vault: &Vault, intent: &Intent| match intent.change.is_rename() {
-        // Its contents tell that it was carried; the file that is there now is another one.
+        // A later rename tells that it was carried, or its contents; a file that is there now is another one.
+        true if moved_on.contains(&intent.effect) => {
+            Ok(intent.base.filter(|file| file.born.is_some()))
+        }
         true if untold.contains(&intent.effect) && happened.contains(&intent.effect) => Ok(None),
         true => execute::finish(vault, intent),
         false => finish_moved(vault, intent, carried_path(intent, &renames)),
@@ -215,6 +220,24 @@ pub(crate) fn finish(vault: &Vault, mut group: IntentGroup, missing: &MissingFol
         (intent, outcome)
     };
     group.into_iter().map(finished).collect()
+}
+
+/// The renames that must have happened, beside those that `happened`: a later one that happened took on what they carried,
+/// so it is at neither of their paths.
+fn moved_on(group: &IntentGroup, happened: &[EffectId]) -> Vec<EffectId> {
+    let (mut found, mut starts) = (Vec::new(), Vec::<&NotePath>::new());
+    for intent in group.iter().rev() {
+        let Some(target) = intent.change.target() else { continue };
+        let is_moved_on = starts.iter().any(|start| target.is_in(start));
+        let is_known = happened.contains(&intent.effect);
+        if is_moved_on && !is_known {
+            found.push(intent.effect.clone());
+        }
+        if is_moved_on || is_known {
+            starts.push(&intent.change.path);
+        }
+    }
+    found
 }
 
 /// Where what a change is about is after these renames.

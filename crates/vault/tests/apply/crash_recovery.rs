@@ -19,7 +19,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use protocol::{Change, IntentState};
 use support::stops::{NAMES, OPENED, OPENS, SAVES, faults, recover, run_until};
-use support::{Folder, MemoryLedger, create, order, path, replace};
+use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::ledger::LedgerError;
 use vault::{Applied, Recovery, VaultError};
 
@@ -64,6 +64,47 @@ fn a_change_stopped_at_any_step_is_finished_by_recovery() {
         stop += 1;
     }
     assert!(stop > 20, "only {stop} steps were seen");
+}
+
+#[test]
+fn a_group_that_moves_a_note_twice_is_finished_by_recovery_after_any_stop() {
+    let _one = faults();
+    let twice: fn() -> [Change; 3] = || {
+        let renames = [("c.md", "b.md"), ("d.md", "e.md"), ("b.md", "a.md")];
+        renames.map(|(from, to)| Change::rename(path(from), path(to)))
+    };
+    let with_its_folder: fn() -> [Change; 3] = || {
+        let into = Change::rename(path("c.md"), path("F/c.md"));
+        let other = Change::rename(path("d.md"), path("e.md"));
+        [into, other, Change::rename_folder(path("F"), path("G"))]
+    };
+    for (renames, moved) in [(twice, "a.md"), (with_its_folder, "G/c.md")] {
+        let mut stop = 0;
+        loop {
+            let notes = [("c.md", "c"), ("d.md", "d"), ("F/n.md", "n"), ("links.md", "[[c]]")];
+            let (folder, ledger) = (Folder::with(&notes), MemoryLedger::default());
+            let link = replace("links.md", "[[c]]", "[[moved]]");
+            let batch = unit([link].into_iter().chain(renames()));
+            let ended = run_until(stop, async || drop(folder.vault().apply(batch, &ledger).await));
+            let is_intended = !ledger.states().is_empty();
+            let recovery = recover(&folder.vault(), &ledger);
+            let case = format!("{moved}, stopped at {stop}");
+            assert!(recovery.problems.is_empty(), "{case}: {:?}", recovery.problems);
+            if is_intended {
+                assert_eq!(ledger.states(), [IntentState::Done; 4], "{case}");
+                for (note, text) in [(moved, "c"), ("e.md", "d"), ("links.md", "[[moved]]")] {
+                    assert_eq!(folder.read(note).unwrap(), text.as_bytes(), "{case}: {note}");
+                }
+                let files = ledger.files();
+                assert_eq!(files[1], folder.vault().file_id(&path(moved)), "{case}");
+            }
+            if ended {
+                break;
+            }
+            stop += 1;
+        }
+        assert!(stop > 10, "only {stop} steps were seen");
+    }
 }
 
 /// Where files cannot be exchanged, the note's file gets a second name just before the change.
