@@ -196,6 +196,28 @@ async fn an_overwritten_change_is_noticed_and_reapplied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn another_note_at_the_path_of_a_changed_one_does_not_count_as_overwriting_it() {
+    let (home, _model, running) = app_with_changes().await;
+    let root = home.notes.root();
+    std::fs::rename(root.join("Alpha.md"), root.join("Deep/Alpha 2.md")).expect("moved by hand");
+    home.notes.write("Alpha.md", NOTES[0].1);
+    // The control: the note itself. The two are looked at in the order of their names.
+    home.notes.write("Beta.md", NOTES[1].1);
+    let standings = running
+        .wait_for_event("an overwritten change", |event| match event {
+            AppEvent::AppliedChanged { set } => {
+                let standings: Vec<_> = set.notes.iter().map(|note| note.standing).collect();
+                standings.contains(&ChangeStatus::Overwritten).then_some(standings)
+            }
+            _ => None,
+        })
+        .await;
+    let (stands, overwritten) = (ChangeStatus::Stands, ChangeStatus::Overwritten);
+    assert_eq!(standings, [stands, overwritten, stands]);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_change_whose_places_are_undone_one_by_one_is_undone_and_can_be_redone() {
     let lines: Vec<String> = (1..=20).map(|n| format!("line {n}\n")).collect();
     let (before, mut after) = (lines.concat(), lines.clone());

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use protocol::{ChangeSetId, ContentHash, Effect, NotePath, Timestamp, UserError};
 use vault::merge::{hunks, merge};
-use vault::undo::{EffectivePart, Reverts};
+use vault::undo::{EffectivePart, Reverts, UndoRequest};
 
+use crate::adapters::notes::VaultNotes;
 use crate::changes::history::{before_and_after, effective_changes};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
@@ -61,18 +62,28 @@ impl VaultSession {
         for (place, effect) in lately.into_iter().enumerate() {
             let gone =
                 place >= left_alone && self.is_overwritten(path, &effect, &standings).await?;
-            match (gone, known.contains(&effect.id)) {
-                (true, false) => {
-                    self.store.mark_overwritten(&effect.id, now()).await.map_err(store_error)?;
-                }
-                (false, true) => {
-                    self.store.clear_overwritten(&effect.id).await.map_err(store_error)?;
-                }
-                _ => continue,
+            // Another note may have the path by now.
+            if gone == known.contains(&effect.id) || !self.may_be_at(path, &effect).await? {
+                continue;
+            }
+            if gone {
+                self.store.mark_overwritten(&effect.id, now()).await.map_err(store_error)?;
+            } else {
+                self.store.clear_overwritten(&effect.id).await.map_err(store_error)?;
             }
             sets.push(effect.change_set);
         }
         Ok(sets)
+    }
+
+    /// Whether the note that an effect changed may be the one at `path`.
+    async fn may_be_at(&self, path: &NotePath, effect: &Effect) -> Result<bool, UserError> {
+        let effects = self.store.effects_since(&effect.id).await.map_err(store_error)?;
+        let request = UndoRequest::undo([effect.id.clone()]);
+        let history = self.history_with_contents(effects, &request).await?;
+        let (notes, path) = (VaultNotes(self.vault.clone()), path.clone());
+        let effect = effect.id.clone();
+        run_blocking(move || vault::undo::may_be_at(&history, &effect, &path, &notes)).await
     }
 
     /// How many of these changes of ours, newest first, nobody else has written after: the note is

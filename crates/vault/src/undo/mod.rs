@@ -178,6 +178,27 @@ pub fn current_path(
     }
 }
 
+/// Whether the note that an effect left may be the one at `path`: it is there, or that is not certain. It is not where
+/// the note is elsewhere or in the trash. The ledger view is one as for [`current_path`].
+#[must_use]
+pub fn may_be_at(
+    ledger: &LedgerView,
+    effect: &EffectId,
+    path: &NotePath,
+    notes: &dyn VaultReader,
+) -> bool {
+    let place = ledger.position_of(effect);
+    let trace = place.and_then(|place| {
+        let found = ledger.effect(place)?;
+        let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
+        Some((ledger.locate(place, &trace, notes), trace))
+    });
+    trace.is_some_and(|(location, trace)| match location {
+        NoteLocation::At(here) => here == *path,
+        NoteLocation::Gone(_) | NoteLocation::Unsure(_) => !trace.is_gone && trace.path == *path,
+    })
+}
+
 /// That the user says which note an effect left: `chosen`. To be stored as a rename, after which the
 /// effect can be undone there. `None` when its path has another file than the one that was shown, or none,
 /// or when the effect is not known, or when it is about contents and none can be read there. A save that the watch
