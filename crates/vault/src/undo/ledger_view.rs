@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::{ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
+use protocol::{ChangeKind, ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
 
 use super::locate::{NoteLocation, locate};
-use super::trace::{NoteTrace, Successions, file_left};
+use super::trace::{NoteTrace, Successions, file_left, recorded_base};
 use super::{Hunks, UndoDirection, UndoRequest, VaultReader};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
@@ -193,37 +193,30 @@ impl LedgerView {
     }
 
     /// Every effect on the note, before and after, oldest first. Where somebody moved it without us its file
-    /// leads on.
+    /// leads on. Another note that had the path before or has it since is left out.
     fn effects_on_note(&self, place: usize) -> Vec<(usize, &Effect)> {
         let Some(effect) = self.effects.get(place) else { return Vec::new() };
-        let mut found = Vec::new();
-        let (mut path, mut base) = (effect.path.clone(), effect.base);
-        for (at, earlier) in self.effects.iter().enumerate().take(place).rev() {
-            if let Some(target) = &earlier.target
-                && let Some(before) = path.after_move(target, &earlier.path)
-            {
-                path = before;
-                continue;
-            }
-            let is_its_file = self.leads_to(file_left(earlier), base);
-            if is_its_file || earlier.path == path {
-                found.push((at, earlier));
-            }
-            if is_its_file {
-                (path, base) = (earlier.path.clone(), earlier.base);
-            }
-        }
+        let mut found = self.effects_before(place, effect);
         found.reverse();
-        let (mut here, mut file) = (effect.path.clone(), file_left(effect));
-        for (at, later) in self.effects.iter().enumerate().skip(place) {
-            let is_its_file = at > place && self.leads_to(file, later.base);
-            if is_its_file || later.path == here {
+        found.push((place, effect));
+        let mut here = effect.target.clone().unwrap_or_else(|| effect.path.clone());
+        let (mut file, mut trashed) = (file_left(effect), name_in_trash(effect));
+        for (at, later) in self.effects.iter().enumerate().skip(place + 1) {
+            let base = recorded_base(later);
+            let is_its = match later.kind {
+                ChangeKind::Create => trashed.is_some() && later.trashed.as_deref() == trashed,
+                _ => {
+                    let may_be_its = later.path == here && !self.is_other(file, base);
+                    may_be_its || self.leads_to(file, base)
+                }
+            };
+            if is_its {
                 found.push((at, later));
-            }
-            if is_its_file {
                 (here, file) = (later.path.clone(), file_left(later));
+                trashed = name_in_trash(later);
             }
-            if let Some(target) = &later.target
+            if (is_its || later.kind == ChangeKind::RenameFolder)
+                && let Some(target) = &later.target
                 && let Some(moved) = here.after_move(&later.path, target)
             {
                 here = moved;
@@ -232,10 +225,71 @@ impl LedgerView {
         found
     }
 
+    /// The effects on the note before one of them, newest first.
+    fn effects_before(&self, place: usize, effect: &Effect) -> Vec<(usize, &Effect)> {
+        let mut found = Vec::new();
+        let (mut path, mut base) = (effect.path.clone(), recorded_base(effect));
+        let mut origin = note_origin(effect);
+        for (at, earlier) in self.effects.iter().enumerate().take(place).rev() {
+            let is_its = match origin {
+                NoteOrigin::New => break,
+                NoteOrigin::Trash(name) => name_in_trash(earlier) == Some(name),
+                NoteOrigin::Earlier if earlier.kind == ChangeKind::RenameFolder => {
+                    let target = earlier.target.as_ref();
+                    let before = target.and_then(|target| path.after_move(target, &earlier.path));
+                    path = before.unwrap_or(path);
+                    false
+                }
+                NoteOrigin::Earlier => {
+                    let (left, left_at) = (file_left(earlier), earlier.target.as_ref());
+                    let is_there = *left_at.unwrap_or(&earlier.path) == path;
+                    (is_there && !self.is_other(left, base)) || self.leads_to(left, base)
+                }
+            };
+            if is_its {
+                found.push((at, earlier));
+                (path, base) = (earlier.path.clone(), recorded_base(earlier));
+                origin = note_origin(earlier);
+            }
+        }
+        found
+    }
+
+    /// Whether a file certainly did not go on as another.
+    fn is_other(&self, from: Option<FileId>, to: Option<FileId>) -> bool {
+        let are_known =
+            from.zip(to).is_some_and(|(from, to)| from.born.is_some() && to.born.is_some());
+        are_known && !self.leads_to(from, to)
+    }
+
     /// Whether a file is certainly one that went on as another.
     fn leads_to(&self, from: Option<FileId>, to: Option<FileId>) -> bool {
         from.zip(to).is_some_and(|(from, to)| {
             from.born.is_some() && to.born.is_some() && self.successions.is_successor(from, to)
         })
     }
+}
+
+/// Where a note was before an effect.
+#[derive(Clone, Copy)]
+enum NoteOrigin<'a> {
+    /// Nowhere: the effect made it.
+    New,
+    /// In the trash, under this name.
+    Trash(&'a str),
+    /// Where an earlier effect left it.
+    Earlier,
+}
+
+fn note_origin(effect: &Effect) -> NoteOrigin<'_> {
+    match (effect.kind, &effect.trashed) {
+        (ChangeKind::Create, Some(name)) => NoteOrigin::Trash(name),
+        (ChangeKind::Create, None) => NoteOrigin::New,
+        _ => NoteOrigin::Earlier,
+    }
+}
+
+/// The name in the trash under which an effect left the note.
+fn name_in_trash(effect: &Effect) -> Option<&str> {
+    effect.trashed.as_deref().filter(|_| effect.kind == ChangeKind::Trash)
 }

@@ -76,6 +76,12 @@ fn is_answer(effect: &Effect) -> bool {
     effect.kind == ChangeKind::Rename && effect.unit.is_none() && effect.base.is_none()
 }
 
+/// The file that an effect was made on, as far as the ledger knows that it is the note: an answer of the user says that
+/// the note goes on in another one.
+pub(super) fn recorded_base(effect: &Effect) -> Option<FileId> {
+    base_file(effect).filter(|_| !is_answer(effect))
+}
+
 /// Whether an earlier version stored the effect: it knew no birth times and no files before.
 fn is_unrecorded(effect: &Effect) -> bool {
     effect.base.is_none() && effect.file.is_none_or(|file| file.born.is_none())

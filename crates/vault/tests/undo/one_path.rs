@@ -1,7 +1,9 @@
 //! Several notes had one path, one after the other.
 
-use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, EffectId};
-use vault::undo::{EffectConflictReason, UndoPlan, UndoRequest, plan_undo};
+use std::collections::HashSet;
+
+use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, EffectId};
+use vault::undo::{EffectConflictReason, LedgerView, UndoPlan, UndoRequest, plan_undo};
 
 use crate::cases::{back, edit, world};
 use crate::folders;
@@ -197,4 +199,44 @@ fn deleted_folder_comes_back_once_the_folder_that_was_moved_to_its_path_is_away(
     assert_eq!(folders::undo(&mut world, &request).1.conflicts, []);
     assert_eq!(world.notes[&path("F/n.md")].identity, identity);
     assert!(world.notes.contains_key(&path("G/n.md")));
+}
+
+#[test]
+fn texts_of_another_note_with_the_path_are_no_versions_of_a_note() {
+    for is_created in [false, true] {
+        let mut world = world();
+        let first = edit(&mut world, &[1, 20, 3, 4, 5]);
+        trash(&mut world);
+        if is_created {
+            world.apply(&ChangeSet::one(Change::create(path("a.md"), bytes(&[70, 71]))), "turn");
+        } else {
+            world.add_note(&path("a.md"), vec![70, 71]);
+        }
+        let second = edit(&mut world, &[70, 72]);
+        let versions = |effect: &EffectId| {
+            let request = UndoRequest::undo([effect.clone()]);
+            LedgerView::new(world.ledger.clone()).missing_contents(&request)
+        };
+        let of_first: HashSet<_> = [&[1, 2, 3, 4, 5][..], &[1, 20, 3, 4, 5]].map(hash).into();
+        let of_second: HashSet<_> = [&[70, 71][..], &[70, 72]].map(hash).into();
+        assert_eq!(versions(&first), of_first, "{is_created}");
+        assert_eq!(versions(&second), of_second, "{is_created}");
+    }
+}
+
+#[test]
+fn versions_of_a_note_lead_through_the_trash_and_moves() {
+    let mut world = world();
+    let first = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let trashed = trash(&mut world);
+    back(&mut world, &UndoRequest::undo([trashed]));
+    edit(&mut world, &[1, 20, 3, 4, 50]);
+    let request = UndoRequest::undo([first]);
+    let versions = LedgerView::new(world.ledger.clone()).missing_contents(&request);
+    assert!(versions.contains(&hash(&[1, 20, 3, 4, 50])), "{versions:?}");
+    assert_eq!(versions.len(), 3);
+}
+
+fn hash(lines: &[LineId]) -> ContentHash {
+    ContentHash::of(&bytes(lines))
 }

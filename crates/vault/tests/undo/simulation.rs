@@ -397,14 +397,11 @@ impl SimulatedVault {
         self.ledger.iter().position(|effect| effect.id == *id).unwrap()
     }
 
-    /// The recorded versions of the note of an effect.
+    /// The recorded versions of the note of an effect, as long as nobody replaced its file unseen.
     pub(crate) fn versions(&self, at: usize) -> Vec<Vec<LineId>> {
-        let same = self
-            .ledger
-            .iter()
-            .zip(&self.note_of_effect)
-            .filter(|(_, is)| **is == self.note_of_effect[at]);
-        let both = same.flat_map(|(effect, _)| {
+        let note = |at: usize| (self.note_of_effect[at], self.unseen[at]);
+        let same = self.ledger.iter().enumerate().filter(|(other, _)| note(*other) == note(at));
+        let both = same.flat_map(|(_, effect)| {
             let (before, after) = self.lines[&effect.id].clone();
             [effect.before.is_some().then_some(before), effect.after.is_some().then_some(after)]
         });
