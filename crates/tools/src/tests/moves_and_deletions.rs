@@ -161,6 +161,21 @@ async fn a_folder_whose_creation_is_pending_is_not_moved_until_the_user_decides(
 }
 
 #[tokio::test]
+async fn a_note_whose_move_is_pending_is_not_deleted_until_the_user_decides() {
+    let mut bench = bench();
+    bench.policy = PlanPolicy::Wait;
+    let moved = json!({ "source": "Garden", "destination": "Work/Yard" });
+    bench.call_ok("move_file", moved).await;
+    let words = bench.call_err("delete_file", json!({ "path": "Yard" })).await;
+    assert!(words.contains("decide about it first"), "{words}");
+    // The control: a note in a moved folder, and any other.
+    bench.call_ok("move_file", json!({ "source": "Old/", "destination": "Was" })).await;
+    for note in ["Was/Note.md", "Plan"] {
+        bench.call_ok("delete_file", json!({ "path": note })).await;
+    }
+}
+
+#[tokio::test]
 async fn a_note_with_a_pending_deletion_is_gone_for_readers() {
     let mut bench = bench();
     bench.policy = PlanPolicy::Wait;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use llm::tool_api::tool::{
     ChangePlan, ChangingTool, SourceLabels, ToolContext, ToolEffect, ToolFailure,
 };
-use protocol::{Change, ChangeAction, ChangeSet};
+use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, NotePath, Renames};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -35,6 +35,7 @@ impl ChangingTool for DeleteFile {
         let (change, summary) = match self.0.find_file_or_folder(&input.path, context).await? {
             FileOrFolder::File(path) => {
                 let note = self.0.read_current(path, context).await?;
+                refuse_moved(&note.path, context)?;
                 self.0.require_writable(&note).await?;
                 let lost = self.0.broken_links_suffix(&note.path, context).await?;
                 let summary = format!("put `{}` into the trash{lost}", note.path);
@@ -59,8 +60,28 @@ impl ChangingTool for DeleteFile {
     }
 }
 
+/// Refuses to delete a file whose move is pending: the links that the move rewrites would stay rewritten.
+fn refuse_moved(path: &NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
+    let changes: Vec<&Change> = context.overlay.changes().collect();
+    let moves_it = |(at, change): &(usize, &&Change)| {
+        let later = changes.iter().skip(at + 1);
+        let later = later.filter_map(|one| Some((one.path.clone(), one.target()?.clone())));
+        let later: Renames = later.collect();
+        change.kind() == ChangeKind::Rename
+            && change.target().is_some_and(|target| later.forward(target) == *path)
+    };
+    match changes.iter().enumerate().find(moves_it) {
+        None => Ok(()),
+        Some((_, change)) => Err(ToolFailure::new(format!(
+            "The move of `{}` to `{path}` waits for the user.\nTell the user to decide about it first, then delete \
+             `{path}`.",
+            change.path
+        ))),
+    }
+}
+
 /// Refuses to delete a folder with pending changes in it.
-fn refuse_pending(folder: &protocol::NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
+fn refuse_pending(folder: &NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
     let inside = |change: &&Change| {
         change.path.is_in(folder) || change.target().is_some_and(|to| to.is_in(folder))
     };
