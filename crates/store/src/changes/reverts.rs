@@ -44,7 +44,7 @@ pub struct RevertRow {
 impl Store {
     /// Stores the effects that a set will undo, before it is applied; a part that then does not
     /// happen counts for nothing. Called again for a second try, it replaces what the first one planned
-    /// and did not do.
+    /// and did not do, and adds the renames that were detected since.
     pub async fn begin_user_change_set(&self, set: &UserChangeSet<'_>) -> Result<(), StoreError> {
         commit!(self, "begin_own_set", "store the changes to undo", |db| begin(db, set))
     }
@@ -83,7 +83,12 @@ async fn begin(db: &mut SqliteConnection, set: &UserChangeSet<'_>) -> Result<(),
     if !set.moved.is_empty() {
         let by_hand = ChangeSetId::from(format!("{}-by-hand", set.id));
         insert_set(db, &by_hand, "by_hand").await?;
-        for (number, moved) in set.moved.iter().enumerate() {
+        // A second try of the set may have found more of them.
+        let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM effect WHERE change_set = ?")
+            .bind(by_hand.as_str())
+            .fetch_one(&mut *db)
+            .await?;
+        for (number, moved) in (stored..).zip(set.moved) {
             insert_move(db, &by_hand, set, number, moved).await?;
         }
     }
@@ -138,11 +143,11 @@ async fn insert_move(
     db: &mut SqliteConnection,
     by_hand: &ChangeSetId,
     set: &UserChangeSet<'_>,
-    number: usize,
+    number: i64,
     moved: &MovedNote,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT OR IGNORE INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at,
+        "INSERT INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at,
              inode, born, base_inode, base_born)
          VALUES (?, ?, ?, 'by hand', 'rename', ?, ?, '', 'done', ?, ?, ?, ?, ?)",
     )

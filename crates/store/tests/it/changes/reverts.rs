@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use protocol::changes::history::AppliedBy;
-use protocol::{EffectId, IntentState, NotePath, SettledIntent, Timestamp};
+use protocol::{EffectId, FileId, IntentState, MovedNote, NotePath, SettledIntent, Timestamp};
 use store::UserChangeSet;
 
 use crate::changes::ledger::intent;
@@ -75,4 +75,32 @@ async fn second_try_keeps_what_the_first_one_did() {
     happened(&story, "u2", "s", "a.md").await;
     let expected = [("e1".to_owned(), Some([0].into())), ("e3".to_owned(), None)];
     assert_eq!(undone(&story).await, expected);
+}
+
+#[tokio::test]
+async fn renames_by_hand_that_a_second_try_finds_are_stored_too() {
+    let story = two_edits().await;
+    let file = |inode: u64| Some(FileId { inode, born: Some(1) });
+    let moved = |from: &str, to: &str, inode: u64| MovedNote {
+        from: path(from),
+        to: path(to),
+        base: file(inode),
+        file: file(inode),
+    };
+    let tries = [
+        vec![moved("a.md", "b.md", 1), moved("c.md", "d.md", 2)],
+        vec![moved("b.md", "e.md", 1)],
+        Vec::new(),
+    ];
+    for moved in &tries {
+        let (id, by, at) = (&"s".into(), AppliedBy::Undo, Timestamp(2));
+        let set = UserChangeSet { id, by, reverts: &[], moved, turn: &"t1".into(), at };
+        story.store.begin_user_change_set(&set).await.expect("stored");
+    }
+    let effects = story.store.effects_since(&"e1".into()).await.expect("read");
+    let renames = effects.iter().filter_map(|effect| {
+        Some((effect.path.as_str(), effect.target.as_ref()?.as_str(), effect.file?.inode))
+    });
+    let expected = [("a.md", "b.md", 1), ("c.md", "d.md", 2), ("b.md", "e.md", 1)];
+    assert_eq!(renames.collect::<Vec<_>>(), expected);
 }
