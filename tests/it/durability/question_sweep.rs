@@ -42,8 +42,8 @@ fn expected_outcome(story: &str) -> (Value, &'static [&'static str]) {
         _ => (
             json!([["Which colour?", "the blue one", false]]),
             json!([ASK, "how is the weather", "the blue one", "and now?"]),
-            // The model does nothing about the last message, so it is kept.
-            &["the blue one", "and now?"],
+            // The model does nothing about the other two messages, so they are kept.
+            &["how is the weather", "the blue one", "and now?"],
         ),
     };
     (json!({ "asked": asked, "said": said }), lines)
