@@ -137,6 +137,8 @@ impl NoteTrace {
         successions: &Successions,
     ) {
         match (effect.kind, &effect.target) {
+            // A folder in the trash is not the one that has its path meanwhile.
+            (ChangeKind::RenameFolder, _) if self.is_gone && self.path == effect.path => {}
             (ChangeKind::RenameFolder, Some(target)) => {
                 if let Some(moved) = self.path.after_move(&effect.path, target) {
                     self.path = moved;
