@@ -93,11 +93,11 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
     }
 }
 
-/// Whether the answer was cut although its turn is done: a turn that failed was cut for another reason.
+/// Whether the answer was cut although its turn is done: one that ended otherwise tells its own reason.
 fn is_cut_by_length(items: &[ChatItem]) -> bool {
     let is_cut = |item: &ChatItem| matches!(item, ChatItem::Assistant { cut: true, .. });
-    let has_failed = |item: &ChatItem| matches!(item, ChatItem::Ended { .. });
-    items.iter().any(is_cut) && !items.iter().any(has_failed)
+    let ended_early = |item: &ChatItem| matches!(item, ChatItem::Ended { .. });
+    items.iter().any(is_cut) && !items.iter().any(ended_early)
 }
 
 /// The message about pending changes that should have been written.

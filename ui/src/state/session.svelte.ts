@@ -234,9 +234,13 @@ export class Session extends Stores {
     if (!clear) {
       this.sending = true;
       await this.#ask(async () => {
-        // A rule that was changed before applies to what this message names.
-        await this.settingsQueue.done;
-        clear = await this.drafts.mayBeSent(sending);
+        // Rules and a model that change before it is sent apply to what this message names.
+        let settings;
+        do {
+          settings = this.app.settings;
+          await this.settingsQueue.done;
+          clear = await this.drafts.mayBeSent(sending);
+        } while (settings !== this.app.settings);
       });
       this.sending = false;
     }

@@ -202,6 +202,7 @@ export class Drafts {
     this.#chosen.clear();
     this.#reading.clear();
     this.#confirmed.clear();
+    this.#asked = null;
     this.#rules.clear();
   }
 
@@ -215,9 +216,11 @@ export class Drafts {
     this.#confirmed.set(where, [...before, this.#confirmation(asked)]);
   }
 
-  /** Names what the user agrees to: another rule or model is another question. */
+  /** Names what the user agrees to: another rule, server or model is another question. */
   #confirmation({ mention, rule }: PrivateMention): string {
-    return JSON.stringify([mentionKey(mention), rule, this.#app.provider.label]);
+    const { settings, provider } = this.#app;
+    const server = [settings.provider, settings.baseUrl, provider.envServer?.url ?? null];
+    return JSON.stringify([mentionKey(mention), rule, ...server, settings.model, provider.model]);
   }
 
   get #here(): Where {

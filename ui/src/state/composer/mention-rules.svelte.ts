@@ -1,4 +1,4 @@
-/** The rules that keep what a draft mentions from the model that answers, and which names the user sends all the same. */
+/** The rules that keep what a draft mentions from the model that answers. */
 import { SvelteMap } from 'svelte/reactivity';
 
 import type { PrivateNote } from '../../ipc/bindings';

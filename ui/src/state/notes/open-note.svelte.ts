@@ -19,8 +19,10 @@ export class OpenNote {
 
   readonly #host: Host;
   readonly #app: AppState;
-  /** How often a note was opened or closed: one that comes after that is no longer wanted. */
+  /** How often a note was asked for or closed. */
   #round = 0;
+  /** The last of these that had an effect: a note that was asked for before is no longer wanted. */
+  #settled = 0;
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -38,9 +40,10 @@ export class OpenNote {
       const path = target.startsWith('#') ? this.#app.note?.path : linkedNote(target);
       if (path === undefined) return;
       this.#round += 1;
-      const isWanted = this.#since();
+      const [round, vault] = [this.#round, this.#app.shown];
       const note = await this.#host.showNote(path);
-      if (!isWanted()) return;
+      if (round < this.#settled || vault !== this.#app.shown) return;
+      this.#settled = round;
       this.#app.showNote(note);
       this.sent.opened();
       const at = line ?? lineOfTarget(note.text, target);
@@ -60,6 +63,7 @@ export class OpenNote {
 
   async close(): Promise<void> {
     this.#round += 1;
+    this.#settled = this.#round;
     this.#app.closeNote();
     this.look();
     await this.#ask(() => this.#host.closeNote());
