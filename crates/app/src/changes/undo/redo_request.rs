@@ -69,6 +69,14 @@ impl VaultSession {
                 request.effects.insert(by.id.clone(), self.all_hunks(&by).await?);
                 continue;
             }
+            // With an earlier one of its group, all of the group is requested.
+            if request.effects.contains_key(&by.id) {
+                continue;
+            }
+            if by.unit.is_none() {
+                request.effects.insert(by.id.clone(), Hunks::All);
+                continue;
+            }
             let scope = UndoScope::Effect { effect: by.id.clone(), hunks: Vec::new() };
             let peers = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
             for peer in peers.into_iter().filter(|peer| stands(&peer.id)) {
