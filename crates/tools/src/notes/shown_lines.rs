@@ -28,7 +28,7 @@ pub(crate) async fn require_shown(
     match ShownLines::in_texts(&told).first_unseen(text, &range) {
         None => Ok(()),
         Some(line) => Err(ToolFailure::labeled(format!(
-            "`{path}` was shown only in part: line {line} was not.\nRead it with read_file from \
+            "Line {line} of `{path}` was not shown as it is now.\nRead it with read_file from \
              start_line {line}, so that nothing in it is lost unseen, then call again."
         ))),
     }
