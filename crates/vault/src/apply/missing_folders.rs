@@ -37,7 +37,8 @@ impl MissingFolders {
                 Ok(_) => self.0.retain(|folder| folder.path != *path),
                 Err(refused) => {
                     if let Some(folder) = self.0.iter_mut().find(|folder| folder.path == *path) {
-                        folder.is_untold = refused.state == IntentState::Parked;
+                        folder.is_untold =
+                            matches!(refused.state, IntentState::Parked | IntentState::Open);
                     }
                 }
             }
