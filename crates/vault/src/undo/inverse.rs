@@ -141,6 +141,12 @@ impl<'a> UndoPlanner<'a> {
     /// Makes a note again that is gone.
     fn recreate_note(&mut self, place: usize, effect: &Effect, bytes: &[u8]) {
         let Some(home) = self.ledger.trace(place, &effect.path) else { return };
+        // Its folder is in the trash, and another one leaves the path of that folder with the same changes.
+        let is_other_folder =
+            |folder: &NotePath| self.restored_path(folder) != self.renames.forward(folder);
+        if home.trashed_folder.as_ref().is_some_and(|folder| is_other_folder(&folder.path)) {
+            return self.add_conflict(place, effect, EffectConflictReason::Entangled);
+        }
         let path = self.restored_path(&home.path);
         let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
         let here = match self.ledger.locate(place, &home, self.notes) {

@@ -100,10 +100,28 @@ pub(super) struct NoteTrace {
     pub(super) trash_name: Option<String>,
     /// The position in the ledger of the effect that trashed it, if it was trashed itself.
     pub(super) trashed_at: Option<usize>,
+    /// The folder in the trash that has its place, if there is one.
+    pub(super) trashed_folder: Option<FolderInTrash>,
     /// Its last text.
     pub(super) text: Option<ContentHash>,
     /// Whether all of it was stored by an earlier version, which knew no files for sure.
     pub(super) is_unrecorded: bool,
+}
+
+/// A folder that went to the trash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FolderInTrash {
+    /// Where it was. Renames of the folders around it are followed.
+    pub(super) path: NotePath,
+    /// Its name in the trash.
+    name: Option<String>,
+    file: Option<FileId>,
+}
+
+impl FolderInTrash {
+    fn new(effect: &Effect) -> Self {
+        Self { path: effect.path.clone(), name: effect.trashed.clone(), file: effect.base }
+    }
 }
 
 /// How a later effect relates to the note that is followed.
@@ -124,6 +142,8 @@ impl NoteTrace {
             is_gone,
             trash_name: effect.trashed.clone().filter(|_| is_gone),
             trashed_at: (effect.kind == ChangeKind::Trash).then_some(place),
+            trashed_folder: (effect.kind == ChangeKind::TrashFolder)
+                .then(|| FolderInTrash::new(effect)),
             text: effect.after.clone().or(effect.before.clone()),
             is_unrecorded: is_unrecorded(effect),
         }
@@ -137,15 +157,12 @@ impl NoteTrace {
         successions: &Successions,
     ) {
         match (effect.kind, &effect.target) {
-            // A folder in the trash is not the one that has its path meanwhile.
-            (ChangeKind::RenameFolder, _) if self.is_gone && self.path == effect.path => {}
-            (ChangeKind::RenameFolder, Some(target)) => {
-                if let Some(moved) = self.path.after_move(&effect.path, target) {
-                    self.path = moved;
+            (ChangeKind::RenameFolder, Some(target)) => self.move_with_folder(effect, target),
+            (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) => {
+                if !self.is_gone {
+                    (self.is_gone, self.trash_name) = (true, effect.trashed.clone());
                 }
-            }
-            (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) && !self.is_gone => {
-                (self.is_gone, self.trash_name) = (true, effect.trashed.clone());
+                self.trashed_folder.get_or_insert_with(|| FolderInTrash::new(effect));
             }
             (ChangeKind::RestoreFolder, _) if self.path.is_in(&effect.path) => {
                 self.restore_with_folder(effect);
@@ -165,6 +182,23 @@ impl NoteTrace {
         }
     }
 
+    /// A folder in the trash is not the one that has its path meanwhile, unless the user took it out of there.
+    fn move_with_folder(&mut self, effect: &Effect, target: &NotePath) {
+        if let Some(folder) = &mut self.trashed_folder {
+            let is_it = folder.path == effect.path
+                && folder.file.is_some_and(|file| effect.base == Some(file));
+            if effect.path.is_in(&folder.path) && !is_it {
+                return;
+            }
+            if let Some(moved) = folder.path.after_move(&effect.path, target) {
+                folder.path = moved;
+            }
+        }
+        if let Some(moved) = self.path.after_move(&effect.path, target) {
+            self.path = moved;
+        }
+    }
+
     fn continue_at(
         &mut self,
         place: usize,
@@ -176,6 +210,7 @@ impl NoteTrace {
         self.is_gone = effect.kind == ChangeKind::Trash;
         self.trashed_at = self.is_gone.then_some(place);
         self.trash_name = effect.trashed.clone().filter(|_| self.is_gone);
+        self.trashed_folder = None;
         self.file = file;
         self.is_unrecorded &= is_unrecorded(effect);
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
@@ -192,13 +227,14 @@ impl NoteTrace {
             && effect.after == self.text;
         if is_it {
             (self.is_gone, self.trashed_at, self.file) = (false, None, effect.file);
-            self.trash_name = None;
+            (self.trash_name, self.trashed_folder) = (None, None);
         }
     }
 
     /// A note comes back with the folder with which it went, and not if it went before that, by itself or with
     /// a folder in it.
     fn restore_with_folder(&mut self, effect: &Effect) {
+        self.trashed_folder.take_if(|folder| folder.name == effect.trashed);
         if self.trashed_at.is_none() && self.trash_name == effect.trashed {
             (self.is_gone, self.trash_name) = (false, None);
         }

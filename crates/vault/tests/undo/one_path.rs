@@ -202,6 +202,32 @@ fn deleted_folder_comes_back_once_the_folder_that_was_moved_to_its_path_is_away(
 }
 
 #[test]
+fn notes_of_a_deleted_folder_come_back_in_it_and_not_in_the_folder_that_took_its_path() {
+    let mut world = world();
+    for folder in ["F", "G"] {
+        let file = world.new_file();
+        world.folders.insert(path(folder), file);
+    }
+    for note in ["F/n.md", "F/m.md", "G/o.md"] {
+        world.add_note(&path(note), vec![70]);
+    }
+    let apply = |world: &mut SimulatedVault, change| {
+        world.apply(&ChangeSet::one(change), "turn");
+        world.ledger.last().unwrap().id.clone()
+    };
+    let note = apply(&mut world, Change::trash(path("F/n.md"), bytes(&[70])));
+    let act = ChangeAction::TrashFolder { holds: Some(world.folder_contents(&path("F"))) };
+    let folder = apply(&mut world, Change { path: path("F"), act });
+    let moved = apply(&mut world, Change::rename_folder(path("G"), path("F")));
+    let (_, plan) = folders::undo(&mut world, &UndoRequest::undo([note, folder, moved]));
+    assert_eq!(plan.conflicts, []);
+    for note in ["F/n.md", "F/m.md", "G/o.md"] {
+        assert!(world.notes.contains_key(&path(note)), "{note}");
+    }
+    assert!(!world.notes.contains_key(&path("G/n.md")));
+}
+
+#[test]
 fn texts_of_another_note_with_the_path_are_no_versions_of_a_note() {
     for is_created in [false, true] {
         let mut world = world();
