@@ -18,7 +18,8 @@ pub trait Ledger: Send + Sync {
 
     /// Stores the staged file of each of these intents, all in one commit, before any of them gets
     /// the note's name: by it recovery tells the changed note from a copy that somebody put in its
-    /// place. May be lost in a power failure; recovery then goes by what else it finds.
+    /// place. Those of several changes are durable when it returns. That of a single one may be lost in a power
+    /// cut; recovery then goes by what else it finds, and an undo asks which note it is.
     async fn record_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
         let _ = files;
         Ok(())

@@ -4,9 +4,14 @@
 //! `./dev faults` cuts at many points; with the tests runs a sample (`STORY_STRIDE`). It needs the right to mount.
 
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
+use app::{App, DataDir};
+use protocol::changes::history::{UndoConflict, UndoScope};
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use testkit::fault_injection::PowerCutDisk;
 
 use crate::durability::turn_sweep::{TurnSweepFixture, UndisturbedRun, run_undisturbed, stride};
@@ -16,7 +21,7 @@ const CUT_STRIDE: usize = 4;
 
 const STORIES: [&str; 3] = ["t4", "t5", "t6"];
 
-/// Nothing where the machine allows no mounts; CI does, so a skip there is seen in the output.
+/// Nothing where the machine allows no mounts: a line says so.
 fn disk_or_skip() -> Option<PowerCutDisk> {
     match PowerCutDisk::new("ext4") {
         Ok(disk) => Some(disk),
@@ -62,6 +67,51 @@ async fn a_sweep_of_power_cuts_over_turns_comes_to_the_same_end() {
     println!("kills={cuts} sites={} wrong={} by power cuts", sites.len(), wrong.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(sites.len() >= 5, "{sites:?}");
+}
+
+/// The application opens and undoes what the conversation led to; its conflicts and notes that were left.
+async fn undo_everything(stage: &TurnSweepFixture) -> (Vec<UndoConflict>, u32) {
+    let app = App::start(DataDir::at(stage.data_root().to_owned()).expect("a data folder"));
+    app.open_vault(stage.vault_root()).await.expect("the vault opens");
+    let page = ListConversations { archive_state: ArchiveState::Open, before: None };
+    let listed = app.list_conversations(&page).await.expect("a list").conversations;
+    let conversation = listed.first().expect("a conversation").id.clone();
+    let undone = app.undo(&UndoScope::Conversation { conversation }).await.expect("undone");
+    app.shutdown().await;
+    (undone.conflicts, undone.left)
+}
+
+/// Sixty notes are changed in one review, the power is cut in the middle, the user edits one of them, and all is undone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_of_power_cuts_over_a_review_of_sixty_notes_leaves_all_of_them_undoable() {
+    const EDITED: &str = "Many/Note 07.md";
+    let Some(mut disk) = disk_or_skip() else { return };
+    let whole = run_undisturbed("t60").await;
+    let parts = if stride("t60") > 1 { 4 } else { 16 };
+    for part in 1..=parts {
+        // The review is applied in the second half of the story.
+        let at = whole.points / 2 + part * (whole.points / 2) / (parts + 1);
+        let stage = TurnSweepFixture::new_in(&disk.root(), "t60").await;
+        let before = stage.notes();
+        disk.sync().expect("synced");
+        let output = stage.run_story("t60", &[("KILL_AT", at.to_string())]).await;
+        let site = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        assert_eq!(output.status.signal(), Some(9), "{at}: {site}");
+        disk.cut_power().expect("the disk is mounted again");
+        let (_, wrong) = stage.check_resume("t60", &whole).await;
+        assert_eq!(wrong, Vec::<String>::new(), "{at} {site}");
+
+        let user_line = "\nA line of the user.\n";
+        let edited = stage.vault_root().join(EDITED);
+        let mut note = OpenOptions::new().append(true).open(&edited).expect("a note");
+        note.write_all(user_line.as_bytes()).expect("written");
+        drop(note);
+        assert_eq!(undo_everything(&stage).await, (Vec::new(), 0), "{at} {site}");
+        let mut expected = before;
+        expected.get_mut(EDITED).expect("a note").extend_from_slice(user_line.as_bytes());
+        assert_eq!(stage.notes(), expected, "{at} {site}");
+        stage.model.finish();
+    }
 }
 
 /// The control: a disk that reports a sync that it did not do.

@@ -134,7 +134,7 @@ pub(super) async fn run_undisturbed(story: &str) -> UndisturbedRun {
     let said = stage.run_to_outcome(story).await;
     assert_eq!((said.unanswered, &said.failed), (0, &Vec::new()), "{story}");
     assert!(said.effects > 0, "{story} changes something: {said:?}");
-    let files = stage.files();
+    let files = stage.notes();
     stage.model.finish();
     UndisturbedRun { files, points: said.points, effects: said.effects }
 }
@@ -275,7 +275,7 @@ impl TurnSweepFixture {
             wrong.push(format!("asked {} times", said.asked));
         }
         wrong.extend(said.failed.iter().cloned());
-        let files = self.files();
+        let files = self.notes();
         let names: BTreeSet<&String> = files.keys().chain(whole.files.keys()).collect();
         for name in names.into_iter().filter(|name| files.get(*name) != whole.files.get(*name)) {
             let text = files.get(name).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -304,7 +304,7 @@ impl TurnSweepFixture {
             .into_iter()
             .map(|(path, text)| (path, text.into_bytes()))
             .collect();
-        let files = self.files();
+        let files = self.notes();
         let paths: BTreeSet<&String> = files.keys().chain(initial.keys()).collect();
         let differ = paths.into_iter().filter(|path| files.get(*path) != initial.get(*path));
         match choice {
@@ -317,12 +317,20 @@ impl TurnSweepFixture {
         (true, wrong)
     }
 
+    pub(super) fn vault_root(&self) -> &Path {
+        self.vault.root()
+    }
+
+    pub(super) fn data_root(&self) -> &Path {
+        self.data.root()
+    }
+
     pub(super) fn has_notes_of(&self, whole: &UndisturbedRun) -> bool {
-        self.files() == whole.files
+        self.notes() == whole.files
     }
 
     /// All notes, without what is in the trash.
-    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+    pub(super) fn notes(&self) -> BTreeMap<String, Vec<u8>> {
         let files = self.vault.snapshot().into_iter();
         let own = |path: &str| path.starts_with(".vaultmate") || path.starts_with(".trash");
         files.filter(|(path, _)| !own(path)).collect()

@@ -86,7 +86,8 @@ impl Store {
 
     async fn update_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), Failure> {
         let mut lent = self.writer.acquire().await?;
-        let db = lent.relaxed().await?;
+        // One wait for the disk is little beside those of many notes, and saves asking about each after a power cut.
+        let db = if files.len() > 1 { lent.durable().await? } else { lent.relaxed().await? };
         let word = |(effect, file): &(EffectId, FileId)| {
             (effect.as_str().to_owned(), file.inode.cast_signed(), file.born)
         };
