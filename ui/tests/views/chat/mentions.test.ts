@@ -162,7 +162,8 @@ describe('a mention', () => {
     const chips = await screen.findByTestId('chips');
     expect(chips).not.toHaveTextContent('Private');
     keepNotes(host, 'never');
-    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, label: 'Sonnet' } });
+    const other = { label: 'Sonnet', model: 'claude-sonnet-4-5' };
+    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, ...other } });
     await waitFor(() => expect(chips).toHaveTextContent('Private: hidden from all models'));
     await keys.keyboard(' soon{Enter}');
     const dialog = await screen.findByRole('dialog', { name: 'This note is private' });
@@ -195,7 +196,8 @@ describe('a mention', () => {
     await keys.click(await screen.findByRole('option', { name: /^Conversation The heating pump/ }));
     await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
     await waitFor(() => expect(box).toHaveValue('[[The heating pump, settled]]'));
-    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, label: 'Sonnet' } });
+    const other = { label: 'Sonnet', model: 'claude-sonnet-4-5' };
+    host.tell({ type: 'provider_changed', provider: { ...session.app.provider, ...other } });
     await keys.keyboard('{Enter}');
     const title = 'This conversation is about private notes';
     expect(await screen.findByRole('dialog', { name: title })).toHaveTextContent('to Sonnet');
