@@ -27,6 +27,8 @@ impl PowerCutDisk {
     /// Makes and mounts an empty file system of this kind, such as `ext4`. The error says why this machine does not
     /// allow it.
     pub fn new(kind: &'static str) -> Result<Self, String> {
+        // What cuts the power has to be there.
+        run_command(Command::new("xfs_io").arg("-V"))?;
         let all = tempfile::tempdir().map_err(|error| error.to_string())?;
         let image = all.path().join("disk.img");
         make_file_system(&image, kind)?;
