@@ -420,8 +420,8 @@ fn stage_all(
     atomic_group::groups(intents).into_iter().map(stage).collect()
 }
 
-/// Stores which files were made ready. Without that a copy in the place of a changed note might be taken for
-/// it after a kill, and nothing else happens.
+/// Stores which files were made ready. Without that recovery might take a copy in the place of a changed note for
+/// it, or know of no file, and an undo asks which note is meant; nothing else happens.
 async fn record_staged_files(ledger: &dyn Ledger, staged: &StagedGroups) {
     let groups = staged.iter().filter_map(|staged| staged.as_ref().ok());
     let files: Vec<_> = groups

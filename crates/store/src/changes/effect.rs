@@ -31,8 +31,8 @@ impl Store {
         commit!(self, "intend", "store the planned changes of notes", |db| rows.insert(db))
     }
 
-    /// Notes the file that was made ready for each of these open intents, all in one commit. Does not wait
-    /// for the disk, as [`Store::record_outcomes`] does not.
+    /// Notes the file that was made ready for each of these open intents, all in one commit. Those of several
+    /// are durable when it returns; for one it does not wait for the disk, as [`Store::record_outcomes`] does not.
     pub async fn record_staged_files(
         &self,
         files: &[(EffectId, FileId)],
@@ -86,7 +86,8 @@ impl Store {
 
     async fn update_staged_files(&self, files: &[(EffectId, FileId)]) -> Result<(), Failure> {
         let mut lent = self.writer.acquire().await?;
-        // One wait for the disk is little beside those of many notes, and saves asking about each after a power cut.
+        // One wait for the disk is little beside those for many notes, and an undo after a power cut need not ask
+        // about each of them.
         let db = if files.len() > 1 { lent.durable().await? } else { lent.relaxed().await? };
         let word = |(effect, file): &(EffectId, FileId)| {
             (effect.as_str().to_owned(), file.inode.cast_signed(), file.born)
