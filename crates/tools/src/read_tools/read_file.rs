@@ -114,7 +114,7 @@ fn require_offset_in_line(
         return Ok(());
     }
     Err(ToolFailure::labeled(format!(
-        "Line {line} of `{}` has only {}. Leave out line_offset.",
+        "Line {line} of `{}` has only {}. Call again without line_offset.",
         note.path,
         pluralize(length, "byte")
     )))
