@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { ConversationId, Settings } from '../../src/ipc/bindings';
 import type { Host } from '../../src/ipc/host';
@@ -90,6 +90,25 @@ describe('starting', () => {
     expect(session.turnActions.old).toBeNull();
     expect([...session.trashed.known.keys()]).toEqual([]);
     expect(session.spending.months).toBeNull();
+  });
+
+  it('asks nothing about a name of the vault before', async () => {
+    let [isAsked, arrive] = [false, (): void => undefined];
+    host.privateNote = async () => {
+      isAsked = true;
+      await new Promise<void>((resolve) => (arrive = resolve));
+      return 'never';
+    };
+    session.openNew();
+    session.draft = 'Look';
+    session.drafts.attach({ type: 'note', path: 'House/Heating.md', link: 'Heating' });
+    const sending = session.send();
+    await vi.waitFor(() => expect(isAsked).toBe(true));
+    await session.openSample();
+    session.openNew();
+    arrive();
+    await sending;
+    expect(session.drafts.asked).toBeNull();
   });
 
   it('sends a message to the vault that it was written in', async () => {

@@ -82,10 +82,11 @@ export class Drafts {
   async judge(): Promise<void> {
     const all = [...this.#chosen.values(), ...this.#attached.values()].flat();
     if (all.length === 0) return;
+    const vault = this.#app.shown;
     await this.#latest.ask(async () => {
       try {
         const found = await this.#rules.findPrivate(all);
-        return () => this.#know(all, found);
+        return () => vault === this.#app.shown && this.#know(all, found);
       } catch (thrown) {
         return () => this.#app.report(userError(thrown));
       }
@@ -100,7 +101,9 @@ export class Drafts {
   /** Whether a message names nothing that is private by now, or only what the user agreed to send; else the user is
    * asked about the first such name. Throws what the application refuses. */
   async mayBeSent({ request, named }: Sending): Promise<boolean> {
+    const vault = this.#app.shown;
     const found = await this.#rules.findPrivate(named);
+    if (vault !== this.#app.shown) return false;
     this.#know(named, found);
     const where = request.conversation;
     const confirmed = this.#confirmed.get(where) ?? [];
