@@ -26,6 +26,14 @@ fn settings(model: &ScriptedModel) -> Settings {
     Settings { private, mode: Mode::Auto, ..settings_with_model(model) }
 }
 
+/// The same rule in the settings file, for a program that reads it there.
+fn home_with_local_rule() -> TestHome {
+    let home = TestHome::new(&NOTES);
+    let private = "[private]\nlocal = [\"Home/\"]\nendpointIsLocal = true\n";
+    home.data.write("config.toml", format!("{private}{LAST_LINE}\n"));
+    home
+}
+
 /// Where the text of `from` comes to after a turn that reads it and adds it to `to`, and whether it waits.
 async fn copied(from: &str, to: &str) -> (String, Vec<String>) {
     let add = json!({ "path": to, "content": "Copied." });
@@ -100,9 +108,7 @@ async fn the_command_line_moves_a_private_note_out_of_its_folder_only_after_a_re
         let replies =
             vec![Reply::calls(vec![("move_file", call)]), Reply::text("It is tidied up.")];
         let model = ScriptedModel::start(replies).await;
-        let home = TestHome::new(&NOTES);
-        let private = "[private]\nlocal = [\"Home/\"]\nendpointIsLocal = true\n";
-        home.data.write("config.toml", format!("{private}{LAST_LINE}\n"));
+        let home = home_with_local_rule();
         let words = ["--write", "Tidy up"];
         let said = run_command(&mut ask_command(&home, &model, &words)).await;
         assert_eq!(said.code, Some(0), "{said:?}");
@@ -128,9 +134,7 @@ async fn the_command_line_gives_a_name_after_it_read_a_private_note_only_after_a
             Reply::text("It is tidied up."),
         ])
         .await;
-        let home = TestHome::new(&NOTES);
-        let private = "[private]\nlocal = [\"Home/\"]\nendpointIsLocal = true\n";
-        home.data.write("config.toml", format!("{private}{LAST_LINE}\n"));
+        let home = home_with_local_rule();
         let words = ["--write", "Tidy up"];
         let said = run_command(&mut ask_command(&home, &model, &words)).await;
         assert_eq!(said.code, Some(0), "{said:?}");

@@ -16,6 +16,19 @@ fn trash(world: &mut SimulatedVault) -> EffectId {
     world.ledger.last().unwrap().id.clone()
 }
 
+/// The folders `F` and `G`, with these notes in them.
+fn world_with_folders(notes: &[&str]) -> SimulatedVault {
+    let mut world = world();
+    for folder in ["F", "G"] {
+        let file = world.new_file();
+        world.folders.insert(path(folder), file);
+    }
+    for note in notes {
+        world.add_note(&path(note), vec![70]);
+    }
+    world
+}
+
 fn conflicts(plan: &UndoPlan) -> Vec<(EffectId, EffectConflictReason)> {
     plan.conflicts.iter().map(|conflict| (conflict.effect.clone(), conflict.why)).collect()
 }
@@ -122,12 +135,7 @@ fn notes_that_changed_their_paths_with_each_other_are_undone() {
 
 #[test]
 fn folder_that_another_one_replaced_is_undone_once_that_one_is_away() {
-    let mut world = world();
-    for folder in ["F", "G"] {
-        let file = world.new_file();
-        world.folders.insert(path(folder), file);
-        world.add_note(&path(&format!("{folder}/n.md")), vec![70]);
-    }
+    let mut world = world_with_folders(&["F/n.md", "G/n.md"]);
     let identity = world.notes[&path("F/n.md")].identity;
     let effects = [("F", "Old"), ("G", "F")].map(|(from, to)| {
         world.apply(&ChangeSet::one(Change::rename_folder(path(from), path(to))), "turn");
@@ -177,12 +185,7 @@ fn note_that_was_made_where_another_one_was_moved_away_is_made_again_by_the_redo
 
 #[test]
 fn deleted_folder_comes_back_once_the_folder_that_was_moved_to_its_path_is_away() {
-    let mut world = world();
-    for folder in ["F", "G"] {
-        let file = world.new_file();
-        world.folders.insert(path(folder), file);
-        world.add_note(&path(&format!("{folder}/n.md")), vec![70]);
-    }
+    let mut world = world_with_folders(&["F/n.md", "G/n.md"]);
     let identity = world.notes[&path("F/n.md")].identity;
     let act = ChangeAction::TrashFolder { holds: Some(world.folder_contents(&path("F"))) };
     let sets = [Change { path: path("F"), act }, Change::rename_folder(path("G"), path("F"))];
@@ -203,14 +206,7 @@ fn deleted_folder_comes_back_once_the_folder_that_was_moved_to_its_path_is_away(
 
 #[test]
 fn notes_of_a_deleted_folder_come_back_in_it_and_not_in_the_folder_that_took_its_path() {
-    let mut world = world();
-    for folder in ["F", "G"] {
-        let file = world.new_file();
-        world.folders.insert(path(folder), file);
-    }
-    for note in ["F/n.md", "F/m.md", "G/o.md"] {
-        world.add_note(&path(note), vec![70]);
-    }
+    let mut world = world_with_folders(&["F/n.md", "F/m.md", "G/o.md"]);
     let apply = |world: &mut SimulatedVault, change| {
         world.apply(&ChangeSet::one(change), "turn");
         world.ledger.last().unwrap().id.clone()
