@@ -27,7 +27,7 @@ impl PowerCutDisk {
     /// Makes and mounts an empty file system of this kind, such as `ext4`. The error says why this machine does not
     /// allow it.
     pub fn new(kind: &'static str) -> Result<Self, String> {
-        // What cuts the power has to be there.
+        // Without this command the power cannot be cut.
         run_command(Command::new("xfs_io").arg("-V"))?;
         let all = tempfile::tempdir().map_err(|error| error.to_string())?;
         let image = all.path().join("disk.img");
