@@ -47,7 +47,7 @@ async fn the_rest_of_a_line_that_was_cut_is_read_from_where_it_was_cut() {
     assert!(!cut.contains("the end"));
     assert!(cut.ends_with("Go on with start_line 1 and line_offset 100000."), "{}", cut.len());
     let write = json!({ "path": "Long.md", "content": "short\n", "overwrite": true });
-    assert!(bench.call_err("write_file", write.clone()).await.contains("line 1 was not"));
+    assert!(bench.call_err("write_file", write.clone()).await.contains("Line 1 of"));
     let rest = json!({ "path": "Long", "start_line": 1, "line_offset": 100_000 });
     let rest = bench.call_ok("read_file", rest).await.text;
     assert!(rest.ends_with("1| [goes on at byte 100000] the end\n2| next"), "{rest}");

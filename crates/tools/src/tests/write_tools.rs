@@ -263,11 +263,11 @@ async fn a_note_that_was_shown_only_in_part_is_not_replaced_before_the_rest_was(
     let mut bench = ToolFixture::with(&[("n.md", text)]);
     bench.call_ok("read_file", json!({ "path": "n", "end_line": 3 })).await;
     let refused = bench.call_err("write_file", write.clone()).await;
-    assert!(refused.contains("line 4 was not") && refused.contains("start_line 4"), "{refused}");
+    assert!(refused.contains("Line 4 of") && refused.contains("start_line 4"), "{refused}");
     let mut expecting = write.clone();
     expecting["expect_hash"] = json!(protocol::ContentHash::of(text).short());
-    assert!(bench.call_err("write_file", expecting).await.contains("line 4 was not"));
-    assert!(bench.call_err("edit_section", section("B")).await.contains("line 5 was not"));
+    assert!(bench.call_err("write_file", expecting).await.contains("Line 4 of"));
+    assert!(bench.call_err("edit_section", section("B")).await.contains("Line 5 of"));
     let mut append = section("B");
     append["action"] = json!("append");
     // The controls: nothing is lost by adding, nor in a section that was shown.
