@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -93,26 +94,36 @@ pub fn fixtures_dir() -> PathBuf {
 }
 
 /// Every file below `root` but the vault's own card, which comes with the first change. Links are
-/// not followed: a file behind one is not of this folder.
+/// not followed: a file behind one is not of this folder. A file that goes away meanwhile, as those
+/// of an index do that still writes, is not among them.
 #[must_use]
 pub fn read_files(root: &Path) -> Files {
+    assert!(root.is_dir(), "there is no folder {}", root.display());
     let mut found = Files::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder)
-            .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
+        let Some(entries) = unless_gone(&folder, fs::read_dir(&folder)) else { continue };
         for entry in entries {
             let entry = entry.expect("a readable entry");
             let kind = entry.file_type().expect("a file type");
             if kind.is_dir() && entry.file_name() != ".vaultmate" {
                 folders.push(entry.path());
-            } else if kind.is_file() {
-                let bytes = fs::read(entry.path()).expect("a readable file");
+            } else if kind.is_file()
+                && let Some(bytes) = unless_gone(&entry.path(), fs::read(entry.path()))
+            {
                 found.insert(relative_path(root, &entry.path()), bytes);
             }
         }
     }
     found
+}
+
+fn unless_gone<T>(path: &Path, read: io::Result<T>) -> Option<T> {
+    match read {
+        Ok(read) => Some(read),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => panic!("cannot read {}: {error}", path.display()),
+    }
 }
 
 fn relative_path(root: &Path, file: &Path) -> String {
@@ -130,6 +141,16 @@ mod tests {
         assert_eq!(before.keys().collect::<Vec<_>>(), ["a.md", "deep/er/b.md"]);
         vault.write("deep/er/b.md", "Two\n");
         assert_ne!(vault.snapshot(), before);
+    }
+
+    #[test]
+    fn a_snapshot_skips_files_that_go_away_and_fails_at_those_it_cannot_read() {
+        let gone = Path::new("gone.md");
+        assert_eq!(unless_gone(gone, fs::read(gone)), None);
+        let folder = TempVault::new(&[]);
+        // The control: a folder cannot be read as a file, and it is there.
+        let read = || unless_gone(folder.root(), fs::read(folder.root()));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).is_err());
     }
 
     #[test]
