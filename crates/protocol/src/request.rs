@@ -153,7 +153,7 @@ pub struct ProviderTestResult {
     pub ok: bool,
     /// The provider's answer or the problem.
     pub message: String,
-    /// Why its models could not be listed; `None` where they were, or where it has no list.
+    /// Why its models are not listed; `None` where they are, or where it has no list.
     pub unlisted: Option<String>,
 }
 

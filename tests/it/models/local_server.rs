@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, StatusCode, Uri};
 use protocol::chat::conversation::ChatItem;
-use protocol::{ProviderKind, Settings};
+use protocol::{ErrorCode, ProviderKind, Settings};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -368,4 +368,31 @@ async fn a_message_that_cannot_fit_is_told_and_not_sent_again_and_again() {
     assert!(failed.message.contains("has room for"), "{failed:?}");
     running.quit().await;
     assert_eq!(llama.chat_requests().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_a_chosen_model_lists_its_models_and_asks_for_a_choice() {
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let llama = FakeLlamaServer::start(LlamaOptions::with_window(8_192), &[]).await;
+    let running = home.open(Settings { model: String::new(), ..llama.settings() }).await;
+    let conversation = running.send_and_wait(None, "Is it there?").await;
+    let failure = turn_failure(&running.view(&conversation).await).expect("no model");
+    assert_eq!(failure.code, ErrorCode::Model, "the window leads to the choice");
+    let told = running.app.test_provider().await;
+    assert_eq!(
+        (told.ok, &*told.message, told.unlisted),
+        (true, "Connected. Choose a model.", None)
+    );
+    assert_eq!(llama.chat_requests(), [], "no model is asked");
+    running.app.save_settings(llama.settings()).await.expect("saved");
+    assert_eq!(running.app.test_provider().await.message, "Connected.");
+    assert_eq!(llama.chat_requests().len(), 1, "the control: the model is asked");
+
+    // Where nobody listens, neither a list nor a model is told to be there.
+    let base_url = "http://127.0.0.1:9".to_owned();
+    let nobody = Settings { model: String::new(), base_url, ..llama.settings() };
+    running.app.save_settings(nobody).await.expect("saved");
+    let told = running.app.test_provider().await;
+    assert!(!told.ok && told.unlisted.as_ref() == Some(&told.message), "{told:?}");
+    running.quit().await;
 }

@@ -15,28 +15,31 @@ use crate::settings::secrets;
 use crate::vault_session::AppServices;
 
 impl App {
-    /// Asks the provider for one word, and which models it has.
+    /// Asks the provider for one word, and which models it has. While no model is chosen and there is
+    /// no default, its list of models shows that it answers.
     pub async fn test_provider(&self) -> ProviderTestResult {
         let chosen = self.services().model_selector.selected().await;
-        let told = |ok, message| ProviderTestResult { ok, message, unlisted: None };
         if !chosen.status.has_model {
-            return told(true, "No provider is selected, so there’s nothing to test.".to_owned());
+            let message = "No provider is selected, so there’s nothing to test.".to_owned();
+            return ProviderTestResult { ok: true, message, unlisted: None };
         }
         self.services().config.reload_if_changed().await;
         if let Err(refused) = self.services().config.ensure_models_allowed() {
-            return told(false, refused.message);
+            let unlisted = Some(refused.message.clone());
+            return ProviderTestResult { ok: false, message: refused.message, unlisted };
         }
         let unlisted = self.list_models(&chosen).await.err().map(|error| error.to_string());
-        let answered = match &chosen.provider {
-            Ok(provider) => ask_one_word(&**provider, chosen.model.clone())
+        let answered = match (&chosen.provider, &unlisted) {
+            (Ok(provider), _) => ask_one_word(&**provider, chosen.model.clone())
                 .await
+                .map(|()| "Connected.".to_owned())
                 .map_err(|error| error.to_string()),
-            Err(error) => Err(error.message.clone()),
+            (Err(_), None) if chosen.needs_model() => Ok("Connected. Choose a model.".to_owned()),
+            (Err(_), Some(unlisted)) if chosen.needs_model() => Err(unlisted.clone()),
+            (Err(error), _) => Err(error.message.clone()),
         };
-        let (ok, message) = match answered {
-            Ok(()) => (true, "Connected.".to_owned()),
-            Err(message) => (false, message),
-        };
+        let ok = answered.is_ok();
+        let message = answered.unwrap_or_else(|message| message);
         ProviderTestResult { ok, message, unlisted }
     }
 

@@ -172,6 +172,11 @@ pub(crate) struct SelectedModel {
 }
 
 impl SelectedModel {
+    /// Whether the provider is asked nothing only because the user has to choose one of its models.
+    pub(crate) fn needs_model(&self) -> bool {
+        self.model.is_empty() && self.model_lister.is_some()
+    }
+
     /// The provider, each of whose requests passes `gate`, also those that it makes by itself after another.
     pub(crate) fn gated(
         &self,
@@ -308,9 +313,10 @@ fn parameters_of(settings: &Settings, model: &str) -> Result<RequestParameters, 
 
 fn no_model(provider: ModelProvider) -> UserError {
     let name = provider.name();
-    UserError::other(format!(
-        "No {name} model selected. In Settings, choose Test and then a model."
-    ))
+    UserError::new(
+        ErrorCode::Model,
+        format!("No {name} model is selected. Choose one in Settings > Model."),
+    )
 }
 
 fn default_context_window(known: model_catalog::ModelMaker) -> u32 {

@@ -123,9 +123,9 @@ export class Provider {
     const result = await this.#tested();
     // Another provider may have been chosen meanwhile.
     if (this.listing === loading) {
-      const failure = result.ok ? result.unlisted : result.message;
+      const { unlisted } = result;
       this.listing =
-        failure === null ? { state: 'answered' } : { state: 'failed', message: failure };
+        unlisted === null ? { state: 'answered' } : { state: 'failed', message: unlisted };
     }
     return result;
   }
@@ -147,7 +147,8 @@ export class Provider {
       await this.#settingsQueue.done;
       return await this.#host.testProvider();
     } catch (thrown) {
-      return { ok: false, message: userError(thrown).message, unlisted: null };
+      const { message } = userError(thrown);
+      return { ok: false, message, unlisted: message };
     }
   }
 

@@ -113,7 +113,7 @@ describe('the model picker', () => {
 
     const message = 'The connection was lost during the answer. Try again.';
     host.tested = () =>
-      Promise.resolve({ listed: [], result: { ok: false, message, unlisted: null } });
+      Promise.resolve({ listed: [], result: { ok: false, message, unlisted: message } });
     await keys.click(test);
     await keys.click(field);
     expect(news()).toHaveTextContent(`Couldn’t load the models. ${message}`);
