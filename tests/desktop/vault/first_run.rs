@@ -29,7 +29,7 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
     app.window.find(FIRST_RUN).await;
     app.save_screenshot("first-run").await;
 
-    for step in ["Try sample notes", "Continue without a model", "Skip"] {
+    for step in ["Try sample notes", "Continue without a model", "Start"] {
         app.window.click_text(ENABLED, step).await;
     }
     InputDevice::Pointer.send_message(&app, "append bread to Groceries").await;
@@ -146,7 +146,7 @@ async fn a_wrong_key_is_told_beside_its_field_and_replaced_there() {
     assert_eq!(key_in_field(&app).await, json!(""));
     let left = app.window.find(failure).await;
     assert_eq!(app.window.text(&left).await, "");
-    app.window.click_text(ENABLED, "Skip").await;
+    app.window.click_text(ENABLED, "Start").await;
     send_and_find_answer(&app, "I hear you.").await;
     app.quit().await;
 
@@ -193,7 +193,7 @@ async fn a_locked_keyring_is_told_at_the_first_run_and_in_the_chat_and_unlocked_
     app.save_screenshot("first-run-locked-keyring").await;
     unlock_keyring(&app, &keyring, notice).await;
     app.window.find_text(KEY_NEWS, "API key found").await;
-    app.window.click_text(ENABLED, "Skip").await;
+    app.window.click_text(ENABLED, "Start").await;
     send_and_find_answer(&app, "I hear you.").await;
     app.quit().await;
 
@@ -247,7 +247,7 @@ async fn a_new_user_with_a_narrow_window_has_everything_in_it() {
     app.window.find(KEY_FIELD).await;
     assert_eq!(controls_cut_off(&app, FIRST_RUN).await, json!([]));
     app.save_screenshot("first-run-narrow").await;
-    for step in ["Continue without a model", "Skip"] {
+    for step in ["Continue without a model", "Start"] {
         app.window.click_text(ENABLED, step).await;
     }
     InputDevice::Pointer.send_message(&app, "append bread to Groceries").await;

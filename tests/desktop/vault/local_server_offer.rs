@@ -67,7 +67,7 @@ async fn the_server_that_ollama_host_names_is_offered_and_no_other() {
     home.set_env_vars([("OLLAMA_HOST", String::new())]);
     let app = home.start().await;
     let enabled = format!("{FIRST_RUN} :is(button, label):not(:disabled *, :disabled)");
-    for step in ["Try sample notes", "Continue without a model", "Skip"] {
+    for step in ["Try sample notes", "Continue without a model", "Start"] {
         app.window.click_text(&enabled, step).await;
     }
     InputDevice::Pointer.send_message(&app, "append bread to Groceries").await;

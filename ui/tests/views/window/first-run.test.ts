@@ -52,7 +52,7 @@ describe('the first run', () => {
 
   it('offers the way on as soon as there is a folder', async () => {
     const { session } = await open('first-run');
-    const go = await screen.findByRole('button', { name: 'Skip' });
+    const go = await screen.findByRole('button', { name: 'Start' });
     expect(go).toBeDisabled();
     expect(go.closest('section')).toBeNull();
     await session.openSample();
@@ -69,6 +69,7 @@ describe('the first run', () => {
       Promise.resolve(key === 'sk-right' ? { type: 'works' } : { type: 'refused', message });
     const field = screen.getByLabelText('API key');
     await keys.type(field, 'sk-wrong{Enter}');
+    expect(screen.getByText('2')).toBeVisible();
     await waitFor(() =>
       expect(field).toHaveAccessibleDescription(`${message} The API key wasn’t saved.`),
     );
@@ -82,6 +83,7 @@ describe('the first run', () => {
     const save = screen.getByRole('button', { name: 'Save' });
     await keys.click(save);
     expect(await screen.findByText('The API key works.')).toBeVisible();
+    expect(screen.queryByText('2'), 'a check mark is in its place').toBeNull();
     expect(field).toHaveAccessibleDescription('');
     expect(field).toHaveValue('');
     expect(save).toHaveFocus();
