@@ -10,12 +10,16 @@ use serde_json::Value;
 use crate::Priority;
 
 mod lenient_values;
+mod long_frame;
 mod surrogates;
 
 /// The largest frame that we send, in bytes.
 pub(crate) const FRAME_MAX: usize = 1 << 20;
 /// The largest message that we take, in bytes: a note has room for 10 MiB, and the message goes into the inbox note.
 pub(crate) const RECEIVED_MAX: usize = 8 << 20;
+/// Of a larger message, which is refused by its id, only this much of the end is read besides [`RECEIVED_MAX`] of the
+/// beginning, in bytes.
+const REFUSED_END: usize = 64 << 10;
 /// Up to this size a frame is read to be refused. A larger one ends the connection.
 pub(crate) const REFUSED_MAX: usize = 64 << 20;
 const ID_MAX: usize = 256;
@@ -131,6 +135,9 @@ pub(crate) struct InvalidFrame;
 impl IncomingFrame {
     /// Reads a text frame.
     pub(crate) fn parse(frame: &str) -> Result<Self, InvalidFrame> {
+        if frame.len() > RECEIVED_MAX {
+            return Self::refuse_long(frame);
+        }
         // Programs in JavaScript cut characters in two and write each part as an escape.
         let read = serde_json::from_str(frame)
             .or_else(|_| serde_json::from_str(&surrogates::replace_lone_surrogates(frame)));
@@ -141,21 +148,25 @@ impl IncomingFrame {
             FromHub::RegistrationResponse(declined) => {
                 Ok(Self::Declined { code: declined.code.unwrap_or_default() })
             }
-            FromHub::Message(message) => message.validate(frame.len()),
+            FromHub::Message(message) => message.validate(),
         }
+    }
+
+    /// Refuses a message of which the middle may be missing. Nothing else that a hub sends is so long.
+    fn refuse_long(frame: &str) -> Result<Self, InvalidFrame> {
+        let is_whole = frame.len() < RECEIVED_MAX + REFUSED_END;
+        let cut = if is_whole { frame.len() } else { frame.floor_char_boundary(RECEIVED_MAX) };
+        let (beginning, end) = frame.split_at(cut);
+        let id = long_frame::find_id(beginning, end).filter(|id| is_usable_id(id));
+        let why = "The message is longer than 8 MiB: send it in parts.";
+        Ok(Self::Unusable { id: id.ok_or(InvalidFrame)?, why })
     }
 }
 
 impl MessageFrame {
-    fn validate(self, size: usize) -> Result<IncomingFrame, InvalidFrame> {
-        let usable_id =
-            (1..=ID_MAX).contains(&self.id.len()) && !self.id.contains(char::is_control);
-        if !usable_id {
+    fn validate(self) -> Result<IncomingFrame, InvalidFrame> {
+        if !is_usable_id(&self.id) {
             return Err(InvalidFrame);
-        }
-        if size > RECEIVED_MAX {
-            let why = "The message is longer than 8 MiB: send it in parts.";
-            return Ok(IncomingFrame::Unusable { id: self.id, why });
         }
         if self.text.trim().is_empty() {
             let why = "The message has no words in it: say it again.";
@@ -188,6 +199,10 @@ impl FromHub {
 fn to_json(frame: &impl Serialize) -> String {
     // These types hold strings and plain values only, which always print.
     serde_json::to_string(frame).unwrap_or_default()
+}
+
+fn is_usable_id(id: &str) -> bool {
+    (1..=ID_MAX).contains(&id.len()) && !id.contains(char::is_control)
 }
 
 /// Shows control characters as Unicode's symbols for them (U+2400…), so that no terminal and no

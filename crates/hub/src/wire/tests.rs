@@ -289,3 +289,42 @@ fn a_message_that_cannot_be_taken_says_why() {
     let refused = long(RECEIVED_MAX);
     assert!(matches!(&refused, Ok(IncomingFrame::Unusable { why, .. }) if why.contains("8 MiB")));
 }
+
+/// The reason with which the message `m1` is refused.
+fn refusal(frame: &str) -> &'static str {
+    match IncomingFrame::parse(frame) {
+        Ok(IncomingFrame::Unusable { id, why }) if id == "m1" => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_is_refused_wherever_its_id_is_and_it_was_cut() {
+    let (begin, end) = (r#"{"type":"message","payload":{"#, r#","id":"m1"}}"#);
+    let sized = |length: usize| {
+        let text = "x".repeat(length - begin.len() - end.len() - r#""text":"""#.len());
+        format!(r#"{begin}"text":"{text}"{end}"#)
+    };
+    // The id is before the limit, across it and behind it.
+    for more in [1, 3, 8, 30] {
+        assert!(refusal(&sized(RECEIVED_MAX + more)).contains("8 MiB"));
+    }
+    let cut = |frame: &str| {
+        let (beginning, _) = frame.split_at(RECEIVED_MAX);
+        let (_, end) = frame.split_at(frame.len() - REFUSED_END);
+        format!("{beginning}{end}")
+    };
+    let keys: String = (0..1_000_000).map(|key| format!(r#""k{key}":0,"#)).collect();
+    for frame in [
+        sized(2 * RECEIVED_MAX),
+        format!(r#"{begin}"id":"m1","metadata":{{{keys}"last":0}}}}}}"#),
+        format!(r#"{begin}"metadata":{{{keys}"last":0}}{end}"#),
+    ] {
+        assert!(frame.len() > RECEIVED_MAX + REFUSED_END);
+        assert!(refusal(&cut(&frame)).contains("8 MiB"));
+    }
+    // The control: a shorter message is taken, and what has no id cannot be refused.
+    assert!(text_of(IncomingFrame::parse(&sized(RECEIVED_MAX))).is_some());
+    let nameless = sized(2 * RECEIVED_MAX).replace(r#""id""#, r#""di""#);
+    assert_eq!(IncomingFrame::parse(&cut(&nameless)), Err(InvalidFrame));
+}
