@@ -2,33 +2,51 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use http::header;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::error::Error;
+use tokio_tungstenite::tungstenite::error::{Error, UrlError};
 use tokio_tungstenite::tungstenite::handshake::client::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
-use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, client_async_tls_with_config};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+use tokio_util::either::Either;
 
 use crate::endpoint::Endpoint;
 use crate::link_error::LinkError;
 use crate::wire::{FRAME_MAX, REFUSED_MAX};
 use crate::{LinkConfig, Token, tls};
 
-pub(crate) type WebSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+/// A connection to a hub on this computer, or to any other.
+type LinkStream = Either<TcpStream, TlsStream<TcpStream>>;
+pub(crate) type WebSocket = WebSocketStream<LinkStream>;
 type DialFuture = Pin<Box<dyn Future<Output = Result<WebSocket, LinkError>> + Send>>;
 
 /// Leaving politely must not keep anyone waiting.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How a connection is protected.
+pub(crate) enum LinkSecurity {
+    Plain,
+    /// The server proves to be `host`, a name or an IP address.
+    Tls {
+        trusting: Arc<ClientConfig>,
+        host: String,
+    },
+}
 
 /// Nothing, a dial, or an open socket.
 pub(crate) enum LinkSocket {
@@ -207,13 +225,14 @@ async fn open(config: LinkConfig) -> Result<WebSocket, LinkError> {
     let (connected, over) = match &config.endpoint {
         Endpoint::Plain(address) => {
             let connected = TcpStream::connect(address).await;
-            (connected.map_err(|_| LinkError::NotListening), Connector::Plain)
+            (connected.map_err(|_| LinkError::NotListening), LinkSecurity::Plain)
         }
         Endpoint::Tls { host, port } => {
             let trusting = tls::client_config().map_err(|why| LinkError::Untrusted { why })?;
             let bare = host.trim_start_matches('[').trim_end_matches(']');
             let connected = TcpStream::connect((bare, *port)).await;
-            (connected.map_err(|_| LinkError::NoAnswer), Connector::Rustls(trusting))
+            let over = LinkSecurity::Tls { trusting, host: bare.to_owned() };
+            (connected.map_err(|_| LinkError::NoAnswer), over)
         }
     };
     let shaken = handshake(request, connected?, over).await;
@@ -237,12 +256,20 @@ pub(crate) fn request(url: &str, token: Option<&Token>) -> Result<Request, Box<E
 pub(crate) async fn handshake(
     request: Request,
     stream: TcpStream,
-    over: Connector,
+    over: LinkSecurity,
 ) -> Result<(WebSocket, Response), Box<Error>> {
     // Frames are small and answered: waiting to fill a packet would only delay them.
     stream.set_nodelay(true).map_err(Error::from)?;
-    Ok(client_async_tls_with_config(request, stream, Some(socket_config(REFUSED_MAX)), Some(over))
-        .await?)
+    let stream = match over {
+        LinkSecurity::Plain => Either::Left(stream),
+        LinkSecurity::Tls { trusting, host } => {
+            let name = ServerName::try_from(host).map_err(|_| Error::Url(UrlError::NoHostName))?;
+            let encrypted = TlsConnector::from(trusting).connect(name, stream).await;
+            Either::Right(encrypted.map_err(Error::from)?)
+        }
+    };
+    let config = socket_config(REFUSED_MAX);
+    Ok(client_async_with_config(request, stream, Some(config)).await?)
 }
 
 fn handshake_error(error: &Error) -> LinkError {

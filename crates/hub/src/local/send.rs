@@ -6,13 +6,12 @@ use futures_util::{SinkExt, StreamExt};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::net::TcpStream;
-use tokio_tungstenite::Connector;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
 use super::DeliveryReport;
 use super::handshake::SEND_PATH;
 use crate::Token;
-use crate::socket::{WebSocket, handshake, request};
+use crate::socket::{LinkSecurity, WebSocket, handshake, request};
 
 /// How the user entered the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,7 +68,7 @@ pub async fn send(
     let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
     let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
     let (mut socket, _) =
-        handshake(request, stream, Connector::Plain).await.map_err(|error| match *error {
+        handshake(request, stream, LinkSecurity::Plain).await.map_err(|error| match *error {
             SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
                 SendProblem::Refused(address)
             }
