@@ -32,7 +32,7 @@ pub(crate) enum LinkError {
     Lost,
     /// The hub closed it, with its code.
     Closed { code: u16 },
-    /// A frame was too big or broke the WebSocket protocol.
+    /// A frame announced a size that none can have, or broke the WebSocket protocol.
     Broken,
     /// `DUPLICATE_NAME`: maybe our own lost socket, which the hub has not noticed yet.
     NameTaken,

@@ -1,5 +1,7 @@
 //! The one socket of the link: dialled, read and written without ever blocking on one of them.
 
+mod frame_shortener;
+
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,18 +27,22 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use tokio_util::either::Either;
 
+use self::frame_shortener::{FrameShortener, KeptBytes};
 use crate::endpoint::Endpoint;
 use crate::link_error::LinkError;
-use crate::wire::{FRAME_MAX, REFUSED_MAX};
+use crate::wire::{FRAME_MAX, RECEIVED_MAX, REFUSED_END};
 use crate::{LinkConfig, Token, tls};
 
 /// A connection to a hub on this computer, or to any other.
 type LinkStream = Either<TcpStream, TlsStream<TcpStream>>;
-pub(crate) type WebSocket = WebSocketStream<LinkStream>;
+pub(crate) type WebSocket = WebSocketStream<FrameShortener<LinkStream>>;
 type DialFuture = Pin<Box<dyn Future<Output = Result<WebSocket, LinkError>> + Send>>;
 
 /// Leaving politely must not keep anyone waiting.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A message that is taken is kept whole, and one that is refused still has its id.
+const KEPT_BYTES: KeptBytes = KeptBytes { first: RECEIVED_MAX, last: REFUSED_END };
 
 /// How a connection is protected.
 pub(crate) enum LinkSecurity {
@@ -268,7 +274,8 @@ pub(crate) async fn handshake(
             Either::Right(encrypted.map_err(Error::from)?)
         }
     };
-    let config = socket_config(REFUSED_MAX);
+    let stream = FrameShortener::new(stream, KEPT_BYTES);
+    let config = socket_config(KEPT_BYTES.longest_message());
     Ok(client_async_with_config(request, stream, Some(config)).await?)
 }
 

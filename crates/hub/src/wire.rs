@@ -19,9 +19,7 @@ pub(crate) const FRAME_MAX: usize = 1 << 20;
 pub(crate) const RECEIVED_MAX: usize = 8 << 20;
 /// Of a larger message, which is refused by its id, only this much of the end is read besides [`RECEIVED_MAX`] of the
 /// beginning, in bytes.
-const REFUSED_END: usize = 64 << 10;
-/// Up to this size a frame is read to be refused. A larger one ends the connection.
-pub(crate) const REFUSED_MAX: usize = 64 << 20;
+pub(crate) const REFUSED_END: usize = 64 << 10;
 const ID_MAX: usize = 256;
 
 /// A frame from a client.

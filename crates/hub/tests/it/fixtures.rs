@@ -9,6 +9,7 @@ use hub::local::{LocalHub, LocalHubEvent, LocalHubLimits};
 use hub::{HubEvent, HubHandle, IncomingMessage, LinkConfig, LinkTiming, Token};
 use protocol::{HubState, HubStatus};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinSet;
@@ -211,6 +212,27 @@ pub(crate) async fn send_frame(socket: &mut ServerSocket, kind: &str, payload: V
 
 pub(crate) async fn send_message(socket: &mut ServerSocket, id: &str, text: &str) {
     send_frame(socket, "message", json!({ "id": id, "text": text })).await;
+}
+
+/// Sends a frame that begins and ends so and has `length` bytes in all, as a hub that streams it. `first` is the first
+/// byte of its header.
+pub(crate) async fn send_long_frame(
+    socket: &mut ServerSocket,
+    first: u8,
+    (begin, end): (&str, &str),
+    length: usize,
+) {
+    let stream = socket.get_mut();
+    stream.write_all(&[&[first, 127][..], &(length as u64).to_be_bytes()].concat()).await.unwrap();
+    stream.write_all(begin.as_bytes()).await.unwrap();
+    let mut left = length - begin.len() - end.len();
+    let part = [b'x'; 64 << 10];
+    while left > 0 {
+        let size = left.min(part.len());
+        stream.write_all(&part[..size]).await.unwrap();
+        left -= size;
+    }
+    stream.write_all(end.as_bytes()).await.unwrap();
 }
 
 /// The next text frame of a client.

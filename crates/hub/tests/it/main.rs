@@ -8,7 +8,11 @@ mod fixtures;
 mod link_and_local_hub;
 #[cfg(test)]
 mod local_hub;
+#[cfg(all(test, target_os = "linux"))]
+mod message_memory;
 #[cfg(test)]
 mod misbehaving_hub;
 #[cfg(test)]
 mod over_tls;
+#[cfg(test)]
+mod oversized_messages;
