@@ -27,8 +27,8 @@ use runner::FrameTrial;
 const TIME_DIVISOR: u32 = 20;
 const SHARED_TIME_DIVISOR: u32 = 10;
 
-/// The limit of memory for a case, in bytes. A message that is read only to be refused may take four times its
-/// length: twice here, and twice in the hub, which is in the same process.
+/// The limit of memory for a case, in bytes. A message that is refused may take four times its length for the hub,
+/// which is in the same process: here a longer one takes no more than one that is taken.
 const MAX_MEMORY_GROWTH: u64 = 64 << 20;
 
 /// Panics on any thread since the first run in a process of its own.

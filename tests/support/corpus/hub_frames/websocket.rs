@@ -1,7 +1,7 @@
 //! Frames as bytes: how they are made, what they hold, and what RFC 6455 says is wrong with them.
 
-/// The largest frame that is read; a longer one ends the connection.
-pub(super) const MAX_FRAME_BYTES: u64 = 64 << 20;
+/// The largest frame that is taken for one; what announces more ends the connection.
+pub(super) const MAX_FRAME_BYTES: u64 = 1 << 40;
 /// The largest message that is taken; a longer one is refused with a sentence.
 pub(super) const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
