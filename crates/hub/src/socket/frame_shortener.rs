@@ -8,13 +8,12 @@ mod frame_header;
 mod message_end;
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, Read as _};
+use std::io::{self, IoSlice};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf as _, Bytes};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncBufRead as _, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
 use self::frame_header::{
     CONTINUATION, FIN, FrameHeader, FrameKind, HeaderProgress, MAX_HEADER_SIZE, put_header,
@@ -24,6 +23,10 @@ use self::message_end::{MAX_CONTINUATION_BYTES, MessageEnd};
 /// A task gives way to others after so many reads that bring the reader nothing: a mebibyte, as large as the
 /// library reads.
 const MAX_STEPS: usize = 64;
+
+/// Headers are read together with what follows them, so that many small messages cost one read. Larger pieces of
+/// a payload go past this buffer.
+const READ_SIZE: usize = 16 << 10;
 
 /// How many bytes of a message are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +50,8 @@ impl KeptBytes {
 /// Bytes that are dropped bring the reader nothing: to it a server that sends only such bytes is silent.
 #[derive(Debug)]
 pub(crate) struct FrameShortener<S> {
-    inner: S,
+    inner: BufReader<S>,
     kept: KeptBytes,
-    /// Bytes that were read together with the server's answer and follow it.
-    early: Bytes,
     /// Bytes for the reader that come before all others.
     ready: VecDeque<u8>,
     state: ReadState,
@@ -100,12 +101,11 @@ impl ReadState {
     const NEXT_HEADER: Self = Self::Header { bytes: [0; MAX_HEADER_SIZE], size: 0 };
 }
 
-impl<S> FrameShortener<S> {
-    pub(crate) const fn new(inner: S, kept: KeptBytes) -> Self {
+impl<S: AsyncRead> FrameShortener<S> {
+    pub(crate) fn new(inner: S, kept: KeptBytes) -> Self {
         Self {
-            inner,
+            inner: BufReader::with_capacity(READ_SIZE, inner),
             kept,
-            early: Bytes::new(),
             ready: VecDeque::new(),
             state: ReadState::Answer { is_line_empty: false },
             message: None,
@@ -217,9 +217,8 @@ impl<S: AsyncRead + Unpin> FrameShortener<S> {
         buf: &mut ReadBuf<'_>,
         mut is_line_empty: bool,
     ) -> ReadStep {
-        let room = buf.initialize_unfilled();
-        let length = ready!(self.poll_input(cx, room))?;
-        let read = room.get(..length).unwrap_or_default();
+        let read = ready!(Pin::new(&mut self.inner).poll_fill_buf(cx))?;
+        let read = read.get(..read.len().min(buf.remaining())).unwrap_or(read);
         let last = read.iter().position(|byte| match byte {
             b'\n' => std::mem::replace(&mut is_line_empty, true),
             b'\r' => false,
@@ -228,14 +227,13 @@ impl<S: AsyncRead + Unpin> FrameShortener<S> {
                 false
             }
         });
-        let (answer, early) = read.split_at(last.map_or(length, |last| last + 1));
-        self.early = Bytes::copy_from_slice(early);
+        let length = last.map_or(read.len(), |last| last + 1);
+        buf.put_slice(read.get(..length).unwrap_or(read));
+        Pin::new(&mut self.inner).consume(length);
         self.state = match last {
             Some(_) => ReadState::NEXT_HEADER,
             None => ReadState::Answer { is_line_empty },
         };
-        let answer = answer.len();
-        buf.advance(answer);
         DONE
     }
 
@@ -299,15 +297,9 @@ impl<S: AsyncRead + Unpin> FrameShortener<S> {
 
     /// Reads the server's next bytes; none at the end of the stream.
     fn poll_input(&mut self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
-        if self.early.is_empty() {
-            let mut room = ReadBuf::new(room);
-            ready!(Pin::new(&mut self.inner).poll_read(cx, &mut room))?;
-            return Poll::Ready(Ok(room.filled().len()));
-        }
-        let mut early: &[u8] = &self.early;
-        let length = early.read(room)?;
-        self.early.advance(length);
-        Poll::Ready(Ok(length))
+        let mut room = ReadBuf::new(room);
+        ready!(Pin::new(&mut self.inner).poll_read(cx, &mut room))?;
+        Poll::Ready(Ok(room.filled().len()))
     }
 }
 
@@ -336,7 +328,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameShortener<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for FrameShortener<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for FrameShortener<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
