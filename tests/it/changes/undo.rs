@@ -134,7 +134,9 @@ async fn app_after_rewrite(before: &[u8], after: &str) -> (TestHome, RunningApp)
     let replies = vec![Reply::calls(vec![("write_file", call)]), Reply::text("Done.")];
     let model = ScriptedModel::start(replies).await;
     let running = home.open(settings_with_model(&model)).await;
-    let conversation = running.send_and_wait(None, "in ASCII, please").await;
+    // No tool shows a line that is not UTF-8, so the message tells it.
+    let told = format!("in ASCII, please:\n{}", String::from_utf8_lossy(before));
+    let conversation = running.send_and_wait(None, &told).await;
     running.decide(&conversation, &["Menu.md"], &[]).await.expect("applied");
     (home, running)
 }

@@ -1,9 +1,11 @@
 //! Editing, appending, writing.
 
 use llm::tool_api::tool::ToolEffect;
+use protocol::NotePath;
 use serde_json::json;
 
 use super::fixture::{PlanPolicy, ToolFixture};
+use crate::ports::environment::{ActiveNote, ActiveNoteSource, SentNote};
 
 async fn edited(before: &[u8], old: &str, new: &str) -> String {
     let mut bench = ToolFixture::with(&[("n.md", before)]);
@@ -283,6 +285,41 @@ async fn a_note_that_was_shown_only_in_part_is_not_replaced_before_the_rest_was(
     }
     bench.call_ok("write_file", write).await;
     assert_eq!(bench.text("n.md"), "new\n");
+}
+
+#[tokio::test]
+async fn a_hash_without_the_lines_replaces_nothing() {
+    let notes: [(&str, &[u8]); 1] = [("n.md", b"# A\none\n\n# B\ntwo\n")];
+    let hash = protocol::ContentHash::of(notes[0].1).short().to_owned();
+    let sent = SentNote::Sent(ActiveNote {
+        path: NotePath::parse("n.md").unwrap(),
+        source: ActiveNoteSource::Message,
+        selected: String::new(),
+        heading: None,
+    });
+    for tool in ["get_file_info", "get_active_note"] {
+        let mut bench = ToolFixture::with(&notes);
+        *bench.environment.0.lock().unwrap() = sent.clone();
+        let of_note = if tool == "get_file_info" { json!({ "path": "n" }) } else { json!({}) };
+        let about = bench.call_ok(tool, of_note).await.text;
+        assert!(about.contains(&hash) && !about.contains("two"), "{about}");
+        let section = json!({ "path": "n", "heading": "B", "action": "replace", "text": "x",
+            "expect_hash": hash });
+        let write = json!({ "path": "n.md", "content": "new\n", "overwrite": true,
+            "expect_hash": hash });
+        for (call, arguments) in [("edit_section", &section), ("write_file", &write)] {
+            let refused = bench.call_err(call, arguments.clone()).await;
+            assert!(refused.contains("was not shown"), "{tool}, {call}: {refused}");
+        }
+        assert_eq!(bench.text("n.md").as_bytes(), notes[0].1, "{tool}");
+        // The controls: the same calls work once the lines were shown.
+        bench.call_ok("read_file", json!({ "path": "n" })).await;
+        bench.call_ok("edit_section", section).await;
+        assert_eq!(bench.text("n.md"), "# A\none\n\n# B\nx\n", "{tool}");
+        let now = json!({ "path": "n.md", "content": "new\n", "overwrite": true });
+        bench.call_ok("write_file", now).await;
+        assert_eq!(bench.text("n.md"), "new\n", "{tool}");
+    }
 }
 
 #[tokio::test]

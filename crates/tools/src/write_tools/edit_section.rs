@@ -14,7 +14,7 @@ use crate::notes::shown_lines::require_shown;
 use crate::ports::conversation_archive::ConversationArchive;
 use crate::text::text_encoding::decode;
 use crate::write_tools::edit::section::{SectionEdit, SectionPart};
-use crate::write_tools::edit::{NoteEdit, plan_edit};
+use crate::write_tools::edit::{Freshness, NoteEdit, plan_edit};
 
 /// Changes the text under one heading of a note, or one block with an id. The heading itself stays.
 /// Read the note first.
@@ -72,19 +72,20 @@ pub(crate) struct EditSection {
 }
 
 impl EditSection {
-    /// Refuses to replace a section of a note that was read as it is now, while a line of the section was not
-    /// shown. Of any other note the edit says what to do.
+    /// Refuses to replace a section of a note that is as the model knows it, while a line of the section was not
+    /// shown: other tools tell the hash, too. Of any other note the edit says what to do.
     async fn require_section_shown(
         &self,
         name: &str,
         section: &SectionEdit<'_>,
+        expected: Option<&str>,
         context: &ToolContext,
     ) -> Result<(), ToolFailure> {
         if section.part != SectionPart::Whole {
             return Ok(());
         }
         let note = self.notes.find_note(name, context).await?;
-        if context.seen.get(&note.path) != Some(&note.hash) {
+        if Freshness::of_note(&note, expected, context) != Freshness::Current {
             return Ok(());
         }
         let text = decode(&note.path, &note.bytes).map_err(ToolFailure::labeled)?;
@@ -109,9 +110,10 @@ impl ChangingTool for EditSection {
         context: &ToolContext,
     ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
         let edit = input.edit().map_err(ToolFailure::labeled)?;
+        let expected = input.expect_hash.as_deref();
         if let NoteEdit::Section(section) = &edit {
-            self.require_section_shown(&input.path, section, context).await?;
+            self.require_section_shown(&input.path, section, expected, context).await?;
         }
-        plan_edit(&self.notes, &input.path, &edit, input.expect_hash.as_deref(), context).await
+        plan_edit(&self.notes, &input.path, &edit, expected, context).await
     }
 }

@@ -27,14 +27,28 @@ pub(crate) struct WriteFileInput {
     /// True to replace a note that exists.
     #[serde(default)]
     overwrite: bool,
-    /// The hash that read_file showed. Only needed to overwrite a note that was not read in this
-    /// conversation.
+    /// The hash that read_file showed, to fail if the note has changed since.
     expect_hash: Option<String>,
 }
 
 pub(crate) struct WriteFile {
     pub(crate) notes: NotesView,
     pub(crate) archive: Arc<dyn ConversationArchive>,
+}
+
+impl WriteFile {
+    /// Refuses to replace a note while a line of it was not shown, also when its hash is known: other tools than
+    /// `read_file` tell it, too.
+    async fn require_note_shown(
+        &self,
+        note: &CurrentNote,
+        context: &ToolContext,
+    ) -> Result<(), ToolFailure> {
+        let text = String::from_utf8_lossy(&note.bytes);
+        let text = text.trim_start_matches('\u{feff}');
+        let (archive, all) = (self.archive.as_ref(), 0..text.len());
+        require_shown(archive, &note.path, text, all, context).await
+    }
 }
 
 #[async_trait]
@@ -62,12 +76,7 @@ impl ChangingTool for WriteFile {
             PathState::Taken(note) => {
                 self.notes.require_writable(&note).await?;
                 require_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
-                if context.seen.get(&note.path) == Some(&note.hash) {
-                    let text = String::from_utf8_lossy(&note.bytes);
-                    let text = text.trim_start_matches('\u{feff}');
-                    let (archive, all) = (self.archive.as_ref(), 0..text.len());
-                    require_shown(archive, &note.path, text, all, context).await?;
-                }
+                self.require_note_shown(&note, context).await?;
                 let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =
                     format!("replace all of `{}`: {lines} instead of {before}", note.path);
