@@ -42,7 +42,7 @@ impl<'a> ShownLines<'a> {
         let mut shown = HashSet::new();
         for line in texts.iter().flat_map(|text| text.lines()) {
             shown.insert(line.trim());
-            shown.extend(numbered_page::text_of_line(line).map(str::trim));
+            shown.extend(numbered_page::texts_of_line(line).map(str::trim));
         }
         Self(shown)
     }
@@ -114,6 +114,28 @@ mod tests {
         let [one, two] = &pieces;
         assert_eq!(first_unseen(&[one, two], &line), None);
         assert_eq!(first_unseen(&[one], &line), Some(1));
+        assert_eq!(first_unseen(&[two], &line), Some(1));
+    }
+
+    #[test]
+    fn a_line_that_holds_the_marks_of_a_cut_itself_counts_as_shown() {
+        for line in [
+            "[goes on at byte 12] says the page",
+            "It says [cut: the line has 12 bytes]",
+            "[goes on at byte 12] and [cut: the line has 12 bytes]",
+        ] {
+            assert_eq!(first_unseen(&[&format!("1| {line}")], line), None, "{line}");
+            assert_eq!(first_unseen(&["1| It says", "2| says the page"], line), Some(1), "{line}");
+        }
+        // A long one that was cut behind its own mark.
+        let line = format!("[goes on at byte 12] {}", "word ".repeat(400));
+        let (one, two) = line.trim().split_at(1_200);
+        let pieces = [
+            format!("1| {one} [cut: the line has 2021 bytes]"),
+            format!("1| [goes on at byte 1200] {two}"),
+        ];
+        let [one, two] = &pieces;
+        assert_eq!(first_unseen(&[one, two], &line), None);
         assert_eq!(first_unseen(&[two], &line), Some(1));
     }
 }

@@ -178,17 +178,25 @@ fn print_number(number: usize, out: &mut String) {
     out.push(char::from(b'0' + digit));
 }
 
-/// The text of a printed line, or the piece of it that was printed; `None` when the line has no number.
-pub(crate) fn text_of_line(line: &str) -> Option<&str> {
+/// The texts that a printed line may show: all of it, and the piece inside each mark, since a note may hold the
+/// marks itself. The last has the fewest. Empty when the line has no number.
+pub(crate) fn texts_of_line(line: &str) -> impl Iterator<Item = &str> {
+    let whole = printed_text(line);
+    let continued = whole.and_then(|text| text.strip_prefix(CONTINUED_MARK)?.split_once("] "));
+    let begins = [whole, continued.map(|(_, rest)| rest)];
+    begins.into_iter().flatten().flat_map(|text| [Some(text), before_cut_mark(text)]).flatten()
+}
+
+/// The text behind the number of a printed line.
+fn printed_text(line: &str) -> Option<&str> {
     let (number, text) = line.split_once('|')?;
     number.parse::<usize>().ok()?;
-    let text = text.strip_prefix(' ').unwrap_or(text);
-    let text = text
-        .strip_prefix(CONTINUED_MARK)
-        .and_then(|rest| rest.split_once("] "))
-        .map_or(text, |(_, rest)| rest);
-    let cut = text.rsplit_once(CUT_MARK).filter(|(_, mark)| mark.ends_with(" bytes]"));
-    Some(cut.map_or(text, |(text, _)| text))
+    Some(text.strip_prefix(' ').unwrap_or(text))
+}
+
+fn before_cut_mark(text: &str) -> Option<&str> {
+    let (piece, mark) = text.rsplit_once(CUT_MARK)?;
+    mark.ends_with(" bytes]").then_some(piece)
 }
 
 /// The content of a print, for the commands.
@@ -280,7 +288,7 @@ mod tests {
             let (_, next) = output.rsplit_once("Go on with start_line 1 and line_offset ").unwrap();
             offset = next.trim_end_matches('.').parse().unwrap();
             assert_eq!(offset, page * MAX_BYTES);
-            read.extend(output.lines().filter_map(text_of_line));
+            read.extend(output.lines().filter_map(|line| texts_of_line(line).last()));
         }
         let output = print_from(&text, 1..=2, offset);
         assert!(output.ends_with("\n1| [goes on at byte 200000] end\n2| next"), "{output}");
