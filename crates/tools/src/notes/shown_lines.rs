@@ -6,6 +6,7 @@ use std::ops::Range;
 use llm::tool_api::tool::{ToolContext, ToolFailure};
 use protocol::NotePath;
 
+use crate::notes::notes_view::run_blocking;
 use crate::ports::conversation_archive::ConversationArchive;
 use crate::text::numbered_page;
 
@@ -25,7 +26,11 @@ pub(crate) async fn require_shown(
     let Some(told) = told.map_err(|error| ToolFailure::new(error.to_string()))? else {
         return Ok(());
     };
-    match ShownLines::in_texts(&told).first_unseen(text, &range) {
+    let text = text.to_owned();
+    // The texts of a long conversation are many.
+    let unseen =
+        run_blocking(move || ShownLines::in_texts(&told).first_unseen(&text, &range)).await?;
+    match unseen {
         None => Ok(()),
         Some(line) => Err(ToolFailure::labeled(format!(
             "Line {line} of `{path}` was not shown as it is now.\nRead it with read_file from \
