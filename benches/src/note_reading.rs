@@ -133,6 +133,7 @@ impl ConversationArchive for EmptyToolDeps {
         &self,
         _: &ConversationId,
         _: &TurnId,
+        _: &CallId,
     ) -> Result<Option<Vec<String>>, ArchiveError> {
         Ok(None)
     }

@@ -8,7 +8,7 @@ use ::tools::ports::environment::{Environment, SentNote};
 use ::tools::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 use async_trait::async_trait;
 use jiff::Zoned;
-use protocol::{ConversationId, QuestionId, TurnId};
+use protocol::{CallId, ConversationId, QuestionId, TurnId};
 
 /// An empty desk, an empty archive and nothing to answer.
 pub(crate) struct StubToolDeps;
@@ -38,6 +38,7 @@ impl ConversationArchive for StubToolDeps {
         &self,
         _: &ConversationId,
         _: &TurnId,
+        _: &CallId,
     ) -> Result<Option<Vec<String>>, ArchiveError> {
         Ok(None)
     }

@@ -264,3 +264,27 @@ async fn an_option_that_the_model_worded_names_no_note() {
         model.finish();
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_is_read_in_the_same_answer_counts_as_read_only_in_the_next_one() {
+    let read = ("read_file", json!({ "path": "Alpha.md" }));
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![read, overwrite_alpha()]),
+        Reply::calls(vec![overwrite_alpha()]),
+        Reply::text("So far."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(with_mode(settings_with_model(&model), Mode::Review)).await;
+    let conversation = running.send_and_wait(None, "replace [[Alpha]]").await;
+    let first = tool_results(&model.wait_for_request(2).await);
+    assert!(first[0].1.contains("The first line."), "{first:?}");
+    assert!(first[1].1.contains("was not shown"), "{first:?}");
+    // The control: the same call waits for review once the lines were shown.
+    let second = tool_results(&model.wait_for_request(3).await);
+    let last = second.last().map(|(_, words)| words.as_str()).unwrap_or_default();
+    assert!(last.contains("Waiting for review, not applied"), "{second:?}");
+    assert_eq!(running.pending_paths(&conversation).await, ["Alpha.md"]);
+    running.quit().await;
+    model.finish();
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{ConversationId, ConversationState, Message, MessagePart, Source, TurnId};
+use protocol::{CallId, ConversationId, ConversationState, Message, MessagePart, Source, TurnId};
 use serde_json::Value;
 use store::{EndedConversation, Store, StoreError};
 use tools::ports::conversation_archive::{
@@ -58,8 +58,17 @@ impl ConversationArchive for StoreArchive {
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
+        call: &CallId,
     ) -> Result<Option<Vec<String>>, ArchiveError> {
-        let history = self.store.history(conversation, turn).await.map_err(archive_error)?;
+        let mut history = self.store.history(conversation, turn).await.map_err(archive_error)?;
+        // Some servers give the calls of each answer the same ids, so the place counts.
+        let calls = |message: &Message| {
+            let mut parts = message.parts.iter();
+            parts.any(|part| matches!(part, MessagePart::Call { id, .. } if id == call))
+        };
+        if let Some(answer) = history.iter().rposition(calls) {
+            history.truncate(answer + 1);
+        }
         let mut told = Vec::new();
         for part in history.into_iter().flat_map(|message| message.parts) {
             match part {

@@ -22,7 +22,7 @@ pub(crate) async fn require_shown(
     range: Range<usize>,
     context: &ToolContext,
 ) -> Result<(), ToolFailure> {
-    let told = archive.told_texts(&context.conversation, &context.turn).await;
+    let told = archive.told_texts(&context.conversation, &context.turn, &context.call).await;
     let Some(told) = told.map_err(|error| ToolFailure::new(error.to_string()))? else {
         return Ok(());
     };

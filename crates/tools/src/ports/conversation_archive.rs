@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use protocol::{ConversationId, Role, Source, Timestamp, TurnId};
+use protocol::{CallId, ConversationId, Role, Source, Timestamp, TurnId};
 use thiserror::Error;
 
 /// The archive could not be read; the sentence says what failed.
@@ -77,12 +77,14 @@ pub trait ConversationArchive: Send + Sync {
         handle: &str,
     ) -> Result<Option<ArchivedResult>, ArchiveError>;
 
-    /// All that a model in `turn` was told or said until now: messages, results as they were told, and the
-    /// texts in calls, the one that runs included. `None` where no conversation is stored.
+    /// All that a model in `turn` was told or said until it made this call: messages, results as they were told,
+    /// and the texts in calls, those of the same answer included. Their results are not: the model wrote the
+    /// answer before it saw them. `None` where no conversation is stored.
     async fn told_texts(
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
+        call: &CallId,
     ) -> Result<Option<Vec<String>>, ArchiveError>;
 
     /// One in full; `None` when there is none with this id or it goes on.

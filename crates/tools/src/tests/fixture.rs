@@ -280,6 +280,7 @@ impl ConversationArchive for SingleConversationArchive {
         &self,
         _: &ConversationId,
         _: &TurnId,
+        _: &CallId,
     ) -> Result<Option<Vec<String>>, ArchiveError> {
         Ok(Some(self.0.lock().unwrap().clone()))
     }
