@@ -63,6 +63,38 @@ async fn text_of_a_private_note_comes_into_an_open_note_only_after_a_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_private_note_gives_a_new_folder_a_name_only_after_a_review() {
+    for (tool, read, path, is_pending) in [
+        ("write_file", "Ann.md", "Ann is pregnant/Plan.md", true),
+        ("append_file", "Ann.md", "Ann is pregnant/Plan.md", true),
+        ("write_file", "Boats.md", "Ann is pregnant/Plan.md", false),
+        ("write_file", "Ann.md", "Home/Plan.md", false),
+    ] {
+        let name = format!("{tool} {path} after {read}");
+        let plan = json!({ "path": path, "content": "#home\nA plan.\n" });
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("read_file", json!({ "path": read }))]),
+            Reply::calls(vec![(tool, plan)]),
+            Reply::text("Planned."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        home.notes.write("Ann.md", "#home\nAnn is pregnant.\n");
+        let mut settings = settings(&model);
+        settings.private.local = vec!["#home".to_owned()];
+        let running = home.open(settings).await;
+        let conversation = running.send_and_wait(None, "make a plan").await;
+        let waits = running.pending_paths(&conversation).await;
+        assert_eq!(waits == [path], is_pending, "{name}: {waits:?}");
+        assert_eq!(home.notes.try_read(path).is_some(), !is_pending, "{name}");
+        let is_named = home.notes.root().join("Ann is pregnant").exists();
+        assert_eq!(is_named, !is_pending && path.starts_with("Ann"), "{name}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tags_of_private_notes_come_into_an_open_note_only_after_a_review() {
     let read_open = ("read_file", json!({ "path": "Open.md" }));
     for (call, has_rule, is_pending) in [

@@ -177,9 +177,13 @@ impl VaultChanges {
 
     async fn copies_private(&self, turn: &OpenTurn, plan: &ChangePlan) -> Result<bool, UserError> {
         let (changes, rules) = (plan.change_set.clone(), self.config.private_rules());
-        if !rules.has_local_only()
-            || !run_blocking(move || provenance::writes_open_note(&changes, &rules)).await?
-        {
+        if !rules.has_local_only() {
+            return Ok(false);
+        }
+        let vault = self.vault.clone();
+        let is_there = move |folder: &NotePath| vault.file_id(folder).is_some();
+        let writes = move || provenance::writes_open_note(&changes, &rules, is_there);
+        if !run_blocking(writes).await? {
             return Ok(false);
         }
         let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;

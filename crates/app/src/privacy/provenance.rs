@@ -115,8 +115,15 @@ pub(crate) fn lowers_privacy(plan: &ChangeSet, rules: &PrivateRules) -> bool {
 }
 
 /// Whether the plan gives text to a note that every model may see, or a name to a note or folder at such a
-/// place: a name is text, too.
-pub(crate) fn writes_open_note(plan: &ChangeSet, rules: &PrivateRules) -> bool {
+/// place: a name is text, too. Of a private note that is made, its text hides the name, but not those of the
+/// folders that are made with it; `is_there` tells which exist.
+pub(crate) fn writes_open_note(
+    plan: &ChangeSet,
+    rules: &PrivateRules,
+    is_there: impl Fn(&NotePath) -> bool,
+) -> bool {
+    let is_new_and_open =
+        |folder: &NotePath| rules.by_path(folder) == Privacy::Open && !is_there(folder);
     plan.changes().any(|change| {
         let is_open = |text| markdown::privacy(rules, text) == Privacy::Open;
         let writes = change.after().is_some_and(is_open);
@@ -126,7 +133,15 @@ pub(crate) fn writes_open_note(plan: &ChangeSet, rules: &PrivateRules) -> bool {
             _ => Some(&change.path).filter(|_| writes),
         };
         place.is_some_and(|path| rules.by_path(path) == Privacy::Open)
+            || (change.kind() == ChangeKind::Create
+                && folders_above(&change.path).any(|folder| is_new_and_open(&folder)))
     })
+}
+
+/// The folders that the note is in, the innermost first.
+fn folders_above(path: &NotePath) -> impl Iterator<Item = NotePath> {
+    let folder_of = |path: &NotePath| NotePath::parse(path.folder()?).ok();
+    std::iter::successors(folder_of(path), folder_of)
 }
 
 /// The source of a plan's outcome beside its wording. That a text was found, a property set or a
@@ -255,7 +270,7 @@ mod tests {
         let rules = PrivateRules::parse(&private).expect("rules");
         let writes = |file: &str, text: &str| {
             let plan = std::iter::once(Change::create(path(file), text.as_bytes().to_vec()));
-            writes_open_note(&plan.collect(), &rules)
+            writes_open_note(&plan.collect(), &rules, |_| true)
         };
         assert!(writes("A.md", "text"));
         assert!(!writes("Home/A.md", "text") && !writes("A.md", "#home text"));
@@ -268,12 +283,29 @@ mod tests {
             ..Default::default()
         };
         let rules = PrivateRules::parse(&private).expect("rules");
-        let names = |change: Change| writes_open_note(&std::iter::once(change).collect(), &rules);
+        let names =
+            |change: Change| writes_open_note(&std::iter::once(change).collect(), &rules, |_| true);
         let folder = |at: &str| Change { path: path(at), act: ChangeAction::MakeFolder };
         assert!(names(Change::rename(path("A.md"), path("Ann.md"))) && names(folder("Ann")));
         assert!(names(Change::rename_folder(path("Home/A"), path("Ann"))));
         assert!(!names(Change::rename(path("A.md"), path("Home/Ann.md"))));
         assert!(!names(folder("Home/Ann")) && !names(Change::trash(path("A.md"), "text")));
+    }
+
+    #[test]
+    fn a_private_note_in_a_new_folder_gives_a_name_that_every_model_may_see() {
+        let private = protocol::settings::PrivateSettings {
+            local: vec!["#home".to_owned(), "Safe/Home/".to_owned()],
+            ..Default::default()
+        };
+        let rules = PrivateRules::parse(&private).expect("rules");
+        let names = |file: &str, folders: &[&str]| {
+            let plan = std::iter::once(Change::create(path(file), "#home"));
+            writes_open_note(&plan.collect(), &rules, |at| folders.contains(&at.as_str()))
+        };
+        assert!(names("Ann/A.md", &[]) && names("Work/Ann/A.md", &["Work"]));
+        assert!(!names("Ann/A.md", &["Ann"]) && !names("A.md", &[]));
+        assert!(!names("Safe/Home/Ann/A.md", &["Safe"]), "private folders");
     }
 
     #[test]
