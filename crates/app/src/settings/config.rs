@@ -31,7 +31,7 @@ use crate::workspace::data_dir::DataDir;
 use crate::workspace::write_lock::WriteLock;
 pub(crate) use file_watcher::ConfigWatcher;
 use integrity::{ConfigFault, ConfigOnDisk, END_MARKER, ParsedConfig};
-use kept_files::{keep_as, move_aside, undo_keep};
+use kept_files::{move_aside, replace_broken};
 
 /// How often a change is repeated because another program saved the file at the same moment.
 const MAX_WRITE_ATTEMPTS: u32 = 50;
@@ -273,13 +273,10 @@ impl Config {
                 "These settings can no longer be read. Choose others, or correct the file by hand.",
             )
         })?;
-        let target = self.target();
-        let kept = keep_as(&target, "broken")?;
-        if let Err(error) = lock.replace(&target, whole.to_text().as_bytes()) {
-            if let Some(kept) = kept {
-                undo_keep(&target, &kept);
-            }
-            return Err(error);
+        if !replace_broken(&lock, &self.target(), &found, &whole.to_text())? {
+            // The user chose without knowing the file that is there now.
+            self.activate_from_disk(&lock);
+            return self.ensure_valid();
         }
         // The chosen settings may lack what the copy has. The copy goes last: without it and without the file,
         // the next start would count as the first one.

@@ -7,12 +7,33 @@ use std::path::{Path, PathBuf};
 
 use protocol::UserError;
 
+use super::integrity::ConfigOnDisk;
 use crate::workspace::data_dir::{FileAction, io_error};
+use crate::workspace::write_lock::WriteLock;
+
+/// Puts `text` in the place of the file that was found, which is kept beside it. `false` when another program
+/// saved the file meanwhile: then that stands.
+pub(super) fn replace_broken(
+    lock: &WriteLock,
+    file: &Path,
+    found: &ConfigOnDisk,
+    text: &str,
+) -> Result<bool, UserError> {
+    let kept = keep_as(file, "broken")?;
+    let replaced = match &found.file {
+        Ok(old) => lock.replace_if(file, old.as_deref(), text.as_bytes()),
+        Err(_) => lock.replace(file, text.as_bytes()).map(|()| true),
+    };
+    if let (Some(kept), Ok(false) | Err(_)) = (kept, &replaced) {
+        undo_keep(file, &kept);
+    }
+    replaced
+}
 
 /// Gives a file the second name `NAME.word`, or with the next free number behind it, and returns that; `None` where
 /// the file is not there. The file keeps its own name, so that it is still found until it is replaced. Only a
 /// folder, which no file can replace, is renamed.
-pub(super) fn keep_as(file: &Path, word: &str) -> Result<Option<PathBuf>, UserError> {
+fn keep_as(file: &Path, word: &str) -> Result<Option<PathBuf>, UserError> {
     let kept = free_name(file, word);
     let keep = || {
         let about = fs::symlink_metadata(file)?;
@@ -35,7 +56,7 @@ pub(super) fn keep_as(file: &Path, word: &str) -> Result<Option<PathBuf>, UserEr
 
 /// Removes the second name of a file that was not replaced, and gives a renamed folder its name again. A file
 /// that was replaced stays kept.
-pub(super) fn undo_keep(file: &Path, kept: &Path) {
+fn undo_keep(file: &Path, kept: &Path) {
     let identity = |about: fs::Metadata| (about.dev(), about.ino());
     let now = fs::symlink_metadata(file).map(identity);
     let undone = match (now, fs::symlink_metadata(kept).map(identity)) {

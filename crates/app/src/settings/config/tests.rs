@@ -224,6 +224,32 @@ fn a_recovery_that_cannot_write_the_file_leaves_everything_private() {
 }
 
 #[test]
+fn a_file_that_an_editor_saves_while_the_broken_one_is_replaced_stays() {
+    let (broken, by_hand) = ("mode = [oops\n", "mode = \"auto\"\n");
+    for before in [Some(broken), None] {
+        let (dir, data) = data();
+        if let Some(before) = before {
+            write(&data, before);
+        }
+        let config = opened(&data);
+        let lock = data.lock().expect("locked");
+        let (_, found) = config.read_from_disk();
+        let new = dir.path().join("new.toml");
+        fs::write(&new, by_hand).expect("written");
+        fs::rename(&new, data.config_file()).expect("saved as editors do");
+        let replace = |found: &ConfigOnDisk| {
+            replace_broken(&lock, &data.config_file(), found, "theme = \"dark\"\n")
+        };
+        assert!(!replace(&found).expect("tried"));
+        assert_eq!(in_file(&data), by_hand);
+        // The control: a file that stays as it was found is replaced.
+        let (_, found) = config.read_from_disk();
+        assert!(replace(&found).expect("tried"));
+        assert_eq!(in_file(&data), "theme = \"dark\"\n");
+    }
+}
+
+#[test]
 fn a_folder_and_a_broken_symlink_are_kept_when_the_user_starts_over() {
     let (dir, data) = data();
     let file = data.config_file();
