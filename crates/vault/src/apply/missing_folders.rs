@@ -1,7 +1,7 @@
 //! The folders that an order restores from the trash. No other folder may take the place of one that did not come back,
 //! so nothing is put into it.
 
-use protocol::{Change, ChangeKind, Intent, IntentState, NotePath};
+use protocol::{Change, ChangeAction, ChangeKind, Intent, IntentState, NotePath};
 
 use crate::apply::atomic_group::Outcomes;
 use crate::apply::execute;
@@ -80,8 +80,12 @@ impl MissingFolders {
     }
 
     fn needed_by(&self, change: &Change) -> Option<&MissingFolder> {
-        let is_created_in =
-            |folder: &NotePath| change.kind() == ChangeKind::Create && change.path.is_in(folder);
+        let is_created_in = |folder: &NotePath| match change.kind() {
+            ChangeKind::Create | ChangeKind::MakeFolder => change.path.is_in(folder),
+            // It makes the folders above it, and does not need itself.
+            ChangeKind::RestoreFolder => change.path.is_in(folder) && change.path != *folder,
+            _ => false,
+        };
         let is_moved_into =
             |folder: &NotePath| change.target().is_some_and(|target| target.is_in(folder));
         self.0.iter().find(|folder| is_created_in(&folder.path) || is_moved_into(&folder.path))
@@ -98,6 +102,14 @@ fn is_restore(intent: &Intent) -> bool {
     intent.change.kind() == ChangeKind::RestoreFolder
 }
 
+/// The name of the file or folder of a change until it is put at its place.
+fn waiting_name(intent: &Intent) -> &str {
+    match &intent.change.act {
+        ChangeAction::RestoreFolder { trashed, .. } => trashed,
+        _ => &intent.temp_name,
+    }
+}
+
 /// Whether an interrupted change may have happened, by what is on disk: it is at its place, or somebody moved it on.
 fn may_have_happened(vault: &Vault, intent: &Intent) -> bool {
     let path = &intent.change.path;
@@ -105,7 +117,7 @@ fn may_have_happened(vault: &Vault, intent: &Intent) -> bool {
         true => vault.file_id(path).is_none(),
         false => {
             let found = intent.staged.and_then(|file| moved_file::path_of(vault, file, path));
-            found.is_some_and(|found| !found.ends_with(intent.temp_name.as_str()))
+            found.is_some_and(|found| !found.ends_with(waiting_name(intent)))
         }
     };
     is_moved_on || execute::is_applied(vault, intent).unwrap_or(true)

@@ -15,10 +15,10 @@ mod support;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use protocol::{Change, IntentState};
-use support::{Folder, MemoryLedger, create, order, path, replace};
+use protocol::{Change, ChangeAction, IntentState};
+use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::ledger::{Ledger, LedgerError};
-use vault::{Applied, ApplyError, VaultError};
+use vault::{Applied, ApplyError, ChangeBatch, VaultError};
 
 async fn apply(
     folder: &Folder,
@@ -199,4 +199,37 @@ async fn nothing_changes_when_the_intent_cannot_be_stored() {
     let refused = folder.vault().apply(order([replace("a.md", "old", "new")]), &BrokenLedger).await;
     assert!(matches!(refused, Err(ApplyError::Ledger(_))));
     assert_eq!((folder.read("a.md").unwrap(), folder.names().len()), (b"old".to_vec(), 2));
+}
+
+#[tokio::test]
+async fn no_folder_is_restored_into_one_that_stays_in_the_trash() {
+    let act = |at: &str, act| Change { path: path(at), act };
+    for batch in [order as fn([Change; 2]) -> ChangeBatch, unit] {
+        for is_changed in [true, false] {
+            let notes = [("notes/b.md", "b"), ("notes/sub/c.md", "c")];
+            let (folder, ledger) = (Folder::with(&notes), MemoryLedger::default());
+            let trash = |at| order([act(at, ChangeAction::TrashFolder { holds: None })]);
+            folder.vault().apply(trash("notes/sub"), &ledger).await.unwrap();
+            let holds = folder.vault().folder_contents(&path("notes")).unwrap();
+            folder.vault().apply(trash("notes"), &ledger).await.unwrap();
+            let restore = |at, number: usize, holds| {
+                let trashed = ledger.0.lock().unwrap()[number].0.temp_name.clone();
+                act(at, ChangeAction::RestoreFolder { trashed, holds })
+            };
+            let changes = [restore("notes", 1, Some(holds)), restore("notes/sub", 0, None)];
+            if is_changed {
+                folder.write(".trash/notes/theirs.md", "theirs");
+            }
+            let applied = folder.vault().apply(batch(changes), &ledger).await.unwrap();
+            if is_changed {
+                assert_eq!(applied.problems.len(), 2, "{applied:?}");
+                assert!(!folder.root.join("notes").exists(), "{:?}", folder.names());
+            } else {
+                // The control: both come back.
+                assert!(applied.problems.is_empty(), "{applied:?}");
+                assert_eq!(folder.read("notes/b.md").unwrap(), b"b");
+                assert_eq!(folder.read("notes/sub/c.md").unwrap(), b"c");
+            }
+        }
+    }
 }
