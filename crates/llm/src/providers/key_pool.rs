@@ -1,5 +1,5 @@
 //! Several keys of one provider, as one provider. A key that is refused or used up gives way to the
-//! next at once; the turn still counts how often a call is sent.
+//! next at once; a call is sent once with each of them.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

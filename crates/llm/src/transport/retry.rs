@@ -7,6 +7,9 @@ use crate::model::ModelError;
 /// How often one request is sent at most.
 pub const MAX_ATTEMPTS: u32 = 3;
 
+/// And so often, when each time another key did not do: the pool of keys tries each of them once.
+const MAX_ATTEMPTS_WITH_KEYS: u32 = 32;
+
 /// And so often, when the user has waited for a whole deadline each time.
 const MAX_ATTEMPTS_AFTER_TIMEOUT: u32 = 2;
 
@@ -33,10 +36,10 @@ pub fn next_delay(error: &ModelError, attempts: u32, spread: u8) -> Option<Durat
     if matches!(error, ModelError::Loading(_)) {
         return (attempts < MAX_ATTEMPTS_WHILE_LOADING).then_some(WAIT_WHILE_LOADING);
     }
-    let most = if matches!(error, ModelError::Silent(_)) {
-        MAX_ATTEMPTS_AFTER_TIMEOUT
-    } else {
-        MAX_ATTEMPTS
+    let most = match error {
+        ModelError::Silent(_) => MAX_ATTEMPTS_AFTER_TIMEOUT,
+        ModelError::KeyFailed(_) => MAX_ATTEMPTS_WITH_KEYS,
+        _ => MAX_ATTEMPTS,
     };
     if attempts >= most {
         return None;
@@ -113,12 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn another_key_and_a_request_built_again_are_tried_at_once_within_the_same_attempts() {
-        for failed in [ModelError::KeyFailed(String::new()), ModelError::Outdated(String::new())] {
-            let waits: Vec<_> =
-                (1..=3).map(|attempts| next_delay(&failed, attempts, 255)).collect();
-            assert_eq!(waits, [Some(Duration::ZERO), Some(Duration::ZERO), None], "{failed:?}");
-        }
+    fn another_key_and_a_request_built_again_are_tried_at_once() {
+        let waits = |failed: &ModelError| {
+            let waits = (1..).map_while(|attempts| next_delay(failed, attempts, 255));
+            waits.take(1_000).collect::<Vec<_>>()
+        };
+        let outdated = ModelError::Outdated(String::new());
+        assert_eq!(waits(&outdated), [Duration::ZERO; 2], "within the attempts of others");
+        let failed = ModelError::KeyFailed(String::new());
+        assert_eq!(waits(&failed), [Duration::ZERO; 31], "however many keys there are");
+        // After keys that did not do, other errors have no attempts of their own.
+        assert_eq!(next_delay(&ModelError::Network(String::new()), 4, 0), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ const DEFAULT_COOLDOWN: Duration = Duration::from_secs(30);
 /// A key that was just used up is not the next one.
 const MIN_COOLDOWN: Duration = Duration::from_secs(1);
 
-/// How many calls that failed for other reasons are remembered with their keys.
+/// How many calls that failed are remembered, of each kind.
 const MAX_REMEMBERED_CALLS: usize = 64;
 
 /// Keys by number, at least one.
@@ -26,6 +26,8 @@ pub(super) struct KeyRotation {
     next: usize,
     /// Which key a call goes on with.
     stays: BTreeMap<u64, usize>,
+    /// How many keys did not do for a call that goes on with another.
+    faults: BTreeMap<u64, usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ pub(super) enum KeyFallback {
 impl KeyRotation {
     pub(super) fn new(policy: KeyPolicy, count: usize) -> Self {
         let states = vec![KeyState::Ready; count.max(1)];
-        Self { policy, states, next: 0, stays: BTreeMap::new() }
+        Self { policy, states, next: 0, stays: BTreeMap::new(), faults: BTreeMap::new() }
     }
 
     /// The key for `call`. A call that failed for another reason goes on with its key.
@@ -101,9 +103,7 @@ impl KeyRotation {
         self.end_cooldowns(now);
         let state = match fault {
             KeyFault::Other => {
-                if self.stays.len() >= MAX_REMEMBERED_CALLS {
-                    self.stays.pop_first();
-                }
+                make_room(&mut self.stays);
                 self.stays.insert(call, key);
                 return KeyFallback::Nothing;
             }
@@ -119,7 +119,11 @@ impl KeyRotation {
         if self.next == key {
             self.next = (key + 1) % self.states.len();
         }
-        if self.states.contains(&KeyState::Ready) {
+        let faults = self.faults.remove(&call).unwrap_or_default() + 1;
+        // A key whose rest is over is not tried again by the same call.
+        if faults < self.states.len() && self.states.contains(&KeyState::Ready) {
+            make_room(&mut self.faults);
+            self.faults.insert(call, faults);
             return KeyFallback::Another;
         }
         if self.states.iter().all(|state| *state == KeyState::Refused) {
@@ -147,5 +151,11 @@ impl KeyRotation {
             KeyState::Ready | KeyState::Refused => None,
         });
         rests.min().unwrap_or_default()
+    }
+}
+
+fn make_room(calls: &mut BTreeMap<u64, usize>) {
+    if calls.len() >= MAX_REMEMBERED_CALLS {
+        calls.pop_first();
     }
 }

@@ -69,10 +69,18 @@ async fn the_next_key_takes_over_at_once_and_stays() {
 }
 
 #[tokio::test]
-async fn a_call_is_sent_three_times_however_many_keys_there_are() {
-    let answers = (0..5).map(|_| refused("401 Unauthorized")).collect();
-    let (ending, used) = turns(KeyPolicy::Failover, &["a", "b", "c", "d", "e"], answers, 1).await;
-    assert_eq!((ending.status, used.len()), (TurnStatus::Failed, 3));
+async fn a_call_is_sent_once_with_each_key_until_one_does() {
+    let keys = ["a", "b", "c", "d", "e"];
+    for status in ["401 Unauthorized", "429 Too Many Requests"] {
+        let mut answers: Vec<_> = (0..4).map(|_| refused(status)).collect();
+        answers.push(ok());
+        let (ending, used) = turns(KeyPolicy::Failover, &keys, answers, 1).await;
+        assert_eq!((ending.status, used.concat().as_str()), (TurnStatus::Done, "abcde"));
+        // The control: when none does, none is tried twice.
+        let answers = (0..9).map(|_| refused(status)).collect();
+        let (ending, used) = turns(KeyPolicy::Failover, &keys, answers, 1).await;
+        assert_eq!((ending.status, used.concat().as_str()), (TurnStatus::Failed, "abcde"));
+    }
 }
 
 #[tokio::test]

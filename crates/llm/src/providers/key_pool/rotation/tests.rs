@@ -35,6 +35,21 @@ fn one_waits_only_when_all_keys_rest_and_no_longer_than_the_first_of_them() {
 }
 
 #[test]
+fn a_call_tries_each_key_once_also_when_the_rest_of_the_first_is_over() {
+    let mut keys = KeyRotation::new(KeyPolicy::Failover, 4);
+    for round in 1..=2 {
+        let begin = Duration::from_secs(60 * round);
+        let tried = (0..).map_while(|number: u64| {
+            let now = begin + Duration::from_secs(number);
+            let used = key(keys.select(1, now));
+            let limited = KeyFault::Limited(Some(Duration::from_secs(1)));
+            (keys.failed(1, used, limited, now) == KeyFallback::Another).then_some(used)
+        });
+        assert_eq!(tried.take(100).count(), 3, "the fourth is the last, also in round {round}");
+    }
+}
+
+#[test]
 fn a_key_may_be_limited_for_longer_than_any_clock_goes() {
     let mut keys = KeyRotation::new(KeyPolicy::Failover, 2);
     let for_ever = KeyFault::Limited(Some(Duration::MAX));
