@@ -303,15 +303,29 @@ async fn each_call_has_an_id_of_its_own() {
 
 #[tokio::test]
 async fn a_call_that_the_model_was_told_is_text_when_it_repeats_it() {
-    for server in ["refuses tools", "takes tools"] {
+    let reason = "because ".repeat(20);
+    let name_last = format!(
+        r#"{{"parameters": {{"what": "s\u006by"}}, "reasoning": "{reason}", "tool": "look"}}"#
+    );
+    let another = name_last.replace("look", "hear");
+    for (server, told, is_text) in [
+        ("refuses tools", CALL, true),
+        ("takes tools", CALL, true),
+        ("refuses tools", name_last.as_str(), true),
+        ("takes tools", name_last.as_str(), true),
+        // The controls: a text that holds another call.
+        ("refuses tools", another.as_str(), false),
+        ("takes tools", another.as_str(), false),
+    ] {
         let no_tools = ToollessModels::default();
-        let mut answers = vec![say(&format!("You said: ```json\n{CALL}\n```"))];
-        if server == "refuses tools" {
-            answers.insert(0, refusal());
-        }
-        let (ending, _) = turn_saying(&format!("What does {CALL} mean?"), &no_tools, answers).await;
+        let answers = match server {
+            "refuses tools" => vec![refusal(), say(&format!("You said: ```json\n{CALL}\n```"))],
+            _ => vec![say(CALL)],
+        };
+        let answers = answers.into_iter().chain([say("It is blue.")]).collect();
+        let (ending, _) = turn_saying(&format!("What does {told} mean?"), &no_tools, answers).await;
         assert_eq!(ending.status, TurnStatus::Done, "{server}: {ending:?}");
         let said = ending.message.map(|message| message.text()).unwrap_or_default();
-        assert!(said.contains("\"look\""), "{server}: {said}");
+        assert_eq!(said.contains("\"look\""), is_text, "{server}, {told}: {said}");
     }
 }
