@@ -94,6 +94,9 @@ pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
 pub enum ModelEvent {
     /// More text.
     Text(String),
+    /// The text of an answer that broke off before it was given out: shown only if the request is not sent
+    /// again.
+    HeldText(String),
     /// A complete block of the provider's own (the thinking of the model, with its signature), to
     /// be sent back exactly so while the turn is open.
     Verbatim(Value),

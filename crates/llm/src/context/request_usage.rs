@@ -30,7 +30,9 @@ impl RequestUsage {
         self.has_begun = true;
         match event {
             ModelEvent::Usage(usage) => self.reported = Some(*usage),
-            ModelEvent::Text(text) => self.streamed = self.streamed.saturating_add(text.len()),
+            ModelEvent::Text(text) | ModelEvent::HeldText(text) => {
+                self.streamed = self.streamed.saturating_add(text.len());
+            }
             ModelEvent::Verbatim(_)
             | ModelEvent::Call(_)
             | ModelEvent::OwnCall(_)

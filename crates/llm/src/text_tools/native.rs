@@ -87,16 +87,18 @@ impl NativeToolStream {
                     self.ready.push_back(Ok(event));
                 }
                 Some(Err(error)) => {
-                    // Held text was never given out: without it the request is sent again.
-                    if retry::is_retryable(&error) {
-                        self.held = None;
+                    match retry::is_retryable(&error) {
+                        true => self.tell_held(),
+                        false => self.flush_as_text(),
                     }
-                    self.flush_as_text();
                     self.ready.push_back(Err(error));
                     self.over = true;
                 }
                 // The answer broke off, which is a reason to send the request again.
-                None => self.over = true,
+                None => {
+                    self.tell_held();
+                    self.over = true;
+                }
             }
         }
     }
@@ -119,6 +121,13 @@ impl NativeToolStream {
         if let Some(SupportProbe { calls, request }) = self.doubt.take() {
             calls.toolless.mark_supported(&calls.base_url, &request.model);
         }
+    }
+
+    /// Text that was never given out does not keep the request from being sent again. Nobody is shown the JSON of
+    /// a call.
+    fn tell_held(&mut self) {
+        let held = self.held.take().filter(|held| !call_formats::may_be_calls(held));
+        self.ready.extend(held.map(|held| Ok(ModelEvent::HeldText(held))));
     }
 
     fn flush_as_text(&mut self) {

@@ -92,6 +92,7 @@ impl TextToolStream {
                 // A wire that was offered no tools has no calls to tell of.
                 Some(Ok(
                     ModelEvent::Verbatim(_)
+                    | ModelEvent::HeldText(_)
                     | ModelEvent::Call(_)
                     | ModelEvent::OwnCall(_)
                     | ModelEvent::BrokenCall { .. }

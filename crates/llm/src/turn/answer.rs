@@ -15,6 +15,8 @@ use crate::model::{ModelEvent, OWN_CALL_PREFIX, ToolCall};
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     parts: Vec<AnswerPart>,
+    /// Text that nobody saw before the answer broke off.
+    held: Option<String>,
     /// The tokens that it took until now.
     pub(super) usage: RequestUsage,
 }
@@ -40,6 +42,10 @@ impl PartialAnswer {
                     _ => self.parts.push(AnswerPart::Text(text.clone())),
                 }
                 Some(text)
+            }
+            ModelEvent::HeldText(text) => {
+                self.held = Some(text);
+                None
             }
             ModelEvent::Verbatim(content) => {
                 self.parts.push(AnswerPart::Verbatim(content));
@@ -91,7 +97,7 @@ impl PartialAnswer {
         parts.collect()
     }
 
-    /// All text as it was shown; `None` when there is nothing to read.
+    /// All text as it was shown, and what was held back; `None` when there is nothing to read.
     pub(super) fn text(&self) -> Option<String> {
         let texts = self.parts.iter().filter_map(|part| match part {
             AnswerPart::Text(text) => Some(text.as_str()),
@@ -100,7 +106,7 @@ impl PartialAnswer {
             | AnswerPart::OwnCall(_)
             | AnswerPart::Broken { .. } => None,
         });
-        let text: String = texts.collect();
+        let text: String = texts.chain(self.held.as_deref()).collect();
         (!text.trim().is_empty()).then_some(text)
     }
 

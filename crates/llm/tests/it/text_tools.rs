@@ -214,6 +214,21 @@ async fn a_request_whose_held_text_breaks_off_is_sent_again() {
 }
 
 #[tokio::test]
+async fn words_that_were_held_back_are_shown_when_no_attempt_gives_a_whole_answer() {
+    // Whether tools reach the model is not known, so all of its first answer is held back.
+    let broken_off = || say_broken_off("It is");
+    let answers = vec![broken_off(), broken_off(), broken_off()];
+    let (ending, bodies) = turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
+    assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 3), "{ending:?}");
+    assert_eq!(ending.message.unwrap().text(), "It is");
+    // The control: they are not shown before an answer that is whole.
+    let answers = vec![broken_off(), say_counted("It is blue.", 400)];
+    let (ending, bodies) = turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
+    assert_eq!((ending.status, bodies.len()), (TurnStatus::Done, 2), "{ending:?}");
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+}
+
+#[tokio::test]
 async fn a_server_that_drops_tools_in_silence_is_found_out_before_it_is_believed() {
     let no_tools = ToollessModels::default();
     let answers = vec![say_counted("I remembered it.", 5), say(CALL), say("It is blue.")];
