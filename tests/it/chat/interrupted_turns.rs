@@ -125,6 +125,24 @@ async fn a_turn_that_changed_a_note_is_offered_and_continued_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn continue_pressed_twice_sends_no_message() {
+    let (home, model) = kill_story_at("add", "llm.results.before").await;
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = view_when_idle(&running).await.conversation.id;
+    running.app.continue_turn(&conversation).await.expect("it goes on");
+    // The second press comes while the turn runs, or right after its end.
+    running.app.continue_turn(&conversation).await.expect_err("it has gone on");
+    assert_eq!(user_messages(&view_when_idle(&running).await), ["play add"]);
+    let late = running.app.continue_turn(&conversation).await.expect_err("it has come to its end");
+    assert!(late.message.contains("already been dealt with"), "{late}");
+    let view = view_when_idle(&running).await;
+    assert_eq!(user_messages(&view), ["play add"]);
+    assert_eq!(last_text(&view), Some("All of it is done."));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn changes_of_an_interrupted_turn_are_undone_or_kept() {
     let (home, model) = kill_story_at("add", "llm.results.before").await;
     let running = home.open(settings_with_model(&model)).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::scripted_model::{last_message_text, offered_tools};
 use testkit::{Reply, ScriptedModel};
 
-use crate::harness::test_app::{home_with_key, settings_with_model};
+use crate::harness::test_app::{home_with_key, settings_with_model, user_messages};
 
 /// Fourteen notes, and an edit of each.
 fn notes() -> Vec<(String, String)> {
@@ -43,6 +43,10 @@ async fn continue_after_a_limit_adds_to_the_same_changes() {
     assert_eq!(first.notes.len(), 10);
 
     running.app.continue_turn(&conversation).await.expect("it goes on");
+    assert_eq!(
+        user_messages(&running.view(&conversation).await),
+        ["write new words everywhere", "Continue."]
+    );
     running.app.wait_until_idle(&conversation).await.expect("idle");
     let view = running.view(&conversation).await;
     let all = view.review.expect("all wait");

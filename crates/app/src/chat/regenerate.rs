@@ -124,7 +124,7 @@ impl VaultSession {
     }
 
     /// Fails while a turn runs or is queued in a conversation, which a branch could tear apart.
-    async fn ensure_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
+    pub(crate) async fn ensure_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.store.open_turns().await.map_err(store_error)?;
         if self.service.is_working(conversation)
             || open.iter().any(|turn| turn.conversation == *conversation)

@@ -2,7 +2,8 @@
 //! about one that does not.
 
 use protocol::{
-    ConversationId, NotePath, OpenTurn, Origin, ResumePolicy, Timestamp, TurnId, UserError,
+    ConversationId, NotePath, OpenTurn, Origin, ResumePolicy, Timestamp, TurnId, TurnStatus,
+    UserError,
 };
 
 use store::TurnChanges;
@@ -59,15 +60,21 @@ pub(crate) fn resume_decision(
 
 impl App {
     /// Goes on: with the turn that was cut, where it was; else, after a limit or a failure, with a
-    /// new turn in the same conversation.
+    /// new turn in the same conversation. That is refused while a turn runs or is queued, and where the
+    /// turn that was cut has gone on to its end: a second press sends no message.
     pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
         if let Some(cut) = open.store.resume_offer(conversation).await.map_err(store_error)? {
             return open.resume_turn(conversation, &cut).await;
         }
+        open.ensure_idle(conversation).await?;
         let last = open.store.last_shown_turn(conversation).await.map_err(store_error)?;
+        if last.as_ref().is_some_and(has_gone_on) {
+            return Err(dealt_with());
+        }
         let open_note = last.map_or(WithNote::Shown(None), |last| WithNote::AsIn(last.turn));
         let message = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
+        let message = UserMessage { only_when_idle: true, ..message };
         let prepared = open.prepare_turn(conversation, &message).await?;
         open.submit(prepared).await
     }
@@ -77,7 +84,7 @@ impl App {
         let open = self.session().await?;
         let left = open.store.decline_resume(turn).await.map_err(store_error)?;
         let Some(conversation) = left else {
-            return Err(UserError::other("This interrupted answer has already been dealt with."));
+            return Err(dealt_with());
         };
         open.emit(DomainEvent::Reordered(conversation.clone()));
         open.service.wake(&conversation);
@@ -98,10 +105,17 @@ impl VaultSession {
     }
 }
 
+/// Whether a turn was cut, was resumed and came to its end.
+fn has_gone_on(turn: &OpenTurn) -> bool {
+    turn.resumed > 0 && matches!(turn.status, TurnStatus::Done | TurnStatus::Asked)
+}
+
+fn dealt_with() -> UserError {
+    UserError::other("This interrupted answer has already been dealt with.")
+}
+
 #[cfg(test)]
 mod tests {
-    use protocol::TurnStatus;
-
     use super::*;
 
     const NOW: Timestamp = Timestamp(100_000_000);

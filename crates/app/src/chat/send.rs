@@ -31,6 +31,8 @@ pub(crate) struct UserMessage {
     pub(crate) answers: Option<QuestionId>,
     /// The turn that it stands in for, in a branch of its own.
     pub(crate) instead_of: Option<TurnId>,
+    /// Whether it is refused while a turn of the conversation runs or is queued.
+    pub(crate) only_when_idle: bool,
     pub(crate) age: MessageAge,
     /// When they came, if it was over the hub.
     pub(crate) received_at: Option<Timestamp>,
@@ -59,6 +61,7 @@ impl UserMessage {
             origin,
             answers: None,
             instead_of: None,
+            only_when_idle: false,
             age: MessageAge::Now,
             received_at: None,
             open_note,
@@ -79,6 +82,7 @@ impl UserMessage {
 pub(crate) struct PreparedTurn {
     pub(crate) new: NewTurn,
     instead_of: Option<TurnId>,
+    only_when_idle: bool,
     told_decisions: Vec<DecisionRow>,
 }
 
@@ -149,13 +153,18 @@ impl VaultSession {
             answers: sent.answers.clone(),
             shown,
         };
-        Ok(PreparedTurn { new, instead_of: sent.instead_of.clone(), told_decisions: told })
+        Ok(PreparedTurn {
+            new,
+            instead_of: sent.instead_of.clone(),
+            only_when_idle: sent.only_when_idle,
+            told_decisions: told,
+        })
     }
 
     /// Stores the turn durably, in a branch of its own where it stands in for another turn, then
     /// lets it run. `Err` means that nothing was stored.
     pub(crate) async fn submit(&self, prepared: PreparedTurn) -> Result<(), UserError> {
-        let PreparedTurn { new, instead_of, told_decisions: told } = prepared;
+        let PreparedTurn { new, instead_of, only_when_idle, told_decisions: told } = prepared;
         let conversation = new.message.conversation.clone();
         let turn = OpenTurn {
             turn: new.turn.clone(),
@@ -173,6 +182,10 @@ impl VaultSession {
         let moves = new.answers.is_some() && !variants.is_empty();
         let id = turn.turn.clone();
         match &instead_of {
+            None if only_when_idle => {
+                self.store.submit_turn_when_idle(&new).await.map_err(store_error)?;
+                self.service.wake(&conversation);
+            }
             None => self.service.submit(new).await?,
             Some(old) => {
                 self.store.submit_fork(&new, old).await.map_err(store_error)?;

@@ -29,6 +29,12 @@ impl Store {
         commit!(self, "submit_turn", "store a message", |db| submit(db, new))
     }
 
+    /// As [`Store::submit_turn`]; refused with [`StoreError::Working`] while a turn of the conversation
+    /// runs or is queued.
+    pub async fn submit_turn_when_idle(&self, new: &NewTurn) -> Result<(), StoreError> {
+        commit!(self, "submit_turn_when_idle", "store a message", |db| submit_when_idle(db, new))
+    }
+
     /// Stores a user message that stands in for the one that opened `instead_of`, as
     /// [`Store::submit_turn`]: the conversation goes on in a branch of its own, which is shown from
     /// now on. A turn that has not begun is refused with [`StoreError::NotFound`], and while a turn of
@@ -149,14 +155,27 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     }
 }
 
+async fn submit_when_idle(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure> {
+    refuse_while_open(db, &new.message.conversation).await?;
+    submit(db, new).await
+}
+
+async fn refuse_while_open(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<(), Failure> {
+    if turn::has_open(db, conversation).await? {
+        return Err(Failure::Refused(StoreError::Working));
+    }
+    Ok(())
+}
+
 async fn submit_instead(
     db: &mut SqliteConnection,
     new: &NewTurn,
     instead_of: &TurnId,
 ) -> Result<(), Failure> {
-    if turn::has_open(db, &new.message.conversation).await? {
-        return Err(Failure::Refused(StoreError::Working));
-    }
+    refuse_while_open(db, &new.message.conversation).await?;
     branch::fork(db, &new.message.conversation, instead_of).await?;
     submit(db, new).await?;
     Ok(provenance::inherit_from(db, &new.turn, instead_of).await?)

@@ -42,11 +42,13 @@ async fn shown(conversation: &TestConversation) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nothing_forks_while_a_turn_is_queued_or_runs() {
+async fn nothing_forks_and_nothing_continues_while_a_turn_is_queued_or_runs() {
     let story = two_answered_turns().await;
     let refused = async || {
         let forked = story.store.submit_fork(&new_turn("t2b", "t2b", 10), &"t2".into()).await;
         assert!(matches!(forked, Err(StoreError::Working)), "{forked:?}");
+        let behind = story.store.submit_turn_when_idle(&new_turn("t4", "t4", 10)).await;
+        assert!(matches!(behind, Err(StoreError::Working)), "{behind:?}");
         assert_eq!(shown(&story).await, ["t1", "t2", "t3"], "nothing is stored");
     };
     story.says("t3", "t3", 5).await;
@@ -54,6 +56,9 @@ async fn nothing_forks_while_a_turn_is_queued_or_runs() {
     story.begins().await;
     refused().await;
     story.ends("t3", &ending(TurnStatus::Done, 6)).await;
+    story.store.submit_turn_when_idle(&new_turn("t4", "t4", 7)).await.expect("nothing runs");
+    story.begins().await;
+    story.ends("t4", &ending(TurnStatus::Done, 8)).await;
     fork(&story, "t2b", "t2", 10).await;
 }
 
