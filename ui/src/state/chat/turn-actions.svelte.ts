@@ -2,7 +2,7 @@
  * The actions of the user on turns: on queued ones, and on interrupted ones. An action that asks a model takes
  * effect after the settings that were changed before it, such as a rule for private notes.
  */
-import { SvelteMap } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 
 import type { ConversationId, MessageId, RegenerateRequest, TurnId } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
@@ -28,6 +28,8 @@ export class TurnActions {
 
   /** Edited texts that the application has not taken, by their messages. */
   readonly #edited = new SvelteMap<MessageId, string>();
+  /** Conversations in which an action on a turn is on its way. */
+  readonly #acting = new SvelteSet<ConversationId>();
   readonly #host: Host;
   readonly #app: AppState;
   readonly #settingsQueue: SettingsQueue;
@@ -81,7 +83,7 @@ export class TurnActions {
   }
 
   /** Regenerates the answer to a message, or to a new version of it; asks first about the changes of the old answer.
-   * `false` where that was refused. */
+   * `false` where that was refused, or is asked about first. */
   async regenerate(message: MessageId, text: string | null): Promise<boolean> {
     return await this.#regenerate({ message, text, old: null });
   }
@@ -105,16 +107,19 @@ export class TurnActions {
     const { message, text } = request;
     // The user may go to another conversation before the answer is here.
     const conversation = this.#app.chat?.id ?? null;
+    let begun = false;
     const regenerate = async (): Promise<void> => {
       await this.#settingsQueue.done;
       const asked = await this.#host.regenerate(request);
-      if (asked.type === 'begun') {
-        if (text !== null) this.#endEdit(message);
-        return;
-      }
-      this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
+      begun = asked.type === 'begun';
+      if (asked.type === 'asks') {
+        this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
+      } else if (text !== null) this.#endEdit(message);
     };
-    return await (text === null ? this.#ask(regenerate) : this.#send(message, regenerate));
+    await (text === null
+      ? this.#once(() => this.#ask(regenerate))
+      : this.#send(message, regenerate));
+    return begun;
   }
 
   /** Sends an edited message, once at a time. */
@@ -139,24 +144,40 @@ export class TurnActions {
     });
   }
 
-  /** Continues an interrupted turn. */
-  async goOn(): Promise<void> {
-    const chat = this.#app.chat;
-    if (!chat) return;
-    await this.#ask(async () => {
-      await this.#settingsQueue.done;
-      await this.#host.continueTurn(chat.id);
+  /** Continues an interrupted turn; `false` where that was refused, or one is on its way. */
+  async goOn(): Promise<boolean> {
+    return await this.#once(async (conversation) => {
+      return await this.#ask(async () => {
+        await this.#settingsQueue.done;
+        await this.#host.continueTurn(conversation);
+      });
     });
   }
 
   /** Leaves an interrupted turn as it is. */
-  async leave(turn: TurnId): Promise<void> {
-    await this.#ask(() => this.#host.leaveTurn(turn));
+  async leave(turn: TurnId): Promise<boolean> {
+    return await this.#once(() => this.#leave(turn));
   }
 
   /** Undoes the changes of an interrupted turn, and leaves the rest of it. */
-  async undoCut(turn: TurnId): Promise<void> {
-    if (await this.#undo.undo({ type: 'turn', turn })) await this.leave(turn);
+  async undoCut(turn: TurnId): Promise<boolean> {
+    return await this.#once(async () => {
+      return (await this.#undo.undo({ type: 'turn', turn })) && (await this.#leave(turn));
+    });
+  }
+
+  async #leave(turn: TurnId): Promise<boolean> {
+    return await this.#ask(() => this.#host.leaveTurn(turn));
+  }
+
+  /** Acts on a turn of the open conversation, unless another action on one is on its way there. */
+  async #once(act: (conversation: ConversationId) => Promise<boolean>): Promise<boolean> {
+    const conversation = this.#app.chat?.id;
+    if (conversation === undefined || this.#acting.has(conversation)) return false;
+    this.#acting.add(conversation);
+    const done = await act(conversation);
+    this.#acting.delete(conversation);
+    return done;
   }
 
   /** Whether it was done; a refusal is reported instead. */

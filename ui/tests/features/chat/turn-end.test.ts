@@ -10,13 +10,14 @@ import { stories } from '../../fake/stories';
 
 function limited(error: UserError | null): void {
   const nothing = (): void => undefined;
+  const no = (): Promise<boolean> => Promise.resolve(false);
   const story = stories['chat'];
   if (!story) throw new Error('no story');
   const host = new FakeHost(story());
   render(TurnEnd, {
     ...{ turn: 't1', status: 'limit', error, open: true, offer: null },
     keyring: { trouble: null, asking: new Keyring(host, new AppState()) },
-    ...{ onundo: nothing, onleave: nothing, oncontinue: nothing, onretry: nothing },
+    ...{ onundo: no, onleave: no, oncontinue: no, onretry: no },
     onsettings: nothing,
   });
 }
