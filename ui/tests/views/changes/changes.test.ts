@@ -1,10 +1,11 @@
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
+import { laterEachTime } from '../../fake/later-each-time';
 import { stories } from '../../fake/stories';
 
 /** The whole window over a story, once it is drawn. */
@@ -32,6 +33,18 @@ function rowOf(words: RegExp): HTMLElement {
   return row;
 }
 
+it('a change is not undone and redone by a double click', async () => {
+  const { host } = await openChanges();
+  const [button] = screen
+    .getAllByTestId('change-undo')
+    .filter((one) => /^Undo/.test(one.textContent));
+  if (!button) throw new Error('nothing can be undone');
+  await fireEvent.click(button, { detail: 1 });
+  await waitFor(() => expect(button).toHaveTextContent(/^Redo/));
+  await fireEvent.click(button, { detail: 2 });
+  expect(host.asked('redo')).toEqual([]);
+});
+
 describe('the end of a turn', () => {
   it('offers the way back from what it changed, and forward again, on one button', async () => {
     const { host, keys } = await open('changes');
@@ -43,6 +56,23 @@ describe('the end of a turn', () => {
     await keys.keyboard('{Enter}');
     expect(host.asked('redo')).toEqual([{ type: 'turn', turn: 't1' }]);
     await waitFor(() => expect(undo).toHaveTextContent('Undo 1'));
+  });
+
+  it('is not undone and redone by a double click or by a key that is held', async () => {
+    const { host } = await open('changes');
+    const undo = await screen.findByRole('button', { name: 'Undo 1' });
+    await fireEvent.click(undo, { detail: 1 });
+    await waitFor(() => expect(undo).toHaveTextContent('Redo 1'));
+    await fireEvent.click(undo, { detail: 2 });
+    // A browser clicks a button at each repeated key that nobody prevents.
+    expect(await fireEvent.keyDown(undo, { key: 'Enter', repeat: true })).toBe(false);
+    expect(await fireEvent.keyDown(undo, { key: 'Tab', repeat: true })).toBe(true);
+    expect(host.asked('redo')).toEqual([]);
+    // The control: once one has read the button, it does what it says.
+    const clock = laterEachTime();
+    await fireEvent.click(undo, { detail: 2 });
+    clock.mockRestore();
+    await waitFor(() => expect(host.asked('redo')).toHaveLength(1));
   });
 
   it('tells on the line of the call that its changes were undone', async () => {
