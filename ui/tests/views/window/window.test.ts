@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
+import { laterEachTime } from '../../fake/later-each-time';
 import { stories } from '../../fake/stories';
 import type { Story } from '../../fake/story';
 
@@ -192,6 +193,7 @@ describe('a question', () => {
 
 describe('an answer that needs approval', () => {
   it('needs the user, and is sent or discarded one by one', async () => {
+    const clock = laterEachTime();
     const { host, keys } = await open('held');
     expect(await screen.findByText('Needs attention')).toBeInTheDocument();
     expect(screen.getByTestId('approval-card')).toHaveTextContent('And the way back is at seven.');
@@ -211,6 +213,7 @@ describe('an answer that needs approval', () => {
       { number: 3, decision: 'discard' },
     ]);
     expect(screen.queryByTestId('approval-card')).toBeNull();
+    clock.mockRestore();
   });
 });
 
