@@ -24,6 +24,8 @@ export type HunkChoice = Acceptance | { readonly edit: string };
 export type KeptChoice =
   HunkChoice | { readonly rejected: string } | { readonly undecided: string } | null;
 
+type Place = Pick<HunkPosition, 'path' | 'index'>;
+
 /** One for each hunk; of what is decided whole, one. */
 type Choices = readonly (HunkChoice | null)[];
 
@@ -64,7 +66,7 @@ export class ReviewDecisions {
 
   /** The decision on these: accepted with some excluded is accepted; `null` when some are undecided. */
   ofAll(places: readonly HunkPosition[]): Acceptance | null {
-    const given = places.map(({ path, index }) => acceptanceOf(this.hunk(path, index)));
+    const given = places.map((place) => this.#acceptance(place));
     if (given.includes(null)) return null;
     return given.includes('accept') ? 'accept' : 'reject';
   }
@@ -95,13 +97,36 @@ export class ReviewDecisions {
   }
 
   /** The same for single hunks, wherever they are. */
-  decideHunks(
-    places: readonly Pick<HunkPosition, 'path' | 'index'>[],
-    acceptance: Acceptance,
-  ): void {
-    const given = places.map(({ path, index }) => acceptanceOf(this.hunk(path, index)));
-    const has = given.every((one) => one === acceptance);
-    const choice = has ? null : acceptance;
+  decideHunks(places: readonly Place[], acceptance: Acceptance): void {
+    const has = places.every((place) => this.#acceptance(place) === acceptance);
+    this.#decideEach(places, has ? null : acceptance);
+  }
+
+  /** The same for places of one change: those that were excluded one by one stay excluded when the others are accepted,
+   * and when that is cleared. */
+  decideRepeated(places: readonly HunkPosition[], acceptance: Acceptance): void {
+    const included = this.#included(places);
+    const are = acceptance === 'accept' && included.length > 0 ? included : places;
+    this.decideHunks(are, acceptance);
+  }
+
+  /** Excludes one of these places, or includes it again: then it is decided as the others are. */
+  toggle(place: HunkPosition, places: readonly HunkPosition[]): void {
+    const others = this.#included(places);
+    const undecided = others.some((one) => this.#acceptance(one) === null);
+    const included = undecided ? null : 'accept';
+    this.#decideEach([place], this.#acceptance(place) === 'reject' ? included : 'reject');
+  }
+
+  #included(places: readonly HunkPosition[]): readonly HunkPosition[] {
+    return places.filter((place) => this.#acceptance(place) !== 'reject');
+  }
+
+  #acceptance({ path, index }: Place): Acceptance | null {
+    return acceptanceOf(this.hunk(path, index));
+  }
+
+  #decideEach(places: readonly Place[], choice: Acceptance | null): void {
     for (const { path, index } of places) {
       this.#give(path, (before, at) => (at === index ? decided(before, choice) : before));
     }

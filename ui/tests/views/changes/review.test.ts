@@ -66,6 +66,57 @@ describe('the same property in twelve notes', () => {
   });
 });
 
+describe('a place that is excluded from the same change in many notes', () => {
+  const name = 'Minutes/2026-02';
+
+  async function exclude() {
+    const { host, session, keys } = await openReview('equal');
+    const same = screen.getByRole('region', { name: 'Same property' });
+    const button = (label: string | RegExp) => within(same).getByRole('button', { name: label });
+    await keys.click(button(`Exclude ${name}`));
+    const decisions = session.app.chat?.reviewDecisions;
+    const place = () => decisions?.hunk(`${name}.md`, 0);
+    return { host, keys, same, button, decisions, place };
+  }
+
+  it('stays excluded when the others are accepted later', async () => {
+    const { host, keys, button } = await exclude();
+    await keys.keyboard('a');
+    expect(button('11 accepted')).toBeVisible();
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const given = host.decided()[0]?.notes.map(({ decision }) => decision.type);
+    expect(given?.toSorted()).toEqual([...Array<string>(11).fill('accept'), 'reject']);
+  });
+
+  it('stays excluded when the decision about the others is cleared', async () => {
+    const { keys, button, decisions, place } = await exclude();
+    await keys.click(button(/^Accept/));
+    await keys.click(button('11 accepted'));
+    expect([decisions?.count, place()]).toEqual([1, 'reject']);
+    await keys.click(button(/^Accept/));
+    expect(button('11 accepted')).toBeVisible();
+  });
+
+  it('is as undecided as the others once it is included again', async () => {
+    const { keys, button, decisions, place } = await exclude();
+    await keys.click(button(`Include ${name}`));
+    expect([decisions?.count, place()]).toEqual([0, null]);
+    await keys.keyboard('a');
+    await keys.click(button(`Exclude ${name}`));
+    await keys.click(button(`Include ${name}`));
+    expect(place()).toBe('accept');
+  });
+
+  it('is rejected with the others, and accepted with them then', async () => {
+    const { keys, button, decisions } = await exclude();
+    await keys.click(button(/^Reject/));
+    expect(decisions?.with('reject')).toHaveLength(12);
+    await keys.click(button(/^Accept/));
+    expect(button('12 accepted')).toBeVisible();
+  });
+});
+
 describe('a place that the user edited', () => {
   it('keeps its lines in the card of the same change, and is told apart there', async () => {
     const { host, session, keys } = await openReview('equal');
