@@ -271,7 +271,7 @@ export class Session extends Stores {
     const { id, review, reviewDecisions } = this.app.chat ?? {};
     if (!review || !reviewDecisions?.count) return;
     await this.#ask(async () => {
-      await this.#host.decideReview({ review: review.id, notes: reviewDecisions.told() });
+      await this.#host.decideReview({ review: review.id, notes: reviewDecisions.submit() });
       // The review of another conversation may be in front of the user by now.
       if (this.place.name === 'review' && this.app.chat?.id === id) this.backToChat();
     });

@@ -1,5 +1,5 @@
 /** The decisions of the user about pending changes, before they are applied. */
-import { SvelteMap } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 
 import type {
   ChangeSetId,
@@ -12,6 +12,7 @@ import type {
 } from '../../ipc/bindings';
 import { decisions, type HunkPosition, isByHunk, isRemoval, unitsOf } from './decisions';
 import { HunkDrafts } from './hunk-drafts.svelte';
+import { hunkId } from './hunk-id';
 import type { StoredDecisions } from './stored-decisions';
 
 export type Acceptance = 'accept' | 'reject';
@@ -36,6 +37,8 @@ export class ReviewDecisions {
   #notes: readonly NoteDiff[] = [];
   #units = unitsOf([]);
   #review: ChangeSetId | null = null;
+  /** The hunks that were decided with the last submission. */
+  readonly #submitted = new SvelteSet<string>();
   readonly #kept: StoredDecisions | null;
 
   /** Decisions are kept there, and those that were kept there stand again. */
@@ -160,13 +163,28 @@ export class ReviewDecisions {
     });
   }
 
-  /** Another review is before the user: a decision stays only where nothing of it did change. */
+  /** As `told`, to be carried out now: lines of a hunk that goes then went with it. */
+  submit(): NoteDecision[] {
+    this.#submitted.clear();
+    for (const note of this.#notes) {
+      this.#choices(note.path).forEach((choice, at) => {
+        if (choice !== null) this.#submitted.add(hunkId(note, at));
+      });
+    }
+    return this.told();
+  }
+
+  /** Another review is before the user: a decision stays only where nothing of it did change, and the lines that the
+   * user wrote stay without it. */
   follow(review: Review | null): void {
     const notes = review?.notes ?? [];
     const units = unitsOf(notes);
-    for (const path of [...this.#byNote.keys()]) {
-      const before = print(this.#notes, this.#units.get(path));
-      if (print(notes, units.get(path)) !== before) this.#byNote.delete(path);
+    for (const [path, choices] of [...this.#byNote]) {
+      const looked = print(this.#notes, this.#units.get(path));
+      if (print(notes, units.get(path)) === looked) continue;
+      this.#byNote.delete(path);
+      const [old, note] = [this.#notes, notes].map((all) => all.find((one) => one.path === path));
+      if (review?.id === this.#review && old && note) this.#keepLines(old, note, choices);
     }
     [this.#notes, this.#units] = [notes, units];
     const before = this.#review;
@@ -174,6 +192,22 @@ export class ReviewDecisions {
     if (review && review.id !== before) this.#restore(review.id);
     this.drafts.follow(notes);
     this.#keep();
+  }
+
+  /** Lines that the user wrote stay with their hunk, undecided; where it is gone they are being edited again, at the
+   * nearest one. */
+  #keepLines(old: NoteDiff, note: NoteDiff, choices: readonly KeptChoice[]): void {
+    const ids = [...note.hunks.keys()].map((at) => hunkId(note, at));
+    const kept = Array.from<unknown, KeptChoice>({ length: placesIn(note) }, () => null);
+    choices.forEach((choice, index) => {
+      const own = ownLines(choice);
+      if (own === null) return;
+      const id = hunkId(old, index);
+      const at = ids.indexOf(id);
+      if (at >= 0 && at < kept.length) kept[at] = { undecided: own };
+      else if (!this.#submitted.delete(id)) this.drafts.begin(old, index, own);
+    });
+    if (kept.some((one) => one !== null)) this.#byNote.set(note.path, kept);
   }
 
   /** The decisions about a note, without those about hunks that are being edited. */
@@ -200,7 +234,9 @@ export class ReviewDecisions {
     this.drafts.restore(this.#kept?.draftsOf(changeSet) ?? []);
     const kept = (this.#kept?.of(changeSet) ?? []).filter(({ path, seen, choices }) => {
       const note = this.#notes.find((one) => one.path === path);
-      return note?.seen === seen && placesIn(note) === choices.length;
+      const same = note?.seen === seen && placesIn(note) === choices.length;
+      if (note && !same) this.#editAgain(note, choices);
+      return same;
     });
     for (const { path, choices } of kept) {
       const whole = (this.#units.get(path) ?? [path]).every((one) =>
@@ -208,6 +244,15 @@ export class ReviewDecisions {
       );
       if (whole) this.#byNote.set(path, choices);
     }
+  }
+
+  /** Lines that were written for other changes of a note: nobody can tell for which of its hunks. */
+  #editAgain(note: NoteDiff, choices: readonly KeptChoice[]): void {
+    choices.forEach((choice, index) => {
+      const own = ownLines(choice);
+      const at = Math.min(index, note.hunks.length - 1);
+      if (own !== null && at >= 0) this.drafts.begin(note, at, own);
+    });
   }
 
   #keep(): void {

@@ -6,6 +6,7 @@ import { decisions } from '../../../src/state/review/decisions';
 import { ReviewDecisions } from '../../../src/state/review/review-decisions.svelte';
 import { StoredDecisions } from '../../../src/state/review/stored-decisions';
 import { healthy, row, view } from '../../fake/stories/base';
+import { line } from '../../fake/stories/changes/diff';
 import { moves as movesStory } from '../../fake/stories/changes/moves';
 import { review as story } from '../../fake/stories/changes/review';
 
@@ -140,6 +141,71 @@ describe("the user's own lines", () => {
   });
 });
 
+describe("the user's own lines, when their note gets other changes", () => {
+  const [note] = waiting().notes;
+  if (!note) throw new Error('no note');
+  const drafts = () => reviewDecisions.drafts.all.map(({ path, text }) => [path, text]);
+  /** The hunks of the note, the edited one replaced by these. */
+  const withSecond = (...hunks: NoteDiff['hunks']): Partial<NoteDiff> => {
+    const [first, , ...last] = note.hunks;
+    return { seen: 'other', hunks: first ? [first, ...hunks, ...last] : [] };
+  };
+  const [, second] = note.hunks;
+  if (!second) throw new Error('no second hunk');
+  const replaced = { ...second, lines: [line('added', 'From the model')] };
+
+  beforeEach(() => reviewDecisions.choose(library, 1, { edit: 'my words' }));
+
+  it('stay at their hunk, without the decision', () => {
+    reviewDecisions.follow(changeFirst({ seen: 'other' }));
+    expect(reviewDecisions.hunk(library, 1)).toBeNull();
+    expect(reviewDecisions.own(library, 1)).toBe('my words');
+    expect([reviewDecisions.count, drafts()]).toEqual([0, []]);
+    reviewDecisions.decide(library, 'accept');
+    expect(reviewDecisions.hunk(library, 1)).toEqual({ edit: 'my words' });
+  });
+
+  it('go with their hunk when others come before it', () => {
+    reviewDecisions.follow(changeFirst(withSecond(replaced, second)));
+    expect(reviewDecisions.own(library, 1)).toBeNull();
+    expect(reviewDecisions.own(library, 2)).toBe('my words');
+  });
+
+  it.each<[string, () => void]>([
+    ['accepted', () => undefined],
+    ['rejected', () => reviewDecisions.decide(library, 'reject')],
+    ['undecided', () => reviewDecisions.decideHunks([{ path: library, index: 1 }], 'accept')],
+  ])(
+    'are being edited at the nearest hunk when theirs is gone, where they were %s',
+    (_, decide) => {
+      decide();
+      const changed = changeFirst(withSecond(replaced));
+      reviewDecisions.follow(changed);
+      expect(drafts()).toEqual([[library, 'my words']]);
+      const [now] = changed.notes;
+      expect(now && reviewDecisions.drafts.of(now, 1)).toBe('my words');
+      expect(reviewDecisions.of(library)).toBeNull();
+    },
+  );
+
+  it('are gone when their hunk was applied with them, and no others are', () => {
+    reviewDecisions.choose(library, 2, { edit: 'more words' });
+    reviewDecisions.choose(library, 2, null);
+    reviewDecisions.choose(library, 0, { edit: 'other words' });
+    reviewDecisions.decideHunks([{ path: library, index: 0 }], 'accept');
+    reviewDecisions.submit();
+    reviewDecisions.follow(changeFirst(withSecond()));
+    expect([drafts(), reviewDecisions.own(library, 0)]).toEqual([[], 'other words']);
+    reviewDecisions.follow(changeFirst({ seen: 'last', hunks: [replaced] }));
+    expect(drafts()).toEqual([[library, 'other words']]);
+  });
+
+  it('are gone with the changes of their note', () => {
+    reviewDecisions.follow({ ...waiting(), notes: waiting().notes.slice(1) });
+    expect([drafts(), reviewDecisions.own(library, 1)]).toEqual([[], null]);
+  });
+});
+
 describe('a hunk that is being edited', () => {
   const [note] = waiting().notes;
   const toldAs = () => reviewDecisions.told().find(({ path }) => path === library)?.decision;
@@ -259,8 +325,12 @@ describe('decisions that were not submitted', () => {
     expect(reloaded.hunk(library, 0)).toEqual({ edit: 'my words' });
   });
 
-  it('are gone for a note of which the changes are others', () => {
-    expect(reload(changeFirst({ seen: 'other' })).of(library)).toBeNull();
+  it('are gone for a note of which the changes are others, but not the lines that the user wrote', () => {
+    const changed = changeFirst({ seen: 'other' });
+    const other = reload(changed);
+    const [note] = changed.notes;
+    expect(other.of(library)).toBeNull();
+    expect(note && other.drafts.of(note, 0)).toBe('my words');
     const reloaded = reload(waiting());
     expect(reloaded.of(library)).toBeNull();
     expect(reloaded.of(plan)).toBe('reject');
