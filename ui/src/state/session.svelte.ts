@@ -77,7 +77,7 @@ export class Session extends Stores {
       if (feed !== this.#feed) return;
       const before = this.app.shown;
       this.app.restore(snapshot);
-      if (before !== null && before !== this.app.shown) this.#leaveVault();
+      if (before !== null && before !== this.app.shown) this.leaveVault();
       this.#leaveMissingReview();
       this.#host.shows(this.app.shown);
       this.undo.dismiss();
@@ -405,22 +405,8 @@ export class Session extends Stores {
     }
     // It was a note of the vault before.
     this.app.closeNote();
-    this.#leaveVault();
+    this.leaveVault();
     void this.start();
-  }
-
-  /** Nothing of one vault is left beside another one. */
-  #leaveVault(): void {
-    this.search.clear();
-    this.conversationSearch.clear();
-    this.conversationActions.clear();
-    this.switcher.close();
-    this.palette.close();
-    this.drafts.dropMentions();
-    this.answerSaver.cancel();
-    this.turnActions.old = null;
-    this.trashed.clear();
-    this.spending.months = null;
   }
 
   #lookAtSettings(): void {

@@ -78,4 +78,18 @@ export class Stores {
     this.answerLinks = new AnswerLinks(host, this.app);
     this.images = new VaultImages(host, this.app);
   }
+
+  /** Nothing of one vault is left beside another one. */
+  protected leaveVault(): void {
+    this.search.clear();
+    this.conversationSearch.clear();
+    this.conversationActions.clear();
+    this.switcher.close();
+    this.palette.close();
+    this.drafts.dropMentions();
+    this.answerSaver.cancel();
+    this.turnActions.old = null;
+    this.trashed.clear();
+    this.spending.months = null;
+  }
 }
