@@ -417,6 +417,13 @@ export class Session extends Stores {
     void this.hubToken.look();
   }
 
+  /** The changes of a conversation of one vault give way to all changes of the next one. */
+  protected override leaveVault(): void {
+    super.leaveVault();
+    if (this.place.name === 'changes')
+      this.place = { name: 'changes', conversation: null, at: null };
+  }
+
   /** Changes stand differently now: those in front of the user are fetched again. */
   #listAgain(): void {
     if (this.place.name === 'changes') this.openChanges(this.place.conversation, this.place.at);

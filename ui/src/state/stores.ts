@@ -86,6 +86,7 @@ export class Stores {
     this.conversationActions.clear();
     this.switcher.close();
     this.palette.close();
+    void this.mentionSearch.look(null);
     this.drafts.dropMentions();
     this.answerSaver.cancel();
     this.turnActions.old = null;

@@ -14,6 +14,7 @@ function show(change: Record<string, unknown> = {}) {
     conversation: 'heating',
     draft: 'Hello',
     mentions: [],
+    vault: 'notebook',
     ruleOf: () => null,
     mentioning: new MentionSearch(host, new AppState()),
     onmention: vi.fn(),

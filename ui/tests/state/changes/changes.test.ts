@@ -8,6 +8,7 @@ import { Session } from '../../../src/state/session.svelte';
 import { FakeHost } from '../../fake/host';
 import { changes as story } from '../../fake/stories/changes/changes';
 import { question } from '../../fake/stories/chat/question';
+import { vaultAt } from '../../fake/view';
 
 function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedSet {
   const note = {
@@ -28,6 +29,27 @@ function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedS
 function ids(sets: readonly AppliedSet[]): string[] {
   return sets.map(({ id }) => id);
 }
+
+it('the page with the changes of a conversation shows all changes once another vault is open', async () => {
+  const host = new FakeHost(story());
+  const session = new Session(host);
+  await session.start();
+  const conversation = session.app.chat?.id ?? '';
+  session.openChanges(conversation);
+  // The control: in the same vault it stays with the conversation.
+  await session.start();
+  expect(session.place).toEqual({ name: 'changes', conversation, at: null });
+  const other = { ...vaultAt('/other', false), id: 'another' };
+  const subscribed = host.subscribe.bind(host);
+  host.subscribe = async (receive) => {
+    return { ...(await subscribed(receive)), vault: other, conversations: [] };
+  };
+  const before = host.asked('listApplied').length;
+  host.tell({ type: 'vault_changed', vault: other });
+  await expect.poll(() => host.asked('listApplied').length).toBeGreaterThan(before);
+  expect(session.place).toEqual({ name: 'changes', conversation: null, at: null });
+  expect(host.asked('listApplied').slice(before)).toEqual([{ conversation: null, before: null }]);
+});
 
 describe('applied changes', () => {
   let changes: Changes;

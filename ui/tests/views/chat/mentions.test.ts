@@ -8,6 +8,7 @@ import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { row } from '../../fake/stories/base';
 import { search } from '../../fake/stories/search';
+import { vaultAt } from '../../fake/view';
 
 async function open(change: { hasModel?: boolean } = {}, kept: Record<string, PrivateNote> = {}) {
   const story = search();
@@ -122,6 +123,30 @@ describe('a mention', () => {
     await keys.keyboard('{Enter}');
     // The user agreed to it, so nothing is asked about here.
     await waitFor(() => expect(sent(host)).toEqual(['As in [[2025-11-30]] and']));
+  });
+
+  it('of a private note is asked about in its own vault alone', async () => {
+    const { host, session, keys } = await open();
+    session.openNew();
+    await keys.keyboard('@2025-11');
+    await keys.click(await screen.findByRole('option', { name: /^Note 2025-11-30/ }));
+    const dialog = await screen.findByRole('dialog', { name: 'This note is private' });
+    // The control: the same vault told again leaves the question where it is.
+    const { vault } = session.app;
+    host.tell({ type: 'vault_changed', vault: vault && { ...vault, notes: 7 } });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(dialog).toBeInTheDocument();
+    const other = { ...vaultAt('/other', false), id: 'another' };
+    const subscribed = host.subscribe.bind(host);
+    host.subscribe = async (receive) => {
+      return { ...(await subscribed(receive)), vault: other, conversations: [] };
+    };
+    host.tell({ type: 'vault_changed', vault: other });
+    // Here and there a new conversation is in front of the user.
+    await waitFor(() => expect(session.app.shown).toBe('another'));
+    await waitFor(() => expect(dialog).not.toBeInTheDocument());
+    expect(session.app.chat).toBeNull();
+    expect(session.drafts.mentions).toEqual([]);
   });
 
   it('of a private note is asked about over its own draft alone', async () => {
