@@ -56,6 +56,12 @@ export function tooOldText({ standing }: AppliedNote): string {
 export function proposedText(done: readonly NoteEffect[]): Sentence {
   const { lead, paths } = told(done);
   if (lead?.to) return noteSentence(lead.path, 'move', proposedMove(lead.path, lead.to));
+  const count = done.length;
+  if (lead?.kind === 'replace' && count > 1) {
+    return noteSentence(lead.path, iconOf(lead), (note) =>
+      m.tool_proposed_changes({ count, note }),
+    );
+  }
   if (lead) return noteSentence(lead.path, iconOf(lead), proposedEffect(lead));
   return sentence('pen', m.tool_proposed_many({ count: paths.length }));
 }
@@ -72,10 +78,19 @@ function told(done: readonly NoteEffect[]): EffectSummary {
   const paths = [...new Set(done.map(({ path }) => path))];
   const moves = done.filter(({ to }) => to !== null);
   const [move] = moves;
-  const only = paths.length === 1 ? (done[0] ?? null) : null;
+  const only = paths.length === 1 ? together(done) : null;
   const follow = moves.length === 1 && done.every((one) => one === move || one.kind === 'replace');
   const lead = move && follow ? move : only;
   return { lead, paths, others: paths.filter((path) => path !== lead?.path).length };
+}
+
+/** The changes of one note as one. */
+function together(done: readonly NoteEffect[]): NoteEffect | null {
+  const [first] = done;
+  if (!first || !done.every(({ kind }) => kind === 'replace')) return first ?? null;
+  const sum = (count: (one: NoteEffect) => number): number =>
+    done.reduce((all, one) => all + count(one), 0);
+  return { ...first, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
 }
 
 function isContent({ kind }: NoteEffect): boolean {

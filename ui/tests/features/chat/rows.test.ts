@@ -52,6 +52,53 @@ function lines(...items: ToolItem[]): string[] {
   return toolLines(items).map(({ before, note, after }) => before + note + after);
 }
 
+describe('edits of one note', () => {
+  const waits = (given: object, path?: string): ToolItem => ({
+    ...changed({ waiting: true, added: 1, ...(path !== undefined && { path }) }),
+    arguments: JSON.stringify({ path: path ?? 'Lists/Groceries.md', ...given }),
+  });
+  const edits = [waits({ text: 'a' }), waits({ text: 'b' }), waits({ text: 'c' })];
+
+  it('share one line while they need review', () => {
+    expect(lines(...edits)).toEqual(['Proposed 3 changes to Groceries']);
+  });
+
+  it('share one line once they are made, with all their lines', () => {
+    const made = [changed({ added: 2 }), changed({ added: 1 })].map((call, at) => ({
+      ...call,
+      arguments: JSON.stringify({ text: at }),
+    }));
+    expect(lines(...made)).toEqual(['Added 3 lines to Groceries']);
+    const [first] = edits;
+    expect(first && lines(first, ...made)).toHaveLength(2);
+  });
+
+  it('share none where their states differ by now', () => {
+    const [, second] = edits;
+    const state = (call: ToolItem): string => (call === second ? 'rejected' : 'applied');
+    expect(toolLines(edits, state)).toHaveLength(3);
+    expect(toolLines(edits, () => 'applied')).toHaveLength(1);
+  });
+
+  it('share none with equal changes of other notes, nor with what creates the note', () => {
+    const [first, second] = edits;
+    if (!first || !second) throw new Error('no edits');
+    const other = waits({ text: 'a' }, 'Soup.md');
+    expect(lines(first, other, second)).toEqual([
+      'Proposed changes to 2 notes',
+      'Proposed changes to Groceries',
+    ]);
+    expect(lines(first, second, other)).toEqual([
+      'Proposed 2 changes to Groceries',
+      'Proposed changes to Soup',
+    ]);
+    expect(lines(changed({ created: true, waiting: true }), first)).toEqual([
+      'Proposed new note Groceries',
+      'Proposed changes to Groceries',
+    ]);
+  });
+});
+
 describe('a tool line', () => {
   it.each<[string, ToolItem]>([
     ['Read Groceries', read('Lists/Groceries.md')],

@@ -27,41 +27,59 @@ export interface ToolLine extends Sentence {
 
 type LineText = Omit<ToolLine, 'key' | 'calls'>;
 
-/** One line a call; reads that follow each other share one, and so do equal changes of several notes. */
-export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
-  const groups: ToolItem[][] = [];
+/** The state that the changes of a call in a note are in by now. */
+type StateOf = (call: ToolItem, note: NotePath) => string | null;
+
+/** One line a call; reads that follow each other share one, and so do equal changes of several notes, and changes of
+ * one note that are in the same state. */
+export function toolLines(calls: readonly ToolItem[], stateOf: StateOf = () => null): ToolLine[] {
+  const groups: { readonly calls: ToolItem[]; traits: Traits }[] = [];
   for (const call of calls) {
     const last = groups.at(-1);
-    if (last?.[0] && belongTogether(last[0], call)) last.push(call);
-    else groups.push([call]);
+    const traits = traitsOf(call, stateOf);
+    const common = last ? inCommon(last.traits, traits) : null;
+    if (last && common) {
+      last.calls.push(call);
+      last.traits = common;
+    } else groups.push({ calls: [call], traits });
   }
-  return groups.map((group) => ({
+  return groups.map(({ calls: group }) => ({
     key: group[0]?.call ?? '',
     calls: group,
     ...describe(group),
   }));
 }
 
-function belongTogether(one: ToolItem, other: ToolItem): boolean {
-  return (isRead(one) && isRead(other)) || isSameChange(one, other);
+/** What calls of one line have in common: that they read, their change or their note. */
+type Traits = readonly (string | null)[];
+
+function traitsOf(call: ToolItem, stateOf: StateOf): Traits {
+  const edit = editOf(call);
+  const note = edit && JSON.stringify([edit.path, edit.waiting, stateOf(call, edit.path)]);
+  return [isRead(call) ? 'read' : null, edit && changeOf(call, edit), note];
 }
 
-/** Whether both did the same to different notes. */
-function isSameChange(one: ToolItem, other: ToolItem): boolean {
-  const change = changeOf(one);
-  return change !== null && change === changeOf(other);
+/** The traits that are the same; `null` where none is. */
+function inCommon(some: Traits, others: Traits): Traits | null {
+  const same = some.map((trait, at) => (trait === others[at] ? trait : null));
+  return same.some((trait) => trait !== null) ? same : null;
 }
 
-/** The change that a call made, whichever note it was in; `null` where it changed nothing. */
-function changeOf(call: ToolItem): string | null {
-  const { tool, isError, output, reactions } = call;
+type Edit = Extract<ToolEvent, { type: 'changed' }>;
+
+/** The only change of a call, in a note that was there before. */
+function editOf({ isError, output, reactions }: ToolItem): Edit | null {
   if (isError || output === null || reactions.length !== 1) return null;
   const [reaction] = reactions;
-  if (reaction?.type !== 'changed' || reaction.created) return null;
+  return reaction?.type === 'changed' && !reaction.created ? reaction : null;
+}
+
+/** The change that a call made, whichever note it was in. */
+function changeOf(call: ToolItem, { waiting }: Edit): string {
   const given = Object.entries(argumentsOf(call))
     .filter(([name]) => name !== 'path' && name !== 'expect_hash')
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([tool, reaction.waiting, given]);
+  return JSON.stringify([call.tool, waiting, given]);
 }
 
 function isRead(call: ToolItem): boolean {
