@@ -74,16 +74,30 @@ impl<'a> UndoPlanner<'a> {
         notes: &'a dyn VaultReader,
         (planned, renames, restored): PlannedUnits,
     ) -> Self {
-        let (undone, conflicts, moved) = (Vec::new(), Vec::new(), Vec::new());
-        let files = HashMap::new();
-        Self { ledger, request, notes, planned, renames, restored, undone, conflicts, moved, files }
+        Self {
+            ledger,
+            request,
+            notes,
+            planned,
+            renames,
+            restored,
+            undone: Vec::new(),
+            conflicts: Vec::new(),
+            moved: Vec::new(),
+            files: HashMap::new(),
+        }
     }
 
     pub(super) fn into_plan(self) -> (UndoPlan, (Renames, RestoredTrashings)) {
-        let Self { planned, renames, restored, undone, conflicts, moved, files, .. } = self;
-        let plan =
-            UndoPlan { changes: planned, undone, conflicts, files, moved, ..UndoPlan::default() };
-        (plan, (renames, restored))
+        let plan = UndoPlan {
+            changes: self.planned,
+            undone: self.undone,
+            conflicts: self.conflicts,
+            files: self.files,
+            moved: self.moved,
+            ..UndoPlan::default()
+        };
+        (plan, (self.renames, self.restored))
     }
 
     pub(super) fn invert(&mut self, place: usize) {
@@ -339,6 +353,14 @@ impl<'a> UndoPlanner<'a> {
         now: NotePath,
         change: Change,
     ) -> Option<NotePath> {
+        let path = self.add_change(effect, now, change)?;
+        let undone = UndoneEffect { effect: effect.id.clone(), path: path.clone(), hunks };
+        self.undone.push(undone);
+        Some(path)
+    }
+
+    /// Adds the change to the plan, and returns as [`UndoPlanner::plan_change`] does.
+    fn add_change(&mut self, effect: &Effect, now: NotePath, change: Change) -> Option<NotePath> {
         let renamed = change.target().map(|target| (change.path.clone(), target.clone()));
         match self.planned.extend(ChangeSet::one(change)) {
             Ok(()) => {
@@ -348,8 +370,6 @@ impl<'a> UndoPlanner<'a> {
                     None => now,
                 };
                 renamed.into_iter().for_each(|(from, to)| self.renames.push(from, to));
-                let undone = UndoneEffect { effect: effect.id.clone(), path: path.clone(), hunks };
-                self.undone.push(undone);
                 Some(path)
             }
             Err(unplannable) => {
