@@ -2,7 +2,9 @@
 
 use protocol::{Change, ChangeKind, ChangeSet, EffectId, FileId};
 
-use super::{Hunks, LedgerView, UndoPlan, UndoRequest, UndoneEffect, VaultReader, plan_on_top};
+use super::{
+    Hunks, LedgerView, RedoneEffect, UndoPlan, UndoRequest, UndoneEffect, VaultReader, plan_on_top,
+};
 use crate::merge::hunks;
 
 /// The version that the user chose for the note of a conflict.
@@ -29,6 +31,39 @@ impl ConflictAnswer {
         }
     }
 
+    /// If the answer is about an edit that is made again, that is not recorded as an undo of it. The plan is about the
+    /// rest of the request: it finds the edit made, unless its note is a new file, where nothing tells that it is the note.
+    pub(super) fn without_redone_edit(
+        &self,
+        request: &UndoRequest,
+        plan: &mut UndoPlan,
+    ) -> UndoRequest {
+        let mut rest = request.clone();
+        if request.redone_hunks(&self.effect).is_none() {
+            return rest;
+        }
+        plan.undone.clear();
+        if self.is_restored() {
+            plan.redone = self.redone_edit(request, &Hunks::All);
+            rest.redone.values_mut().for_each(|edits| drop(edits.remove(&self.effect)));
+        }
+        rest
+    }
+
+    /// The edit that the answer makes again, by each effect that had undone it; nothing if the request asks for no such
+    /// edit.
+    #[must_use]
+    pub fn redone_edit(&self, request: &UndoRequest, hunks: &Hunks) -> Vec<RedoneEffect> {
+        let undid = request.redone.iter().filter(|(_, edits)| edits.contains_key(&self.effect));
+        let redone = |(by, _): (&EffectId, _)| RedoneEffect {
+            by: by.clone(),
+            effect: self.effect.clone(),
+            path: self.change.path.clone(),
+            hunks: hunks.clone(),
+        };
+        undid.map(redone).collect()
+    }
+
     /// Whether it makes a note again that is gone.
     pub(super) fn is_restored(&self) -> bool {
         self.change.kind() == ChangeKind::Create
@@ -49,22 +84,43 @@ pub fn plan_answered_undo(
     if whole.conflicts.is_empty() {
         return whole;
     }
-    // By its hunks: whole, the rest of its unit would go along.
-    let left = match request.effects.get(&answer.effect) {
-        Some(Hunks::Some(left)) => left.clone(),
-        Some(Hunks::All) | None => (0..hunk_count(ledger, &answer.effect)).collect(),
-    };
-    let effects = [(answer.effect.clone(), Hunks::Some(left))].into();
-    let alone = UndoRequest { effects, direction: request.direction };
+    let alone = request_alone(ledger, request, answer);
     let mut plan = plan_on_top(ledger, &alone, notes, Some(answer));
     if !plan.conflicts.is_empty() {
         // It is asked about again, and is not undone before that.
         plan.undone.clear();
+        plan.redone.clear();
     }
     let others = whole.conflicts.into_iter().filter(|one| one.effect != answer.effect);
     plan.conflicts.iter_mut().for_each(|conflict| conflict.hunks = Hunks::All);
     plan.conflicts.extend(others);
     plan
+}
+
+/// The request without the rest of the unit of an answered effect. It is by hunks: whole, that rest would go along.
+fn request_alone(
+    ledger: &LedgerView,
+    request: &UndoRequest,
+    answer: &ConflictAnswer,
+) -> UndoRequest {
+    let mut alone = UndoRequest { direction: request.direction, ..UndoRequest::undo([]) };
+    for (by, edits) in &request.redone {
+        if let Some(hunks) = edits.get(&answer.effect) {
+            let edit = [(answer.effect.clone(), hunks.clone())].into();
+            alone.redone.insert(by.clone(), edit);
+        }
+    }
+    let undone: Vec<&EffectId> = match alone.redone.is_empty() {
+        true => vec![&answer.effect],
+        false => alone.redone.keys().collect(),
+    };
+    let by_hunks = |effect: &EffectId| match request.effects.get(effect) {
+        Some(Hunks::Some(left)) => left.clone(),
+        Some(Hunks::All) | None => (0..hunk_count(ledger, effect)).collect(),
+    };
+    let effects = undone.into_iter().map(|one| (one.clone(), Hunks::Some(by_hunks(one))));
+    alone.effects = effects.collect();
+    alone
 }
 
 fn hunk_count(ledger: &LedgerView, effect: &EffectId) -> usize {

@@ -3,6 +3,7 @@
 mod conflict;
 mod edit;
 mod folder;
+mod redo;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,8 +17,8 @@ use super::ledger_view::LedgerView;
 use super::locate::NoteLocation;
 use super::trace::NoteTrace;
 use super::{
-    ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection, UndoPlan,
-    UndoRequest, UndoneEffect, VaultReader,
+    ConflictLines, EffectConflict, EffectConflictReason, Hunks, RedoneEffect, UndoDirection,
+    UndoPlan, UndoRequest, UndoneEffect, VaultReader,
 };
 use crate::names::name_key::name_key;
 
@@ -31,6 +32,7 @@ pub(super) struct UndoPlanner<'a> {
     renames: Renames,
     restored: RestoredTrashings,
     undone: Vec<UndoneEffect>,
+    redone: Vec<RedoneEffect>,
     conflicts: Vec<EffectConflict>,
     moved: Vec<MovedNote>,
     /// The files that the changes are about, by where they are on disk.
@@ -82,6 +84,7 @@ impl<'a> UndoPlanner<'a> {
             renames,
             restored,
             undone: Vec::new(),
+            redone: Vec::new(),
             conflicts: Vec::new(),
             moved: Vec::new(),
             files: HashMap::new(),
@@ -92,6 +95,7 @@ impl<'a> UndoPlanner<'a> {
         let plan = UndoPlan {
             changes: self.planned,
             undone: self.undone,
+            redone: self.redone,
             conflicts: self.conflicts,
             files: self.files,
             moved: self.moved,
@@ -104,6 +108,9 @@ impl<'a> UndoPlanner<'a> {
         let Some(effect) = self.ledger.effect(place) else { return };
         if self.request.direction == UndoDirection::Again {
             return self.reapply(place, effect);
+        }
+        if let Some(edits) = self.request.redone.get(&effect.id) {
+            return self.redo_edits(effect, edits);
         }
         match effect.kind {
             ChangeKind::Create => self.invert_creation(place, effect),

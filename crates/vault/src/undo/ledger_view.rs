@@ -37,8 +37,11 @@ impl LedgerView {
     /// The contents that have to be known to undo the requested effects.
     #[must_use]
     pub fn missing_contents(&self, request: &UndoRequest) -> HashSet<ContentHash> {
+        let redone = request.redone.values().flat_map(|edits| edits.keys());
+        let redone = redone.filter_map(|edit| self.position_of(edit));
         self.requested_positions(request)
             .into_iter()
+            .chain(redone)
             .flat_map(|place| self.version_hashes(place))
             .collect()
     }

@@ -34,6 +34,9 @@ use locate::NoteLocation;
 pub struct UndoRequest {
     /// The effects.
     pub effects: BTreeMap<EffectId, Hunks>,
+    /// For requested effects that undid several edits of one note, the edits to make again and how much of each; the
+    /// others stay undone. Those effects are not undone as a whole.
+    pub redone: BTreeMap<EffectId, BTreeMap<EffectId, Hunks>>,
     /// In which direction.
     pub direction: UndoDirection,
 }
@@ -62,7 +65,13 @@ impl UndoRequest {
     #[must_use]
     pub fn undo(effects: impl IntoIterator<Item = EffectId>) -> Self {
         let effects = effects.into_iter().map(|effect| (effect, Hunks::All)).collect();
-        Self { effects, direction: UndoDirection::Back }
+        Self { effects, redone: BTreeMap::new(), direction: UndoDirection::Back }
+    }
+
+    /// As much of an edit as is to be made again.
+    #[must_use]
+    pub fn redone_hunks(&self, edit: &EffectId) -> Option<&Hunks> {
+        self.redone.values().find_map(|edits| edits.get(edit))
     }
 }
 
@@ -77,6 +86,8 @@ pub struct UndoPlan {
     pub unit: HashSet<NotePath>,
     /// The effects that are undone, at least in part.
     pub undone: Vec<UndoneEffect>,
+    /// The edits that are made again, at least in part, while others stay undone that were undone with them.
+    pub redone: Vec<RedoneEffect>,
     /// The effects that cannot be undone without a guess.
     pub conflicts: Vec<EffectConflict>,
     /// Of the changes that are about a note which the ledger knows by its file, that file: they are to be
@@ -102,6 +113,19 @@ impl UndoPlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoneEffect {
     /// The effect that is undone.
+    pub effect: EffectId,
+    /// The path of the change that does it, as the change set has it: before all renames of the set.
+    pub path: NotePath,
+    /// How much of it.
+    pub hunks: Hunks,
+}
+
+/// An edit that a change of the set makes again. If the set does not change its note, the note has it already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedoneEffect {
+    /// The effect that had undone it, and others.
+    pub by: EffectId,
+    /// The edit.
     pub effect: EffectId,
     /// The path of the change that does it, as the change set has it: before all renames of the set.
     pub path: NotePath,
@@ -242,6 +266,10 @@ fn plan_on_top(
 ) -> UndoPlan {
     let notes = &ListedOnce::new(notes);
     let mut taken = answer.map(|answer| answer.clone().into_plan(Hunks::All)).unwrap_or_default();
+    let request = &match answer {
+        Some(answer) => answer.without_redone_edit(request, &mut taken),
+        None => request.clone(),
+    };
     let is_answered = |effect: &EffectId| answer.is_some_and(|answer| answer.effect == *effect);
     let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
     for unit in ledger.units(request) {
@@ -261,6 +289,7 @@ fn plan_on_top(
             taken.changes = attempt.changes;
             attempt.undone.retain(|undone| !is_answered(&undone.effect));
             taken.undone.extend(attempt.undone);
+            taken.redone.extend(attempt.redone);
             for (path, file) in attempt.files {
                 taken.files.entry(path).or_insert(file);
             }
@@ -290,7 +319,9 @@ fn unit_paths(ledger: &LedgerView, plan: &UndoPlan) -> HashSet<NotePath> {
     };
     let of_units = ledger.effects().iter().filter(|effect| effect.unit.is_some());
     let of_units: HashSet<&EffectId> = of_units.map(|effect| &effect.id).collect();
-    let linked = plan.undone.iter().filter(|undone| of_units.contains(&undone.effect));
+    let undone = plan.undone.iter().map(|undone| (&undone.effect, &undone.path));
+    let redone = plan.redone.iter().map(|redone| (&redone.effect, &redone.path));
+    let linked = undone.chain(redone).filter(|(effect, _)| of_units.contains(effect));
     let renamed = plan.changes.changes().filter(is_renamed).map(|change| &change.path);
-    renamed.chain(linked.map(|undone| &undone.path)).cloned().collect()
+    renamed.chain(linked.map(|(_, path)| path)).cloned().collect()
 }

@@ -77,7 +77,7 @@ fn hunks_are_undone_in_any_order_and_reapplied() {
     let effect = edit(&mut world, &[10, 2, 3, 4, 50]);
     for (hunk, expected) in [(1, [10, 2, 3, 4, 5]), (0, [1, 2, 3, 4, 5])] {
         let effects = [(effect.clone(), Hunks::Some([hunk].into()))].into();
-        back(&mut world, &UndoRequest { effects, direction: UndoDirection::Back });
+        back(&mut world, &UndoRequest { effects, ..UndoRequest::undo([]) });
         assert_eq!(world.notes[&path("a.md")].lines, expected);
     }
     let first_undo = world.ledger[1].id.clone();
@@ -288,7 +288,7 @@ fn overwritten_change_is_reapplied_next_to_the_other_programs_text() {
 }
 
 fn again(effect: EffectId) -> UndoRequest {
-    UndoRequest { effects: [(effect, Hunks::All)].into(), direction: UndoDirection::Again }
+    UndoRequest { direction: UndoDirection::Again, ..UndoRequest::undo([effect]) }
 }
 
 #[test]

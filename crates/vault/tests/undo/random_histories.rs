@@ -5,8 +5,7 @@ use std::sync::OnceLock;
 
 use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, FileId, NotePath};
 use vault::undo::{
-    EffectConflict, EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest, VaultFile,
-    VaultReader, plan_undo,
+    EffectConflict, EffectivePart, Hunks, UndoPlan, UndoRequest, VaultFile, VaultReader, plan_undo,
 };
 
 use crate::expected::ExpectedUndo;
@@ -229,7 +228,7 @@ fn some_effects(world: &SimulatedVault, random: &mut fastrand::Rng) -> Option<Un
         };
         effects.insert(effect.id.clone(), Hunks::Some(some));
     }
-    Some(UndoRequest { effects, direction: UndoDirection::Back })
+    Some(UndoRequest { effects, ..UndoRequest::undo([]) })
 }
 
 fn undo_something(

@@ -1,9 +1,9 @@
 //! Which changes of an undo happen all or not at all.
 
 use protocol::{Change, EffectId};
-use vault::undo::{UndoPlan, UndoRequest, plan_undo};
+use vault::undo::{Hunks, UndoPlan, UndoRequest, plan_undo};
 
-use crate::cases::world;
+use crate::cases::{back, world};
 use crate::simulation::{SimulatedVault, bytes, path};
 
 /// Plans the undo of everything in the ledger.
@@ -52,4 +52,36 @@ fn edit_of_what_is_in_a_moved_folder_belongs_to_the_move() {
     let folder = Change::rename_folder(path("Old"), path("New"));
     world.apply(&[folder].into_iter().collect(), "turn");
     assert_eq!(unit(&plan_of_all(&world)), ["New", "New/n.md"]);
+}
+
+#[test]
+fn edit_that_is_redone_with_a_move_belongs_to_it_and_another_stays_undone() {
+    let (mut world, links) = (world(), path("links.md"));
+    world.add_note(&links, vec![60, 7, 61]);
+    let edit = Change::replace(links.clone(), bytes(&[60, 7, 61]), bytes(&[60, 7, 62]));
+    world.apply(&[edit].into_iter().collect(), "turn");
+    let set = [
+        Change::replace(links.clone(), bytes(&[60, 7, 62]), bytes(&[63, 7, 62])),
+        Change::rename(path("a.md"), path("Moved/a.md")),
+    ];
+    world.apply(&set.into_iter().collect(), "turn");
+    let all: Vec<EffectId> = world.ledger.iter().map(|effect| effect.id.clone()).collect();
+    assert_eq!(back(&mut world, &UndoRequest::undo(all.clone())).conflicts, []);
+    assert_eq!(world.notes[&links].lines, [60, 7, 61]);
+
+    let undid: Vec<_> = world.ledger[3..].iter().map(|effect| effect.id.clone()).collect();
+    let mut request = UndoRequest::undo(undid.clone());
+    request.redone.insert(undid[0].clone(), [(all[1].clone(), Hunks::All)].into());
+    let mut changed = world.clone();
+    changed.notes.get_mut(&links).unwrap().lines = vec![64, 7, 65];
+    let plan = plan_undo(&changed.ledger_view(&request), &request, &changed);
+    assert_eq!((plan.changes.len(), plan.redone.len()), (0, 0), "all or nothing");
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
+    assert_eq!(conflict.effect, all[1]);
+    assert_eq!((conflict.lines.len(), &conflict.lines[0].restored), (1, &bytes(&[63])));
+
+    let plan = back(&mut world, &request);
+    assert_eq!(unit(&plan), ["a.md", "links.md"]);
+    assert_eq!((&plan.redone[0].effect, &plan.redone[0].by), (&all[1], &undid[0]));
+    assert_eq!(world.notes[&links].lines, [63, 7, 61]);
 }

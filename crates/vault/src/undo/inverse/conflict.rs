@@ -8,7 +8,8 @@ use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, Un
 
 impl UndoPlanner<'_> {
     pub(super) fn requested_hunks(&self, effect: &Effect) -> Hunks {
-        self.request.effects.get(&effect.id).cloned().unwrap_or(Hunks::All)
+        let undone = self.request.effects.get(&effect.id);
+        undone.or_else(|| self.request.redone_hunks(&effect.id)).cloned().unwrap_or(Hunks::All)
     }
 
     /// A conflict about all that was requested of an effect.

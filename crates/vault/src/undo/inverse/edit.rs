@@ -78,7 +78,7 @@ impl UndoPlanner<'_> {
     }
 
     /// Adds the conflict about lines of a note that were changed since, if there are any.
-    fn add_changed_lines(
+    pub(super) fn add_changed_lines(
         &mut self,
         effect: &Effect,
         (path, note): (NotePath, ContentHash),
@@ -100,6 +100,9 @@ impl UndoPlanner<'_> {
 
     /// The text of a note that is gone, as the request would leave it.
     pub(super) fn text_to_restore(&self, place: usize, effect: &Effect) -> Option<Vec<u8>> {
+        if let Some(wanted) = self.request.redone_hunks(&effect.id) {
+            return self.text_to_restore_with(place, effect, wanted);
+        }
         let before = self.ledger.content(effect.before.as_ref())?;
         let Hunks::Some(wanted) = self.requested_hunks(effect) else {
             return Some(before.to_vec());

@@ -1,0 +1,105 @@
+//! Makes edits again that were undone together with others, which stay undone: each edit is merged into the present
+//! note as it was made, so nothing is written but its own lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{Change, ContentHash, Effect, EffectId};
+
+use super::UndoPlanner;
+use crate::merge::{DiffHunk, LineOrder, MergeConflict, hunks, merge_in_order, revert_hunks};
+use crate::undo::{EffectConflictReason, Hunks, RedoneEffect};
+
+impl UndoPlanner<'_> {
+    /// Makes some of the edits again that `by` undid, oldest first.
+    pub(super) fn redo_edits(&mut self, by: &Effect, edits: &BTreeMap<EffectId, Hunks>) {
+        let position = |(edit, hunks)| Some((self.ledger.position_of(edit)?, hunks));
+        let mut oldest_first: Vec<(usize, &Hunks)> = edits.iter().filter_map(position).collect();
+        oldest_first.sort_by_key(|(place, _)| *place);
+        for (place, hunks) in oldest_first {
+            if let Some(edit) = self.ledger.effect(place) {
+                self.redo_edit(by, (place, edit), hunks);
+            }
+        }
+    }
+
+    fn redo_edit(&mut self, by: &Effect, (place, edit): (usize, &Effect), wanted: &Hunks) {
+        let Some((undone, after)) = self.undone_and_redone(edit, wanted) else {
+            return self.add_conflict(place, edit, EffectConflictReason::Purged);
+        };
+        let found = match self.find_note(place, edit) {
+            Ok(found) => found,
+            Err(missing) => return self.add_missing_note(place, edit, missing),
+        };
+        let order = LineOrder::from_versions(self.ledger.versions(place));
+        let merged = merge_in_order(&undone, &found.bytes, after, &order);
+        let is_written = merged.bytes != found.bytes;
+        let (done, left) = match merged.conflicts.as_slice() {
+            [] => (Some(wanted.clone()), Hunks::Some(BTreeSet::new())),
+            conflicts if is_written => split_redone_hunks(&undone, after, wanted, conflicts),
+            // They are recorded with the answer to the others.
+            _ => (None, wanted.clone()),
+        };
+        let (path, at) = (found.path_now.clone(), ContentHash::of(&found.bytes));
+        let is_planned = if is_written {
+            self.record_move(&found);
+            self.pin_file(&found.path_now, &found.path_now, &found.trace);
+            let change = Change::replace(found.path_after, found.bytes, merged.bytes);
+            self.add_change(edit, found.path_now, change).is_some()
+        } else {
+            true
+        };
+        if let Some(hunks) = done.filter(|_| is_planned) {
+            let (by, effect) = (by.id.clone(), edit.id.clone());
+            self.redone.push(RedoneEffect { by, effect, path: path.clone(), hunks });
+        }
+        self.add_changed_lines(edit, (path, at), merged.conflicts, left);
+    }
+
+    /// The text of an edit with these hunks undone, and with them.
+    fn undone_and_redone(&self, edit: &Effect, wanted: &Hunks) -> Option<(Vec<u8>, &[u8])> {
+        let before = self.ledger.content(edit.before.as_ref())?;
+        let after = self.ledger.content(edit.after.as_ref())?;
+        let undone = match wanted {
+            Hunks::All => before.to_vec(),
+            Hunks::Some(some) => revert_hunks(before, after, some),
+        };
+        Some((undone, after))
+    }
+
+    /// The last text of a note that is gone, with an edit made again.
+    pub(super) fn text_to_restore_with(
+        &self,
+        place: usize,
+        edit: &Effect,
+        wanted: &Hunks,
+    ) -> Option<Vec<u8>> {
+        let (undone, after) = self.undone_and_redone(edit, wanted)?;
+        let last = self.ledger.newest_version(place).unwrap_or(&undone);
+        let order = LineOrder::from_versions(self.ledger.versions(place));
+        let merged = merge_in_order(&undone, last, after, &order).without_conflicts();
+        Some(merged.unwrap_or_else(|| after.to_vec()))
+    }
+}
+
+/// The wanted hunks that a merge made again, if it made any, and those that its conflicts left. Hunks that cannot be told
+/// apart are left together.
+fn split_redone_hunks(
+    undone: &[u8],
+    after: &[u8],
+    wanted: &Hunks,
+    conflicts: &[MergeConflict],
+) -> (Option<Hunks>, Hunks) {
+    let made = hunks(undone, after);
+    let places: Vec<usize> = match wanted {
+        Hunks::All => (0..made.len()).collect(),
+        Hunks::Some(some) => some.iter().copied().collect(),
+    };
+    if places.len() != made.len() {
+        return (None, wanted.clone());
+    }
+    let is_left = |hunk: &DiffHunk| conflicts.iter().any(|one| one.contains(&hunk.before));
+    let (left, done): (Vec<_>, Vec<_>) =
+        places.into_iter().zip(made).partition(|(_, hunk)| is_left(hunk));
+    let places = |some: Vec<(usize, _)>| some.into_iter().map(|(place, _)| place).collect();
+    (Some(Hunks::Some(places(done))), Hunks::Some(places(left)))
+}
