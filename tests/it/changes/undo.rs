@@ -1,6 +1,8 @@
 //! Applied changes are listed, undone beside the user's own later edits, redone, and reapplied
 //! where another program overwrote them.
 
+mod redo_edits;
+
 use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
 use protocol::changes::review::DiffLineKind;
 use protocol::{AppEvent, ContentHash};

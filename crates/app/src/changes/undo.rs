@@ -2,7 +2,8 @@
 //!
 //! `vault::undo::plan_undo` plans on the effects of `Store::effects_in_scope` that are not undone yet, on the ledger
 //! and on the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
-//! and `undoing` record it. Redo undoes the set of the undo.
+//! and `undoing` record it. Redo undoes the set of the undo; of edits of one note that were undone together, `redo_request` makes
+//! again those that it is about.
 
 mod answers;
 mod conflicts;
@@ -57,7 +58,7 @@ impl App {
         let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
         let wanted = open.redo_request(&effects).await?;
         if wanted.effects.is_empty() {
-            return Err(UserError::other("There’s nothing to redo."));
+            return Err(nothing_to_redo());
         }
         open.undo_as_one_set(&wanted, UndoAction::Redo).await
     }
@@ -167,6 +168,7 @@ impl VaultSession {
         let Some(first) = first else { return Ok(nothing_undone()) };
         let (turn, mut touched) = (find_effect(&self.store, first).await?.turn, BTreeSet::new());
         let (mut undone, mut wanted) = (nothing_undone(), request.clone());
+        let mut unanswered = Vec::new();
         for tries in 1.. {
             let (plan, conflicts, sets) = self.plan_undo(&wanted, action).await?;
             touched.extend(sets);
@@ -195,11 +197,13 @@ impl VaultSession {
                 break;
             }
             self.drop_undone(&mut wanted).await?;
+            unanswered.extend(dropped_conflicts(&undone.conflicts, request, &wanted));
             if wanted.effects.is_empty() {
                 undone.conflicts.clear();
                 break;
             }
         }
+        undone.conflicts.extend(unanswered);
         undone.changed.sort();
         undone.changed.dedup();
         if !undone.changed.is_empty() {
@@ -240,8 +244,7 @@ impl VaultSession {
         request: &UndoRequest,
         action: UndoAction,
     ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
-        let (plan, conflicts, sets) = self.plan_with_answer(request, action, None).await?;
-        Ok((plan, self.without_repeated_conflicts(conflicts).await?, sets))
+        self.plan_with_answer(request, action, None).await
     }
 
     /// The same, together with the user's answer to a conflict.
@@ -307,9 +310,10 @@ impl VaultSession {
         Ok(ledger)
     }
 
-    /// The earliest of the requested effects. Their ids sort by time.
+    /// The earliest of the requested effects and of the edits to make again. Their ids sort by time.
     async fn earliest_effect(&self, request: &UndoRequest) -> Result<EffectId, UserError> {
-        let first = request.effects.keys().next().cloned();
+        let redone = request.redone.values().flat_map(|edits| edits.keys());
+        let first = request.effects.keys().chain(redone).min().cloned();
         first.ok_or_else(|| UserError::other("There’s nothing to undo."))
     }
 
@@ -323,7 +327,7 @@ impl VaultSession {
         progress: &Progress,
     ) -> Result<Applied, UserError> {
         let reverts = match by {
-            AppliedBy::Undo => self.recorded_reverts(&plan.undone).await?,
+            AppliedBy::Undo => self.recorded_reverts(plan).await?,
             _ => Vec::new(),
         };
         let own =
@@ -347,6 +351,23 @@ impl VaultSession {
 
 const fn is_stopped(error: &VaultError) -> bool {
     matches!(error, VaultError::Stopped { .. })
+}
+
+/// The conflicts about edits that were to be made again, and that what is left of the request is not about.
+fn dropped_conflicts(
+    conflicts: &[UndoConflict],
+    request: &UndoRequest,
+    left: &UndoRequest,
+) -> Vec<UndoConflict> {
+    let is_dropped = |conflict: &&UndoConflict| {
+        request.redone_hunks(&conflict.effect).is_some()
+            && left.redone_hunks(&conflict.effect).is_none()
+    };
+    conflicts.iter().filter(is_dropped).cloned().collect()
+}
+
+fn nothing_to_redo() -> UserError {
+    UserError::other("There’s nothing to redo.")
 }
 
 const fn nothing_undone() -> UndoResult {

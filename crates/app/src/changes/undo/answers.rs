@@ -14,7 +14,7 @@ use vault::{Applied, Progress, VaultError};
 
 use super::conflicts::requested_hunks;
 use super::displayed_bytes::bytes_shown_as;
-use super::{applied_by, not_yet_undone, nothing_undone, request_for};
+use super::{applied_by, not_yet_undone, nothing_to_redo, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
 use crate::changes::history::find_effect;
@@ -67,8 +67,9 @@ impl App {
         let is_about_unit = effect.unit.is_some()
             && conflict.hunks.is_empty()
             && conflict.action != UndoAction::Reapply;
-        let request = match is_about_unit {
-            true => open.not_yet_undone_effect(&effect.id, &[]).await?,
+        let is_redone = conflict.action == UndoAction::Redo && open.makes_again(&effect.id).await?;
+        let request = match is_about_unit || is_redone {
+            true => open.request_about(conflict.action, &effect.id, &conflict.hunks).await?,
             false => request_for(conflict.action, [effect.id.clone()]),
         };
         let (file, bytes) = open.shown_note(&request, conflict).await?;
@@ -81,7 +82,15 @@ impl App {
                 let (plan, conflicts, _) = planned.await?;
                 (plan, conflicts)
             }
-            false => (answer.into_plan(requested_hunks(&conflict.hunks)), Vec::new()),
+            false => {
+                let hunks = requested_hunks(&conflict.hunks);
+                let redone = answer.redone_edit(&request, &hunks);
+                let mut plan = answer.into_plan(hunks);
+                if is_redone {
+                    (plan.undone, plan.redone) = (Vec::new(), redone);
+                }
+                (plan, Vec::new())
+            }
         };
         let (set, by, unwatched) = (new_id(), applied_by(conflict.action), Progress::default());
         let applied = open.apply_user_set(&set, &plan, &effect.turn, by, &unwatched).await?;
@@ -200,14 +209,23 @@ impl VaultSession {
         }
     }
 
-    async fn not_yet_undone_effect(
+    /// The request for what an undo or a redo asked about: this effect with its unit, or these hunks of it.
+    async fn request_about(
         &self,
+        action: UndoAction,
         effect: &EffectId,
         hunks: &[u32],
     ) -> Result<UndoRequest, UserError> {
         let scope = UndoScope::Effect { effect: effect.clone(), hunks: hunks.to_vec() };
-        let effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
-        not_yet_undone(self, &scope, &effects).await
+        let mut effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+        if action != UndoAction::Redo || !self.makes_again(effect).await? {
+            return not_yet_undone(self, &scope, &effects).await;
+        }
+        if !hunks.is_empty() {
+            effects.retain(|one| one.id == *effect);
+        }
+        let request = self.redo_request(&effects).await?;
+        if request.effects.is_empty() { Err(nothing_to_redo()) } else { Ok(request) }
     }
 
     /// Does to an effect what was asked for; the caller holds `change_lock`.
@@ -220,7 +238,7 @@ impl VaultSession {
         match action {
             UndoAction::Reapply => self.reapply_effect(effect).await,
             UndoAction::Undo | UndoAction::Redo => {
-                let wanted = self.not_yet_undone_effect(effect, hunks).await?;
+                let wanted = self.request_about(action, effect, hunks).await?;
                 self.undo_as_one_set(&wanted, action).await
             }
         }
@@ -233,11 +251,13 @@ impl VaultSession {
         let wanted = match action {
             UndoAction::Reapply => request_for(*action, [effect.clone()]),
             UndoAction::Undo | UndoAction::Redo => {
-                self.not_yet_undone_effect(effect, hunks).await?
+                self.request_about(*action, effect, hunks).await?
             }
         };
         let (plan, conflicts, _) = self.plan_undo(&wanted, *action).await?;
-        if plan.undone.iter().any(|undone| undone.effect == *effect && undone.path == note.path) {
+        let undone = plan.undone.iter().map(|undone| (&undone.effect, &undone.path));
+        let redone = plan.redone.iter().map(|redone| (&redone.effect, &redone.path));
+        if undone.chain(redone).any(|done| done == (effect, &note.path)) {
             return self.complete(*action, effect, hunks).await;
         }
         let about = conflicts.into_iter().find(|conflict| conflict.effect == *effect);

@@ -106,6 +106,12 @@ pub(super) fn refused_conflicts(
     plan: &UndoPlan,
     applied: &Applied,
 ) -> Vec<UndoConflict> {
+    let redone = plan.redone.iter().map(|redone| UndoneEffect {
+        effect: redone.effect.clone(),
+        path: redone.path.clone(),
+        hunks: redone.hunks.clone(),
+    });
+    let all: Vec<UndoneEffect> = plan.undone.iter().cloned().chain(redone).collect();
     let told = |is_meant: fn(&VaultError) -> bool| {
         let about = move |undoing: &UndoneEffect| {
             let is_its =
@@ -113,7 +119,7 @@ pub(super) fn refused_conflicts(
             let (_, error) = applied.problems.iter().find(is_its)?;
             Some(failed_conflict(action, undoing, error))
         };
-        plan.undone.iter().filter_map(about)
+        all.iter().filter_map(about)
     };
     let mut causes: Vec<_> = told(is_note_failure).collect();
     if !causes.iter().any(|cause| plan.unit.contains(&cause.path)) {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use protocol::changes::history::{UndoAction, UndoConflict};
 use protocol::{EffectId, NotePath, UserError};
-use vault::undo::{EffectivePart, Hunks, UndoneEffect};
+use store::RevertRow;
+use vault::undo::{EffectivePart, Hunks, UndoPlan};
 
 use super::conflicts::requested_hunks;
 use super::request_for;
@@ -17,13 +18,14 @@ type RecordedRevert = (NotePath, EffectId, Option<BTreeSet<usize>>);
 
 impl VaultSession {
     /// The reverts to record. An undo whose last hunks are undone is recorded as undone whole: only then do
-    /// the changes count again that it had undone.
+    /// the changes count again that it had undone. Of an undo that is redone for some edits only, the same is recorded, and
+    /// that all else which it had undone is undone by the redo.
     pub(super) async fn recorded_reverts(
         &self,
-        undone: &[UndoneEffect],
+        plan: &UndoPlan,
     ) -> Result<Vec<RecordedRevert>, UserError> {
-        let mut reverts = Vec::with_capacity(undone.len());
-        for undoing in undone {
+        let mut reverts = Vec::with_capacity(plan.undone.len());
+        for undoing in &plan.undone {
             let hunks = match &undoing.hunks {
                 Hunks::Some(some) if !self.completes_redo(&undoing.effect, some).await? => {
                     Some(some.clone())
@@ -32,7 +34,49 @@ impl VaultSession {
             };
             reverts.push((undoing.path.clone(), undoing.effect.clone(), hunks));
         }
+        if plan.redone.is_empty() {
+            return Ok(reverts);
+        }
+        let rows = self.store.reverts().await.map_err(store_error)?;
+        for redone in &plan.redone {
+            add_revert(&mut reverts, (redone.path.clone(), redone.by.clone(), None));
+            for row in rows.iter().filter(|row| row.by == redone.by) {
+                let left = match self.hunks_left_undone(row, plan).await? {
+                    Hunks::All => None,
+                    Hunks::Some(left) if left.is_empty() => continue,
+                    Hunks::Some(left) => Some(left),
+                };
+                add_revert(&mut reverts, (redone.path.clone(), row.effect.clone(), left));
+            }
+        }
         Ok(reverts)
+    }
+
+    /// As much of what a row undoes as the plan does not make again.
+    async fn hunks_left_undone(
+        &self,
+        row: &RevertRow,
+        plan: &UndoPlan,
+    ) -> Result<Hunks, UserError> {
+        let mut redone = plan.redone.iter();
+        let redone = redone.find(|redone| redone.by == row.by && redone.effect == row.effect);
+        let done = match redone.map(|redone| &redone.hunks) {
+            None => return Ok(row.hunks.clone().map_or(Hunks::All, Hunks::Some)),
+            Some(Hunks::All) => return Ok(Hunks::Some(BTreeSet::new())),
+            Some(Hunks::Some(done)) => done,
+        };
+        let undone = match &row.hunks {
+            Some(hunks) => hunks.clone(),
+            None => self.hunk_places(&row.effect).await?,
+        };
+        Ok(Hunks::Some(undone.difference(done).copied().collect()))
+    }
+
+    /// The places of all hunks of an effect.
+    async fn hunk_places(&self, effect: &EffectId) -> Result<BTreeSet<usize>, UserError> {
+        let effect = find_effect(&self.store, effect).await?;
+        let (before, after) = before_and_after(&self.store, &effect).await?;
+        Ok((0..vault::merge::hunks(&before, &after).len()).collect())
     }
 
     /// Whether an effect undid others, and nothing of it is left without these hunks.
@@ -50,10 +94,8 @@ impl VaultSession {
             EffectivePart::Whole => BTreeSet::new(),
             EffectivePart::Without(gone) => gone,
         };
-        let (before, after) =
-            before_and_after(&self.store, &find_effect(&self.store, effect).await?).await?;
-        let mut all = 0..vault::merge::hunks(&before, &after).len();
-        Ok(all.all(|hunk| hunks.contains(&hunk) || gone.contains(&hunk)))
+        let all = self.hunk_places(effect).await?;
+        Ok(all.iter().all(|hunk| hunks.contains(hunk) || gone.contains(hunk)))
     }
 
     /// Shows the places of conflicts in the notes as they are after the undo, which may have moved the lines. A
@@ -69,8 +111,18 @@ impl VaultSession {
             return Ok(());
         }
         let mut request = request_for(action, []);
-        let left = shown.iter().map(|one| (one.effect.clone(), requested_hunks(&one.hunks)));
-        request.effects.extend(left);
+        for one in &shown {
+            if action == UndoAction::Redo && self.makes_again(&one.effect).await? {
+                let again =
+                    self.redo_request(&[find_effect(&self.store, &one.effect).await?]).await?;
+                request.effects.extend(again.effects);
+                for (by, edits) in again.redone {
+                    request.redone.entry(by).or_default().extend(edits);
+                }
+            } else {
+                request.effects.insert(one.effect.clone(), requested_hunks(&one.hunks));
+            }
+        }
         let (_, present, _) = self.plan_undo(&request, action).await?;
         for conflict in &mut shown {
             if let Some(now) = present.iter().find(|now| now.effect == conflict.effect) {
@@ -78,5 +130,17 @@ impl VaultSession {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds a revert to those of the same effect.
+fn add_revert(reverts: &mut Vec<RecordedRevert>, (path, effect, hunks): RecordedRevert) {
+    match reverts.iter_mut().find(|(_, other, _)| *other == effect) {
+        None => reverts.push((path, effect, hunks)),
+        Some((_, _, all)) => match (all, hunks) {
+            (None, _) => {}
+            (Some(some), Some(more)) => some.extend(more),
+            (all, None) => *all = None,
+        },
     }
 }

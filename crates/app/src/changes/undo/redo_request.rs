@@ -1,9 +1,9 @@
-//! The effects that a redo undoes. One change of an undo may have undone several effects: those that the redo is not
-//! about stay undone.
+//! The effects that a redo undoes. One change of an undo may have undone several edits of a note: of those, a redo makes
+//! again what it is about, and the others stay undone.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use protocol::changes::history::{UndoConflict, UndoScope};
+use protocol::changes::history::{AppliedBy, UndoScope};
 use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
 use vault::undo::{EffectivePart, Hunks, UndoRequest};
@@ -26,7 +26,7 @@ impl ChangesToUndo {
         group(by).is_some_and(|group| self.groups.contains(&group))
     }
 
-    /// Whether an effect that was undone by one of these changes can be undone again on top of the redo of that change:
+    /// Whether an effect that was undone by one of these changes can stay undone when others of that change are redone:
     /// both are about contents of a note that stays. Moves that were undone together are redone together.
     fn leaves_undone(&self, by: &Effect, effect: &Effect) -> bool {
         let are_edits = by.kind == ChangeKind::Replace && effect.kind == ChangeKind::Replace;
@@ -47,7 +47,7 @@ fn group(effect: &Effect) -> Option<(ChangeSetId, CallId)> {
 
 impl VaultSession {
     /// The request that applies these effects again, as far as they are undone; empty if none is. Other edits of the
-    /// same notes that were undone with them are requested too: they are undone again, on top of the redo.
+    /// same notes that were undone with them stay undone.
     pub(super) async fn redo_request(&self, effects: &[Effect]) -> Result<UndoRequest, UserError> {
         let standings = effective_changes(&self.store).await?;
         let rows = self.store.reverts().await.map_err(store_error)?;
@@ -84,43 +84,45 @@ impl VaultSession {
                 undoing.by_id.insert(peer.id.clone(), peer);
             }
         }
-        let is_other = |row: &&RevertRow| {
-            !in_scope.contains_key(&row.effect) && !undoing.by_id.contains_key(&row.effect)
-        };
-        for row in rows.iter().filter(is_other).collect::<Vec<_>>() {
-            let Some(by) = undoing.by_id.get(&row.by) else { continue };
-            let other = find_effect(&self.store, &row.effect).await?;
-            if undoing.leaves_undone(by, &other) {
-                self.add_undone_hunks(&mut request, row, &other).await?;
-            }
-        }
+        request.redone = self.edits_to_redo(&rows, &in_scope, &undoing).await?;
         Ok(request)
     }
 
-    /// Requests as much of an effect as the row says is undone.
-    async fn add_undone_hunks(
+    /// For changes that undid edits which stay undone, the edits that are made again.
+    async fn edits_to_redo(
         &self,
-        request: &mut UndoRequest,
-        row: &RevertRow,
-        effect: &Effect,
-    ) -> Result<(), UserError> {
-        let hunks = match &row.hunks {
-            Some(hunks) => Hunks::Some(hunks.clone()),
-            // Whole, the rest of its unit would be undone with it.
-            None if effect.unit.is_some() => self.all_hunks(effect).await?,
-            None => Hunks::All,
-        };
-        let none = || Hunks::Some(BTreeSet::new());
-        let requested = request.effects.entry(effect.id.clone()).or_insert_with(none);
-        match hunks {
-            Hunks::All => *requested = Hunks::All,
-            Hunks::Some(more) => {
-                if let Hunks::Some(requested) = requested {
-                    requested.extend(more);
+        rows: &[RevertRow],
+        in_scope: &BTreeMap<&EffectId, &Effect>,
+        undoing: &ChangesToUndo,
+    ) -> Result<BTreeMap<EffectId, BTreeMap<EffectId, Hunks>>, UserError> {
+        let mut redone = BTreeMap::new();
+        for by in undoing.by_id.values().filter(|by| by.kind == ChangeKind::Replace) {
+            let (mut edits, mut others, mut are_edits) = (BTreeMap::new(), 0, true);
+            for row in rows.iter().filter(|row| row.by == by.id) {
+                let effect = find_effect(&self.store, &row.effect).await?;
+                if in_scope.contains_key(&row.effect) || !undoing.leaves_undone(by, &effect) {
+                    are_edits &= effect.kind == ChangeKind::Replace;
+                    let hunks = row.hunks.clone().map_or(Hunks::All, Hunks::Some);
+                    edits.insert(effect.id, hunks);
+                } else {
+                    others += 1;
                 }
             }
+            if others > 0 && are_edits {
+                redone.insert(by.id.clone(), edits);
+            }
         }
-        Ok(())
+        Ok(redone)
+    }
+
+    /// Whether a redo that asked about an effect makes that effect again; otherwise it undoes the effect, which is of an
+    /// undo.
+    pub(super) async fn makes_again(&self, effect: &EffectId) -> Result<bool, UserError> {
+        let set = find_effect(&self.store, effect).await?.change_set;
+        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let standings = effective_changes(&self.store).await?;
+        let stands = standings.effective_part(effect) != EffectivePart::Nothing;
+        Ok(!stands || own.get(&set) != Some(&AppliedBy::Undo))
     }
 
     async fn all_hunks(&self, effect: &Effect) -> Result<Hunks, UserError> {
@@ -128,38 +130,13 @@ impl VaultSession {
         Ok(Hunks::Some((0..vault::merge::hunks(&before, &after).len()).collect()))
     }
 
-    /// Leaves in the request what is not undone yet, and what stays undone on top of that: a later plan must not be
-    /// about what an earlier one undid.
+    /// Leaves in the request what is not undone yet. What is left of an edit that was made again in part stays for an
+    /// answer of the user.
     pub(super) async fn drop_undone(&self, request: &mut UndoRequest) -> Result<(), UserError> {
         let standings = effective_changes(&self.store).await?;
-        let rows = self.store.reverts().await.map_err(store_error)?;
-        let stands = |effect: &EffectId| standings.effective_part(effect) != EffectivePart::Nothing;
-        let left: BTreeSet<EffectId> =
-            request.effects.keys().filter(|effect| stands(effect)).cloned().collect();
-        let is_undone_by_left = |effect: &EffectId| {
-            rows.iter().any(|row| row.effect == *effect && left.contains(&row.by))
-        };
-        request.effects.retain(|effect, _| left.contains(effect) || is_undone_by_left(effect));
+        let UndoRequest { effects, redone, .. } = request;
+        effects.retain(|effect, _| standings.effective_part(effect) != EffectivePart::Nothing);
+        redone.retain(|by, _| effects.contains_key(by));
         Ok(())
-    }
-
-    /// Leaves out conflicts about what stays undone where the redo around it has a conflict too: both are about the same
-    /// lines. A conflict that asks which note is meant stays.
-    pub(super) async fn without_repeated_conflicts(
-        &self,
-        mut conflicts: Vec<UndoConflict>,
-    ) -> Result<Vec<UndoConflict>, UserError> {
-        if conflicts.len() > 1 {
-            let rows = self.store.reverts().await.map_err(store_error)?;
-            let about: BTreeSet<EffectId> =
-                conflicts.iter().map(|conflict| conflict.effect.clone()).collect();
-            let is_repeated = |effect: &EffectId| {
-                rows.iter().any(|row| row.effect == *effect && about.contains(&row.by))
-            };
-            conflicts.retain(|conflict| {
-                !conflict.candidates.is_empty() || !is_repeated(&conflict.effect)
-            });
-        }
-        Ok(conflicts)
     }
 }
