@@ -152,6 +152,26 @@ async fn conflict_of_a_redo_is_redone_and_the_change_is_shown_to_stand() {
     running.quit().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn note_that_an_answer_deleted_comes_back_with_the_lines_that_it_had_then() {
+    let notes = [("Log.md", LOG), ("Other.md", "other\n")];
+    let (home, running) = app_after_call(&notes, "delete_file", json!({ "path": "Log.md" })).await;
+    let scope = UndoScope::ChangeSet { change_set: sets(&running).await.remove(0).id };
+    undo(&running, &scope).await;
+    // The control: the text of the first deletion is not the text of the second one.
+    assert_eq!(home.notes.read("Log.md"), LOG);
+    home.notes.write("Log.md", WATERED);
+    let redone = running.app.redo(&scope).await.expect("as far as it goes");
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    running.app.resolve_conflict(only_conflict(&redone)).await.expect("deleted");
+    assert_eq!(home.notes.try_read("Log.md"), None);
+
+    let undone = undo(&running, &scope).await;
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Log.md"), WATERED);
+    running.quit().await;
+}
+
 const MOVED: &str = "Work/The plan.md";
 
 /// The application after `Plan.md` was moved, to which two notes link.

@@ -153,10 +153,18 @@ impl<'a> UndoPlanner<'a> {
     }
 
     fn invert_trashing(&mut self, place: usize, effect: &Effect) {
-        match self.ledger.content(effect.before.as_ref()) {
+        match self.trashed_text(place, effect) {
             Some(trashed) => self.recreate_note(place, effect, trashed),
             None => self.add_conflict(place, effect, EffectConflictReason::Purged),
         }
+    }
+
+    /// The text with which a note went to the trash last: it may have got lines after its deletion was undone, and the
+    /// redo of the deletion took them along.
+    fn trashed_text(&self, place: usize, effect: &Effect) -> Option<&'a [u8]> {
+        let trace = self.ledger.trace(place, &effect.path)?;
+        let last = trace.trashed_at.and_then(|at| self.ledger.effect(at)).unwrap_or(effect);
+        self.ledger.content(last.before.as_ref())
     }
 
     /// Makes a note again that is gone.
