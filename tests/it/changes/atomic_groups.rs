@@ -1,6 +1,7 @@
 //! A move and the links to it are decided as one.
 
 use protocol::AppEvent;
+use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateRequest};
 use serde_json::json;
@@ -50,6 +51,25 @@ async fn a_group_is_rejected_with_any_of_its_notes_and_accepted_with_all() {
         running.quit().await;
         model.finish();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_was_added_since_the_plan_is_kept_with_the_move() {
+    let (home, model, running) = with_pending_move(vec![]).await;
+    let conversation = running.send_and_wait(None, "move it").await;
+    home.notes.write("D.md", "And [[A]].\n");
+    // The control: what only looks like it leads elsewhere.
+    home.notes.write("E.md", "Not [[Another]].\n");
+    running.decide(&conversation, &["A.md", "C.md"], &[]).await.expect("decided");
+    assert_eq!(home.notes.read("D.md"), "And [[B]].\n");
+    assert_eq!(home.notes.read("E.md"), "Not [[Another]].\n");
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    let all = UndoScope::Conversation { conversation };
+    assert!(running.app.undo(&all).await.expect("undone").conflicts.is_empty());
+    assert_eq!(home.notes.read("D.md"), "And [[A]].\n");
+    assert_unchanged(&home);
+    running.quit().await;
+    model.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]

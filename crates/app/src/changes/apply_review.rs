@@ -13,7 +13,9 @@ use vault::{ChangeBatch, PlannedChange, VaultError};
 
 use crate::adapters::ledger::StoreLedger;
 use crate::changes::hunk_decisions::split_change;
+use crate::changes::link_repair::with_links_since_plan;
 use crate::changes::review::change_fingerprint;
+use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::{apply_error, store_error};
 use crate::vault_session::VaultSession;
@@ -210,6 +212,8 @@ async fn apply_accepted(
     let changes: Vec<PlannedChange> = wanted.iter().filter_map(planned).collect();
     let mut done = Vec::new();
     if !changes.is_empty() {
+        let vault = session.vault.clone();
+        let changes = run_blocking(move || with_links_since_plan(&vault, changes)).await?;
         let order = ChangeBatch { change_set: set.id.clone(), changes };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();

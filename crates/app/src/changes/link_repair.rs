@@ -1,8 +1,8 @@
-//! Undoing a move also repairs the links that were added since.
+//! Undoing a move, or accepting one that was planned earlier, also repairs the links that were added since.
 
 use index::links::LinkGraph;
 use protocol::{Change, ChangeSet, NotePath};
-use vault::Vault;
+use vault::{PlannedChange, Vault};
 
 /// `changes` with what keeps every link that leads to what moves in it, and the paths of the notes with such links.
 /// Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
@@ -40,4 +40,42 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
         Ok(()) => (whole_set, linking),
         Err(_) => (changes, Vec::new()),
     }
+}
+
+/// `changes` with those that keep the links to what moves in notes that the plan does not change: somebody may have
+/// added them since. They belong to the first move. Where the links cannot be looked at, the changes stay as they are.
+pub(crate) fn with_links_since_plan(
+    vault: &Vault,
+    mut changes: Vec<PlannedChange>,
+) -> Vec<PlannedChange> {
+    let Some(at) = changes.iter().position(|planned| planned.change.is_rename()) else {
+        return changes;
+    };
+    let Some(first) = changes.get(at).cloned() else { return changes };
+    let renames = changes.iter().map(|planned| planned.change.clone());
+    let renames = renames.filter(Change::is_rename).collect::<ChangeSet>().renames();
+    let (whole, as_it_is) = (vault.unfiltered(), ChangeSet::default());
+    let graph = match LinkGraph::from_vault(&whole, &as_it_is) {
+        Ok(graph) => graph,
+        Err(error) => {
+            tracing::warn!(%error, "the links to what moves were not looked at");
+            return changes;
+        }
+    };
+    let went = |file: &NotePath| {
+        let to = renames.forward(file);
+        (to.as_str() != file.as_str()).then(|| (file.clone(), to))
+    };
+    let moves: Vec<_> = graph.files().iter().filter_map(went).collect();
+    let rewriting = graph.after_moving(&moves);
+    let is_planned = |path: &NotePath| changes.iter().any(|planned| planned.change.path == *path);
+    let unplanned = rewriting.files.into_iter().filter(|file| !is_planned(&file.path));
+    let unplanned: Vec<_> = unplanned
+        .map(|file| PlannedChange {
+            change: Change::replace(file.path, file.before, file.after),
+            ..first.clone()
+        })
+        .collect();
+    changes.splice(at..at, unplanned);
+    changes
 }
