@@ -7,6 +7,7 @@ pub(crate) mod former_calls;
 pub(crate) mod fsync_count;
 pub(crate) mod question_sweep;
 pub(crate) mod races;
+pub(crate) mod random_histories;
 pub(crate) mod syncthing;
 pub(crate) mod title_sweep;
 pub(crate) mod turn_power_cuts;
