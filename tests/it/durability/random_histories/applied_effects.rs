@@ -10,7 +10,7 @@ use protocol::{ChangeKind, ChangeSetId, ConversationId, EffectId, TurnId};
 use testkit::vaults::temp_vault::Files;
 
 use super::tracked_notes::{
-    NoteNumber, count_words, is_below, marking_words, outside_trash, text_of,
+    NoteNumber, count_words, is_below, is_in_trash, marking_words, text_of,
 };
 use crate::harness::test_app::RunningApp;
 
@@ -176,11 +176,15 @@ fn listed_effect(
         inside.flat_map(|(_, bytes)| marking_words(&text_of(bytes))).collect()
     };
     let none = BTreeSet::new();
-    // A note that is moved into a folder in the same step was there before.
-    let restored = || &folder(after) - &count_words(outside_trash(before)).into_keys().collect();
+    // What left the trash: another note may be moved into the folder in the same step.
+    let from_trash = || {
+        let gone =
+            before.iter().filter(|(path, _)| is_in_trash(path) && !after.contains_key(*path));
+        &folder(after) & &count_words(gone).into_keys().collect()
+    };
     let hunks = match note.kind {
         ChangeKind::TrashFolder => vec![HunkWords::between(&folder(before), &none)],
-        ChangeKind::RestoreFolder => vec![HunkWords::between(&none, &restored())],
+        ChangeKind::RestoreFolder => vec![HunkWords::between(&none, &from_trash())],
         _ => hunks.hunks.iter().map(HunkWords::of).collect(),
     };
     ListedEffect {

@@ -1,6 +1,6 @@
 //! One random history of a vault in the whole application.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -92,8 +92,6 @@ pub(super) struct RandomHistory {
     pub(super) handles: Vec<AppendHandle>,
     pub(super) meanwhile: JoinSet<Option<String>>,
     pub(super) appended_last: Vec<String>,
-    /// The last word when something was planned first that is pending in a conversation.
-    pub(super) planned: BTreeMap<ConversationId, usize>,
     pub(super) next_word: usize,
     pub(super) next_name: usize,
     pub(super) is_auto: bool,
@@ -132,7 +130,6 @@ impl RandomHistory {
             handles: Vec::new(),
             meanwhile: JoinSet::new(),
             appended_last: Vec::new(),
-            planned: BTreeMap::new(),
             next_word: 0,
             next_name: 0,
             is_auto: false,

@@ -20,9 +20,9 @@ pub(super) struct StepPermission {
     pub(super) notes: Option<BTreeSet<NoteNumber>>,
     /// Whether the user chose what becomes of these words, so that they may stand against the list of changes.
     pub(super) is_chosen: bool,
-    /// Known limit: a link that was added after a move was planned, to a note that the plan changes too, is not rewritten
-    /// when the move is accepted. Later words than this one are of such lines.
-    pub(super) planned_before: Option<usize>,
+    /// Whether it makes what was planned earlier. Known limit: a link that came since to a note that the plan changes too
+    /// is not rewritten with the move of its target.
+    pub(super) is_of_plan: bool,
 }
 
 impl StepPermission {
@@ -104,7 +104,7 @@ impl KnownVault {
             let chosen = permission.may_vanish.iter().chain(&permission.may_appear);
             self.loose_words.extend(chosen.cloned());
         } else {
-            wrong.extend(self.check_links(&links_before, permission.planned_before, new));
+            wrong.extend(self.check_links(&before, &links_before, permission.is_of_plan, new));
         }
         wrong.extend(self.check_presence());
         wrong.extend(
@@ -234,8 +234,9 @@ impl KnownVault {
     /// A link leads to the same note as before, as long as that is there.
     fn check_links(
         &self,
+        files_before: &Files,
         before: &BTreeMap<(String, usize), Option<NoteNumber>>,
-        planned_before: Option<usize>,
+        is_of_plan: bool,
         new: &[EffectId],
     ) -> Vec<String> {
         let after = link_targets(&self.files, &self.notes);
@@ -244,23 +245,30 @@ impl KnownVault {
         let in_changed = outside_trash(&self.files)
             .filter(|(path, _)| self.notes.at(path).is_some_and(|note| changed.contains(&note)));
         let in_changed = count_words(in_changed);
-        let is_later = |word: &str| {
-            let number = word.split_at(2).1.parse::<usize>().ok();
-            in_changed.contains_key(word)
-                && planned_before.is_some_and(|planned| number > Some(planned))
-        };
-        let text_of_line = |word: &str| {
-            let texts = outside_trash(&self.files).map(|(path, bytes)| (path, text_of(bytes)));
+        let line_with = |files: &Files, word: &str| {
             let is_it = |line: &&str| line.split(' ').any(|one| one == word);
-            let lines = texts
-                .filter_map(|(path, text)| Some(format!("{path}: {}", text.lines().find(is_it)?)));
-            lines.collect::<Vec<_>>().join(", ")
+            let texts = outside_trash(files).map(|(path, bytes)| (path.clone(), text_of(bytes)));
+            let lines =
+                texts.filter_map(|(path, text)| Some((path, text.lines().find(is_it)?.to_owned())));
+            lines.collect::<Vec<_>>()
         };
+        let is_limit =
+            |word: &str| {
+                is_of_plan
+                    && in_changed.contains_key(word)
+                    && line_with(files_before, word)
+                        .into_iter()
+                        .map(|(_, line)| line)
+                        .eq(line_with(&self.files, word).into_iter().map(|(_, line)| line))
+            };
         let leads_elsewhere = |(key, target): (&(String, usize), &Option<NoteNumber>)| {
-            let note = target.filter(|note| self.notes.is_alive(*note) && !is_later(&key.0))?;
+            let note = target.filter(|note| self.notes.is_alive(*note) && !is_limit(&key.0))?;
             let now = after.get(key)?;
             (*now != Some(note)).then(|| {
-                format!("a link led to note {note}, now to {now:?}: {}", text_of_line(&key.0))
+                format!(
+                    "a link led to note {note}, now to {now:?}: {:?}",
+                    line_with(&self.files, &key.0)
+                )
             })
         };
         before.iter().filter_map(leads_elsewhere).collect()
@@ -273,21 +281,22 @@ impl KnownVault {
         let trashed = count_words(self.files.iter().filter(|(path, _)| is_in_trash(path)));
         let own = self.effects.all.values().filter(|effect| effect.is_own());
         let (mut removed, mut added) = (BTreeMap::<&str, ChangeKind>::new(), BTreeSet::new());
-        let mut ever_removed = BTreeSet::new();
+        let mut removals = BTreeMap::<&str, usize>::new();
         for effect in own {
-            let gone = effect.hunks.iter().flat_map(|hunk| &hunk.removed);
-            ever_removed.extend(gone.map(String::as_str));
+            for word in effect.hunks.iter().flat_map(|hunk| &hunk.removed) {
+                *removals.entry(word.as_str()).or_default() += 1;
+            }
             for hunk in effect.words_where(true) {
                 removed.extend(hunk.removed.iter().map(|word| (word.as_str(), effect.note.kind)));
                 added.extend(hunk.added.iter().map(String::as_str));
             }
         }
-        // Known limit: a line of the model that another change of the model removed comes back with the undo of
-        // that one, also where the change that wrote the line was undone before.
+        // Known limit: the undo of a change restores a line that it removed, also where another change that removed it
+        // stands, or the one that wrote it is undone.
         let is_uncertain = |word: &str| {
-            ever_removed.contains(word)
-                && !added.contains(word)
-                && !self.user_words.contains_key(word)
+            let count = removals.get(word).copied().unwrap_or_default();
+            let is_written = self.user_words.contains_key(word) || added.contains(word);
+            count > 1 || (count == 1 && !is_written)
         };
         let words = counts.keys().chain(self.user_words.keys()).map(String::as_str);
         let all: BTreeSet<&str> = words.chain(added.iter().copied()).collect();

@@ -26,7 +26,6 @@ impl RandomHistory {
             .map(|(path, bytes)| (path.clone(), text_of(bytes)))
             .collect();
         let mut calls = Vec::new();
-        let last_word = self.next_word;
         for _ in 0..self.random.usize(1..5) {
             calls.extend(self.random_calls(&mut notes));
         }
@@ -49,7 +48,6 @@ impl RandomHistory {
             outside_trash(&self.known.files).map(|(path, _)| path.clone()).collect();
         let text = format!("Please change {}", named.join(", "));
         let sent = self.app().send_and_wait(conversation.as_ref(), &text).await;
-        self.planned.entry(sent.clone()).or_insert(last_word);
         if !self.conversations.contains(&sent) {
             self.conversations.push(sent);
         }
@@ -222,17 +220,15 @@ impl RandomHistory {
         let mut all = self.conversations.clone();
         self.random.shuffle(&mut all);
         for conversation in all {
-            match self.app().view(&conversation).await.review {
-                Some(review) => return self.decide(&review).await,
-                None => drop(self.planned.remove(&conversation)),
+            if let Some(review) = self.app().view(&conversation).await.review {
+                return self.decide(&review).await;
             }
         }
     }
 
     async fn decide(&mut self, review: &Review) {
         let way = self.random.usize(0..6);
-        let planned_before = self.planned.get(&review.conversation).copied();
-        let mut permission = StepPermission { planned_before, ..StepPermission::default() };
+        let mut permission = StepPermission { is_of_plan: true, ..StepPermission::default() };
         let mut notes = Vec::new();
         for note in &review.notes {
             let decision = match way {

@@ -114,6 +114,14 @@ impl RandomHistory {
         permission
     }
 
+    /// The same for an answer: the question of a redo is about the undo.
+    fn permission_to_answer(&self, scope: &UndoScope) -> StepPermission {
+        let mut permission = self.permission_to_revert(scope, UndoAction::Undo);
+        let effects = self.known.effects.in_scope(scope);
+        effects.iter().for_each(|effect| permission.make(&effect.hunks));
+        permission
+    }
+
     fn effects_to_revert(&self, scope: &UndoScope, action: UndoAction) -> Vec<EffectId> {
         let effects = self.known.effects.in_scope(scope).into_iter();
         let is_open = |effect: &&ListedEffect| effect.is_undone() == (action == UndoAction::Redo);
@@ -364,7 +372,7 @@ impl RandomHistory {
         self.story.push(format!("the user says that {} is {}", conflict.path, note.path));
         let scope =
             UndoScope::Effect { effect: conflict.effect.clone(), hunks: conflict.hunks.clone() };
-        let mut permission = self.permission_to_revert(&scope, conflict.action);
+        let mut permission = self.permission_to_answer(&scope);
         let target = UndoTarget {
             action: conflict.action,
             effect: conflict.effect.clone(),
@@ -387,7 +395,7 @@ impl RandomHistory {
             conflict.path, conflict.places
         ));
         let scope = UndoScope::Effect { effect: conflict.effect.clone(), hunks: Vec::new() };
-        let mut permission = self.permission_to_revert(&scope, conflict.action);
+        let mut permission = self.permission_to_answer(&scope);
         for place in &conflict.places {
             permission.may_vanish.extend(marking_words(&place.now));
             permission.may_appear.extend(marking_words(&place.back));
