@@ -75,6 +75,26 @@ async fn a_moved_note_comes_back_with_the_links_that_were_added_since() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_link_is_restored_where_another_note_took_the_name_of_its_note() {
+    let notes = [("Plan.md", "old\n"), ("New.md", "new\n"), ("Links.md", "[[Plan]]\n\n[[New]]\n")];
+    let move_to =
+        |from: &str, to: &str| ("move_file", json!({ "source": from, "destination": to }));
+    let calls = vec![move_to("Plan.md", "Plan 2025.md"), move_to("New.md", "Plan.md")];
+    let (home, running, _) = app_after_calls(&notes, vec![calls], |_| {}).await;
+    assert_eq!(home.notes.read("Links.md"), "[[Plan 2025]]\n\n[[Plan]]\n");
+    // The control: a link that was added since is rewritten.
+    home.notes.write("Links.md", "[[Plan 2025]]\n\n[[Plan]]\n\n- [[Plan 2025]]\n");
+    let set = newest_set(&running).await;
+
+    running.app.undo(&scope_of_set(&set)).await.expect("undone");
+    for (path, text) in [notes[0], notes[1]] {
+        assert_eq!(home.notes.read(path), text);
+    }
+    assert_eq!(home.notes.read("Links.md"), "[[Plan]]\n\n[[New]]\n\n- [[Plan]]\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_moved_folder_comes_back_with_what_was_written_in_it_since() {
     let notes =
         [("A/One.md", "one [[A/Two]]\n"), ("A/Two.md", "two\n"), ("Top.md", "[x](A/One.md)\n")];

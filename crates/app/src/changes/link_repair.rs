@@ -1,7 +1,10 @@
 //! Undoing a move, or accepting one that was planned earlier, also repairs the links that were added since.
 
+use std::collections::HashSet;
+
 use index::links::LinkGraph;
 use protocol::{Change, ChangeSet, NotePath};
+use vault::merge::hunks;
 use vault::{PlannedChange, Vault};
 
 /// `changes` with what keeps every link that leads to what moves in it, and the paths of the notes with such links.
@@ -29,17 +32,42 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
     if !rewriting.problems.is_empty() {
         return (changes, Vec::new());
     }
-    let linking = rewriting.files.iter().map(|file| file.path.clone()).collect();
-    // A later plan names files where the renames have put them.
-    let follow = rewriting
-        .files
-        .into_iter()
-        .map(|file| Change::replace(renames.forward(&file.path), file.before, file.after));
+    let mut linking = Vec::new();
+    let mut follow = Vec::new();
+    for file in rewriting.files {
+        let after = with_restored_lines(vault, &file.path, &file.before, file.after);
+        if after != file.before {
+            // A later plan names files where the renames have put them.
+            follow.push(Change::replace(renames.forward(&file.path), file.before, after));
+            linking.push(file.path);
+        }
+    }
     let mut whole_set = changes.clone();
-    match whole_set.extend(follow.collect()) {
+    match whole_set.extend(follow.into_iter().collect()) {
         Ok(()) => (whole_set, linking),
         Err(_) => (changes, Vec::new()),
     }
+}
+
+/// The rewritten text of a note, but with the lines that the plan restores as they were: their links name the notes by
+/// the places to which the moves lead back. Another note may have such a place now.
+fn with_restored_lines(
+    vault: &Vault,
+    path: &NotePath,
+    planned: &[u8],
+    rewritten: Vec<u8>,
+) -> Vec<u8> {
+    let Ok(now) = vault.read_bytes(path) else { return rewritten };
+    let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count();
+    if !path.is_markdown() || lines(planned) != lines(&rewritten) {
+        return rewritten;
+    }
+    let restored: HashSet<usize> =
+        hunks(&now, planned).into_iter().flat_map(|hunk| hunk.after).collect();
+    let planned = planned.split_inclusive(|byte| *byte == b'\n');
+    let pairs = planned.zip(rewritten.split_inclusive(|byte| *byte == b'\n')).enumerate();
+    let kept = pairs.map(|(at, (old, new))| if restored.contains(&at) { old } else { new });
+    kept.collect::<Vec<_>>().concat()
 }
 
 /// `changes` with those that keep the links to what moves in notes that the plan does not change: somebody may have
