@@ -1,6 +1,7 @@
 //! How much memory a message takes that is too long to be taken, in a process of its own.
 
 #![expect(clippy::disallowed_methods, reason = "the system tells in files what a process took")]
+#![expect(clippy::expect_used, reason = "a test fails where it cannot go on")]
 
 use std::fs;
 use std::process::Command;
@@ -29,14 +30,14 @@ const MAX_GROWTH: u64 = 32 << 20;
 
 /// A figure of this process, in bytes.
 fn status(name: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    let status = fs::read_to_string("/proc/self/status").expect("Linux tells it");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number of kB") << 10
 }
 
 /// Sets the high water mark to the memory that is taken now, and returns that.
 fn start_measuring() -> u64 {
-    fs::write("/proc/self/clear_refs", "5").unwrap();
+    fs::write("/proc/self/clear_refs", "5").expect("the mark is reset");
     status("VmRSS:")
 }
 

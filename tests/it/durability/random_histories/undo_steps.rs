@@ -217,7 +217,7 @@ impl RandomHistory {
             let words = |files: &Files| {
                 files.get(*path).map(|bytes| marking_words(&text_of(bytes))).unwrap_or_default()
             };
-            words(after).iter().any(|word| added(word))
+            words(after).iter().any(added)
         };
         let different: Vec<&String> =
             after.keys().filter(is_different).filter(|path| !is_own(path)).collect();

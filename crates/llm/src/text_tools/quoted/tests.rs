@@ -146,7 +146,7 @@ fn spelled(text: &str, spelling: &[u8]) -> String {
 /// A call as a note may hold it.
 fn written_call(path: &str, content: &str, form: usize, spelling: &[u8]) -> String {
     let gap = if form.is_multiple_of(2) { "" } else { " \n " };
-    let mut fields = vec![
+    let mut fields = [
         format!(r#""path":{gap}"{}""#, spelled(path, spelling)),
         format!(r#""content":{gap}"{}""#, spelled(content, spelling)),
         r#""line":1.0"#.to_owned(),
