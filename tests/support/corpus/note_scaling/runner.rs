@@ -39,7 +39,8 @@ const NEGLIGIBLE_COST: OperationCost =
 /// How often a pair is measured before it counts as too slow: other programs disturb.
 const MEASUREMENT_ATTEMPTS: usize = 3;
 
-/// Tries all shapes, or the one called `only`; `program` is one that calls [`run_child`].
+/// Tries all shapes, or the one called `only`, and prints to stderr how each ended; `program` is one that calls
+/// [`run_child`].
 pub fn run(program: &Path, sizes: ScalingLimits, only: Option<&str>) -> CorpusReport {
     let wanted = |shape: &&NoteShape| only.is_none_or(|only| only == shape.name);
     let (mut lines, mut run, mut failed) = (Vec::new(), 0, 0);
@@ -47,6 +48,7 @@ pub fn run(program: &Path, sizes: ScalingLimits, only: Option<&str>) -> CorpusRe
         run += 1;
         let found = check_shape(program, shape, sizes);
         failed += usize::from(!found.is_empty());
+        eprintln!("{} {}", shape.name, if found.is_empty() { "ok" } else { "FAILED" });
         lines.extend(found.into_iter().map(|why| format!("FAIL {}: {why}", shape.name)));
     }
     let summary = format!("notes run={run} failed={failed} works={}", OPERATIONS.len());
