@@ -2226,7 +2226,7 @@ ok: boolean,
  */
 message: string, 
 /**
- * Why its models could not be listed; `None` where they were, or where it has no list.
+ * Why its models are not listed; `None` where they are, or where it has no list.
  */
 unlisted: string | null, };
 
