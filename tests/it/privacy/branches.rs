@@ -252,7 +252,7 @@ async fn pending_changes_of_an_old_answer_have_sources_in_the_new_one() {
     }
 }
 
-/// What `get_conversation` returns, listed and searched, after the diary was read in one version of
+/// The text that `get_conversation` returns, listed and searched, after the diary was read in one version of
 /// an answer and not in the next, which ended the conversation. `shows_first` goes back.
 async fn archive_after_branches(never: &[&str], shows_first: bool) -> String {
     let home = home_with_key(&[("Diary/Ann.md", "canary-5e02\n")]);

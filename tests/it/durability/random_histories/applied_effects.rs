@@ -176,7 +176,7 @@ fn listed_effect(
         inside.flat_map(|(_, bytes)| marking_words(&text_of(bytes))).collect()
     };
     let none = BTreeSet::new();
-    // What left the trash: another note may be moved into the folder in the same step.
+    // The notes that left the trash: another note may be moved into the folder in the same step.
     let from_trash = || {
         let gone =
             before.iter().filter(|(path, _)| is_in_trash(path) && !after.contains_key(*path));

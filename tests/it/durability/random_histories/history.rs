@@ -28,7 +28,7 @@ pub(super) enum CarelessUndo {
     WritesOldText,
 }
 
-/// What happened, counted.
+/// The counts of a history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct StepTally {
     pub(super) steps: usize,

@@ -273,7 +273,7 @@ impl RandomHistory {
         ReviewDecision::Hunks { hunks: decisions.collect() }
     }
 
-    /// What a decision about a note may change: the lines that were shown.
+    /// Permits the step to change what a decision is about: the lines that were shown.
     fn permit(&self, note: &NoteDiff, decision: &ReviewDecision, permission: &mut StepPermission) {
         let of_folder =
             |path: &str| *path == *note.path.as_str() || is_below(path, note.path.as_str());

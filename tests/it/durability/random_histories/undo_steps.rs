@@ -108,7 +108,7 @@ impl RandomHistory {
             units.iter().for_each(|effect| permission.make(&effect.hunks));
             self.known.allow_notes(&mut permission, units);
         }
-        // What the user chose in answers is reverted with the undo or redo that they completed.
+        // The answers of the user are reverted with the undo or redo that they completed.
         let answered = self.answered.iter().map(|id| self.known.effects.get(id));
         answered.for_each(|effect| permission.revert(&effect.hunks));
         permission
@@ -156,7 +156,7 @@ impl RandomHistory {
         vec![word]
     }
 
-    /// What a careless undo would have done besides.
+    /// Does what a careless undo would have done besides.
     fn act_carelessly(
         &mut self,
         careless: CarelessUndo,
