@@ -79,14 +79,15 @@ async fn a_link_is_restored_where_another_note_took_the_name_of_its_note() {
     let notes = [("Plan.md", "old\n"), ("New.md", "new\n"), ("Links.md", "[[Plan]]\n\n[[New]]\n")];
     let move_to =
         |from: &str, to: &str| ("move_file", json!({ "source": from, "destination": to }));
-    let calls = vec![move_to("Plan.md", "Plan 2025.md"), move_to("New.md", "Plan.md")];
-    let (home, running, _) = app_after_calls(&notes, vec![calls], |_| {}).await;
+    let calls = [move_to("Plan.md", "Plan 2025.md"), move_to("New.md", "Plan.md")];
+    let calls = calls.map(|call| vec![call]).to_vec();
+    let (home, running, conversation) = app_after_calls(&notes, calls, |_| {}).await;
     assert_eq!(home.notes.read("Links.md"), "[[Plan 2025]]\n\n[[Plan]]\n");
     // The control: a link that was added since is rewritten.
     home.notes.write("Links.md", "[[Plan 2025]]\n\n[[Plan]]\n\n- [[Plan 2025]]\n");
-    let set = newest_set(&running).await;
+    let scope = UndoScope::Conversation { conversation };
 
-    running.app.undo(&scope_of_set(&set)).await.expect("undone");
+    running.app.undo(&scope).await.expect("undone");
     for (path, text) in [notes[0], notes[1]] {
         assert_eq!(home.notes.read(path), text);
     }
