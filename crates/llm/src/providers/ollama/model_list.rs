@@ -9,8 +9,8 @@ use crate::providers::chat_template;
 
 /// Asks about one model.
 #[derive(Debug, Serialize)]
-pub(super) struct ShowRequest<'a> {
-    pub(super) model: &'a str,
+pub(crate) struct ShowRequest<'a> {
+    pub(crate) model: &'a str,
 }
 
 /// How many tokens the model reads, out of the answer to [`ShowRequest`].
@@ -33,7 +33,7 @@ pub(super) fn models(tags: &Value) -> Vec<ModelInfo> {
 
 /// The capabilities in the answer to [`ShowRequest`], for a model that runs with a window of at
 /// most `usual` tokens unless its own file sets another.
-pub(super) fn capabilities(told: &Value, usual: u32) -> Capabilities {
+pub(crate) fn capabilities(told: &Value, usual: u32) -> Capabilities {
     let listed = told.get("capabilities").and_then(Value::as_array);
     let most = window(told);
     let set = told.get("parameters").and_then(Value::as_str).and_then(num_ctx);
@@ -48,6 +48,14 @@ pub(super) fn capabilities(told: &Value, usual: u32) -> Capabilities {
         parameters: count.or_else(|| size(told)),
         runs_elsewhere: runs_elsewhere(told),
     }
+}
+
+/// The window that the model's own file sets, out of the answer to [`ShowRequest`]: no more than the
+/// model reads.
+pub(crate) fn set_window(told: &Value) -> Option<u32> {
+    let set = told.get("parameters").and_then(Value::as_str).and_then(num_ctx)?;
+    let most = window(told).unwrap_or(set);
+    Some(set.min(most)).filter(|tokens| *tokens > 0)
 }
 
 /// Whether the model runs on a server elsewhere, whatever it is called here: an entry of the list of

@@ -1,5 +1,6 @@
 //! The capabilities of a model as self-hosted servers report them, each in its own place: llama.cpp
-//! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`.
+//! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`
+//! and `/api/show`.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,6 +21,9 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Where an Ollama lists its models.
 const TAGS: &str = "/api/tags";
+
+/// Where an Ollama describes one of them.
+const SHOW: &str = "/api/show";
 
 /// Caches the capabilities of the models of one server.
 #[derive(Debug, Default)]
@@ -132,7 +136,8 @@ async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Probed
     };
     if entry.is_some_and(is_ollama) || tags.get("models").is_some_and(Value::is_array) {
         let runs_elsewhere = is_tagged_elsewhere(&tags, model);
-        return Some(Probed::Ollama(Capabilities { runs_elsewhere, ..listed }));
+        let shown = show(server, model).await.or(listed);
+        return Some(Probed::Ollama(Capabilities { runs_elsewhere, ..shown }));
     }
     if listed.window.is_some() {
         return Some(Probed::Other(listed));
@@ -140,6 +145,14 @@ async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Probed
     let studio = server.optional_reply_at_root("/api/v0/models", PROBE_TIMEOUT).await.value();
     let studio = self::entry(&studio, model).map(from_entry).unwrap_or_default();
     Some(Probed::Other(listed.or(studio)))
+}
+
+/// The capabilities that an Ollama shows. At an OpenAI URL nobody asks it for a window, so it takes the
+/// one that the model's own file sets, and cuts what is longer without an error.
+async fn show(server: &ApiClient, model: &str) -> Capabilities {
+    let request = tags::ShowRequest { model };
+    let shown = server.optional_reply_to(SHOW, &request, PROBE_TIMEOUT).await.value();
+    Capabilities { window: tags::set_window(&shown), ..tags::capabilities(&shown, u32::MAX) }
 }
 
 /// Whether the model runs elsewhere by Ollama's list; of a model that is not in it nobody knows.

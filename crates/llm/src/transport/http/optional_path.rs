@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -36,7 +37,7 @@ impl OptionalReply {
 impl ApiClient {
     /// The answer at one of the API's own paths, if the server gives it within `patience`.
     pub(crate) async fn optional_reply(&self, path: &str, patience: Duration) -> OptionalReply {
-        self.at(self.url(path), patience).await
+        self.reply(self.client.get(self.url(path)), patience).await
     }
 
     /// The same, of a path beside the API's own paths on the server.
@@ -45,16 +46,30 @@ impl ApiClient {
         path: &str,
         patience: Duration,
     ) -> OptionalReply {
+        self.reply(self.client.get(self.url_at_root(path)), patience).await
+    }
+
+    /// The same, where the path is asked with a `body`.
+    pub(crate) async fn optional_reply_to(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+        patience: Duration,
+    ) -> OptionalReply {
+        self.reply(self.client.post(self.url_at_root(path)).json(body), patience).await
+    }
+
+    fn url_at_root(&self, path: &str) -> Url {
         let (BasePath::Always(root) | BasePath::UnlessGiven(root)) = self.api.root;
         let base = self.base.path().trim_end_matches('/');
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", base.strip_suffix(root).unwrap_or(base)));
-        self.at(url, patience).await
+        url
     }
 
-    async fn at(&self, url: Url, patience: Duration) -> OptionalReply {
+    async fn reply(&self, request: RequestBuilder, patience: Duration) -> OptionalReply {
         let deadline = Instant::now() + patience;
-        let asked = self.signed(self.client.get(url)).send();
+        let asked = self.signed(request).send();
         let Ok(Ok(mut response)) = timeout_at(deadline, asked).await else {
             return OptionalReply::Unknown;
         };

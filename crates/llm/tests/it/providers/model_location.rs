@@ -69,6 +69,36 @@ async fn a_server_that_is_no_ollama_has_its_models_here() {
     }
 }
 
+/// The capabilities of `foo` at Ollama's OpenAI URL, where it answers so about the model.
+async fn ollama_capabilities(show: CannedAnswer) -> llm::Capabilities {
+    let listed = value(&json!({ "data": [{ "id": "foo", "owned_by": "library" }] }));
+    let answers = vec![listed, tags(&json!({ "name": "foo" })), show];
+    let mut server = ByteServer::serving(answers).await;
+    let told = within(openai(&server).capabilities("foo")).await;
+    let last = std::iter::from_fn(|| server.requests.try_recv().ok()).last().unwrap();
+    assert!(last.head.starts_with("post /api/show "), "{}", last.head);
+    assert_eq!(last.body, json!({ "model": "foo" }));
+    told
+}
+
+#[tokio::test]
+async fn an_ollama_at_an_openai_url_shows_its_window_and_whether_the_model_takes_tools() {
+    let info = json!({ "llama.context_length": 131_072 });
+    let set = json!({ "capabilities": ["completion"], "model_info": info,
+        "parameters": "stop  \"<|eot|>\"\nnum_ctx                        4096" });
+    let told = ollama_capabilities(value(&set)).await;
+    assert_eq!((told.window, told.tools), (Some(4_096), Some(false)));
+    assert!(!told.runs_elsewhere);
+    // The controls: the number that it was trained with is no window, and no answer tells nothing.
+    let unset = json!({ "capabilities": ["completion", "tools"], "model_info": info });
+    let told = ollama_capabilities(value(&unset)).await;
+    assert_eq!((told.window, told.tools), (None, Some(true)));
+    for silent in [nothing(), begun("", AfterBytes::Close)] {
+        let told = ollama_capabilities(silent).await;
+        assert_eq!((told.window, told.tools), (None, None));
+    }
+}
+
 #[tokio::test]
 async fn the_size_of_a_model_that_no_list_names_is_read_from_its_name() {
     let unlisted = |owner: &str| value(&json!({ "data": [{ "id": "other", "owned_by": owner }] }));
@@ -112,8 +142,10 @@ async fn half_a_minute() {
 #[tokio::test]
 async fn the_older_report_of_a_silent_server_does_not_count() {
     let here = || tags(&json!({ "name": "foo" }));
-    let answers = vec![models(), here(), models(), begun("", AfterBytes::Close), models(), here()];
-    let server = ByteServer::serving(answers).await;
+    let known = || [models(), here(), nothing()];
+    let silent = [models(), begun("", AfterBytes::Close)];
+    let answers = known().into_iter().chain(silent).chain(known());
+    let server = ByteServer::serving(answers.collect()).await;
     let provider = openai(&server);
     for elsewhere in [false, true, false] {
         assert_eq!(runs_elsewhere(&provider).await, elsewhere);
