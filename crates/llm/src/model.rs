@@ -34,6 +34,12 @@ pub struct ToolSpec {
     pub input_schema: Value,
 }
 
+/// Whether an argument is as good as not given, where the tool has none of its name: some models fill
+/// in the fields of other tools.
+pub(crate) fn is_unset(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
 /// One message of a request. The role alternates; the first is the user's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelMessage {

@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::model::is_unset;
+
 /// How many values are compared with schemas before one counts as fitting.
 const MAX_COMPARISONS: u32 = 500;
 
@@ -85,7 +87,9 @@ impl SchemaCheck<'_> {
         for (name, value) in fields.iter().filter(|(name, value)| !is_omitted(name, value)) {
             match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => self.value(&format!("{at}.{name}"), value, schema)?,
-                None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
+                None if schema.get("additionalProperties") == Some(&Value::Bool(false))
+                    && !is_unset(value) =>
+                {
                     return Err(format!("there is no `{at}.{name}`"));
                 }
                 None => {}
@@ -142,6 +146,7 @@ mod tests {
             json!({"path": "x"}),
             json!({"path": "x", "lines": 3, "kind": "a", "tags": ["t"], "place": "p"}),
             json!({"path": "x", "lines": null, "place": null}),
+            json!({"path": "x", "more": "", "most": " ", "none": null}),
         ] {
             assert_eq!(validate(&value, &schema()), Ok(()), "{value}");
         }
@@ -158,6 +163,8 @@ mod tests {
             (json!({"path": "x", "tags": [1]}), "`parameters.tags[]` must be of type"),
             (json!({"path": "x", "place": 1}), "`parameters.place` must be of type"),
             (json!({"path": "x", "more": 1}), "there is no `parameters.more`"),
+            (json!({"path": "x", "more": "m"}), "there is no `parameters.more`"),
+            (json!({"path": "x", "kind": ""}), "`parameters.kind` is none of [\"a\",\"b\"]"),
         ] {
             let found = validate(&value, &schema()).unwrap_err();
             assert!(found.starts_with(problem), "{value}: {found}");

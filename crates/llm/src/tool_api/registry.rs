@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::context::model_texts;
-use crate::model::ToolSpec;
+use crate::model::{ToolSpec, is_unset};
 use crate::tool_api::tool::{
     CallOutcome, ChangingTool, SourceLabels, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome,
 };
@@ -169,7 +169,30 @@ fn failed(lesson: String) -> CallOutcome {
     CallOutcome::Outcome(ToolOutcome::failed(lesson).labeled())
 }
 
+/// Arguments that do not fit are tried once more without the fields that are unset and unknown.
 fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, String> {
+    let known = without_unset_fields(spec, &arguments);
+    match (parse_exactly(spec, arguments), known) {
+        (Err(_), Some(known)) => parse_exactly(spec, known),
+        (parsed, _) => parsed,
+    }
+}
+
+/// The arguments without unset fields that the tool does not have; `None` if there are none of these.
+fn without_unset_fields(spec: &ToolSpec, arguments: &Value) -> Option<Value> {
+    let fields = arguments.as_object()?;
+    let properties = spec.input_schema.get("properties");
+    let is_kept = |name: &str, value: &Value| {
+        !is_unset(value) || properties.is_some_and(|properties| properties.get(name).is_some())
+    };
+    if fields.iter().all(|(name, value)| is_kept(name, value)) {
+        return None;
+    }
+    let kept = fields.iter().filter(|(name, value)| is_kept(name, value));
+    Some(Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect()))
+}
+
+fn parse_exactly<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, String> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let field = error.path().to_string();
         model_texts::bad_arguments(spec, &field, &error.into_inner().to_string())

@@ -94,6 +94,18 @@ async fn edits_that_would_do_nothing_are_refused() {
 }
 
 #[tokio::test]
+async fn fields_of_other_edits_that_are_unset_do_not_matter() {
+    let mut bench = ToolFixture::with(&[("n.md", b"one\ntwo\n")]);
+    let edit = |value: &str| json!({ "path": "n", "old_text": "two", "new_text": "2", "heading": "", "value": value });
+    // The control: a value that is set is told.
+    let words = bench.call_err("edit_file", edit("x")).await;
+    assert!(words.contains("unknown field `value`"), "{words}");
+    assert_eq!(bench.text("n.md"), "one\ntwo\n");
+    bench.call_ok("edit_file", edit("")).await;
+    assert_eq!(bench.text("n.md"), "one\n2\n");
+}
+
+#[tokio::test]
 async fn a_section_is_edited_only_as_it_was_read() {
     let call = json!({ "path": "n", "heading": "A", "action": "append", "text": "x" });
     let mut bench = ToolFixture::with(&[("n.md", b"# A\none\n")]);

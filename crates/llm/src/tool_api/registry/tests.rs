@@ -153,6 +153,24 @@ async fn fitting_arguments_reach_the_tool() {
 }
 
 #[tokio::test]
+async fn an_unknown_field_that_is_unset_is_as_good_as_not_given() {
+    for unset in [json!(""), json!(" "), json!(null)] {
+        let arguments = json!({ "query": "a", "folder": unset });
+        let called = registry().call("find_notes", arguments, &context()).await;
+        assert_eq!(called, CallOutcome::Outcome(ToolOutcome::ok("a 0 Best")), "{unset}");
+    }
+    // The controls: a field that is set, and one that the tool has.
+    for (arguments, expected) in [
+        (json!({ "query": "a", "folder": "b" }), "unknown field `folder`"),
+        (json!({ "query": "a", "folder": "", "order": "" }), "unknown variant ``"),
+        (json!({ "folder": "" }), "missing field `query`"),
+    ] {
+        let lesson = failure_text("find_notes", arguments).await;
+        assert!(lesson.contains(expected), "{lesson}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_tool_is_answered_with_the_nearest_name() {
     assert_eq!(
         failure_text("find_note", json!({})).await,
