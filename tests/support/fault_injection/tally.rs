@@ -80,6 +80,10 @@ impl FaultTally {
         for (site, kills) in &counts.sites {
             println!("site {site} kills={kills}");
         }
+        let has_tried = self.has_tried_enough(&counts);
+        if !has_tried {
+            println!("This run shows nothing: no process was killed.");
+        }
         let of = |wrong| counts.wrong.get(&wrong).copied().unwrap_or_default();
         println!(
             "kills={} sites={} lost={} doubled={} torn={} litter={} untrue={} errors={} \
@@ -96,10 +100,35 @@ impl FaultTally {
             counts.controls.1,
             counts.skipped.len()
         );
-        counts.wrong.is_empty() && counts.controls.0 == counts.controls.1
+        has_tried && counts.wrong.is_empty() && counts.controls.0 == counts.controls.1
+    }
+
+    /// Some classes that can be wanted alone kill no process: their errors count.
+    fn has_tried_enough(&self, counts: &FaultCounts) -> bool {
+        counts.kills > 0 || (self.only.is_some() && counts.errors > 0)
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut FaultCounts) -> T) -> T {
         work(&mut self.counts.lock().expect("no thread panicked"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_in_which_nothing_was_killed_does_not_hold() {
+        let all = FaultTally::new(None);
+        assert!(!all.print_summary());
+        all.record_error();
+        assert!(!all.print_summary(), "errors alone");
+        all.record_kill("store.intend.before");
+        assert!(all.print_summary(), "the control");
+
+        let only = FaultTally::new(Some("a full disk"));
+        assert!(!only.print_summary());
+        only.record_error();
+        assert!(only.print_summary(), "a class of errors kills no process");
     }
 }
