@@ -1,5 +1,7 @@
 //! The link and the local hub, together.
 
+use std::time::{Duration, Instant};
+
 use hub::local::{
     DeliveryReport, HubNotification, InputMethod, LocalHubEvent, LocalHubLimits, ReportsWanted,
 };
@@ -141,6 +143,29 @@ async fn a_hub_that_is_killed_and_restarted_is_found_again() {
 
     let hub = RunningHub::start_with(address, None, LocalHubLimits::default()).await;
     assert_eq!(link.wait_for_state(HubState::Online).await.trouble, None);
+    hub.stop().await;
+}
+
+// Where nobody listens on this computer, a dial costs nothing: the pauses do not grow to a minute.
+#[tokio::test]
+async fn a_hub_on_this_computer_that_was_down_for_long_is_found_within_five_seconds() {
+    let hub = RunningHub::start().await;
+    let address = hub.address;
+    let timing = LinkTiming::default().faster(20);
+    let mut link = RunningLink::start_timed(Some(config(address)), timing.clone());
+    link.wait_for_state(HubState::Online).await;
+    hub.stop().await;
+    for _ in 0..13 {
+        link.wait_for_state(HubState::Waiting).await;
+    }
+    let hub = RunningHub::start_with(address, None, LocalHubLimits::default()).await;
+    let began = Instant::now();
+    link.wait_for_state(HubState::Online).await;
+    let (found, slack) = (began.elapsed(), Duration::from_secs(2));
+    let most = Duration::from_secs(5) / 20 + slack;
+    // The pauses after as many failures elsewhere: the slack does not hide one.
+    assert!(most < timing.longest_wait, "the control");
+    assert!(found < most, "{found:?}");
     hub.stop().await;
 }
 
