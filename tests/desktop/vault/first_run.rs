@@ -17,6 +17,13 @@ const FIRST_RUN: &str = "[data-testid=firstrun]";
 const LOG: &str = "[data-testid=chat-log]";
 /// The controls of the first run that can be used now.
 const ENABLED: &str = "[data-testid=firstrun] :is(button, label):not(:disabled *, :disabled)";
+const PANE: &str = "[data-testid=note-pane]";
+/// Says whether the beginning of the passages stands in the part of the chat that is in sight.
+const ARE_PASSAGES_IN_SIGHT: &str = "const lead = document.querySelector('[data-lead]');
+    if (!lead) return false;
+    const { top, bottom } = lead.closest('.scroll').getBoundingClientRect();
+    const first = lead.getBoundingClientRect().top;
+    return top <= first && first < bottom";
 const KEY_FIELD: &str = "[data-testid=firstrun] input[type=password]";
 const KEY_NEWS: &str = "[data-testid=key-news]";
 const LOCKED: &str = "The keyring is locked. Unlock it to use your API key.";
@@ -40,7 +47,16 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
 
     InputDevice::Pointer.send_message(&app, "turmeric").await;
     app.window.find_text(LOG, "No turmeric left").await;
+    app.window.wait_until("the passages in sight", ARE_PASSAGES_IN_SIGHT).await;
     app.save_screenshot("first-result").await;
+    let up = "document.querySelector('[data-lead]').style.transform = 'translateY(-100vh)'";
+    app.window.execute(up, &json!([])).await;
+    let in_sight = app.window.execute(ARE_PASSAGES_IN_SIGHT, &json!([])).await;
+    assert_eq!(in_sight, json!(false), "the control");
+
+    app.window.wait_until_gone(PANE).await;
+    InputDevice::Pointer.send_message(&app, "open Groceries").await;
+    app.window.find_text(PANE, "Dishwasher salt").await;
     app.quit().await;
 
     let app = home.start().await;
