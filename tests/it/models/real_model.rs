@@ -1,7 +1,7 @@
 //! A real model on this computer, served by llama.cpp's own server: whatever it says, each turn comes to its
 //! end, nothing is too long for the window that the server was started with, and no call is shown as an
-//! answer. Whether a note was read and edited is judged by the end state for a model that is large enough; for
-//! one of half a billion parameters it is printed.
+//! answer. Whether notes were searched, and a note was read and edited, is judged by the end state for a model
+//! that is large enough; for one of half a billion parameters it is printed.
 //!
 //! `./dev local` brings server and weights and runs the whole session, also while the server loads, where it
 //! does not tell its window, and with a long prompt that is stopped. The tests run a short one where they are
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use protocol::chat::conversation::ChatItem;
 use protocol::event::ModelWait;
-use protocol::{AppEvent, Mode, ProviderKind, Settings, TurnStatus};
+use protocol::{AppEvent, Mode, ProviderKind, Settings, Timestamp, TurnStatus};
 use tempfile::TempDir;
 use testkit::TestHub;
 use tokio::net::TcpStream;
@@ -182,6 +182,14 @@ fn has_read_garden(items: &[ChatItem]) -> bool {
     is_read && is_told
 }
 
+/// Whether a search of the notes succeeded.
+fn has_searched(items: &[ChatItem]) -> bool {
+    items.iter().any(|item| match item {
+        ChatItem::Tool { tool, output: Some(_), is_error: false, .. } => tool == "find_notes",
+        _ => false,
+    })
+}
+
 /// Whether the edit stands in the note, and nothing else was changed in it.
 fn has_edited_ferry(home: &TestHome) -> bool {
     home.notes.read("Ferry.md") == "# Ferry\n\nThe ferry leaves at ten.\n"
@@ -193,6 +201,20 @@ fn judge(task: &str, is_done: bool, parameters: u64) {
     assert!(is_done || parameters < CAPABLE_PARAMETERS, "a large model has not done it: {task}");
 }
 
+/// A call of a tool that ended so.
+fn call_of(tool: &str, is_error: bool) -> ChatItem {
+    ChatItem::Tool {
+        turn: "t".into(),
+        call: "c".into(),
+        tool: tool.into(),
+        at: Timestamp(0),
+        arguments: "{}".into(),
+        output: Some("It ended.".into()),
+        is_error,
+        reactions: Vec::new(),
+    }
+}
+
 #[test]
 fn a_large_model_must_do_what_it_is_told_and_a_small_one_need_not() {
     let home = home();
@@ -200,6 +222,11 @@ fn a_large_model_must_do_what_it_is_told_and_a_small_one_need_not() {
     home.notes.write("Ferry.md", "# Ferry\n\nThe ferry leaves at ten.\n");
     assert!(has_edited_ferry(&home));
     assert!(!has_read_garden(&[]), "nothing was read");
+    for (tool, is_error, expected) in
+        [("find_notes", false, true), ("find_notes", true, false), ("read_file", false, false)]
+    {
+        assert_eq!(has_searched(&[call_of(tool, is_error)]), expected, "{tool} {is_error}");
+    }
     judge("the edit", true, CAPABLE_PARAMETERS);
     judge("the edit", false, CAPABLE_PARAMETERS - 1);
     let missed = std::panic::catch_unwind(|| judge("the edit", false, CAPABLE_PARAMETERS));
@@ -242,6 +269,26 @@ async fn ask_loading_server_without_window(folder: &Path, weights: &Path) {
     }
     running.quit().await;
     drop(server);
+}
+
+/// A question and a search fit into this window, which is told.
+async fn ask_in_told_window(folder: &Path, weights: &Path, window: u32) {
+    let server = LlamaServerProcess::start(folder, weights, window).await;
+    let model = server.wait_until_loaded().await;
+    let proxy = ModelProxy::start(server.port, WindowDisclosure::Told).await;
+    let home = home();
+    let running = home.open(settings_at(proxy.url())).await;
+    println!("at {window}:");
+    ask_and_search(&running, &proxy, model).await;
+    running.quit().await;
+}
+
+async fn ask_and_search(app: &RunningApp, proxy: &ModelProxy, model: LoadedModel) {
+    send_and_check(app, "When does the ferry leave?").await;
+    check_first_requests(proxy, model);
+    let search = "Which of my notes are about beans? Search for them.";
+    let items = send_and_check(app, search).await;
+    judge("the search", has_searched(&items), model.parameters);
 }
 
 /// The wait for a long prompt is told, and can be stopped; the server answers the next question then.
@@ -336,6 +383,7 @@ async fn a_session_with_a_real_model_comes_to_its_ends() {
     let window =
         std::env::var(WINDOW_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(4_096);
     ask_loading_server_without_window(&folder, &weights).await;
+    ask_in_told_window(&folder, &weights, 2_048).await;
     let server = LlamaServerProcess::start(&folder, &weights, window).await;
     let model = server.wait_until_loaded().await;
     println!("{model:?}");
@@ -343,9 +391,7 @@ async fn a_session_with_a_real_model_comes_to_its_ends() {
     let hub = TestHub::start().await;
     let home = home();
     let running = home.open(with_hub(settings_at(proxy.url()), &hub.url())).await;
-    send_and_check(&running, "When does the ferry leave?").await;
-    check_first_requests(&proxy, model);
-    send_and_check(&running, "Which of my notes are about beans? Search for them.").await;
+    ask_and_search(&running, &proxy, model).await;
     if window >= 4_096 {
         let question = "Read [[Garden]] and tell me what grows in bed 250.";
         let items = send_and_check(&running, question).await;
