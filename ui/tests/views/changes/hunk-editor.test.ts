@@ -208,3 +208,44 @@ describe('lines that are being written', () => {
     expect(session.place.name).toBe('chat');
   });
 });
+
+describe('the keys of the editor', () => {
+  const keep = '{Control>}{Enter}{/Control}';
+
+  /** The review with a second note that is accepted: it can be applied while the first one is being edited. */
+  async function openDecided() {
+    const opened = await open();
+    const { host, session, review, note } = opened;
+    host.tell(changed(review, [note, noteDiff('Elsewhere.md', { hunks: [more] })]));
+    await screen.findByText('From the model');
+    session.app.chat?.reviewDecisions.decide('Elsewhere.md', 'accept');
+    await waitFor(() => expect(screen.getByTestId('review-apply')).toBeEnabled());
+    return opened;
+  }
+
+  it('keep the lines, and do not apply the review', async () => {
+    const { host, session, keys } = await openDecided();
+    await write(keys, 'Mine');
+    expect(screen.getByTestId('review-apply')).toBeEnabled();
+    await keys.keyboard(keep);
+    await waitFor(noEditor);
+    expect(session.app.chat?.reviewDecisions.hunk(plan, 0)).toEqual({ edit: 'Mine' });
+    expect(host.asked('decideReview')).toEqual([]);
+    expect(session.place.name).toBe('review');
+    // The control: outside of the editor the same keys apply it.
+    await keys.keyboard(keep);
+    await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
+  });
+
+  it('leave the editor, and not the review', async () => {
+    const { session, keys } = await openDecided();
+    await write(keys, 'Mine');
+    await keys.keyboard('{Escape}');
+    await waitFor(noEditor);
+    expect(session.app.chat?.reviewDecisions.hunk(plan, 0)).toBeNull();
+    expect(session.place.name).toBe('review');
+    // The control: outside of the editor the same key leaves it.
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(session.place.name).toBe('chat'));
+  });
+});
