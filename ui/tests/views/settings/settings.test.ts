@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { Session } from '../../../src/state/session.svelte';
-import { settingsSections } from '../../../src/state/settings/settings-route';
+import { type SettingsSection, settingsSections } from '../../../src/state/settings/settings-route';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { stories } from '../../fake/stories';
@@ -21,24 +21,42 @@ async function open(story: string) {
 
 /** The looks that a button may have. */
 const looks = '.btn, .ib, .it, .opt';
+/** Sections with fields and switches alone. */
+const withoutButtons: readonly SettingsSection[] = ['private', 'spending', 'general'];
+
+/** The texts of these buttons that have none of the looks. */
+function bareTexts(buttons: readonly HTMLElement[]): string[] {
+  return buttons
+    .filter((button) => !button.matches(looks))
+    .map((button) => button.textContent.trim());
+}
 
 describe('a button', () => {
   it.each(settingsSections)('looks like one in the settings of %s', async (section) => {
     const { session } = await open('regenerated');
     session.openSettings(section);
-    const page = await screen.findByTestId('settings');
-    const bare = within(page)
-      .queryAllByRole('button')
-      .filter((button) => !button.matches(looks));
-    expect(bare.map((button) => button.textContent.trim())).toEqual([]);
+    const buttons = within(await screen.findByTestId('settings')).queryAllByRole('button');
+    expect(buttons.length === 0).toBe(withoutButtons.includes(section));
+    expect(bareTexts(buttons)).toEqual([]);
   });
 
   it('looks like one in the first run', async () => {
     const { session } = await open('first-run');
     await session.openSample();
     const buttons = within(await screen.findByTestId('firstrun')).getAllByRole('button');
-    const bare = buttons.filter((button) => !button.matches(looks));
-    expect(bare.map((button) => button.textContent.trim())).toEqual([]);
+    expect(bareTexts(buttons)).toEqual([]);
+  });
+
+  it('that is a bare text is found', async () => {
+    const { session } = await open('regenerated');
+    session.openSettings('vault');
+    const page = await screen.findByTestId('settings');
+    const added = document.createElement('button');
+    added.textContent = 'Bare';
+    page.append(added);
+    expect(bareTexts(within(page).getAllByRole('button'))).toEqual(['Bare']);
+    added.className = 'btn s';
+    expect(bareTexts(within(page).getAllByRole('button'))).toEqual([]);
   });
 });
 
