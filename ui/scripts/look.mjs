@@ -17,6 +17,56 @@ export function odd() {
   return found;
 }
 
+/** Boxes and switches that are hard to see: the edge on what is behind it, or the mark on its fill, below 3 to 1. */
+export function faintBoxes() {
+  const least = 3;
+  return [...document.querySelectorAll('[type=checkbox]')].flatMap((box) => {
+    const isChecked = box.checked;
+    box.checked = false;
+    const edge = contrast(colorIn(getComputedStyle(box).boxShadow), colorBehind(box));
+    box.checked = true;
+    const fill = colorIn(getComputedStyle(box).backgroundColor);
+    const mark = contrast(colorIn(getComputedStyle(box, '::after').backgroundColor), fill);
+    box.checked = isChecked;
+    const faint = Object.entries({ edge, mark }).filter(([, found]) => found < least);
+    return faint.map(
+      ([part, found]) => `the ${part} of ${nameOf(box)} has a contrast of ${found.toFixed(2)}`,
+    );
+  });
+
+  function nameOf(box) {
+    return box.id || (box.labels[0]?.textContent.trim() ?? '');
+  }
+
+  /** Red, green and blue of the first colour in a value; `null` where there is none, or one that is seen through. */
+  function colorIn(value) {
+    const [, inner = ''] = /rgba?\(([^)]*)\)/.exec(value) ?? [];
+    const [red, green, blue, opacity = 1] = (inner.match(/[\d.]+/g) ?? []).map(Number);
+    return blue === undefined || opacity < 1 ? null : [red, green, blue];
+  }
+
+  function colorBehind(element) {
+    const around = element.parentElement;
+    if (!around) return null;
+    return colorIn(getComputedStyle(around).backgroundColor) ?? colorBehind(around);
+  }
+
+  /** By the definition of WCAG; nothing is seen where a colour is missing. */
+  function contrast(one, other) {
+    if (one === null || other === null) return 1;
+    const [first, second] = [luminance(one), luminance(other)];
+    return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05);
+  }
+
+  function luminance(parts) {
+    const [red, green, blue] = parts.map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  }
+}
+
 /** Hints in Settings that do not have the full width, or are drawn over a control or another hint. */
 export function misplacedHints() {
   const kinds = 'button, input, select, textarea, label, summary, .name, .note';

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
-import { misplacedHints, odd, places } from './look.mjs';
+import { faintBoxes, misplacedHints, odd, places } from './look.mjs';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 /** As in the window, no text becomes HTML but through the policies that it names. */
@@ -160,7 +160,8 @@ async function screenshots(page, name, directory, reads) {
   await page.evaluate(axe);
   for (const theme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    failures.push(...(await barriers(page)).map((found) => `${theme}: ${found}`));
+    const found = [...(await barriers(page)), ...(await page.evaluate(faintBoxes))];
+    failures.push(...found.map((fault) => `${theme}: ${fault}`));
     await page.screenshot(file(theme));
   }
   failures.push(...(await crowded(page)), ...(await trusting(page)));

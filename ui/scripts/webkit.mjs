@@ -1,8 +1,8 @@
 /**
  * Ten screens (tests/screens/list.ts) in WebKit, the engine of the window, light and dark: looked through by
- * axe, and for the marks of broken links: `npm run webkit -- [NAME…]`. Then the sections of the settings, for hints
- * and boxes that look unlike the others, the first run, for steps that move and for a way on that is out of sight, and
- * the last editor of a review, for buttons under the bar.
+ * axe, for the marks of broken links and for faint boxes: `npm run webkit -- [NAME…]`. Then the sections of the
+ * settings, for hints and boxes that look unlike the others, the first run, for steps that move and for a way on that
+ * is out of sight, and the last editor of a review, for buttons under the bar.
  * Faults that must be found are shown to it in the end. The last line is the sum.
  */
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { createServer } from 'vite';
 
-import { misplacedHints, odd, outOfSight, places } from './look.mjs';
+import { faintBoxes, misplacedHints, odd, outOfSight, places } from './look.mjs';
 import { inWebKit, noWebKit } from './webkit-driver.mjs';
 
 const looked = [
@@ -46,6 +46,8 @@ const lowWindows = {
 const covered = 'review-editing-last';
 /** The screen on which a broken link must be seen, so that the search for its mark finds one. */
 const marked = 'note-marks';
+/** The screens on which a box or a switch must be seen, so that a faint one would be found. */
+const boxed = ['search', 'settings-general'];
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -72,6 +74,9 @@ const marks = `() => {
   return { seen: links.length, bare: bare.map((link) => link.textContent.trim()) };
 }`;
 
+/** How many boxes and switches there are. */
+const boxCount = "() => document.querySelectorAll('[type=checkbox]').length";
+
 /** How many buttons a part of the page has. */
 const buttonCount = '(within) => document.querySelectorAll(`${within} button`).length';
 
@@ -97,7 +102,13 @@ const control = `() => {
     '<div class="line"><div class="value" style="display: flex"><span class="note">narrow</span></div></div>' +
     '<div class="line"><div class="value"><button>covered</button>' +
     '<span class="note" style="display: block; margin-block-start: -20px">over</span></div></div>' +
-    '<button style="position: fixed; inset-block-start: 110vh">below</button>';
+    '<button style="position: fixed; inset-block-start: 110vh">below</button>' +
+    '<style>[id^=box-] { appearance: none; background: #395ca9; box-shadow: inset 0 0 0 2px #908d88 }' +
+    '[id^=box-]::after { content: ""; background: #fff } #box-mark::after { background: #456 }</style>' +
+    '<p style="background: #1a1b1d"><input id="box-edge" type="checkbox" aria-label="faint edge" ' +
+    'style="box-shadow: inset 0 0 0 2px #222"></p><p style="background: #fff">' +
+    '<input id="box-mark" type="checkbox" aria-label="faint mark">' +
+    '<input id="box-clear" type="checkbox" aria-label="clear"></p>';
   document.body.append(shown);
 }`;
 
@@ -138,22 +149,28 @@ async function look(page, studio, screen) {
   const failures = [];
   for (const theme of ['light', 'dark']) {
     await page.run('(theme) => { document.documentElement.dataset.theme = theme; }', theme);
-    failures.push(...(await page.run(barriers)).map((found) => `${theme}: ${found}`));
+    const found = [...(await page.run(barriers)), ...(await page.run(String(faintBoxes)))];
+    failures.push(...found.map((fault) => `${theme}: ${fault}`));
   }
-  failures.push(...(await page.run(String(odd))));
+  failures.push(...(await page.run(String(odd))), ...(await missingBoxes(page, screen)));
   const { seen, bare } = await page.run(marks);
   failures.push(...bare.map((words) => `“${words}” is broken and has no mark`));
   if (screen.name === marked && seen === 0) failures.push('no link is broken here');
   return failures.map((failure) => `${screen.name} ${failure}`);
 }
 
-/** Settings that are drawn unlike the others or over another, in both themes. */
+/** That a screen has no box, where there must be one. */
+async function missingBoxes(page, { name }) {
+  return boxed.includes(name) && (await page.run(boxCount)) === 0 ? ['no box is here'] : [];
+}
+
+/** Settings that are drawn unlike the others, over another or faintly, in both themes. */
 async function lookAtSection(page, studio, screen) {
   await reach(page, studio, screen);
-  const failures = [];
+  const failures = await missingBoxes(page, screen);
   for (const theme of ['light', 'dark']) {
     await page.run('(theme) => { document.documentElement.dataset.theme = theme; }', theme);
-    for (const check of [odd, misplacedHints]) {
+    for (const check of [odd, misplacedHints, faintBoxes]) {
       failures.push(...(await page.run(String(check))).map((found) => `${theme}: ${found}`));
     }
   }
@@ -220,12 +237,15 @@ async function isCaught(page) {
   const unlike = (await page.run(String(odd))).join();
   const hints = (await page.run(String(misplacedHints))).join();
   const hidden = await page.run(String(outOfSight), '#control');
+  const faint = (await page.run(String(faintBoxes))).join();
   return [
     bare.includes('refused'),
     found.some((words) => words.startsWith('color-contrast')),
     unlike.includes('“aside” is beside') && unlike.includes('plain has another look'),
     hints.includes('“narrow” is narrower') && hints.includes('“over” is drawn over “covered”'),
     hidden.some((words) => words.includes('“below”')),
+    faint.includes('the edge of box-edge') && faint.includes('the mark of box-mark'),
+    !['mark of box-edge', 'edge of box-mark', 'box-clear'].some((box) => faint.includes(box)),
   ].every(Boolean);
 }
 
