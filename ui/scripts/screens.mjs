@@ -176,7 +176,8 @@ async function screenshots(page, name, directory, reads) {
     (await import(module)).setLanguage('de');
   }, '/src/shared/i18n/language.svelte.ts');
   await page.screenshot(file('german'));
-  failures.push(...(await crowded(page)).map((found) => `German: ${found}`));
+  const german = [...(await crowded(page)), ...(await page.evaluate(misplacedHints))];
+  failures.push(...german.map((found) => `German: ${found}`));
   return failures.map((failure) => `${name} ${failure}`);
 }
 

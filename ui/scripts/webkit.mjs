@@ -17,10 +17,11 @@ const looked = [
   ...['chat', 'commands', 'question', 'review', 'palette', 'search'],
   ...['search-broken', 'note-marks', 'settings', 'first-run'],
 ];
-/** Seen only for what looks unlike the others. */
-const sections = ['answering', 'private', 'spending', 'hub', 'general', 'history'].map(
-  (name) => `settings-${name}`,
-);
+/** Seen only for what looks unlike the others: every section of the settings, and rows of them that change. */
+const sections = [
+  ...['data', 'answering', 'private', 'spending', 'hub', 'general', 'history'],
+  ...['key', 'tested', 'description'],
+].map((name) => `settings-${name}`);
 /** Seen only for steps of the first run that move. */
 const still = ['first-run-2', 'first-run-key'];
 /** Low windows, and the part of a screen whose buttons are in sight there at once. */
@@ -112,6 +113,21 @@ const control = `() => {
   document.body.append(shown);
 }`;
 
+/** Asks for German, and returns the words of the settings before. A script of the page imports the module it has. */
+const askForGerman = `() => {
+  const before = document.querySelector('[data-testid=settings]').textContent;
+  const script = document.createElement('script');
+  script.type = 'module';
+  script.textContent = "import { setLanguage } from '/src/shared/i18n/language.svelte.ts';" +
+    "setLanguage('de');";
+  document.head.append(script);
+  return before;
+}`;
+
+/** Whether the settings say in German what they said before. */
+const isGerman = `(before) => document.documentElement.lang === 'de' &&
+  document.querySelector('[data-testid=settings]').textContent !== before`;
+
 async function settled(page, find, place) {
   for (let tries = 0; tries < 300; tries += 1) {
     const found = await page.run(find, place);
@@ -128,7 +144,10 @@ async function act(page, find, step) {
   } else if (step.do === 'write') await page.type(step.text);
   else if (step.do === 'click') await page.click(await settled(page, find, step.place));
   else if (step.do === 'see') await settled(page, find, step.place);
-  else if (step.do !== 'drawer') throw new Error(`“${step.do}” is not done in WebKit yet`);
+  else if (step.do === 'show') {
+    await settled(page, find, step.place);
+    await page.run(`(place) => (${find})(place).scrollIntoView({ block: 'nearest' })`, step.place);
+  } else if (step.do !== 'drawer') throw new Error(`“${step.do}” is not done in WebKit yet`);
 }
 
 /** Goes where a screen is. */
@@ -164,17 +183,26 @@ async function missingBoxes(page, { name }) {
   return boxed.includes(name) && (await page.run(boxCount)) === 0 ? ['no box is here'] : [];
 }
 
-/** Settings that are drawn unlike the others, over another or faintly, in both themes. */
+/** Settings that are drawn unlike the others, over another or faintly: in both themes, and in German. */
 async function lookAtSection(page, studio, screen) {
   await reach(page, studio, screen);
   const failures = await missingBoxes(page, screen);
   for (const theme of ['light', 'dark']) {
     await page.run('(theme) => { document.documentElement.dataset.theme = theme; }', theme);
-    for (const check of [odd, misplacedHints, faintBoxes]) {
-      failures.push(...(await page.run(String(check))).map((found) => `${theme}: ${found}`));
-    }
+    failures.push(...(await lookAtRows(page)).map((found) => `${theme}: ${found}`));
   }
+  await settled(page, isGerman, await page.run(askForGerman));
+  failures.push(...(await lookAtRows(page)).map((found) => `German: ${found}`));
   return failures.map((failure) => `${screen.name} ${failure}`);
+}
+
+/** The faults of the rows as they are drawn now. */
+async function lookAtRows(page) {
+  const found = [];
+  for (const check of [odd, misplacedHints, faintBoxes]) {
+    found.push(...(await page.run(String(check))));
+  }
+  return found;
 }
 
 /** Steps of the first run that moved during this work. */

@@ -397,7 +397,7 @@ const around: readonly Screen[] = [
     click('^Delete history'),
     seeAt('dialog'),
   ]),
-  screen('settings-private', 'regenerated', part('private')),
+  screen('settings-private', 'regenerated', part('private'), 'small'),
   screen('settings-answering', 'regenerated', part('answering'), 'small', 'phone'),
   screen(
     'settings-default',
