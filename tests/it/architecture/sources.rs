@@ -13,12 +13,14 @@ const CODE: [&str; 8] = ["rs", "ts", "svelte", "css", "sh", "mjs", "js", "sql"];
 const TEXT: [&str; 6] = ["md", "toml", "json", "html", "yml", "svg"];
 
 /// Folders of things made by programs, or of other people's text, by how their path ends.
-const SKIPPED: [&str; 8] = [
+const SKIPPED: [&str; 10] = [
     ".git",
     "target",
     "node_modules",
     "dist",
     "src-tauri/gen",
+    "fuzz/artifacts",
+    "fuzz/corpus",
     "ui/src/messages",
     ".svelte-kit",
     "vault-fixtures",

@@ -470,17 +470,17 @@ const around: readonly Screen[] = [
   screen(
     'keyring-locked',
     'keyring-locked',
-    [click('sample'), see('first-keyring'), click('^Skip'), see('keyring-notice')],
+    [click('sample'), see('first-keyring'), click('^Start$'), see('keyring-notice')],
     'small',
   ),
   screen('keyring-settings', 'keyring-locked', [
-    ...[click('sample'), see('first-keyring'), click('^Skip'), see('keyring-notice')],
+    ...[click('sample'), see('first-keyring'), click('^Start$'), see('keyring-notice')],
     ...part('answering'),
   ]),
   screen(
     'keyring-unknown',
     'keyring-unknown',
-    [click('sample'), see('firstrun', '24'), click('^Skip'), see('composer-keyring')],
+    [click('sample'), see('firstrun', '24'), click('^Start$'), see('composer-keyring')],
     'small',
   ),
   screen('lost-vault', 'lost-vault', [], 'small'),
