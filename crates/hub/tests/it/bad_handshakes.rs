@@ -7,7 +7,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::fixtures::{MisbehavingHub, RunningLink, config, send_frame, within_timeout};
+use crate::fixtures::{
+    MisbehavingHub, RunningLink, assert_left_while_dripping, config, send_frame, within_timeout,
+};
 
 /// Reads the upgrade request to its end.
 async fn request(stream: &mut TcpStream) -> String {
@@ -178,21 +180,8 @@ async fn a_server_that_answers_the_handshake_byte_by_byte_is_given_up() {
     let mut link = RunningLink::start_timed(Some(config(hub.address)), timing);
     let mut stream = hub.connection().await;
     request(&mut stream).await;
-    let dripping = async {
-        let mut drops = tokio::time::interval(std::time::Duration::from_millis(20));
-        for byte in b"HTTP/1.1 101 Switching Protocols\r\nX-Slow: ".iter().chain(&[b'y'; 4096]) {
-            drops.tick().await;
-            if stream.write_all(&[*byte]).await.is_err() {
-                break;
-            }
-        }
-    };
-    tokio::select! {
-        () = dripping => panic!("it waited to the end"),
-        trouble = link.trouble(HubState::Waiting) => {
-            assert!(trouble.contains("stopped responding"), "{trouble}");
-        }
-    }
+    let slow = [b"HTTP/1.1 101 Switching Protocols\r\nX-Slow: ".as_slice(), &[b'y'; 4096]].concat();
+    assert_left_while_dripping(&mut link, &mut stream, &slow).await;
     hub.client().await;
     link.wait_for_state(HubState::Online).await;
 }

@@ -247,6 +247,29 @@ pub(crate) async fn next_frame(socket: &mut ServerSocket) -> Value {
     .await
 }
 
+/// Sends these bytes one at a time, and fails unless the link leaves before the last: such a hub counts as silent.
+pub(crate) async fn assert_left_while_dripping(
+    link: &mut RunningLink,
+    stream: &mut TcpStream,
+    bytes: &[u8],
+) {
+    let dripping = async {
+        let mut drops = tokio::time::interval(Duration::from_millis(20));
+        for byte in bytes {
+            drops.tick().await;
+            if stream.write_all(&[*byte]).await.is_err() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = dripping => panic!("it waited to the end"),
+        trouble = link.trouble(HubState::Waiting) => {
+            assert!(trouble.contains("stopped responding"), "{trouble}");
+        }
+    }
+}
+
 /// The code a client leaves with.
 pub(crate) async fn close_code(socket: &mut ServerSocket) -> Option<u16> {
     within_timeout(async {

@@ -8,8 +8,8 @@ use tokio::io::AsyncWriteExt;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::fixtures::{
-    MisbehavingHub, RunningLink, ServerSocket, config, next_frame, send_long_frame, send_message,
-    within_timeout,
+    MisbehavingHub, RunningLink, ServerSocket, assert_left_while_dripping, config, next_frame,
+    send_long_frame, send_message, within_timeout,
 };
 
 const MEBIBYTE: usize = 1 << 20;
@@ -105,21 +105,7 @@ async fn a_long_message_that_comes_a_byte_at_a_time_is_no_sign_of_life() {
     socket.get_mut().write_all(&header).await.unwrap();
     // Nothing passes of what follows.
     socket.get_mut().write_all(&vec![b'x'; 8 * MEBIBYTE]).await.unwrap();
-    let dripping = async {
-        let mut drops = tokio::time::interval(std::time::Duration::from_millis(20));
-        for _ in 0..4096 {
-            drops.tick().await;
-            if socket.get_mut().write_all(b"x").await.is_err() {
-                break;
-            }
-        }
-    };
-    tokio::select! {
-        () = dripping => panic!("it waited to the end"),
-        trouble = link.trouble(HubState::Waiting) => {
-            assert!(trouble.contains("stopped responding"), "{trouble}");
-        }
-    }
+    assert_left_while_dripping(&mut link, socket.get_mut(), &[b'x'; 4096]).await;
     hub.client().await;
     link.wait_for_state(HubState::Online).await;
 }
