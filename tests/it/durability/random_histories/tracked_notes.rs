@@ -75,7 +75,7 @@ fn is_whole_line(line: &str) -> bool {
     }
 }
 
-/// Which note is where.
+/// The place of each note.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoteIdentities {
     places: BTreeMap<String, NoteNumber>,

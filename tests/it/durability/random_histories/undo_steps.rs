@@ -81,7 +81,7 @@ impl RandomHistory {
         is_clean
     }
 
-    /// Which words may come and go when a scope is undone or redone.
+    /// The words that may come and go when a scope is undone or redone.
     fn permission_to_revert(&self, scope: &UndoScope, action: UndoAction) -> StepPermission {
         let mut permission = StepPermission::default();
         let effects = self.known.effects.in_scope(scope);

@@ -50,7 +50,7 @@ export function toolLines(calls: readonly ToolItem[], stateOf: StateOf = () => n
   }));
 }
 
-/** What calls of one line have in common: that they read, their change or their note. */
+/** The subject that the calls of one line share: that they read, their change or their note. */
 type Traits = readonly (string | null)[];
 
 function traitsOf(call: ToolItem, stateOf: StateOf): Traits {
