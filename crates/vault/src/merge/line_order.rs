@@ -1,6 +1,6 @@
 //! Which line stood above which, as far as the versions of a note tell.
 
-use std::cell::{Cell, LazyCell};
+use std::cell::{Cell, LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::lines::SplitLines;
@@ -89,6 +89,37 @@ struct LineGraph<'a> {
     /// How many steps may still be taken. A question that needs more stays open: then the sides
     /// conflict.
     steps_left: Cell<usize>,
+    visits: RefCell<VisitMarks>,
+}
+
+/// Which lines one walk has visited. A walk does not clear the marks of the one before it: that would cost
+/// as much as the note is long, each time.
+#[derive(Default)]
+struct VisitMarks {
+    /// For each line, the last walk that visited it.
+    last_walk: Vec<u32>,
+    /// The number of the current walk; 0 before the first.
+    walk: u32,
+}
+
+impl VisitMarks {
+    /// Begins a walk over `lines` lines, of which none is visited yet.
+    fn begin(&mut self, lines: usize) {
+        if self.walk == u32::MAX || self.last_walk.len() != lines {
+            *self = Self { last_walk: vec![0; lines], walk: 0 };
+        }
+        self.walk += 1;
+    }
+
+    /// Marks a line; returns whether this is its first visit in the current walk.
+    fn visit(&mut self, line: usize) -> bool {
+        let walk = self.walk;
+        self.last_walk.get_mut(line).is_some_and(|last| std::mem::replace(last, walk) != walk)
+    }
+
+    fn has_visited(&self, line: usize) -> bool {
+        self.last_walk.get(line) == Some(&self.walk)
+    }
 }
 
 /// Over so many lines the versions are followed at most, in one merge, and over so many more for each line
@@ -120,7 +151,7 @@ impl<'a> LineGraph<'a> {
             }
         }
         let steps = Cell::new(MAX_STEPS + below.len().saturating_mul(MAX_STEPS_PER_LINE));
-        Self { places, below, steps_left: steps }
+        Self { places, below, steps_left: steps, visits: RefCell::default() }
     }
 
     /// `None` when no line says where it belongs.
@@ -145,24 +176,21 @@ impl<'a> LineGraph<'a> {
             return None;
         }
         let mut led = Vec::with_capacity(heads.len());
-        let mut seen: Vec<bool> = Vec::new();
+        let mut visits = self.visits.borrow_mut();
         // Used steps stay used: the next meeting must not begin again.
         let mut steps = self.steps_left.replace(0);
         for from in heads.keys() {
-            seen.clear();
-            seen.resize(self.below.len(), false);
+            visits.begin(self.below.len());
             let mut waiting = vec![*from];
-            steps = steps.checked_sub(self.below.len() / 64)?;
             while let Some(place) = waiting.pop() {
                 for below in self.below.get(place).into_iter().flatten() {
                     steps = steps.checked_sub(1)?;
-                    let Some(seen) = seen.get_mut(*below).filter(|seen| !**seen) else { continue };
-                    *seen = true;
-                    waiting.push(*below);
+                    if visits.visit(*below) {
+                        waiting.push(*below);
+                    }
                 }
             }
-            let leads = |to: &usize| seen.get(*to).is_some_and(|seen| *seen);
-            led.push(heads.keys().map(leads).collect());
+            led.push(heads.keys().map(|to| visits.has_visited(*to)).collect());
         }
         self.steps_left.set(steps);
         Some(Reachability { heads, reachable: led })
