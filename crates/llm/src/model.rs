@@ -205,6 +205,8 @@ pub enum ModelError {
         message: String,
         /// How many tokens the model reads, where the server reports it.
         window: Option<u32>,
+        /// How many tokens the prompt has, where the server counted them.
+        prompt: Option<u32>,
     },
     /// The server has begun to load the model, and answers once it has.
     #[error("{0}")]

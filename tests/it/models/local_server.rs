@@ -33,11 +33,19 @@ pub(crate) struct LlamaOptions {
     /// Whether the model's template has a place for tools; without one they are dropped in silence.
     takes_tools: bool,
     parameters: u64,
+    /// The bytes that its tokenizer makes a token of, in tenths.
+    bytes_per_token_tenths: usize,
 }
 
 impl LlamaOptions {
     fn with_window(window: u32) -> Self {
-        Self { window, tells: true, takes_tools: true, parameters: 8_030_261_312 }
+        Self {
+            window,
+            tells: true,
+            takes_tools: true,
+            parameters: 8_030_261_312,
+            bytes_per_token_tenths: 35,
+        }
     }
 
     pub(crate) fn without_tools(window: u32) -> Self {
@@ -93,7 +101,7 @@ async fn handle_request(
     uri: Uri,
     body: Bytes,
 ) -> LlamaResponse {
-    let LlamaOptions { window, tells, takes_tools, parameters } = asked.started;
+    let LlamaOptions { window, tells, takes_tools, parameters, .. } = asked.started;
     let unknown =
         json!({ "error": { "message": "File Not Found", "type": "not_found_error", "code": 404 } });
     match uri.path() {
@@ -117,7 +125,9 @@ async fn handle_request(
 
 fn answer_chat(asked: &LlamaState, body: &Bytes) -> LlamaResponse {
     let sent: Value = serde_json::from_slice(body).expect("JSON");
-    let prompt = count_tokens(&prompt_text(&sent, asked.started.takes_tools));
+    let prompt = prompt_text(&sent, asked.started.takes_tools).len();
+    let prompt = prompt * 10 / asked.started.bytes_per_token_tenths;
+    let prompt = u32::try_from(prompt).expect("a number");
     let fits = prompt < asked.started.window;
     asked.chats.lock().unwrap_or_else(PoisonError::into_inner).push((sent, fits));
     if !fits {
@@ -352,6 +362,28 @@ async fn a_window_that_nobody_tells_is_learned_from_the_first_refusal() {
     running.quit().await;
     let answered: Vec<bool> = llama.chat_requests().iter().map(|(_, answered)| *answered).collect();
     assert_eq!(answered, [false, true, true], "it is refused once, and repeated at once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_tells_how_many_tokens_a_model_counts() {
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let options = LlamaOptions { bytes_per_token_tenths: 20, ..LlamaOptions::with_window(4_096) };
+    let llama = FakeLlamaServer::start(options, &[]).await;
+    let running = home.open(llama.settings()).await;
+    let text = "beans and peas ".repeat(100);
+    let conversation = running.send_and_wait(None, &text).await;
+    for _ in 0..4 {
+        running.send_and_wait(Some(&conversation), &text).await;
+    }
+    running.quit().await;
+    // Reports of usage are forgotten when the application ends: the first request is too long again.
+    let before = llama.chat_requests().len();
+    let running = home.open(llama.settings()).await;
+    running.send_and_wait(Some(&conversation), &text).await;
+    assert_eq!(turn_failure(&running.view(&conversation).await), None);
+    running.quit().await;
+    let answered: Vec<bool> = llama.chat_requests().iter().map(|(_, answered)| *answered).collect();
+    assert_eq!(answered[before..], [false, true], "{answered:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -119,7 +119,7 @@ impl TooLarge {
 
 impl From<TooLarge> for ModelError {
     fn from(error: TooLarge) -> Self {
-        Self::ContextExceeded { message: error.user_message(), window: None }
+        Self::ContextExceeded { message: error.user_message(), window: None, prompt: None }
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use protocol::event::ModelWait;
-use protocol::{ErrorCode, MessageId, OpenTurn, UserError};
+use protocol::{ErrorCode, MessageId, OpenTurn, TokenUsage, UserError};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -37,6 +37,9 @@ const MAX_EVENT_BATCH: usize = 256;
 
 /// After so long a wait for a model on this computer is told.
 const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(3);
+
+/// So many requests of a turn are built again because a server counted more tokens than were expected.
+const MAX_RECOUNTS: u32 = 3;
 
 /// How driving a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +99,7 @@ pub(crate) async fn drive_turn(
         stream: None,
         waiting: AnswerWait::default(),
         needs_renewal: false,
+        recounts: 0,
     };
     let ran = run.drive(Turn::new(rules)).await;
     (ran, run.weight)
@@ -128,6 +132,8 @@ struct TurnDriver<'a> {
     /// Whether the setup is made again before the next request: the server was loading the model, and could
     /// not say before what the model can do; or the request was outdated before it was sent.
     needs_renewal: bool,
+    /// How often a request was built again because the server counted more tokens than were expected.
+    recounts: u32,
 }
 
 /// The wait for the beginning of an answer.
@@ -227,8 +233,9 @@ impl TurnDriver<'_> {
         } else {
             self.answer_began();
         }
-        if let Some(window) = self.smaller_window(&error) {
-            // The server reads less than expected: it is asked again with a request that fits.
+        if let Some(window) = self.window_to_retry(&error) {
+            // The server reads less than expected, or counts more tokens: it is asked again with a
+            // request that fits.
             return self.renew(Some((window, error))).await;
         }
         // A server that was silent until the deadline has read the prompt, as far as anybody knows.
@@ -300,11 +307,27 @@ impl TurnDriver<'_> {
         }
     }
 
-    /// The window that a refusal tells of, where it is smaller than was thought: so asking again ends.
-    fn smaller_window(&self, error: &ModelError) -> Option<u32> {
-        let ModelError::ContextExceeded { window: Some(told), .. } = error else { return None };
-        matches!(self.setup.capacity, ContextCapacity::Window(known) if *told < known)
-            .then_some(*told)
+    /// The window that a refusal tells of, where a request that fits it can be built now: the window
+    /// is smaller than was thought, or the server counted more tokens than were expected. The latter
+    /// corrects the estimates, and counts only [`MAX_RECOUNTS`] times in a turn, so asking again ends.
+    fn window_to_retry(&mut self, error: &ModelError) -> Option<u32> {
+        let ModelError::ContextExceeded { window: Some(told), prompt, .. } = *error else {
+            return None;
+        };
+        let ContextCapacity::Window(known) = self.setup.capacity else { return None };
+        let model = &self.setup.model;
+        let expected = self.calibrations.for_model(model).corrected(self.estimated);
+        let counted = prompt.filter(|counted| *counted > expected);
+        if let Some(input) = counted {
+            let usage = TokenUsage { input, ..TokenUsage::default() };
+            self.calibrations.learn(model, self.estimated, usage);
+        }
+        if told < known {
+            return Some(told);
+        }
+        counted?;
+        self.recounts += 1;
+        (self.recounts <= MAX_RECOUNTS).then_some(known)
     }
 
     /// Waits for the next event of the answer, and includes those that came with it; text that

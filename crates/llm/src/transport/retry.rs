@@ -137,7 +137,7 @@ mod tests {
             ModelError::InvalidRequest(String::new()),
             ModelError::NoTools(String::new()),
             ModelError::NotSent(String::new()),
-            ModelError::ContextExceeded { message: String::new(), window: None },
+            ModelError::ContextExceeded { message: String::new(), window: None, prompt: None },
             unknown,
         ] {
             assert_eq!(next_delay(&error, 1, 0), None, "{error:?}");

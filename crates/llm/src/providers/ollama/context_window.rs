@@ -64,7 +64,7 @@ pub(super) fn choose_window(
              {longest}. Start a new conversation, or choose a model with a larger context window.",
             prompt_size.min_tokens_estimate()
         );
-        return Err(ModelError::ContextExceeded { message, window: Some(longest) });
+        return Err(ModelError::ContextExceeded { message, window: Some(longest), prompt: None });
     }
     let wanted =
         prompt_size.max_tokens_estimate().saturating_add(max_tokens.min(MAX_ANSWER_RESERVE));
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn what_cannot_fit_is_not_sent() {
         let error = choose_window(&PromptSize { bytes: 60_000 }, 100, Some(8_192)).unwrap_err();
-        assert!(matches!(&error, ModelError::ContextExceeded { message, window: Some(8_192) }
+        assert!(matches!(&error, ModelError::ContextExceeded { message, window: Some(8_192), .. }
             if message.contains("10000")));
     }
 }

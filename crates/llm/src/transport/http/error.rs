@@ -93,6 +93,7 @@ impl RequestErrors {
                     self.host
                 ),
                 window: None,
+                prompt: None,
             },
         }
     }
@@ -221,7 +222,8 @@ impl RequestErrors {
             None => "This conversation no longer fits the model’s context window. Start a new one."
                 .to_owned(),
         };
-        ModelError::ContextExceeded { message, window: error_body.window }
+        let ErrorBody { window, prompt, .. } = *error_body;
+        ModelError::ContextExceeded { message, window, prompt }
     }
 
     fn busy(&self, error_body: &ErrorBody, retry_after: Option<Duration>) -> ModelError {

@@ -11,6 +11,8 @@ pub(crate) struct ErrorBody {
     pub(crate) message: String,
     /// How many tokens the model reads, in an error about a prompt that is too long.
     pub(crate) window: Option<u32>,
+    /// How many tokens that prompt has, where the server counted them.
+    pub(crate) prompt: Option<u32>,
 }
 
 /// The class of an error: what can be done about it.
@@ -147,12 +149,12 @@ impl ErrorBody {
         let kind = Some(word("code")).filter(|code| !code.is_empty());
         let message = Some(word("message")).filter(|message| !message.is_empty());
         let message = message.unwrap_or_else(|| word("detail"));
-        // llama.cpp gives the number beside the sentence.
-        let window = error.get("n_ctx").and_then(Value::as_u64);
-        let window = window.and_then(|window| u32::try_from(window).ok());
+        // llama.cpp gives the numbers beside the sentence.
+        let number = |name: &str| error.get(name)?.as_u64().and_then(|n| u32::try_from(n).ok());
         Self {
             kind: kind.unwrap_or_else(|| word("type")),
-            window: window
+            prompt: number("n_prompt_tokens"),
+            window: number("n_ctx")
                 .or_else(|| parse_window(&message))
                 .filter(|window| *window >= MIN_WINDOW),
             message,
@@ -180,11 +182,13 @@ mod tests {
         let vllm = json!({ "object": "error", "code": 400, "type": "BadRequestError", "message":
             "This model's maximum context length is 8192 tokens. However, you requested 9000." });
         let silent = json!({ "error": { "code": "context_length_exceeded", "message": "no" } });
-        for (body, window) in [(llama, Some(4_096)), (vllm, Some(8_192)), (silent, None)] {
+        for (body, window, prompt) in
+            [(llama, Some(4_096), Some(6_031)), (vllm, Some(8_192), None), (silent, None, None)]
+        {
             let trouble = ErrorBody::find_in(&body);
             assert_eq!(
-                (trouble.classify(), trouble.window),
-                (ErrorClass::TooLong, window),
+                (trouble.classify(), trouble.window, trouble.prompt),
+                (ErrorClass::TooLong, window, prompt),
                 "{body}"
             );
         }
@@ -252,7 +256,8 @@ mod tests {
             (json!({"error": null}), "", ""),
             (json!("odd"), "", ""),
         ] {
-            let expected = ErrorBody { kind: kind.into(), message: message.into(), window: None };
+            let expected =
+                ErrorBody { kind: kind.into(), message: message.into(), ..ErrorBody::default() };
             assert_eq!(ErrorBody::parse(body.to_string().as_bytes()), expected, "{body}");
         }
         assert_eq!(ErrorBody::parse(b"<html>"), ErrorBody::default());

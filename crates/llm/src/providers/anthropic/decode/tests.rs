@@ -214,7 +214,8 @@ fn what_makes_no_sense_is_an_error() {
 #[test]
 fn an_error_event_is_reported_as_it_came() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "m"}});
-    let trouble = ErrorBody { kind: "overloaded_error".into(), message: "m".into(), window: None };
+    let trouble =
+        ErrorBody { kind: "overloaded_error".into(), message: "m".into(), ..ErrorBody::default() };
     let (events, reported) =
         read([wire(&[start(), text_block(0), text(0, "x"), error]).as_bytes()]);
     assert_eq!((events, reported), (vec![said("x")], Some(DecodeError::Reported(trouble))));

@@ -100,7 +100,7 @@ fn a_server_that_asks_for_too_long_a_wait_is_told_with_the_time_and_not_asked_ag
 #[test]
 fn an_error_inside_a_stream_is_read_by_its_type() {
     let reported = |kind: &str| {
-        let trouble = ErrorBody { kind: kind.into(), message: "m".into(), window: None };
+        let trouble = ErrorBody { kind: kind.into(), message: "m".into(), ..ErrorBody::default() };
         failures().decode(DecodeError::Reported(trouble))
     };
     assert!(matches!(reported("overloaded_error"), ModelError::Overloaded { .. }));
