@@ -365,6 +365,20 @@ async fn a_window_that_nobody_tells_is_learned_from_the_first_refusal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_window_is_learned_from_the_refusal_of_a_request_that_was_sent_again_as_text() {
+    let home = TestHome::new(&[("Alpha.md", "one\n")]);
+    let options =
+        LlamaOptions { tells: false, takes_tools: false, ..LlamaOptions::with_window(2_048) };
+    let llama = FakeLlamaServer::start(options, &[]).await;
+    let running = home.open(llama.settings()).await;
+    assert_eq!(send_and_read_answer(&running, "What do I grow?").await, "Yes.");
+    assert_eq!(send_and_read_answer(&running, "And where?").await, "Yes.");
+    running.quit().await;
+    let answered: Vec<bool> = llama.chat_requests().iter().map(|(_, answered)| *answered).collect();
+    assert_eq!(answered, [true, false, true, true], "the tools are dropped, then it is too long");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_tells_how_many_tokens_a_model_counts() {
     let home = TestHome::new(&[("Alpha.md", "one\n")]);
     let options = LlamaOptions { bytes_per_token_tenths: 20, ..LlamaOptions::with_window(4_096) };

@@ -99,6 +99,7 @@ pub(crate) async fn drive_turn(
         stream: None,
         waiting: AnswerWait::default(),
         needs_renewal: false,
+        refused: None,
         recounts: 0,
     };
     let ran = run.drive(Turn::new(rules)).await;
@@ -132,6 +133,8 @@ struct TurnDriver<'a> {
     /// Whether the setup is made again before the next request: the server was loading the model, and could
     /// not say before what the model can do; or the request was outdated before it was sent.
     needs_renewal: bool,
+    /// The refusal of a request that was too long, with the window that the next one is made for.
+    refused: Option<(u32, ModelError)>,
     /// How often a request was built again because the server counted more tokens than were expected.
     recounts: u32,
 }
@@ -203,7 +206,8 @@ impl TurnDriver<'_> {
 
     async fn ask(&mut self, mode: AskMode) -> DriverFlow {
         if std::mem::take(&mut self.needs_renewal) {
-            return self.renew(None).await;
+            let refused = self.refused.take();
+            return self.renew(refused).await;
         }
         self.answer = AnswerRecord { told: mode_note(mode), ..new_answer() };
         let request = match self.request(mode).await {
@@ -317,7 +321,9 @@ impl TurnDriver<'_> {
         let ContextCapacity::Window(known) = self.setup.capacity else { return None };
         let model = &self.setup.model;
         let expected = self.calibrations.for_model(model).corrected(self.estimated);
-        let counted = prompt.filter(|counted| *counted > expected);
+        // The estimate is of the first request of an answer.
+        let is_estimated = !self.answer.took_more_requests;
+        let counted = prompt.filter(|counted| is_estimated && *counted > expected);
         if let Some(input) = counted {
             let usage = TokenUsage { input, ..TokenUsage::default() };
             self.calibrations.learn(model, self.estimated, usage);
@@ -359,6 +365,13 @@ impl TurnDriver<'_> {
         let resends =
             |input: &TurnInput| matches!(input, TurnInput::Event(ModelEvent::AnotherRequest));
         self.answer.took_more_requests |= heard.iter().any(resends);
+        if let Some(TurnInput::Failed(error)) = heard.last_mut()
+            && let Some(window) = self.window_to_retry(error)
+        {
+            // The request was sent again as text to a model without tools, and was too long.
+            let asked_again = ModelError::Outdated(error.to_string());
+            self.refused = Some((window, std::mem::replace(error, asked_again)));
+        }
         match heard.last() {
             // The estimate is of one request, and the report of all that the answer took.
             Some(TurnInput::Event(ModelEvent::Stopped { usage, .. }))
