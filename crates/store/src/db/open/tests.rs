@@ -28,6 +28,17 @@ impl DatabaseFixture {
         Store::open(&self.file()).await.expect("a store")
     }
 
+    /// A new database with the first migrations only.
+    async fn open_at_version(&self, version: usize) -> SqliteConnection {
+        self.write("vault.db", b"");
+        let options = writer_options(&self.file());
+        let mut db = SqliteConnection::connect_with(&options).await.expect("open");
+        let earlier = migrations().into_iter().take(version).collect();
+        let migrator = Migrator::with_migrations(earlier);
+        migrator.run_direct(None, &mut db, false).await.expect("migrated");
+        db
+    }
+
     #[expect(clippy::disallowed_methods, reason = "compares the files of a test's own folder")]
     fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = std::fs::read_dir(self.folder.path()).expect("a listing");
@@ -206,11 +217,7 @@ async fn a_database_of_this_version_opens_again_with_what_it_holds() {
 #[tokio::test]
 async fn the_ledger_of_an_earlier_version_is_kept_whole() {
     let place = DatabaseFixture::new();
-    place.write("vault.db", b"");
-    let mut db =
-        sqlx::SqliteConnection::connect_with(&writer_options(&place.file())).await.expect("open");
-    let earlier = migrations().into_iter().take(3).collect();
-    Migrator::with_migrations(earlier).run_direct(None, &mut db, false).await.expect("migrated");
+    let mut db = place.open_at_version(3).await;
     let hash = protocol::ContentHash::of(b"words");
     let packed = zstd::bulk::compress(b"words", 3).expect("packed");
     sqlx::query("INSERT INTO image (hash, size, packed) VALUES (?1, 5, ?2)")
