@@ -317,7 +317,8 @@ impl VaultSession {
         first.ok_or_else(|| UserError::other("There’s nothing to undo."))
     }
 
-    /// Applies a set of the user's own. Stored before it is applied; the caller holds `change_lock`.
+    /// Applies a plan of a set of the user's own. Stored before it is applied; the caller holds `change_lock`.
+    /// Each plan of a set has a call of its own, by which it is known what it undid.
     pub(crate) async fn apply_user_set(
         &self,
         set: &ChangeSetId,
@@ -330,10 +331,10 @@ impl VaultSession {
             AppliedBy::Undo => self.recorded_reverts(plan).await?,
             _ => Vec::new(),
         };
-        let own =
-            UserChangeSet { id: set, by, reverts: &reverts, moved: &plan.moved, turn, at: now() };
-        self.store.begin_user_change_set(&own).await.map_err(store_error)?;
         let call: CallId = new_id();
+        let (reverts, moved) = (reverts.as_slice(), plan.moved.as_slice());
+        let own = UserChangeSet { id: set, call: &call, by, reverts, moved, turn, at: now() };
+        self.store.begin_user_change_set(&own).await.map_err(store_error)?;
         let changes = plan.changes.changes().map(|change| PlannedChange {
             change: change.clone(),
             turn: turn.clone(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::AppliedBy;
-use protocol::{ChangeSetId, EffectId, FileId, MovedNote, NotePath, Timestamp, TurnId};
+use protocol::{CallId, ChangeSetId, EffectId, FileId, MovedNote, NotePath, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -16,9 +16,11 @@ use crate::{Store, StoreError};
 pub struct UserChangeSet<'a> {
     /// Its id.
     pub id: &'a ChangeSetId,
+    /// The call of the changes that are made next. A set that is planned once more has another one then.
+    pub call: &'a CallId,
     /// The one who applies it.
     pub by: AppliedBy,
-    /// The effects that the changes of its paths undo, and which hunks of each; all with `None`.
+    /// The effects that the changes of this call undo at these paths, and which hunks of each; all with `None`.
     pub reverts: &'a [(NotePath, EffectId, Option<BTreeSet<usize>>)],
     /// Renames by hand that were detected, and the user's answers which note is which.
     pub moved: &'a [MovedNote],
@@ -43,13 +45,13 @@ pub struct RevertRow {
 
 impl Store {
     /// Stores the effects that a set will undo, before it is applied; a part that then does not
-    /// happen counts for nothing. Called again for a second try, it replaces what the first one planned
-    /// and did not do, and adds the renames that were detected since.
+    /// happen counts for nothing. Called again for a second plan of the set, with another call, it leaves the
+    /// first plan as it is: each undoes only what it says itself. Renames that were detected since are added.
     pub async fn begin_user_change_set(&self, set: &UserChangeSet<'_>) -> Result<(), StoreError> {
         commit!(self, "begin_own_set", "store the changes to undo", |db| begin(db, set))
     }
 
-    /// All effects that were undone by an applied change.
+    /// All effects that were undone by an applied change, each with the change whose plan says so.
     pub async fn reverts(&self) -> Result<Vec<RevertRow>, StoreError> {
         read!(self, "read the undone changes", |db| all_reverts(db))
     }
@@ -83,7 +85,7 @@ async fn begin(db: &mut SqliteConnection, set: &UserChangeSet<'_>) -> Result<(),
     if !set.moved.is_empty() {
         let by_hand = ChangeSetId::from(format!("{}-by-hand", set.id));
         insert_set(db, &by_hand, "by_hand").await?;
-        // A second try of the set may have found more of them.
+        // A second plan of the set may have found more of them.
         let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM effect WHERE change_set = ?")
             .bind(by_hand.as_str())
             .fetch_one(&mut *db)
@@ -93,36 +95,20 @@ async fn begin(db: &mut SqliteConnection, set: &UserChangeSet<'_>) -> Result<(),
         }
     }
     insert_set(db, set.id, &enum_text(&set.by)?).await?;
-    delete_former_plans(db, set.id).await?;
     for (path, effect, hunks) in set.reverts {
         let hunks = hunks.as_ref().map(to_json).transpose()?;
         sqlx::query(
-            "INSERT INTO undoing (change_set, path, effect, hunks) VALUES (?, ?, ?, ?)
-             ON CONFLICT (change_set, effect) DO NOTHING",
+            "INSERT INTO undoing (change_set, call, path, effect, hunks) VALUES (?, ?, ?, ?, ?)
+             ON CONFLICT (change_set, call, effect) DO NOTHING",
         )
         .bind(set.id.as_str())
+        .bind(set.call.as_str())
         .bind(path.as_str())
         .bind(effect.as_str())
         .bind(hunks)
         .execute(&mut *db)
         .await?;
     }
-    Ok(())
-}
-
-/// Deletes what an earlier try of the set planned, but for changes that it made or may have made.
-async fn delete_former_plans(
-    db: &mut SqliteConnection,
-    set: &ChangeSetId,
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "DELETE FROM undoing WHERE change_set = ?1 AND path NOT IN (
-             SELECT path FROM effect WHERE change_set = ?1 AND state IN ('done', 'open')
-         )",
-    )
-    .bind(set.as_str())
-    .execute(db)
-    .await?;
     Ok(())
 }
 
@@ -166,19 +152,24 @@ async fn insert_move(
     Ok(())
 }
 
+/// The condition that change `b` of the ledger did what row `u` of `undoing` says about effect `e`. A plan
+/// of a set has one call, and at most one change of contents at each path. Rows of earlier versions name no
+/// call.
+macro_rules! is_revert {
+    () => {
+        "b.change_set = u.change_set AND b.path = u.path AND b.state = 'done'
+             AND (u.call IS NULL OR b.call = u.call)
+             AND (b.kind IN ('rename', 'rename_folder')) = (e.kind IN ('rename', 'rename_folder'))"
+    };
+}
+
 async fn all_reverts(db: &mut SqliteConnection) -> Result<Vec<RevertRow>, sqlx::Error> {
-    sqlx::query(
-        "SELECT by_effect.id AS by, undoing.effect, undoing.hunks,
-             forgotten.effect IS NOT NULL AS is_forgotten
-         FROM undoing
-             JOIN effect AS undone ON undone.id = undoing.effect
-             JOIN effect AS by_effect
-                 ON by_effect.change_set = undoing.change_set AND by_effect.path = undoing.path
-             LEFT JOIN forgotten ON forgotten.effect = by_effect.id
-         WHERE by_effect.state = 'done'
-             AND (by_effect.kind IN ('rename', 'rename_folder'))
-                 = (undone.kind IN ('rename', 'rename_folder'))",
-    )
+    sqlx::query(concat!(
+        "SELECT b.id AS by, u.effect, u.hunks, forgotten.effect IS NOT NULL AS is_forgotten
+         FROM undoing u JOIN effect e ON e.id = u.effect JOIN effect b ON ",
+        is_revert!(),
+        " LEFT JOIN forgotten ON forgotten.effect = b.id",
+    ))
     .try_map(|row: SqliteRow| {
         Ok(RevertRow {
             by: row.text("by")?,

@@ -202,6 +202,7 @@ async fn undo_without_intent(folder: &Path, scenario: &UndoScenario) {
         undoings.map(|undoing| (undoing.path.clone(), undoing.effect.clone(), None)).collect();
     let own = UserChangeSet {
         id: &id,
+        call: &call,
         by: AppliedBy::Undo,
         reverts: &undoings,
         moved: &taken.moved,

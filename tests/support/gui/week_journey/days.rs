@@ -17,7 +17,7 @@ use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 pub(super) const EDITOR_NOTES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];
 
 /// The last of `crates/store/migrations`.
-const NEWEST_MIGRATION: i64 = 18;
+const NEWEST_MIGRATION: i64 = 19;
 
 const LOG: &str = "[data-testid=chat-log]";
 const CARD: &str = "[data-testid=interrupted]";
@@ -146,10 +146,11 @@ impl WeekFixture {
 
     /// The program of the next days is a newer one: what is kept is as the one before left it.
     pub(super) async fn downgrade_database(&self) {
-        const BEFORE: [&str; 3] = [
-            "ALTER TABLE turn DROP COLUMN max_privacy",
-            "DELETE FROM _sqlx_migrations WHERE version = 18",
-            "PRAGMA user_version = 17",
+        const BEFORE: [&str; 4] = [
+            "DROP INDEX undoing_of_call",
+            "ALTER TABLE undoing DROP COLUMN call",
+            "DELETE FROM _sqlx_migrations WHERE version = 19",
+            "PRAGMA user_version = 18",
         ];
         assert_eq!(
             self.schema_version().await,

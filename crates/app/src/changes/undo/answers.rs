@@ -46,6 +46,7 @@ impl App {
         let turn = find_effect(&open.store, effect).await?.turn;
         let own = UserChangeSet {
             id: &new_id(),
+            call: &new_id(),
             by: applied_by(*action),
             reverts: &[],
             moved: &[moved],

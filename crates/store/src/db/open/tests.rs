@@ -249,6 +249,26 @@ async fn the_ledger_of_an_earlier_version_is_kept_whole() {
 }
 
 #[tokio::test]
+async fn an_undo_of_an_earlier_version_still_counts() {
+    let place = DatabaseFixture::new();
+    let mut db = place.open_at_version(18).await;
+    for statement in [
+        "INSERT INTO effect (id, change_set, turn, call, kind, path, temp_name, state)
+         VALUES ('e1', 's', 't', 'c', 'create', 'a.md', 'tmp', 'done'),
+             ('u1', 'u', 't', 'd', 'trash', 'a.md', 'tmp', 'done')",
+        "INSERT INTO undoing (change_set, path, effect, hunks) VALUES ('u', 'a.md', 'e1', '[0]')",
+    ] {
+        sqlx::query(statement).execute(&mut db).await.expect("stored");
+    }
+    db.close().await.expect("closed");
+
+    let store = place.open().await;
+    let [row] = store.reverts().await.expect("read").try_into().expect("one");
+    assert_eq!((row.by.as_str(), row.effect.as_str()), ("u1", "e1"));
+    assert_eq!(row.hunks, Some([0].into()));
+}
+
+#[tokio::test]
 async fn a_file_that_is_no_database_is_named_and_kept() {
     let place = DatabaseFixture::new();
     let bytes = b"These are my notes about databases, not a database. ".repeat(40);

@@ -35,8 +35,8 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
         base: Some(file(1)),
         file: Some(file(1)),
     }];
-    let (id, by, at) = (&"s3".into(), AppliedBy::Undo, Timestamp(3));
-    let own = UserChangeSet { id, by, reverts: &undoings, moved: &moved, turn: &turn, at };
+    let (id, call, by, at) = (&"s3".into(), &"c1".into(), AppliedBy::Undo, Timestamp(3));
+    let own = UserChangeSet { id, call, by, reverts: &undoings, moved: &moved, turn: &turn, at };
     story.store.begin_user_change_set(&own).await.expect("stored");
     assert_eq!(story.store.reverts().await.expect("read"), [], "it has not happened yet");
     happened(&story, "e3", "s3", 4).await;
@@ -66,8 +66,9 @@ async fn note_history_is_newest_first_with_moves_to_its_path_and_before_an_effec
         base: Some(file(1)),
         file: Some(file(1)),
     }];
-    let (id, by, turn) = (&"s3".into(), AppliedBy::Undo, &"turn-e1".into());
-    let own = UserChangeSet { id, by, reverts: &[], moved: &moved, turn, at: Timestamp(3) };
+    let (id, call, turn) = (&"s3".into(), &"c1".into(), &"turn-e1".into());
+    let (by, at) = (AppliedBy::Undo, Timestamp(3));
+    let own = UserChangeSet { id, call, by, reverts: &[], moved: &moved, turn, at };
     story.store.begin_user_change_set(&own).await.expect("stored");
     let ids = async |at: &str, before: Option<&str>| -> Vec<String> {
         let before = before.map(Into::into);

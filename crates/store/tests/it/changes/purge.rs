@@ -154,8 +154,9 @@ async fn recently_undone_or_overwritten_changes_count_as_recent() {
     done(&story, "e2", "three", "four", 1).await;
     done(&story, "e3", "five", "six", 1).await;
     let undoings = [(path("a.md"), "e1".into(), None)];
-    let (id, by, at, turn) = (&"set-u".into(), AppliedBy::Undo, Timestamp(50), &"turn-e1".into());
-    let own = UserChangeSet { id, by, reverts: &undoings, moved: &[], turn, at };
+    let (id, call, turn) = (&"set-u".into(), &"u".into(), &"turn-e1".into());
+    let (by, at) = (AppliedBy::Undo, Timestamp(50));
+    let own = UserChangeSet { id, call, by, reverts: &undoings, moved: &[], turn, at };
     store.begin_user_change_set(&own).await.expect("stored");
     done(&story, "u", "two and more", "one and more", 50).await;
     store.mark_overwritten(&"e2".into(), Timestamp(50)).await.expect("noted");

@@ -11,22 +11,39 @@ use crate::test_conversation::{TestConversation, edit, path};
 
 type UndoneRow = (NotePath, EffectId, Option<BTreeSet<usize>>);
 
-async fn happened(story: &TestConversation, effect: &str, set: &str, at: &str) {
-    let mut made = intent(effect, "c1", edit(at, "one", effect));
+/// A change of a note, by a call of a set, and how it ended.
+async fn ended(
+    story: &TestConversation,
+    (set, call): (&str, &str),
+    (effect, at): (&str, &str),
+    state: IntentState,
+) {
+    let mut made = intent(effect, call, edit(at, "one", effect));
     made.change_set = set.into();
     story.store.record_intents(&[made], Timestamp(1)).await.expect("stored");
-    let ended = SettledIntent { effect: effect.into(), state: IntentState::Done, file: None };
+    let ended = SettledIntent { effect: effect.into(), state, file: None };
     story.store.record_outcomes(&[ended]).await.expect("settled");
 }
 
-fn undoes(at: &str, effect: &str, hunks: Option<usize>) -> UndoneRow {
+/// The assistant changed a note.
+pub(crate) async fn edited(story: &TestConversation, effect: &str, at: &str) {
+    ended(story, ("edits", "edit"), (effect, at), IntentState::Done).await;
+}
+
+/// The set `s` changed a note, as the plan of this call says.
+pub(crate) async fn happened(story: &TestConversation, call: &str, effect: &str, at: &str) {
+    ended(story, ("s", call), (effect, at), IntentState::Done).await;
+}
+
+pub(crate) fn undoes(at: &str, effect: &str, hunks: Option<usize>) -> UndoneRow {
     (path(at), effect.into(), hunks.map(|hunk| BTreeSet::from([hunk])))
 }
 
-/// The set `s` is planned, once more after the first time.
-async fn plans(story: &TestConversation, rows: &[UndoneRow]) {
-    let (id, by, at) = (&"s".into(), AppliedBy::Undo, Timestamp(2));
-    let set = UserChangeSet { id, by, reverts: rows, moved: &[], turn: &"t1".into(), at };
+/// The set `s` is planned; each of its plans has another call.
+pub(crate) async fn plans(story: &TestConversation, call: &str, rows: &[UndoneRow]) {
+    let (id, call, turn) = (&"s".into(), &call.into(), &"t1".into());
+    let (by, at) = (AppliedBy::Undo, Timestamp(2));
+    let set = UserChangeSet { id, call, by, reverts: rows, moved: &[], turn, at };
     story.store.begin_user_change_set(&set).await.expect("stored");
 }
 
@@ -41,26 +58,26 @@ async fn undone(story: &TestConversation) -> Vec<(String, Option<BTreeSet<usize>
 
 async fn two_edits() -> TestConversation {
     let story = TestConversation::begin().await;
-    happened(&story, "e1", "edits", "a.md").await;
-    happened(&story, "e2", "edits", "a.md").await;
+    edited(&story, "e1", "a.md").await;
+    edited(&story, "e2", "a.md").await;
     story
 }
 
 #[tokio::test]
 async fn second_try_undoes_what_it_planned_and_nothing_of_the_first() {
     let story = two_edits().await;
-    plans(&story, &[undoes("a.md", "e1", None), undoes("a.md", "e2", None)]).await;
-    plans(&story, &[undoes("a.md", "e1", None)]).await;
-    happened(&story, "u1", "s", "a.md").await;
+    plans(&story, "c1", &[undoes("a.md", "e1", None), undoes("a.md", "e2", None)]).await;
+    plans(&story, "c2", &[undoes("a.md", "e1", None)]).await;
+    happened(&story, "c2", "u1", "a.md").await;
     assert_eq!(undone(&story).await, [("e1".to_owned(), None)]);
 }
 
 #[tokio::test]
 async fn second_try_replaces_hunks_and_path_of_the_first() {
     let story = two_edits().await;
-    plans(&story, &[undoes("a.md", "e1", None), undoes("a.md", "e2", None)]).await;
-    plans(&story, &[undoes("b.md", "e1", Some(1)), undoes("b.md", "e2", None)]).await;
-    happened(&story, "u1", "s", "b.md").await;
+    plans(&story, "c1", &[undoes("a.md", "e1", None), undoes("a.md", "e2", None)]).await;
+    plans(&story, "c2", &[undoes("b.md", "e1", Some(1)), undoes("b.md", "e2", None)]).await;
+    happened(&story, "c2", "u1", "b.md").await;
     let expected = [("e1".to_owned(), Some([1].into())), ("e2".to_owned(), None)];
     assert_eq!(undone(&story).await, expected);
 }
@@ -68,12 +85,55 @@ async fn second_try_replaces_hunks_and_path_of_the_first() {
 #[tokio::test]
 async fn second_try_keeps_what_the_first_one_did() {
     let story = two_edits().await;
-    happened(&story, "e3", "edits", "b.md").await;
-    plans(&story, &[undoes("a.md", "e1", None), undoes("b.md", "e3", None)]).await;
-    happened(&story, "u1", "s", "b.md").await;
-    plans(&story, &[undoes("a.md", "e1", Some(0))]).await;
-    happened(&story, "u2", "s", "a.md").await;
+    edited(&story, "e3", "b.md").await;
+    plans(&story, "c1", &[undoes("a.md", "e1", None), undoes("b.md", "e3", None)]).await;
+    happened(&story, "c1", "u1", "b.md").await;
+    plans(&story, "c2", &[undoes("a.md", "e1", Some(0))]).await;
+    happened(&story, "c2", "u2", "a.md").await;
     let expected = [("e1".to_owned(), Some([0].into())), ("e3".to_owned(), None)];
+    assert_eq!(undone(&story).await, expected);
+}
+
+#[tokio::test]
+async fn two_tries_at_one_path_are_not_mixed() {
+    let story = two_edits().await;
+    plans(&story, "c1", &[undoes("a.md", "e1", None)]).await;
+    happened(&story, "c1", "u1", "a.md").await;
+    plans(&story, "c2", &[undoes("a.md", "e2", None)]).await;
+    happened(&story, "c2", "u2", "a.md").await;
+    let rows = story.store.reverts().await.expect("read");
+    let mut pairs: Vec<_> = rows.iter().map(|row| (row.by.as_str(), row.effect.as_str())).collect();
+    pairs.sort_unstable();
+    assert_eq!(pairs, [("u1", "e1"), ("u2", "e2")]);
+}
+
+#[tokio::test]
+async fn second_try_that_did_not_happen_undoes_nothing() {
+    let story = two_edits().await;
+    plans(&story, "c1", &[undoes("a.md", "e1", None)]).await;
+    happened(&story, "c1", "u1", "a.md").await;
+    plans(&story, "c2", &[undoes("a.md", "e2", None)]).await;
+    assert_eq!(undone(&story).await, [("e1".to_owned(), None)], "it has not happened yet");
+    for (effect, state) in [
+        ("u2", IntentState::Open),
+        ("u3", IntentState::Stale),
+        ("u4", IntentState::Parked),
+        ("u5", IntentState::Failed),
+    ] {
+        ended(&story, ("s", "c2"), (effect, "a.md"), state).await;
+        assert_eq!(undone(&story).await, [("e1".to_owned(), None)], "{state:?}");
+    }
+}
+
+#[tokio::test]
+async fn second_try_undoes_the_rest_of_what_the_first_undid_in_part() {
+    let story = two_edits().await;
+    plans(&story, "c1", &[undoes("a.md", "e1", Some(1))]).await;
+    happened(&story, "c1", "u1", "a.md").await;
+    plans(&story, "c2", &[undoes("a.md", "e1", None)]).await;
+    assert_eq!(undone(&story).await, [("e1".to_owned(), Some([1].into()))]);
+    happened(&story, "c2", "u2", "a.md").await;
+    let expected = [("e1".to_owned(), None), ("e1".to_owned(), Some([1].into()))];
     assert_eq!(undone(&story).await, expected);
 }
 
@@ -93,8 +153,9 @@ async fn renames_by_hand_that_a_second_try_finds_are_stored_too() {
         Vec::new(),
     ];
     for moved in &tries {
-        let (id, by, at) = (&"s".into(), AppliedBy::Undo, Timestamp(2));
-        let set = UserChangeSet { id, by, reverts: &[], moved, turn: &"t1".into(), at };
+        let (id, call, turn) = (&"s".into(), &"c1".into(), &"t1".into());
+        let (by, at) = (AppliedBy::Undo, Timestamp(2));
+        let set = UserChangeSet { id, call, by, reverts: &[], moved, turn, at };
         story.store.begin_user_change_set(&set).await.expect("stored");
     }
     let effects = story.store.effects_since(&"e1".into()).await.expect("read");
