@@ -162,6 +162,7 @@ macro_rules! is_revert {
              AND (b.kind IN ('rename', 'rename_folder')) = (e.kind IN ('rename', 'rename_folder'))"
     };
 }
+pub(crate) use is_revert;
 
 async fn all_reverts(db: &mut SqliteConnection) -> Result<Vec<RevertRow>, sqlx::Error> {
     sqlx::query(concat!(

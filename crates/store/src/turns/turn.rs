@@ -323,9 +323,10 @@ macro_rules! packed {
                      WHERE e.turn = t.id AND e.state = 'done'
                          AND e.change_set NOT IN (SELECT change_set FROM own_set)
                          AND NOT EXISTS (
-                             SELECT 1 FROM undoing u JOIN effect b
-                                 ON b.change_set = u.change_set AND b.path = u.path
-                             WHERE u.effect = e.id AND u.hunks IS NULL AND b.state = 'done'
+                             SELECT 1 FROM undoing u JOIN effect b ON ",
+            $crate::changes::reverts::is_revert!(),
+            "
+                             WHERE u.effect = e.id AND u.hunks IS NULL
                          )
                  ), 0),
                  'waiting', iif(t.offered, (

@@ -5,6 +5,7 @@ use protocol::{TurnStatus, UserError};
 use serde_json::json;
 use store::StoreError;
 
+use crate::changes::reverts::{edited, happened, plans, undoes};
 use crate::test_conversation::{TestConversation, conversation_id, ending, new_turn, result};
 
 /// Turn `t1` runs and has called; `t2` waits behind it.
@@ -64,6 +65,21 @@ async fn while_a_cut_turn_is_offered_what_was_typed_behind_it_waits() {
     assert_eq!(story.begins().await, Some("t2".into()));
     let late = story.store.resume_turn(&"t1".into(), &[]).await;
     assert!(matches!(late, Err(StoreError::NotFound { .. })), "it was decided: {late:?}");
+}
+
+#[tokio::test]
+async fn a_change_that_an_undo_planned_and_did_not_undo_counts_in_the_offer() {
+    let story = interrupted_turn().await;
+    edited(&story, "e1", "a.md").await;
+    edited(&story, "e2", "a.md").await;
+    plans(&story, "c1", &[undoes("a.md", "e1", None)]).await;
+    happened(&story, "c1", "u1", "a.md").await;
+    plans(&story, "c2", &[undoes("a.md", "e2", None)]).await;
+    story.store.offer_resume(&"t1".into(), &ending(TurnStatus::Interrupted, 3)).await.expect("cut");
+    assert_eq!(offered(&story).await, Some(Interruption { changed: 1, waiting: 0 }));
+    // The control: once the second plan is carried out, no change is left.
+    happened(&story, "c2", "u2", "a.md").await;
+    assert_eq!(offered(&story).await, Some(Interruption { changed: 0, waiting: 0 }));
 }
 
 #[tokio::test]
