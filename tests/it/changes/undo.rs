@@ -2,6 +2,7 @@
 //! where another program overwrote them.
 
 mod redo_edits;
+mod second_plan;
 
 use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
 use protocol::changes::review::DiffLineKind;

@@ -312,7 +312,7 @@ async fn deletion_in_a_folder_that_was_moved_later_is_undone_and_redone() {
 }
 
 /// Undoes all changes of a conversation, each of which then counts as undone.
-async fn undo_conversation(running: &RunningApp, conversation: &ConversationId) {
+pub(crate) async fn undo_conversation(running: &RunningApp, conversation: &ConversationId) {
     let scope = UndoScope::Conversation { conversation: conversation.clone() };
     let undone = running.app.undo(&scope).await.expect("undone");
     assert_eq!((undone.conflicts.as_slice(), undone.left), (&[][..], 0));

@@ -1,0 +1,154 @@
+//! An undo that is planned again changes a path twice: a redo of one of its changes leaves the other as it is, and each
+//! change is shown as it stands.
+
+use protocol::ConversationId;
+use protocol::changes::history::{ChangeStatus, UndoResult, UndoScope};
+use serde_json::{Value, json};
+
+use super::applied_sets;
+use crate::changes::undo_identity::{app_after_calls, only_conflict};
+use crate::changes::undo_moves::undo_conversation;
+use crate::harness::test_app::{RunningApp, TestHome};
+
+const STANDS: ChangeStatus = ChangeStatus::Stands;
+const UNDONE: ChangeStatus = ChangeStatus::Undone;
+
+type ScriptedCall = (&'static str, Value);
+
+fn delete(path: &str) -> ScriptedCall {
+    ("delete_file", json!({ "path": path }))
+}
+
+fn create(path: &str, text: &str) -> ScriptedCall {
+    ("write_file", json!({ "path": path, "content": text }))
+}
+
+fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
+    ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
+}
+
+fn move_to(from: &str, to: &str) -> ScriptedCall {
+    ("move_file", json!({ "source": from, "destination": to }))
+}
+
+/// The application after each call was accepted in a message of its own, and then all of them were undone.
+async fn app_after_undo<const N: usize>(
+    notes: &[(&str, &str)],
+    calls: [ScriptedCall; N],
+) -> (TestHome, RunningApp, ConversationId) {
+    let calls = calls.map(|call| vec![call]).to_vec();
+    let (home, running, conversation) = app_after_calls(notes, calls, |_| {}).await;
+    undo_conversation(&running, &conversation).await;
+    for (note, text) in notes {
+        assert_eq!(home.notes.read(note), *text);
+    }
+    (home, running, conversation)
+}
+
+/// Redoes the change of a message, by its place among them.
+async fn try_redo(running: &RunningApp, message: usize) -> UndoResult {
+    let set = applied_sets(running).await.into_iter().rev().nth(message).expect("a set");
+    let scope = UndoScope::Effect { effect: set.notes[0].effect.clone(), hunks: Vec::new() };
+    running.app.redo(&scope).await.expect("as far as it goes")
+}
+
+async fn redo(running: &RunningApp, message: usize) {
+    let redone = try_redo(running, message).await;
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+}
+
+/// How the changes of the messages stand.
+async fn assert_standings(running: &RunningApp, expected: &[ChangeStatus]) {
+    let sets = applied_sets(running).await.into_iter().rev().take(expected.len());
+    let found: Vec<_> = sets.map(|set| set.notes[0].standing).collect();
+    assert_eq!(found, expected);
+}
+
+const LOG: &str = "# Log\n\nswept\n";
+const EDITED_LOG: &str = "# Log\n\nwatered\n";
+
+fn edit_and_deletion() -> [ScriptedCall; 2] {
+    [edit("Log.md", "swept", "watered"), delete("Log.md")]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_an_edit_leaves_the_note_whose_deletion_was_undone_with_it() {
+    let (home, running, _) = app_after_undo(&[("Log.md", LOG)], edit_and_deletion()).await;
+    redo(&running, 0).await;
+    assert_eq!(home.notes.try_read("Log.md").as_deref(), Some(EDITED_LOG));
+    assert_standings(&running, &[STANDS, UNDONE]).await;
+    // The control: the deletion is redone by itself, of the text that it was about.
+    redo(&running, 1).await;
+    assert_eq!(home.notes.try_read("Log.md"), None);
+    assert_standings(&running, &[STANDS, STANDS]).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_a_deletion_asks_while_an_edit_before_it_stays_undone() {
+    let (home, running, _) = app_after_undo(&[("Log.md", LOG)], edit_and_deletion()).await;
+    let redone = try_redo(&running, 1).await;
+    let conflict = only_conflict(&redone);
+    let [place] = conflict.places.as_slice() else { panic!("{conflict:?}") };
+    assert_eq!((place.now.as_str(), place.back.as_str()), (LOG, ""));
+    assert_eq!(home.notes.try_read("Log.md").as_deref(), Some(LOG));
+    running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!(home.notes.try_read("Log.md"), None);
+    assert_standings(&running, &[UNDONE, STANDS]).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_the_conversation_makes_both_changes_of_the_note_again() {
+    let (home, running, conversation) =
+        app_after_undo(&[("Log.md", LOG)], edit_and_deletion()).await;
+    let redone = running.app.redo(&UndoScope::Conversation { conversation }).await.expect("redone");
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+    assert_eq!(home.notes.try_read("Log.md"), None);
+    assert_standings(&running, &[STANDS, STANDS]).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_an_edit_leaves_another_note_that_came_back_to_its_path() {
+    let notes = [("Plan.md", "# Plan\n"), ("Draft.md", "# Draft\n\nfirst\n")];
+    let calls =
+        [delete("Plan.md"), move_to("Draft.md", "Plan.md"), edit("Plan.md", "first", "second")];
+    let (home, running, _) = app_after_undo(&notes, calls).await;
+    redo(&running, 2).await;
+    assert_eq!(home.notes.try_read("Plan.md").as_deref(), Some("# Plan\n"));
+    assert_eq!(home.notes.read("Draft.md"), "# Draft\n\nsecond\n");
+    assert_standings(&running, &[UNDONE, UNDONE, STANDS]).await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_a_creation_tells_that_the_note_that_came_back_is_in_its_place() {
+    let calls = [delete("Plan.md"), create("Plan.md", "# New plan\n")];
+    let (home, running, _) = app_after_undo(&[("Plan.md", "# Plan\n")], calls).await;
+    let redone = try_redo(&running, 1).await;
+    let why = only_conflict(&redone).why.as_str();
+    assert!(why.contains("Something else is in its place now"), "{why}");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+    assert_standings(&running, &[UNDONE, UNDONE]).await;
+    running.quit().await;
+}
+
+/// The first move is undone once the second one is, and only then the line with the link is as the edit left it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_is_undone_whole_though_one_plan_undoes_one_line_and_the_next_the_other() {
+    let links = |link: &str, last: &str| format!("{link}\n\nmiddle\n\n{last}\n");
+    let before = links("none", "end");
+    let notes = [("Plan.md", "# Plan\n"), ("New.md", "# New\n"), ("Links.md", before.as_str())];
+    let calls = [
+        edit("Links.md", &before, &links("[x](Plan.md)", "END")),
+        move_to("Plan.md", "Old.md"),
+        move_to("New.md", "Plan.md"),
+    ];
+    let (home, running, conversation) = app_after_undo(&notes, calls).await;
+    let redone = running.app.redo(&UndoScope::Conversation { conversation }).await.expect("redone");
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+    assert_eq!(home.notes.read("Links.md"), links("[x](Old.md)", "END"));
+    assert_standings(&running, &[STANDS, STANDS, STANDS]).await;
+    running.quit().await;
+}
