@@ -28,7 +28,7 @@ pub(crate) struct GetConversationInput {
     conversation_id: Option<String>,
     /// How many conversations to list.
     #[serde(default = "ten")]
-    #[schemars(range(min = 1, max = 50))]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     list_recent: u32,
     /// Text to look for in its messages. Leave out to list the latest.
     query: Option<String>,

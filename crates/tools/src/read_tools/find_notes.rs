@@ -39,7 +39,7 @@ pub(crate) struct FindNotesInput {
     linked_to: Option<String>,
     /// How many notes to return.
     #[serde(default = "seven")]
-    #[schemars(range(min = 1, max = 50))]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     limit: u16,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct ListFilesInput {
     path: Option<String>,
     /// How many entries to return.
     #[serde(default = "hundred")]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     max_results: u16,
 }
 

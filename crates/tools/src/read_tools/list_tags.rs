@@ -23,7 +23,7 @@ pub(crate) struct ListTagsInput {
     pattern: Option<String>,
     /// How many tags to return.
     #[serde(default = "hundred")]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     limit: u16,
 }
 

@@ -30,11 +30,11 @@ pub(crate) struct SearchFilesInput {
     file_pattern: Option<String>,
     /// Lines to show before and after each match.
     #[serde(default = "two")]
-    #[schemars(range(max = 10))]
+    #[schemars(range(max = MAX_CONTEXT_LINES))]
     context_lines: u8,
     /// How many matches to show, of one note at most 5.
     #[serde(default = "ten")]
-    #[schemars(range(min = 1, max = 200))]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     max_results: u16,
     /// Match case.
     #[serde(default)]

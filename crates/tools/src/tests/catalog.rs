@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::fixture::ToolFixture;
 use crate::catalog::{MINIMAL_TOOLS, SMALL_MODEL_TOOLS};
+use crate::text::numbered_page::{MAX_BYTES, MAX_LINES};
 
 #[test]
 fn the_catalog_tells_a_model_exactly_this() {
@@ -185,4 +186,31 @@ fn schemas_have_real_limits_and_optional_parameters_may_be_omitted() {
     }
     let former = json!({ "type": ["string", "null"], "format": "uint16" });
     assert!(!is_plain(&former));
+}
+
+/// Numbers that are places in a text, or parts of one: what is beyond the end is refused by name.
+const PLACES: [&str; 4] = ["end_line", "line_offset", "part", "start_line"];
+
+/// The number parameters that have no maximum.
+fn unbounded_numbers(schema: &Value) -> Vec<&str> {
+    let parameters = schema["properties"].as_object().into_iter().flatten();
+    let is_unbounded = |schema: &Value| schema["type"] == "integer" && schema["maximum"].is_null();
+    parameters.filter(|(_, schema)| is_unbounded(schema)).map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn numbers_have_their_maximum_in_the_schema_and_texts_name_the_limits_in_force() {
+    let tools = ToolFixture::with(&[]).tools;
+    let names: Vec<String> = tools.names().into_iter().map(str::to_owned).collect();
+    for spec in tools.specs(&names) {
+        for name in unbounded_numbers(&spec.input_schema) {
+            assert!(PLACES.contains(&name), "{}: {name} has no maximum", spec.name);
+        }
+    }
+    let former = json!({ "properties": { "limit": { "type": "integer", "minimum": 1 } } });
+    assert_eq!(unbounded_numbers(&former), ["limit"]);
+    let read = &tools.specs(&["read_file".to_owned()])[0];
+    let (thousands, rest, kilobytes) = (MAX_LINES / 1_000, MAX_LINES % 1_000, MAX_BYTES / 1_000);
+    let limits = format!("at most {thousands},{rest:03} lines or {kilobytes} kB at a time");
+    assert!(read.description.contains(&limits), "{limits}: {}", read.description);
 }

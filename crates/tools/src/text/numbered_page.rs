@@ -9,9 +9,9 @@ use protocol::{ContentHash, NotePath};
 use crate::text::text_encoding::pluralize;
 
 /// Lines printed at most.
-const MAX_LINES: usize = 2_000;
+pub(crate) const MAX_LINES: usize = 2_000;
 /// Bytes of lines printed at most.
-const MAX_BYTES: usize = 100_000;
+pub(crate) const MAX_BYTES: usize = 100_000;
 /// From this many lines on, a note read from its start begins with its outline.
 const OUTLINE_MIN_LINES: usize = 150;
 /// Headings of an outline at most.
