@@ -68,7 +68,7 @@ pub(super) fn describe_tools(tools: &[ToolSpec]) -> String {
         let _ = write!(text, "\n## {}\n{}\n", signature(tool), tool.description);
         for (name, schema) in parameters(tool) {
             if let Some(meaning) = schema.get("description").and_then(Value::as_str) {
-                let _ = writeln!(text, "- {name}: {}", meaning.replace('\n', " "));
+                let _ = writeln!(text, "- {name}: {meaning}");
             }
         }
     }
@@ -254,7 +254,7 @@ mod tests {
                 "properties": {
                     "around": { "type": "integer", "maximum": 9 },
                     "limit": { "type": "integer", "minimum": 1, "maximum": 50,
-                        "description": "How\nmany." },
+                        "description": "How many." },
                     "options": { "type": "array", "items": { "type": "string" }, "maxItems": 8 },
                     "path": { "type": "string" },
                     "start": { "type": "integer", "minimum": 1 },

@@ -216,6 +216,7 @@ fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
+    join_description_lines(&mut schema);
     let mut description = String::new();
     if let Some(root) = schema.as_object_mut() {
         root.remove("$schema");
@@ -228,6 +229,27 @@ fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
         }
     }
     ToolSpec { name: name.to_owned(), description, input_schema: schema }
+}
+
+/// Joins the lines of each description in the schema: a doc comment is broken where the source is full.
+fn join_description_lines(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if name == "description" => *text = joined_lines(text),
+                    other => join_description_lines(other),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(join_description_lines),
+        _ => {}
+    }
+}
+
+fn joined_lines(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// Removes parts of the schema that tell a model nothing: a field that is not required may be

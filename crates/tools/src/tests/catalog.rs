@@ -188,6 +188,22 @@ fn schemas_have_real_limits_and_optional_parameters_may_be_omitted() {
     assert!(!is_plain(&former));
 }
 
+fn has_line_break(spec: &ToolSpec) -> bool {
+    spec.description.contains('\n') || spec.input_schema.to_string().contains("\\n")
+}
+
+#[test]
+fn no_description_has_a_line_break() {
+    let tools = ToolFixture::with(&[]).tools;
+    let names: Vec<String> = tools.names().into_iter().map(str::to_owned).collect();
+    for spec in [tools.specs(&names), tools.brief_specs(&names)].concat() {
+        assert!(!has_line_break(&spec), "{}: {}", spec.description, spec.input_schema);
+    }
+    let mut former = tools.specs(&["edit_section".to_owned()]).remove(0);
+    former.input_schema["properties"]["action"]["description"] = json!("Under the\nheading.");
+    assert!(has_line_break(&former));
+}
+
 /// Numbers that are places in a text, or parts of one: what is beyond the end is refused by name.
 const PLACES: [&str; 4] = ["end_line", "line_offset", "part", "start_line"];
 

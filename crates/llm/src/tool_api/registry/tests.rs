@@ -15,7 +15,8 @@ use crate::tool_api::tool::{ChangePlan, SourceLabels, ToolFailure};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FindInput {
-    /// Words to look for.
+    /// Words to look
+    /// for.
     query: String,
     /// How many.
     #[serde(default)]
@@ -109,7 +110,7 @@ fn the_description_is_the_doc_comment_and_the_schema_is_one_tree() {
     let specs = registry().specs(&["make_note".into(), "find_notes".into()]);
     assert_eq!(specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), registry().names());
     let find = &specs[0];
-    assert_eq!(find.description, "Finds notes.\n\nBest first.");
+    assert_eq!(find.description, "Finds notes. Best first.");
     for gone in ["$schema", "title", "description", "$defs"] {
         assert!(find.input_schema.get(gone).is_none(), "{gone} is in {}", find.input_schema);
     }
@@ -117,6 +118,22 @@ fn the_description_is_the_doc_comment_and_the_schema_is_one_tree() {
     assert_eq!(find.input_schema["additionalProperties"], false);
     assert_eq!(find.input_schema["required"], json!(["query"]));
     assert_eq!(find.input_schema["properties"]["query"]["description"], "Words to look for.");
+}
+
+#[test]
+fn no_description_in_a_schema_has_a_line_break() {
+    let mut schema = json!({
+        "description": "Finds\nnotes.\n\n  Best first.",
+        "properties": { "description": { "items": { "description": "A\nword." } } },
+        "oneOf": [{ "const": "a\nb", "description": "As it\nis." }],
+    });
+    join_description_lines(&mut schema);
+    let joined = json!({
+        "description": "Finds notes. Best first.",
+        "properties": { "description": { "items": { "description": "A word." } } },
+        "oneOf": [{ "const": "a\nb", "description": "As it is." }],
+    });
+    assert_eq!(schema, joined);
 }
 
 #[test]
