@@ -48,7 +48,11 @@ fn offers_settle_tool(request: &Value) -> bool {
 }
 
 /// Sends a message over the hub; returns the notification about it.
-async fn send_and_read_notification(line: &mut RawHubLink, id: &str, words: &str) -> String {
+pub(crate) async fn send_and_read_notification(
+    line: &mut RawHubLink,
+    id: &str,
+    words: &str,
+) -> String {
     line.deliver(id, words).await;
     skip_to_response(line, id, "ack").await;
     let heard = skip_to_response(line, id, "notification").await;

@@ -5,6 +5,7 @@
 //! A token is taken for three and a half bytes. `real_model` runs the same against the real server.
 
 mod cut_characters;
+mod prompt_budget;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -188,10 +189,15 @@ async fn send_and_read_answer(app: &RunningApp, text: &str) -> String {
     }
 }
 
+/// The instructions in a request; those for a model without tools describe the tools too.
+fn system_prompt(sent: &Value) -> &str {
+    sent["messages"][0]["content"].as_str().expect("instructions")
+}
+
 /// The tokens of what we send whatever the question is: our instructions and the tools.
 fn overhead_tokens(sent: &Value) -> u32 {
-    let system = sent["messages"][0]["content"].as_str().expect("instructions");
-    count_tokens(system) + sent.get("tools").map_or(0, |tools| count_tokens(&tools.to_string()))
+    count_tokens(system_prompt(sent))
+        + sent.get("tools").map_or(0, |tools| count_tokens(&tools.to_string()))
 }
 
 /// 300 lines, each with its own text.
@@ -203,7 +209,7 @@ fn long_note() -> String {
 async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
     let rules = "Keep order. ".repeat(100_000 / 12);
     for takes_tools in [true, false] {
-        for window in [2_048, 4_096, 8_192, 16_384, 18_000, 20_000, 32_768, 131_072] {
+        for window in [2_048, 3_499, 3_500, 4_096, 8_192, 18_000, 19_999, 20_000, 32_768, 131_072] {
             let home = TestHome::new(&[("Alpha.md", "one\n"), ("AGENTS.md", &rules)]);
             let llama = FakeLlamaServer::start(
                 LlamaOptions { takes_tools, ..LlamaOptions::with_window(window) },
@@ -223,7 +229,7 @@ async fn instructions_and_tools_take_a_quarter_of_the_window_at_most() {
                 "{window}, {takes_tools}: {}",
                 overhead_tokens(sent)
             );
-            let told = sent["messages"][0]["content"].as_str().expect("instructions");
+            let told = system_prompt(sent);
             let is_begun = told.contains("Keep order.");
             assert!(is_begun || window < 8_192, "{window}, {takes_tools}");
             assert_eq!(told.contains("there is no room for the rest"), is_begun, "{window}");

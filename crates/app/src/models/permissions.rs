@@ -292,6 +292,27 @@ mod tests {
     }
 
     #[test]
+    fn the_set_of_tools_follows_from_the_window_and_from_the_size_of_the_model() {
+        let (small, large) = (Some(SMALL_MODEL_PARAMETERS), Some(SMALL_MODEL_PARAMETERS + 1));
+        for (window, parameters, set) in [
+            (0, large, ToolSet::Fewest),
+            (2_048, None, ToolSet::Fewest),
+            (3_499, large, ToolSet::Fewest),
+            (3_500, None, ToolSet::Few),
+            (4_096, small, ToolSet::Few),
+            (8_192, large, ToolSet::Few),
+            (19_999, large, ToolSet::Few),
+            (20_000, None, ToolSet::All),
+            (20_000, small, ToolSet::Few),
+            (20_000, large, ToolSet::All),
+            (u32::MAX, small, ToolSet::Few),
+            (u32::MAX, None, ToolSet::All),
+        ] {
+            assert_eq!(ToolSet::for_model(window, parameters), set, "{window}, {parameters:?}");
+        }
+    }
+
+    #[test]
     fn only_who_has_a_window_is_shown_notes_in_it() {
         let names = ["read_file", "show_note", "show_changes"];
         let tools = names.map(|name| registered(name, false));
