@@ -6,6 +6,7 @@
 
 mod cut_characters;
 mod prompt_budget;
+mod system_prompts;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
