@@ -16,7 +16,7 @@ pub(crate) struct AdoptArgs {
     #[arg(long, value_name = "DIR")]
     vault: PathBuf,
     /// Path that the vault had before.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "OLD")]
     from: PathBuf,
 }
 
