@@ -11,6 +11,7 @@ mod architecture;
 mod changes;
 mod chat;
 pub(crate) mod cli_ask;
+mod cli_help;
 mod durability;
 mod harness;
 mod hub;
