@@ -52,7 +52,7 @@ impl HubHandle {
 
 /// There is no registered link to the hub of the response now. Keep the response and send it when `Online` is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the hub is not connected: the response is to be kept and sent later")]
+#[error("The hub isn’t connected. Keep the response and send it later.")]
 pub struct NotOnline;
 
 /// The events of the link, in order. While nobody takes them the link stops reading from the hub.

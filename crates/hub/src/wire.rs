@@ -156,7 +156,7 @@ impl IncomingFrame {
         let cut = if is_whole { frame.len() } else { frame.floor_char_boundary(RECEIVED_MAX) };
         let (beginning, end) = frame.split_at(cut);
         let id = long_frame::find_id(beginning, end).filter(|id| is_usable_id(id));
-        let why = "The message is longer than 8 MiB: send it in parts.";
+        let why = "The message is longer than 8 MiB. Send it in parts.";
         Ok(Self::Unusable { id: id.ok_or(InvalidFrame)?, why })
     }
 }
@@ -167,7 +167,7 @@ impl MessageFrame {
             return Err(InvalidFrame);
         }
         if self.text.trim().is_empty() {
-            let why = "The message has no words in it: say it again.";
+            let why = "The message is empty. Send it again.";
             return Ok(IncomingFrame::Unusable { id: self.id, why });
         }
         let spoken = self.metadata.get("inputMethod").and_then(Value::as_str) == Some("voice");

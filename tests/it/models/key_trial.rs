@@ -69,7 +69,7 @@ fn follow_links(settings: &mut Settings) {
     settings.follow_links = true;
 }
 
-const CHANGED: &str = "The provider was changed meanwhile. Paste the key again.";
+const CHANGED: &str = "The provider was changed meanwhile. Paste the API key again.";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_tried_while_the_provider_changes_counts_as_untried() {

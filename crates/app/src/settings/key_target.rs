@@ -26,7 +26,7 @@ impl App {
         if self.key_target().await == *target {
             return Ok(());
         }
-        Err(UserError::other("The provider was changed meanwhile. Paste the key again."))
+        Err(UserError::other("The provider was changed meanwhile. Paste the API key again."))
     }
 
     /// The settings, keys and clock for a key of `target`. Refuses as [`App::ensure_key_target`] does.

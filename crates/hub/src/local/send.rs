@@ -37,13 +37,13 @@ pub enum ReportsWanted {
 #[non_exhaustive]
 pub enum SendProblem {
     /// Nobody listens.
-    #[error("no hub answers at {0}; start one with `vaultmate-cli hub`")]
+    #[error("No hub answers at {0}. Start one with `vaultmate-cli hub`.")]
     NoHub(SocketAddr),
     /// It wants a token, or another one.
-    #[error("the hub at {0} refused the connection; pass the token it was started with")]
+    #[error("The hub at {0} refused the connection. Pass the token it was started with.")]
     Refused(SocketAddr),
     /// It is no local hub, or it ended.
-    #[error("the server at {0} isn’t a local hub, or it was closed; start it again")]
+    #[error("The server at {0} isn’t a local hub, or it was closed. Start it again.")]
     Lost(SocketAddr),
 }
 

@@ -231,7 +231,7 @@ impl LocalHubState {
                         Ok(((*name).clone(), words.trim().into(), true))
                     }
                     _ => Err(format!(
-                        "Several clients are connected: begin the text with one of {}.",
+                        "Several clients are connected. Begin the text with one of {}.",
                         several
                             .iter()
                             .map(|name| format!("“{name}:”"))

@@ -281,7 +281,7 @@ fn a_half_of_a_character_is_shown_as_one_that_is_missing() {
 fn a_message_that_cannot_be_taken_says_why() {
     let blank = message(json!({ "id": "m1", "text": " \n" }));
     assert!(
-        matches!(&blank, Ok(IncomingFrame::Unusable { id, why }) if id == "m1" && why.contains("no words")),
+        matches!(&blank, Ok(IncomingFrame::Unusable { id, why }) if id == "m1" && why.contains("is empty")),
         "{blank:?}"
     );
     let long = |length| message(json!({ "id": "m1", "text": "x".repeat(length) }));

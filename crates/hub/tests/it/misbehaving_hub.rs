@@ -176,7 +176,7 @@ async fn eight_mebibytes_are_taken_and_more_is_refused_with_a_sentence_on_the_sa
     }
     for (refused, why) in [
         (message_of(8 * MEBIBYTE + 1), "longer than 8 MiB"),
-        (r#"{"type":"message","payload":{"id":"m2","text":" "}}"#.to_owned(), "no words"),
+        (r#"{"type":"message","payload":{"id":"m2","text":" "}}"#.to_owned(), "is empty"),
     ] {
         socket.send(Message::text(refused)).await.unwrap();
         let payload = next_frame(&mut socket).await["payload"].clone();

@@ -29,7 +29,7 @@ async fn assert_refused(hub: &MisbehavingHub, link: &mut RunningLink, socket: &m
     let payload = next_frame(socket).await["payload"].clone();
     assert_eq!((&payload["messageId"], &payload["type"]), (&"m1".into(), &"reject".into()));
     let reason = &payload["payload"]["reason"];
-    assert_eq!(reason, "The message is longer than 8 MiB: send it in parts.");
+    assert_eq!(reason, "The message is longer than 8 MiB. Send it in parts.");
     send_message(socket, "m2", "still here").await;
     let message = link.message().await;
     assert_eq!(message.text, "still here");

@@ -21,7 +21,7 @@ mod tests;
 
 /// Two tools want the same name: a mistake in the catalog, found at start.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("two tools are named `{0}`: rename one of them in the catalog")]
+#[error("Two tools are named `{0}`. Rename one of them in the catalog.")]
 pub struct DuplicateTool(pub &'static str);
 
 /// All tools there are, by name, in the order they were registered. Filled once at start.
