@@ -336,14 +336,14 @@ pub(crate) fn decision_text(decision: &DecisionRow, declined: &[String]) -> Stri
     let mut told = format!("After your last answer, the user {}.", said.join(" and "));
     if !edited.is_empty() {
         told.push_str(&format!(
-            " The user edited some lines in {}: read it again before you change it.",
+            " The user edited some lines in {}. Read each note again before you change it.",
             list(&edited.iter().collect::<Vec<_>>())
         ));
     }
     let mut room = MAX_REJECTED_BYTES;
     for diff in declined {
         let Some(left) = room.checked_sub(diff.len()) else {
-            told.push_str("\nMore was rejected: look at the notes.");
+            told.push_str("\nMore was rejected. Look at the notes.");
             break;
         };
         room = left;

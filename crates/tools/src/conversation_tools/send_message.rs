@@ -65,7 +65,7 @@ fn deliver(input: SendMessageInput) -> ToolOutcome {
     }
     if options.len() > MAX_OPTIONS {
         return ToolOutcome::failed(format!(
-            "{} options are too many: give at most {MAX_OPTIONS}, the likeliest ones. The user \
+            "{} options are too many. Give at most {MAX_OPTIONS}, the likeliest ones. The user \
                  may also answer freely.",
             options.len()
         ));

@@ -53,7 +53,7 @@ impl LinkUpdates {
         if self.unlisted > 0 {
             let places = pluralize(self.unlisted, "place");
             words += &format!(
-                ". Links in {places} of the vault that cannot be read stay as they are: tell the user"
+                ". Links in {places} of the vault that cannot be read stay as they are. Tell the user"
             );
         }
         words
@@ -192,7 +192,7 @@ fn skipped_sentence(all: &[SkippedFile], because: SkipReason) -> String {
         SkipReason::Protected => "because write-protected notes are not changed",
     };
     format!(
-        ". {} in {}{more} will not lead to the same place, {why}: tell the user",
+        ". {} in {}{more} will not lead to the same place, {why}. Tell the user",
         pluralize(links, "link"),
         names.join(", ")
     )

@@ -120,7 +120,7 @@ impl ListFiles {
         if total > found.entries.len() {
             let _ = write!(
                 out,
-                "\n{} more are not shown: narrow the pattern, or raise max_results (at most {MAX_RESULTS}).",
+                "\n{} more are not shown. Narrow the pattern, or raise max_results (at most {MAX_RESULTS}).",
                 total - found.entries.len()
             );
         }

@@ -128,10 +128,10 @@ pub(crate) fn parse_result(output: &str) -> Option<ParsedMatches<'_>> {
 fn result_text(pattern: &str, found: &GrepResult) -> String {
     let cut = match found.cut {
         Some(CutReason::Time) => {
-            "\nThe time was up before all notes were searched: narrow it with file_pattern."
+            "\nThe time was up before all notes were searched. Narrow the search with file_pattern."
         }
         Some(CutReason::Results) => {
-            "\nNot all are shown: narrow the pattern, or raise max_results."
+            "\nNot all are shown. Narrow the pattern, or raise max_results."
         }
         None => "",
     };

@@ -113,7 +113,7 @@ async fn a_move_keeps_links_to_additional_folders_and_names_those_it_could_not_k
         answer.text,
         "Applied: move `Garden.md` to `Home/Yard.md`, and rewrite 1 link in 1 note so that they still lead \
          to the same place. 1 link in `Recipes/Bread.md` will not lead to the same place, because \
-         nothing is changed outside the vault: tell the user."
+         nothing is changed outside the vault. Tell the user."
     );
     assert_eq!(bench.text("Plan.md"), "[[Yard]]\n");
     let made = json!({ "path": "Bread.md", "content": "mine" });

@@ -28,7 +28,7 @@ async fn a_move_rewrites_every_link_in_one_plan() {
         answer.text,
         "Applied: move `Garden.md` to `Areas/Plot.md`, and rewrite 4 links in 3 notes so that they still \
          lead to the same place. 1 link in `Latin.md` will not lead to the same place, because what \
-         is not UTF-8 text is not changed: tell the user."
+         is not UTF-8 text is not changed. Tell the user."
     );
     assert_eq!(
         bench.text("Projects/Plan.md"),

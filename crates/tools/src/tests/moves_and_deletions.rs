@@ -216,8 +216,8 @@ async fn a_move_names_the_notes_whose_links_it_leaves() {
         answer.text,
         "Applied: move `Garden.md` to `Home/Yard.md`, and rewrite 1 link in 1 note so that they still lead \
          to the same place. 3 links in `Latin.md`, `Wide.md` will not lead to the same place, \
-         because what is not UTF-8 text is not changed: tell the user. 1 link in `Fixed.md` will \
-         not lead to the same place, because write-protected notes are not changed: tell the user."
+         because what is not UTF-8 text is not changed. Tell the user. 1 link in `Fixed.md` will \
+         not lead to the same place, because write-protected notes are not changed. Tell the user."
     );
     assert_eq!(bench.text("Plan.md"), "[[Yard]]\n");
     assert_eq!(bench.text("Fixed.md"), "[[Garden]]\n");

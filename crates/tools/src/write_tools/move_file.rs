@@ -80,8 +80,8 @@ fn refuse_pending_folder(thing: &FileOrFolder, context: &ToolContext) -> Result<
     };
     if context.overlay.changes().any(makes_it) {
         return Err(ToolFailure::new(format!(
-            "The folder `{folder}` is still to be created: that waits for the user.\nTell the user to decide about it \
-             first, then move the folder."
+            "The folder `{folder}` does not exist yet. Its creation waits for the user's review.\n\
+             Tell the user to decide about it first, then move the folder."
         )));
     }
     Ok(())

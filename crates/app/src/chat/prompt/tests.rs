@@ -128,12 +128,12 @@ fn a_decision_on_hunks_tells_what_was_rejected_and_what_the_user_wrote() {
         format!(
             "After your last answer, the user applied the changes to a.md and applied some of the changes to \
              b.md and rejected the rest and rejected the changes to c.md; those notes are as \
-             they were. The user edited some lines in a.md: read it again before \
-             you change it.\n<rejected>\n{diff}</rejected>"
+             they were. The user edited some lines in a.md. Read each note again \
+             before you change it.\n<rejected>\n{diff}</rejected>"
         )
     );
     let long = decision_text(&some, &[diff, "x".repeat(MAX_REJECTED_BYTES)]);
-    assert!(long.ends_with("</rejected>\nMore was rejected: look at the notes."), "{long}");
+    assert!(long.ends_with("</rejected>\nMore was rejected. Look at the notes."), "{long}");
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl TextReplacement<'_> {
 
     fn not_found(&self, path: &NotePath, text: &str, freshness: Freshness) -> String {
         let changed = if freshness == Freshness::Outdated {
-            "The note changed since it was read: read it again. "
+            "The note changed since it was read. Read it again. "
         } else {
             ""
         };
