@@ -89,7 +89,7 @@ const words: readonly string[] = [
   'Finds notes by a few words. Begin here.',
   ' The time was up before all notes were looked at.',
   'in its name',
-  'in another name of it',
+  'in an alias',
   'in a heading',
   'in the text',
   'in its properties',

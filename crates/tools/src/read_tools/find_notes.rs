@@ -184,7 +184,7 @@ fn result_text(query: &str, ranked: &RankedPassages, offered: &ToolOffer) -> Str
 const fn match_location(why: MatchReason) -> &'static str {
     match why {
         MatchReason::Title => "in its name",
-        MatchReason::Alias => "in another name of it",
+        MatchReason::Alias => "in an alias",
         MatchReason::Heading => "in a heading",
         MatchReason::Text => "in the text",
         MatchReason::Property => "in its properties",

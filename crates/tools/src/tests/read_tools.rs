@@ -160,7 +160,7 @@ async fn finding_returns_passages_for_the_window_and_text_for_the_model() {
     assert_eq!((query.as_str(), passages[0].path.as_str()), ("boiler pressure", "House/Boiler.md"));
     bench.write_externally("House/Heat.md", "---\naliases: [Radiator]\n---\nwarm\n");
     let alias = bench.call_ok("find_notes", json!({ "query": "radiator" })).await.text;
-    assert!(alias.contains("`House/Heat.md` line 1, in another name of it"), "{alias}");
+    assert!(alias.contains("`House/Heat.md` line 1, in an alias"), "{alias}");
     let none = bench.call_ok("find_notes", json!({ "query": "zeppelin" })).await.text;
     assert!(none.starts_with("No note matches “zeppelin”."), "{none}");
 }
