@@ -62,13 +62,13 @@ impl Vault {
     /// the system gives no watches the folders are looked at in rounds.
     pub fn watch(&self) -> Result<VaultWatch, VaultError> {
         let queue = Arc::new(ChangeQueue::default());
-        let (bell, heard) = thread::event_channel();
-        let (vault, told, rung) = (self.clone(), Arc::clone(&queue), bell.clone());
+        let (sender, receiver) = thread::event_channel();
+        let (vault, changes, own_sender) = (self.clone(), Arc::clone(&queue), sender.clone());
         std::thread::Builder::new()
             .name("vault-watch".to_owned())
-            .spawn(move || WatchThread::new(vault, told, rung).run(&heard))
+            .spawn(move || WatchThread::new(vault, changes, own_sender).run(&receiver))
             .map_err(|source: io::Error| VaultError::Unwatched { source })?;
-        Ok(VaultWatch { queue, sender: bell })
+        Ok(VaultWatch { queue, sender })
     }
 }
 

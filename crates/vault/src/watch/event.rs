@@ -27,16 +27,16 @@ pub(super) enum WatchEvent {
     /// A file or folder has a new name: the summary of the two halves of a rename. The name before
     /// may be that of a hidden file.
     Renamed(String, NotePath),
-    /// Something befell a hidden file in a folder that is not: many programs write a note there first. For
+    /// Something happened to a hidden file in a folder that is not: many programs write a note there first. For
     /// telling which file goes on as which, and for nothing else.
     Hidden(String, HiddenFileEvent),
     /// A folder was removed; its contents were reported before.
     FolderRemoved(NotePath),
-    /// Something befell the top folder itself.
+    /// Something happened to the top folder itself.
     Top,
     /// The system lost count.
     Lost,
-    /// All was reported that happened before the mark was touched last.
+    /// All was reported that happened before the cookie was touched last.
     CaughtUp,
 }
 
@@ -66,8 +66,8 @@ pub(super) fn parse_events(top: &Path, report: notify::Result<notify::Event>) ->
         return renamed.map(|(from, to)| WatchEvent::Renamed(from, to)).into_iter().collect();
     }
     let Some(meaning) = event_constructor(event.kind) else { return Vec::new() };
-    let befell = hidden_file_event(event.kind);
-    event.paths.iter().filter_map(|path| to_event(top, path, meaning, befell)).collect()
+    let hidden_event = hidden_file_event(event.kind);
+    event.paths.iter().filter_map(|path| to_event(top, path, meaning, hidden_event)).collect()
 }
 
 /// `None` for reports that leave every text as it is: reads of a file, changes of its attributes,
@@ -107,7 +107,7 @@ fn to_event(
     top: &Path,
     path: &Path,
     meaning: fn(NotePath) -> WatchEvent,
-    befell: Option<HiddenFileEvent>,
+    hidden_event: Option<HiddenFileEvent>,
 ) -> Option<WatchEvent> {
     let inside = relative_path(top, path)?;
     if inside.is_empty() {
@@ -115,7 +115,7 @@ fn to_event(
     }
     match NotePath::parse(inside) {
         Ok(path) => Some(meaning(path)),
-        Err(_) if is_hidden(inside) => Some(WatchEvent::Hidden(inside.to_owned(), befell?)),
+        Err(_) if is_hidden(inside) => Some(WatchEvent::Hidden(inside.to_owned(), hidden_event?)),
         Err(_) => None,
     }
 }

@@ -105,8 +105,8 @@ impl ReplacementTracker {
             tracked.untrack_at(path);
             return;
         };
-        let seat = tracked.file_at(path);
-        if seat == Some(now) {
+        let tracked_file = tracked.file_at(path);
+        if tracked_file == Some(now) {
             return;
         }
         // Another note that is followed came over this one, which is gone.
@@ -118,7 +118,7 @@ impl ReplacementTracker {
             Some(pending) => {
                 (pending.proof != SaveProof::Awaited).then_some(pending.succession.from)
             }
-            None => seat,
+            None => tracked_file,
         };
         match from.filter(|_| is_fresh(now, at)) {
             Some(from) => {
@@ -170,10 +170,10 @@ impl ReplacementTracker {
         if now.is_some() && now == tracked.file_at(path) {
             return;
         }
-        let seat = tracked.untrack_at(path);
+        let tracked_file = tracked.untrack_at(path);
         let file = match self.remove_candidate(path) {
             Some(pending) => (pending.proof == SaveProof::Given).then_some(pending.succession.from),
-            None => seat,
+            None => tracked_file,
         };
         match file {
             Some(file) => {

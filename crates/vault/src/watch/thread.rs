@@ -37,7 +37,7 @@ const CHECK_INTERVAL_WHILE_GONE: Duration = Duration::from_millis(250);
 /// So many reports may wait for the thread; more are "everything".
 const MAX_QUEUED_EVENTS: usize = 1 << 16;
 
-/// Rings for the thread; clones are the same bell.
+/// Sends events to the thread; clones send to the same one.
 #[derive(Debug, Clone)]
 pub(super) struct EventSender {
     events: SyncSender<WatchEvent>,
@@ -45,10 +45,10 @@ pub(super) struct EventSender {
     stopped: Arc<AtomicBool>,
 }
 
-/// A bell, and where it is heard.
+/// The two ends of the channel to a thread.
 pub(super) fn event_channel() -> (EventSender, Receiver<WatchEvent>) {
-    let (reports, heard) = sync_channel(MAX_QUEUED_EVENTS);
-    (EventSender { events: reports, overflowed: Arc::default(), stopped: Arc::default() }, heard)
+    let (events, receiver) = sync_channel(MAX_QUEUED_EVENTS);
+    (EventSender { events, overflowed: Arc::default(), stopped: Arc::default() }, receiver)
 }
 
 impl EventSender {
@@ -59,8 +59,8 @@ impl EventSender {
     }
 
     /// Never waits: the system's reports must be taken while the thread is busy.
-    fn send(&self, sighting: WatchEvent) {
-        if self.events.try_send(sighting).is_err() {
+    fn send(&self, event: WatchEvent) {
+        if self.events.try_send(event).is_err() {
             self.overflowed.store(true, Ordering::Release);
         }
     }
@@ -92,11 +92,11 @@ pub(super) struct WatchThread {
 }
 
 impl WatchThread {
-    pub(super) fn new(vault: Vault, queue: Arc<ChangeQueue>, bell: EventSender) -> Self {
-        let mut lookout = Self {
+    pub(super) fn new(vault: Vault, queue: Arc<ChangeQueue>, sender: EventSender) -> Self {
+        let mut thread = Self {
             vault,
             queue,
-            sender: bell,
+            sender,
             watcher: None,
             folders: HashSet::new(),
             polled: PolledFolders::default(),
@@ -110,20 +110,20 @@ impl WatchThread {
             cookie: SyncCookie::create(),
             changes_unreported: |folder| remote_disk::changes_unreported(folder),
         };
-        lookout.create_watcher();
-        lookout
+        thread.create_watcher();
+        thread
     }
 
-    /// Works until the bell says stop.
-    pub(super) fn run(&mut self, heard: &Receiver<WatchEvent>) {
+    /// Works until [`EventSender::stop`] is called.
+    pub(super) fn run(&mut self, receiver: &Receiver<WatchEvent>) {
         self.watch_all();
         self.flush();
         while !self.is_stopped() {
             let round = if self.is_gone { CHECK_INTERVAL_WHILE_GONE } else { CHECK_INTERVAL };
-            match heard.recv_timeout(round) {
-                Ok(sighting) => {
-                    self.handle_event(sighting);
-                    self.collect_events(heard);
+            match receiver.recv_timeout(round) {
+                Ok(event) => {
+                    self.handle_event(event);
+                    self.collect_events(receiver);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -145,19 +145,19 @@ impl WatchThread {
 
     /// Takes the reports so far, and waits for the rest of half-finished saves. A program that
     /// never pauses does not keep the others waiting.
-    fn collect_events(&mut self, heard: &Receiver<WatchEvent>) {
+    fn collect_events(&mut self, receiver: &Receiver<WatchEvent>) {
         let end = Instant::now() + DEBOUNCE;
         while let Some(left) = end.checked_duration_since(Instant::now()) {
-            let patience = if self.unfinished.is_empty() { Duration::ZERO } else { left };
-            match heard.recv_timeout(patience) {
-                Ok(sighting) => self.handle_event(sighting),
+            let timeout = if self.unfinished.is_empty() { Duration::ZERO } else { left };
+            match receiver.recv_timeout(timeout) {
+                Ok(event) => self.handle_event(event),
                 Err(_) => return,
             }
         }
     }
 
-    fn handle_event(&mut self, sighting: WatchEvent) {
-        match sighting {
+    fn handle_event(&mut self, event: WatchEvent) {
+        match event {
             WatchEvent::Saved(path) => {
                 self.tracker.written(path.as_str());
                 self.on_saved(path);
@@ -177,7 +177,7 @@ impl WatchThread {
                 let files = self.vault.tracked_files();
                 self.tracker.renamed(files, &from, to.as_str(), EventTime::now());
             }
-            WatchEvent::Hidden(path, befell) => self.on_hidden(&path, befell),
+            WatchEvent::Hidden(path, event) => self.on_hidden(&path, event),
             WatchEvent::CaughtUp => self.on_cookie(),
             WatchEvent::FolderRemoved(path) => {
                 self.vault.tracked_files().untrack_below(path.as_str());
@@ -210,15 +210,15 @@ impl WatchThread {
         self.on_touched(path);
     }
 
-    fn on_hidden(&mut self, path: &str, befell: HiddenFileEvent) {
-        let (seats, at) = (self.vault.tracked_files(), EventTime::now());
+    fn on_hidden(&mut self, path: &str, event: HiddenFileEvent) {
+        let (tracked, at) = (self.vault.tracked_files(), EventTime::now());
         let now = || self.vault.root().file_id(path).ok();
-        match befell {
-            HiddenFileEvent::Created => self.tracker.created(seats, path, now(), at),
+        match event {
+            HiddenFileEvent::Created => self.tracker.created(tracked, path, now(), at),
             HiddenFileEvent::Written => self.tracker.written(path),
-            HiddenFileEvent::Arrived => self.tracker.arrived(seats, path, now(), at),
-            HiddenFileEvent::Left => self.tracker.left(seats, path, now(), at),
-            HiddenFileEvent::Removed => self.tracker.removed(seats, path, at),
+            HiddenFileEvent::Arrived => self.tracker.arrived(tracked, path, now(), at),
+            HiddenFileEvent::Left => self.tracker.left(tracked, path, now(), at),
+            HiddenFileEvent::Removed => self.tracker.removed(tracked, path, at),
         }
     }
 
@@ -268,8 +268,8 @@ impl WatchThread {
     /// Reports were lost, folders among them perhaps: every watch is set up again.
     fn restart_watching(&mut self) {
         self.tracker.clear();
-        if let Some(mark) = &mut self.cookie {
-            mark.acknowledge();
+        if let Some(cookie) = &mut self.cookie {
+            cookie.acknowledge();
         }
         self.create_watcher();
         self.watch_all();
@@ -428,10 +428,10 @@ impl WatchThread {
         }
     }
 
-    /// Everything that was reported before the mark was touched is known by now.
+    /// Everything that was reported before the cookie was touched is known by now.
     fn on_cookie(&mut self) {
-        if let Some(mark) = &mut self.cookie
-            && mark.acknowledge()
+        if let Some(cookie) = &mut self.cookie
+            && cookie.acknowledge()
         {
             let certain = self.tracker.take_certain(self.vault.tracked_files());
             if !certain.is_empty() {
@@ -470,24 +470,24 @@ enum WatchMode {
 
 fn system_watcher(
     top: &Path,
-    bell: &EventSender,
-    mark: Option<&SyncCookie>,
+    sender: &EventSender,
+    cookie: Option<&SyncCookie>,
 ) -> notify::Result<Box<dyn Watcher + Send>> {
-    let (top, bell) = (top.to_owned(), bell.clone());
-    let place = mark.map(|mark| mark.path().to_owned());
-    let marked = place.clone();
-    let hear = move |report: notify::Result<notify::Event>| {
+    let (top, sender) = (top.to_owned(), sender.clone());
+    let cookie_path = cookie.map(|cookie| cookie.path().to_owned());
+    let reported_path = cookie_path.clone();
+    let on_report = move |report: notify::Result<notify::Event>| {
         if report
             .as_ref()
-            .is_ok_and(|event| event.paths.iter().any(|path| Some(path) == marked.as_ref()))
+            .is_ok_and(|event| event.paths.iter().any(|path| Some(path) == reported_path.as_ref()))
         {
-            return bell.send(WatchEvent::CaughtUp);
+            return sender.send(WatchEvent::CaughtUp);
         }
-        parse_events(&top, report).into_iter().for_each(|sighting| bell.send(sighting));
+        parse_events(&top, report).into_iter().for_each(|event| sender.send(event));
     };
-    let mut watcher = RecommendedWatcher::new(hear, notify::Config::default())?;
-    if let Some(place) = place {
-        watcher.watch(&place, RecursiveMode::NonRecursive)?;
+    let mut watcher = RecommendedWatcher::new(on_report, notify::Config::default())?;
+    if let Some(path) = cookie_path {
+        watcher.watch(&path, RecursiveMode::NonRecursive)?;
     }
     Ok(Box::new(watcher))
 }

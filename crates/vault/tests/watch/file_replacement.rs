@@ -40,11 +40,11 @@ impl WatchedFolder {
         let vault = folder.vault();
         let mut watch = vault.watch().unwrap();
         assert_eq!(next(&mut watch).await, VaultChange::Everything);
-        let post = Self { folder, vault, watch, looks: 0 };
+        let watched = Self { folder, vault, watch, looks: 0 };
         for note in notes.iter().chain([&LAST]) {
-            post.vault.track_files([(path(note), post.file(note))]);
+            watched.vault.track_files([(path(note), watched.file(note))]);
         }
-        post
+        watched
     }
 
     fn file(&self, note: &str) -> FileId {
@@ -125,8 +125,8 @@ enum ObservationPace {
 const PACES: [ObservationPace; 2] = [ObservationPace::Step, ObservationPace::Rush];
 
 impl ObservationPace {
-    async fn wait_until_seen(self, post: &mut WatchedFolder) -> Vec<FileReplacement> {
-        if self == Self::Step { post.successions().await } else { Vec::new() }
+    async fn wait_until_seen(self, watched: &mut WatchedFolder) -> Vec<FileReplacement> {
+        if self == Self::Step { watched.successions().await } else { Vec::new() }
     }
 }
 
@@ -140,52 +140,52 @@ async fn saves_by_a_temporary_file_are_followed_however_it_is_called() {
         ".syncthing.Log.md.tmp",
         "Archive/.Log.part",
     ] {
-        let mut post = WatchedFolder::following(&["Log.md"]).await;
-        let from = post.file("Log.md");
-        post.save(temp, "Log.md");
-        let to = post.file("Log.md");
-        assert_eq!(post.successions().await, [FileReplacement { from, to }], "{temp}");
-        assert!(post.vault.is_tracked(&path("Log.md"), to));
+        let mut watched = WatchedFolder::following(&["Log.md"]).await;
+        let from = watched.file("Log.md");
+        watched.save(temp, "Log.md");
+        let to = watched.file("Log.md");
+        assert_eq!(watched.successions().await, [FileReplacement { from, to }], "{temp}");
+        assert!(watched.vault.is_tracked(&path("Log.md"), to));
     }
 }
 
 #[tokio::test]
 async fn saves_that_leave_a_backup_while_they_write_are_followed_one_after_the_other() {
-    let mut post = WatchedFolder::following(&["Log.md"]).await;
+    let mut watched = WatchedFolder::following(&["Log.md"]).await;
     for _ in 0..3 {
-        let from = post.file("Log.md");
-        post.save_with_backup("Log.md");
-        let to = post.file("Log.md");
-        assert_eq!(post.successions().await, [FileReplacement { from, to }]);
+        let from = watched.file("Log.md");
+        watched.save_with_backup("Log.md");
+        let to = watched.file("Log.md");
+        assert_eq!(watched.successions().await, [FileReplacement { from, to }]);
     }
 }
 
 #[tokio::test]
 async fn many_quick_saves_in_a_row_end_in_the_file_that_is_there() {
     for temps in [["Log.tmp"; 2], [".Log.1", ".Log.2"]] {
-        let mut post = WatchedFolder::following(&["Log.md"]).await;
+        let mut watched = WatchedFolder::following(&["Log.md"]).await;
         // An inode number that is used again in the same tick of the clock makes two files one.
-        post.until_seen().await;
-        let first = post.file("Log.md");
+        watched.until_seen().await;
+        let first = watched.file("Log.md");
         for save in 0..20 {
-            post.save(temps[save % 2], "Log.md");
+            watched.save(temps[save % 2], "Log.md");
         }
-        let told = post.successions().await;
+        let told = watched.successions().await;
         let is_chain = told.windows(2).all(|pair| pair[0].to == pair[1].from);
         assert!(is_chain && told.first().is_some_and(|told| told.from == first), "{told:?}");
-        assert_eq!(told.last().unwrap().to, post.file("Log.md"));
+        assert_eq!(told.last().unwrap().to, watched.file("Log.md"));
     }
 }
 
 #[tokio::test]
 async fn a_file_that_is_still_open_when_it_is_renamed_is_followed() {
-    let mut post = WatchedFolder::following(&["Log.md"]).await;
-    let from = post.file("Log.md");
-    let mut temp = tempfile::NamedTempFile::new_in(&post.folder.root).unwrap();
+    let mut watched = WatchedFolder::following(&["Log.md"]).await;
+    let from = watched.file("Log.md");
+    let mut temp = tempfile::NamedTempFile::new_in(&watched.folder.root).unwrap();
     std::io::Write::write_all(&mut temp, b"saved").unwrap();
-    let open = temp.persist(post.folder.root.join("Log.md")).unwrap();
-    let to = post.file("Log.md");
-    assert_eq!(post.successions().await, [FileReplacement { from, to }]);
+    let open = temp.persist(watched.folder.root.join("Log.md")).unwrap();
+    let to = watched.file("Log.md");
+    assert_eq!(watched.successions().await, [FileReplacement { from, to }]);
     drop(open);
 }
 
@@ -193,17 +193,17 @@ async fn a_file_that_is_still_open_when_it_is_renamed_is_followed() {
 async fn a_new_note_under_the_name_of_one_that_was_archived_is_not_that_one() {
     for pace in PACES {
         for archived in ["Archive/Old.md", "Archive/Old.bak"] {
-            let mut post = WatchedFolder::following(&["Log.md"]).await;
-            let old = post.file("Log.md");
+            let mut watched = WatchedFolder::following(&["Log.md"]).await;
+            let old = watched.file("Log.md");
             let mut told = Vec::new();
-            post.rename("Log.md", archived);
-            told.extend(pace.wait_until_seen(&mut post).await);
-            post.folder.write("Log.md", "another");
-            told.extend(pace.wait_until_seen(&mut post).await);
-            post.save_with_backup("Log.md");
-            told.extend(post.successions().await);
+            watched.rename("Log.md", archived);
+            told.extend(pace.wait_until_seen(&mut watched).await);
+            watched.folder.write("Log.md", "another");
+            told.extend(pace.wait_until_seen(&mut watched).await);
+            watched.save_with_backup("Log.md");
+            told.extend(watched.successions().await);
             assert_eq!(told, [], "{archived} {pace:?}");
-            assert!(post.vault.is_tracked(&path(archived), old), "{archived} {pace:?}");
+            assert!(watched.vault.is_tracked(&path(archived), old), "{archived} {pace:?}");
         }
     }
 }
@@ -214,54 +214,63 @@ type ReplacementStep = fn(&WatchedFolder);
 #[tokio::test]
 async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
     let ways: [(&str, &[ReplacementStep]); 7] = [
-        ("directly", &[|post| post.rename("New.md", "Log.md")]),
+        ("directly", &[|watched| watched.rename("New.md", "Log.md")]),
         (
             "by way of a temporary name",
-            &[|post| post.rename("New.md", "New.tmp"), |post| post.rename("New.tmp", "Log.md")],
+            &[
+                |watched| watched.rename("New.md", "New.tmp"),
+                |watched| watched.rename("New.tmp", "Log.md"),
+            ],
         ),
         (
             "by way of a hidden name",
-            &[|post| post.rename("New.md", ".New"), |post| post.rename(".New", "Log.md")],
+            &[
+                |watched| watched.rename("New.md", ".New"),
+                |watched| watched.rename(".New", "Log.md"),
+            ],
         ),
         (
             "from outside",
             &[
-                |post| post.rename("New.md", "../out/New.md"),
-                |post| post.rename("../out/New.md", "Log.md"),
+                |watched| watched.rename("New.md", "../out/New.md"),
+                |watched| watched.rename("../out/New.md", "Log.md"),
             ],
         ),
         (
             "from the trash",
             &[
-                |post| post.rename("New.md", ".trash/New.md"),
-                |post| post.rename(".trash/New.md", "Log.md"),
+                |watched| watched.rename("New.md", ".trash/New.md"),
+                |watched| watched.rename(".trash/New.md", "Log.md"),
             ],
         ),
         (
             "by a link",
             &[
-                |post| post.link("New.md", "x.tmp"),
-                |post| post.remove("New.md"),
-                |post| post.rename("x.tmp", "Log.md"),
+                |watched| watched.link("New.md", "x.tmp"),
+                |watched| watched.remove("New.md"),
+                |watched| watched.rename("x.tmp", "Log.md"),
             ],
         ),
         (
             "by a link, the note staying",
-            &[|post| post.link("New.md", ".x.tmp"), |post| post.rename(".x.tmp", "Log.md")],
+            &[
+                |watched| watched.link("New.md", ".x.tmp"),
+                |watched| watched.rename(".x.tmp", "Log.md"),
+            ],
         ),
     ];
     for (way, steps) in ways {
         for pace in PACES {
-            let mut post = WatchedFolder::following(&["Log.md"]).await;
+            let mut watched = WatchedFolder::following(&["Log.md"]).await;
             let mut told = Vec::new();
-            post.folder.write("New.md", "another");
+            watched.folder.write("New.md", "another");
             for step in steps {
-                told.extend(pace.wait_until_seen(&mut post).await);
-                step(&post);
+                told.extend(pace.wait_until_seen(&mut watched).await);
+                step(&watched);
             }
-            told.extend(pace.wait_until_seen(&mut post).await);
-            post.save("Log.tmp", "Log.md");
-            told.extend(post.successions().await);
+            told.extend(pace.wait_until_seen(&mut watched).await);
+            watched.save("Log.tmp", "Log.md");
+            told.extend(watched.successions().await);
             assert_eq!(told, [], "{way} {pace:?}");
         }
     }
@@ -271,18 +280,18 @@ async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
 async fn saves_of_a_note_whose_name_differs_in_unicode_form_are_not_of_this_one() {
     let (nfc, nfd) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
     for (mine, other) in [(nfc, nfd), (nfd, nfc)] {
-        let mut post = WatchedFolder::following(&[mine]).await;
-        post.folder.write(other, "another");
-        let file = post.file(mine);
+        let mut watched = WatchedFolder::following(&[mine]).await;
+        watched.folder.write(other, "another");
+        let file = watched.file(mine);
         let mut told = Vec::new();
-        post.save("t", other);
-        told.extend(post.successions().await);
-        post.save_with_backup(other);
-        told.extend(post.successions().await);
+        watched.save("t", other);
+        told.extend(watched.successions().await);
+        watched.save_with_backup(other);
+        told.extend(watched.successions().await);
         assert_eq!(told, [], "{mine}");
-        assert!(post.vault.is_tracked(&path(mine), file));
-        post.save("t", mine);
-        let to = post.file(mine);
-        assert_eq!(post.successions().await, [FileReplacement { from: file, to }], "{mine}");
+        assert!(watched.vault.is_tracked(&path(mine), file));
+        watched.save("t", mine);
+        let to = watched.file(mine);
+        assert_eq!(watched.successions().await, [FileReplacement { from: file, to }], "{mine}");
     }
 }

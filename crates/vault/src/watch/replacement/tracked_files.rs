@@ -127,37 +127,37 @@ mod tests {
 
     #[test]
     fn a_note_goes_on_over_several_successions_and_never_backwards() {
-        let seats = TrackedFiles::default();
-        settle(&seats, 1, 2);
-        settle(&seats, 7, 8);
-        settle(&seats, 2, 3);
+        let tracked = TrackedFiles::default();
+        settle(&tracked, 1, 2);
+        settle(&tracked, 7, 8);
+        settle(&tracked, 2, 3);
         for (from, to, goes_on) in
             [(1, 2, true), (1, 3, true), (2, 3, true), (3, 1, false), (1, 8, false), (1, 1, false)]
         {
-            assert_eq!(seats.was_replaced_by(file(from), file(to)), goes_on, "{from} {to}");
+            assert_eq!(tracked.was_replaced_by(file(from), file(to)), goes_on, "{from} {to}");
         }
     }
 
     #[test]
     fn old_successions_are_dropped() {
-        let seats = TrackedFiles::default();
-        settle(&seats, 0, 1);
+        let tracked = TrackedFiles::default();
+        settle(&tracked, 0, 1);
         (1..=u64::try_from(MAX_SUCCESSIONS).unwrap())
-            .for_each(|number| settle(&seats, number, number + 1));
-        assert!(!seats.was_replaced_by(file(0), file(1)));
-        assert!(seats.was_replaced_by(file(1), file(9)));
+            .for_each(|number| settle(&tracked, number, number + 1));
+        assert!(!tracked.was_replaced_by(file(0), file(1)));
+        assert!(tracked.was_replaced_by(file(1), file(9)));
     }
 
     #[test]
-    fn two_spellings_of_one_name_are_two_seats() {
+    fn two_spellings_of_one_name_are_two_tracked_files() {
         let (nfc, nfd) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
         let path = |text| NotePath::parse(text).unwrap();
         assert_eq!(path(nfc), path(nfd));
-        let seats = TrackedFiles::default();
-        seats.track(&path(nfc), file(1));
-        assert_eq!((seats.file_at(nfc), seats.file_at(nfd)), (Some(file(1)), None));
-        seats.track(&path(nfd), file(2));
-        seats.untrack(&path(nfd));
-        assert_eq!((seats.file_at(nfc), seats.file_at(nfd)), (Some(file(1)), None));
+        let tracked = TrackedFiles::default();
+        tracked.track(&path(nfc), file(1));
+        assert_eq!((tracked.file_at(nfc), tracked.file_at(nfd)), (Some(file(1)), None));
+        tracked.track(&path(nfd), file(2));
+        tracked.untrack(&path(nfd));
+        assert_eq!((tracked.file_at(nfc), tracked.file_at(nfd)), (Some(file(1)), None));
     }
 }

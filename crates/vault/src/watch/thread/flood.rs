@@ -16,7 +16,7 @@ fn flood_size() -> usize {
 /// The text of a report that the system lost count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overflow {
-    Heard,
+    Reported,
     /// The control.
     Missed,
 }
@@ -25,22 +25,22 @@ enum Overflow {
 /// rest; returns whether that folder is watched after all was worked off.
 fn is_watched_after_a_flood(overflow: Overflow) -> bool {
     let all = tempfile::tempdir().unwrap();
-    let (bell, heard) = event_channel();
+    let (sender, receiver) = event_channel();
     let vault = Vault::open(all.path()).unwrap();
-    let mut lookout = WatchThread::new(vault, Arc::default(), bell.clone());
+    let mut thread = WatchThread::new(vault, Arc::default(), sender.clone());
     let gate = Arc::new(Mutex::new(()));
     let (top, closed, lost) = (all.path().to_owned(), Arc::clone(&gate), Arc::default());
     let noted: Arc<AtomicBool> = Arc::clone(&lost);
-    let hear = move |report: notify::Result<Event>| {
+    let on_report = move |report: notify::Result<Event>| {
         drop(closed.lock().unwrap());
         let is_overflow = report.as_ref().is_ok_and(Event::need_rescan);
         noted.fetch_or(is_overflow, Ordering::AcqRel);
-        if !is_overflow || overflow == Overflow::Heard {
-            parse_events(&top, report).into_iter().for_each(|sighting| bell.send(sighting));
+        if !is_overflow || overflow == Overflow::Reported {
+            parse_events(&top, report).into_iter().for_each(|event| sender.send(event));
         }
     };
-    lookout.watcher = Some(Box::new(RecommendedWatcher::new(hear, Config::default()).unwrap()));
-    lookout.watch_all();
+    thread.watcher = Some(Box::new(RecommendedWatcher::new(on_report, Config::default()).unwrap()));
+    thread.watch_all();
 
     let held = gate.lock().unwrap();
     for number in 0..flood_size() {
@@ -51,19 +51,19 @@ fn is_watched_after_a_flood(overflow: Overflow) -> bool {
     let end = Instant::now() + Duration::from_secs(30);
     while !lost.load(Ordering::Acquire) {
         assert!(Instant::now() < end, "the system's queue did not overflow");
-        lookout.collect_events(&heard);
+        thread.collect_events(&receiver);
     }
-    while let Ok(sighting) = heard.recv_timeout(Duration::from_millis(200)) {
-        lookout.handle_event(sighting);
+    while let Ok(event) = receiver.recv_timeout(Duration::from_millis(200)) {
+        thread.handle_event(event);
     }
-    if lookout.sender.overflowed.swap(false, Ordering::AcqRel) {
-        lookout.restart_watching();
+    if thread.sender.overflowed.swap(false, Ordering::AcqRel) {
+        thread.restart_watching();
     }
-    lookout.folders.contains(&NotePath::parse("last").unwrap())
+    thread.folders.contains(&NotePath::parse("last").unwrap())
 }
 
 #[test]
 fn a_folder_made_while_the_system_lost_count_is_watched_and_without_the_rescan_it_is_not() {
-    assert!(is_watched_after_a_flood(Overflow::Heard));
+    assert!(is_watched_after_a_flood(Overflow::Reported));
     assert!(!is_watched_after_a_flood(Overflow::Missed), "the control must miss it");
 }

@@ -31,31 +31,31 @@ impl Watcher for LimitedWatcher {
 
 struct WatchThreadFixture {
     _all: tempfile::TempDir,
-    lookout: WatchThread,
-    heard: Receiver<WatchEvent>,
+    thread: WatchThread,
+    receiver: Receiver<WatchEvent>,
 }
 
-/// A lookout over four folders.
+/// A thread that watches four folders.
 fn fixture() -> WatchThreadFixture {
     let all = tempfile::tempdir().unwrap();
     for name in ["one", "two", "three"] {
         std::fs::create_dir(all.path().join(name)).unwrap();
     }
-    let (bell, heard) = event_channel();
+    let (sender, receiver) = event_channel();
     let vault = Vault::open(all.path()).unwrap();
-    let lookout = WatchThread::new(vault, Arc::default(), bell);
-    WatchThreadFixture { _all: all, lookout, heard }
+    let thread = WatchThread::new(vault, Arc::default(), sender);
+    WatchThreadFixture { _all: all, thread, receiver }
 }
 
 /// Runs the work until everything was told, and returns what was.
-async fn collect_changes(mut post: WatchThreadFixture) -> Vec<VaultChange> {
+async fn collect_changes(mut fixture: WatchThreadFixture) -> Vec<VaultChange> {
     let mut told = Vec::new();
-    let (bell, queue) = (post.lookout.sender.clone(), Arc::clone(&post.lookout.queue));
-    let work = tokio::task::spawn_blocking(move || post.lookout.run(&post.heard));
+    let (sender, queue) = (fixture.thread.sender.clone(), Arc::clone(&fixture.thread.queue));
+    let work = tokio::task::spawn_blocking(move || fixture.thread.run(&fixture.receiver));
     while let Some(changed) = queue.next().await {
         told.push(changed);
         if told.last() == Some(&VaultChange::Everything) {
-            bell.stop();
+            sender.stop();
         }
     }
     work.await.unwrap();
@@ -64,9 +64,9 @@ async fn collect_changes(mut post: WatchThreadFixture) -> Vec<VaultChange> {
 
 #[tokio::test]
 async fn when_the_system_has_no_more_watches_it_is_said_once_and_the_work_goes_on() {
-    let mut post = fixture();
-    post.lookout.watcher = Some(Box::new(LimitedWatcher(2)));
-    let told = collect_changes(post).await;
+    let mut fixture = fixture();
+    fixture.thread.watcher = Some(Box::new(LimitedWatcher(2)));
+    let told = collect_changes(fixture).await;
     let [VaultChange::Late { why }, VaultChange::Everything] = &told[..] else {
         panic!("{told:?}")
     };
@@ -75,89 +75,89 @@ async fn when_the_system_has_no_more_watches_it_is_said_once_and_the_work_goes_o
 
 #[tokio::test]
 async fn when_the_system_has_enough_watches_nothing_is_said_of_them() {
-    let mut post = fixture();
-    post.lookout.watcher = Some(Box::new(LimitedWatcher(4)));
-    assert_eq!(collect_changes(post).await, [VaultChange::Everything]);
+    let mut fixture = fixture();
+    fixture.thread.watcher = Some(Box::new(LimitedWatcher(4)));
+    assert_eq!(collect_changes(fixture).await, [VaultChange::Everything]);
 }
 
 #[test]
 fn changes_in_folders_without_a_watch_are_found_in_a_round_until_there_is_one() {
-    let WatchThreadFixture { _all, mut lookout, heard } = fixture();
+    let WatchThreadFixture { _all, mut thread, receiver } = fixture();
     for name in ["one", "two", "three"] {
         std::fs::write(_all.path().join(name).join("a.md"), "1").unwrap();
     }
-    lookout.watcher = Some(Box::new(LimitedWatcher(2)));
-    lookout.watch_all();
-    assert_eq!((lookout.folders.len(), lookout.polled.folders().len()), (1, 2));
+    thread.watcher = Some(Box::new(LimitedWatcher(2)));
+    thread.watch_all();
+    assert_eq!((thread.folders.len(), thread.polled.folders().len()), (1, 2));
 
     for name in ["one", "two", "three"] {
         std::fs::write(_all.path().join(name).join("a.md"), "longer").unwrap();
     }
     std::fs::create_dir_all(_all.path().join("three/new")).unwrap();
-    lookout.poll_unwatched();
-    assert_eq!(lookout.files.len(), 2, "the third is the system's to tell: {:?}", lookout.files);
+    thread.poll_unwatched();
+    assert_eq!(thread.files.len(), 2, "the third is the system's to tell: {:?}", thread.files);
 
-    let unwatched = lookout.polled.folders().len();
-    lookout.watcher = Some(Box::new(LimitedWatcher(usize::MAX)));
-    lookout.poll_unwatched();
-    assert_eq!((unwatched >= 2, lookout.polled.folders().len()), (true, 0));
-    drop(heard);
+    let unwatched = thread.polled.folders().len();
+    thread.watcher = Some(Box::new(LimitedWatcher(usize::MAX)));
+    thread.poll_unwatched();
+    assert_eq!((unwatched >= 2, thread.polled.folders().len()), (true, 0));
+    drop(receiver);
 }
 
 #[test]
 fn without_any_watcher_every_folder_is_in_the_rounds_until_the_system_gives_one() {
-    let WatchThreadFixture { _all, mut lookout, heard } = fixture();
-    lookout.watcher = None;
-    lookout.watch_all();
-    lookout.needs_rescan = false;
-    assert_eq!((lookout.folders.len(), lookout.polled.folders().len()), (0, 4));
-    lookout.poll_unwatched();
-    assert!(lookout.needs_rescan && lookout.watcher.is_some());
-    assert_eq!((lookout.folders.len(), lookout.polled.folders().len()), (3, 0));
-    drop(heard);
+    let WatchThreadFixture { _all, mut thread, receiver } = fixture();
+    thread.watcher = None;
+    thread.watch_all();
+    thread.needs_rescan = false;
+    assert_eq!((thread.folders.len(), thread.polled.folders().len()), (0, 4));
+    thread.poll_unwatched();
+    assert!(thread.needs_rescan && thread.watcher.is_some());
+    assert_eq!((thread.folders.len(), thread.polled.folders().len()), (3, 0));
+    drop(receiver);
 }
 
 #[test]
 fn after_lost_reports_everything_may_have_changed_and_every_folder_is_watched_again() {
-    let WatchThreadFixture { _all, mut lookout, heard } = fixture();
-    lookout.watch_all();
-    lookout.needs_rescan = false;
-    lookout.folders.clear();
-    lookout.handle_event(WatchEvent::Lost);
-    assert!(lookout.sender.overflowed.load(Ordering::Acquire));
-    lookout.restart_watching();
-    assert!(lookout.needs_rescan);
-    assert_eq!(lookout.folders.len(), 3);
-    drop(heard);
+    let WatchThreadFixture { _all, mut thread, receiver } = fixture();
+    thread.watch_all();
+    thread.needs_rescan = false;
+    thread.folders.clear();
+    thread.handle_event(WatchEvent::Lost);
+    assert!(thread.sender.overflowed.load(Ordering::Acquire));
+    thread.restart_watching();
+    assert!(thread.needs_rescan);
+    assert_eq!(thread.folders.len(), 3);
+    drop(receiver);
 }
 
 #[test]
 fn more_reports_than_may_wait_are_lost_and_not_waited_for() {
-    let WatchThreadFixture { _all, lookout, heard } = fixture();
+    let WatchThreadFixture { _all, thread, receiver } = fixture();
     let file = WatchEvent::Saved(NotePath::parse("a.md").unwrap());
-    (0..MAX_QUEUED_EVENTS).for_each(|_| lookout.sender.send(file.clone()));
-    assert!(!lookout.sender.overflowed.load(Ordering::Acquire));
-    lookout.sender.send(file);
-    assert!(lookout.sender.overflowed.load(Ordering::Acquire));
-    drop(heard);
+    (0..MAX_QUEUED_EVENTS).for_each(|_| thread.sender.send(file.clone()));
+    assert!(!thread.sender.overflowed.load(Ordering::Acquire));
+    thread.sender.send(file);
+    assert!(thread.sender.overflowed.load(Ordering::Acquire));
+    drop(receiver);
 }
 
 /// Whether a change of a note is told that the system does not report, by folders that count as such.
 async fn tells_unreported(changes_unreported: fn(BorrowedFd<'_>) -> bool) -> bool {
     const LONGER_THAN_A_ROUND: Duration = Duration::from_secs(6);
-    let mut post = fixture();
+    let mut fixture = fixture();
     // It takes every watch, and never reports anything.
-    post.lookout.watcher = Some(Box::new(LimitedWatcher(usize::MAX)));
-    post.lookout.changes_unreported = changes_unreported;
-    let (bell, queue) = (post.lookout.sender.clone(), Arc::clone(&post.lookout.queue));
-    let note = post._all.path().join("one/note.md");
-    let heard = post.heard;
-    let mut lookout = post.lookout;
-    let work = tokio::task::spawn_blocking(move || lookout.run(&heard));
+    fixture.thread.watcher = Some(Box::new(LimitedWatcher(usize::MAX)));
+    fixture.thread.changes_unreported = changes_unreported;
+    let (sender, queue) = (fixture.thread.sender.clone(), Arc::clone(&fixture.thread.queue));
+    let note = fixture._all.path().join("one/note.md");
+    let receiver = fixture.receiver;
+    let mut thread = fixture.thread;
+    let work = tokio::task::spawn_blocking(move || thread.run(&receiver));
     assert_eq!(queue.next().await, Some(VaultChange::Everything));
     std::fs::write(note, "by another computer").unwrap();
     let told = tokio::time::timeout(LONGER_THAN_A_ROUND, queue.next()).await;
-    bell.stop();
+    sender.stop();
     work.await.unwrap();
     match told {
         Ok(told) => {
